@@ -1,0 +1,184 @@
+/** The engine as an ACP version 1 agent. Source: agentclientprotocol.com/protocol. */
+import {
+  agent,
+  type AgentConnection,
+  type AgentContext,
+  type ContentBlock,
+  type InitializeRequest,
+  methods,
+  type PermissionOption,
+  RequestError,
+  type RequestPermissionRequest,
+  type Stream,
+} from "@agentclientprotocol/sdk";
+import { z } from "zod";
+import type { EngineConfig } from "../protocol/config.ts";
+import {
+  AnswerMeta,
+  type ApprovalMeta,
+  EXTENSIONS,
+  InitializeMeta,
+  META,
+  OPTION,
+  ours,
+  UNSAVED_TEXT,
+  WRITE_UNSAVED,
+} from "../protocol/extensions.ts";
+import { extensionEditor, fsEditor, noEditor } from "./acp_editor.ts";
+import { type ClientAbilities, diffContent, UpdateSender } from "./acp_updates.ts";
+import type { TurnEnd } from "./agent/loop.ts";
+import { messageOf } from "./core/errors.ts";
+import type { StopReason } from "./core/events.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./core/ports.ts";
+import { Session, type SessionPorts } from "./session.ts";
+
+export interface AcpOptions {
+  /** Real path of the only project that this engine may touch. */
+  readonly root: string;
+  readonly version: string;
+  /** For clients that send no configuration of their own. @throws {Error} one line. */
+  ownConfig(): EngineConfig | undefined;
+  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish">;
+}
+
+const OPTIONS: PermissionOption[] = [
+  { optionId: OPTION.allowOnce, name: "Allow once", kind: "allow_once" },
+  { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
+  { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
+];
+
+const STOP_REASONS = {
+  end_turn: "end_turn",
+  max_iterations: "max_turn_requests",
+  max_tokens: "max_tokens",
+  cancelled: "cancelled",
+  refused: "refusal",
+} as const satisfies Record<StopReason, string>;
+
+export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
+  const sessions = new Map<string, Session>();
+  let can: ClientAbilities = { extensions: new Set(), notices: false, readFiles: false, writeFiles: false };
+  let config: EngineConfig | undefined;
+
+  const app = agent({ name: "agent.nvim" })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      can = abilitiesOf(params);
+      config = ours(InitializeMeta, params._meta)?.config;
+      return {
+        protocolVersion: 1,
+        agentInfo: { name: "agent.nvim", version: options.version },
+        agentCapabilities: {
+          promptCapabilities: { embeddedContext: true },
+          _meta: { [META]: { extensions: EXTENSIONS } },
+        },
+        authMethods: [],
+      };
+    })
+    .onRequest(methods.agent.session.new, async ({ params, client }) => {
+      const usable = configOrError(config, options);
+      if (await Deno.realPath(params.cwd).catch(() => undefined) !== options.root) {
+        throw RequestError.invalidParams(undefined, `this engine works in ${options.root} only`);
+      }
+      const id = crypto.randomUUID();
+      const sender = new UpdateSender(client, id, can);
+      const session = new Session(id, options.root, {
+        ...options.sessionPorts(usable),
+        editor: editorOf(client, id, can),
+        ask: asker(client, id),
+        publish: (event) => sender.send(event),
+      });
+      sessions.set(id, session);
+      return { sessionId: id };
+    })
+    .onRequest(methods.agent.session.prompt, async ({ params }) => {
+      const session = sessions.get(params.sessionId);
+      if (session === undefined) {
+        throw RequestError.invalidParams(undefined, `no session ${params.sessionId}`);
+      }
+      return promptAnswer(await session.prompt(promptText(params.prompt)));
+    })
+    .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel());
+  return app.connect(stream);
+}
+
+function abilitiesOf({ clientCapabilities, _meta }: InitializeRequest): ClientAbilities {
+  const offered = ours(InitializeMeta, _meta)?.extensions ??
+    ours(z.object({ extensions: z.array(z.string()) }), clientCapabilities?._meta)?.extensions ?? [];
+  return {
+    extensions: new Set(offered),
+    notices: Boolean(clientCapabilities?.session?.notices),
+    readFiles: clientCapabilities?.fs?.readTextFile === true,
+    writeFiles: clientCapabilities?.fs?.writeTextFile === true,
+  };
+}
+
+function configOrError(sent: EngineConfig | undefined, options: AcpOptions): EngineConfig {
+  try {
+    const config = sent ?? options.ownConfig();
+    if (config !== undefined) return config;
+  } catch (error) {
+    throw new RequestError(-32602, messageOf(error));
+  }
+  throw new RequestError(-32602, "No model is configured. Set AGENT_CONFIG to a JSON configuration.");
+}
+
+function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities): Editor {
+  if (can.extensions.has(UNSAVED_TEXT) && can.extensions.has(WRITE_UNSAVED)) {
+    return extensionEditor(client, sessionId);
+  }
+  return can.readFiles && can.writeFiles ? fsEditor(client, sessionId) : noEditor;
+}
+
+function asker(client: AgentContext, sessionId: string): AskApproval {
+  return async ({ call, reason, diff }: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
+    const counts = diff === undefined ? {} : { added: diff.added, removed: diff.removed };
+    const meta: ApprovalMeta = { reason, ...counts };
+    const toolCall = {
+      toolCallId: call.id,
+      title: call.title,
+      kind: call.kind,
+      status: "pending" as const,
+      locations: call.paths.map((path) => ({ path })),
+      content: diff === undefined ? [] : [diffContent(diff)],
+    };
+    const params: RequestPermissionRequest = {
+      sessionId,
+      toolCall,
+      options: OPTIONS,
+      _meta: { [META]: meta },
+    };
+    const cancellation = { cancellationSignal: signal, stopWaitingOnCancel: true };
+    try {
+      const { outcome } = await client.request(
+        methods.client.session.requestPermission,
+        params,
+        cancellation,
+      );
+      if (outcome.outcome !== "selected") return { answer: "cancelled" };
+      if (outcome.optionId === OPTION.allowOnce) return { answer: "allow_once" };
+      if (outcome.optionId === OPTION.allowSession) return { answer: "allow_session" };
+      const said = ours(AnswerMeta, outcome._meta)?.reason;
+      return said === undefined ? { answer: "reject" } : { answer: "reject", reason: said };
+    } catch (error) {
+      // Stopped by the user, or a client that cannot ask: nothing is run without a yes.
+      return signal.aborted ? { answer: "cancelled" } : { answer: "reject", reason: messageOf(error) };
+    }
+  };
+}
+
+function promptAnswer(end: TurnEnd) {
+  if (end.type === "stopped") return { stopReason: STOP_REASONS[end.reason] };
+  throw new RequestError(-32603, end.error.message, { kind: end.error.kind });
+}
+
+/** Text as it is; attached resources under their address. */
+function promptText(blocks: readonly ContentBlock[]): string {
+  return blocks.map((block) => {
+    if (block.type === "text") return block.text;
+    if (block.type === "resource_link") return `See ${block.uri}`;
+    if (block.type === "resource" && "text" in block.resource) {
+      return `Contents of ${block.resource.uri} (already provided, do not read again):\n${block.resource.text}`;
+    }
+    return `[${block.type} is not supported]`;
+  }).join("\n\n");
+}

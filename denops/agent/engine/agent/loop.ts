@@ -1,0 +1,69 @@
+/** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
+import type { TurnError } from "../core/errors.ts";
+import type { StopReason } from "../core/events.ts";
+import type { Message } from "../core/messages.ts";
+import type { Model } from "../llm/model.ts";
+import { type BatchPorts, runBatch } from "./batch.ts";
+import { runStep } from "./step.ts";
+
+/** How often an answer that hit the output limit is continued in one turn. */
+const MOST_CONTINUATIONS = 3;
+
+const INTERRUPTED = "[The answer was interrupted here.]";
+
+export interface TurnPorts extends BatchPorts {
+  readonly model: Model;
+  readonly system: string;
+  readonly maxIterations: number;
+  history(): readonly Message[];
+  append(message: Message): void;
+}
+
+export type TurnEnd =
+  | { readonly type: "stopped"; readonly reason: StopReason }
+  | { readonly type: "failed"; readonly error: TurnError };
+
+export async function runTurn(text: string, ports: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
+  ports.append({ role: "user", text });
+  let continuations = 0;
+  for (let iteration = 1; iteration <= ports.maxIterations; iteration++) {
+    const messages = ports.history();
+    const prompt = { system: ports.system, messages, tools: ports.tools.map(({ spec }) => spec) };
+    const knownIds = new Set(messages.flatMap((message) => message.role === "tool" ? [message.id] : []));
+    const end = await runStep(ports.model, prompt, ports.tools, knownIds, ports.emit, signal);
+    if (end.type !== "answered") {
+      // Every question keeps an answer, so that roles alternate in what the model gets next.
+      const partial = end.text.trim() === "" ? INTERRUPTED : `${end.text}\n${INTERRUPTED}`;
+      ports.append({ role: "assistant", text: partial, calls: [], reasoning: [] });
+      return end.type === "failed" ? end : { type: "stopped", reason: "cancelled" };
+    }
+    ports.append(end.message);
+    if (end.finish === "refused") return { type: "stopped", reason: "refused" };
+    if (end.finish === "length") {
+      if (++continuations > MOST_CONTINUATIONS) return { type: "stopped", reason: "max_tokens" };
+      ports.append({
+        role: "user",
+        text: "Your answer hit the output limit. Continue exactly where you stopped. " +
+          "A tool call that was cut off was not run: send it again, in smaller pieces.",
+      });
+      continue;
+    }
+    if (end.message.calls.length === 0) {
+      if (end.message.text.trim() === "") {
+        ports.emit({
+          type: "notice",
+          severity: "warning",
+          text: "The model answered with nothing. Ask again in other words.",
+        });
+      }
+      return { type: "stopped", reason: "end_turn" };
+    }
+    for (const result of await runBatch(end.message.calls, ports, signal)) ports.append(result);
+    if (signal.aborted) {
+      ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
+      return { type: "stopped", reason: "cancelled" };
+    }
+  }
+  ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
+  return { type: "stopped", reason: "max_iterations" };
+}

@@ -1,0 +1,31 @@
+/** Expected errors: one line a user can act on, no stack. */
+
+export type ErrorKind =
+  | "auth"
+  | "not_found"
+  | "rate_limited"
+  | "overloaded"
+  | "bad_request"
+  | "network"
+  | "bad_answer"
+  | "cut_off"
+  | "too_large"
+  | "setup";
+
+/** Something outside went wrong and the turn cannot go on. `message`: "Cannot X: Y. Try …". */
+export class TurnError extends Error {
+  override readonly name = "TurnError";
+  constructor(readonly kind: ErrorKind, message: string) {
+    super(message);
+  }
+}
+
+/** A tool could not do what was asked; the model sees `message` as the call's result. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+}
+
+/** The text of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,95 @@
+/** What the engine tells the outside; one codec (acp.ts) turns it into the protocol. */
+import type { Usage } from "./messages.ts";
+
+export type StopReason = "end_turn" | "max_iterations" | "max_tokens" | "cancelled" | "refused";
+
+export type ToolKind =
+  | "read"
+  | "edit"
+  | "delete"
+  | "move"
+  | "search"
+  | "execute"
+  | "think"
+  | "fetch"
+  | "other";
+
+/** A file before and after a write; text is undefined where there is no file or it is binary. */
+export interface FileChange {
+  /** Absolute, real. */
+  readonly path: string;
+  readonly kind: "created" | "modified" | "deleted" | "renamed";
+  readonly from?: string;
+  readonly before?: string;
+  readonly after?: string;
+  /** False if the text went into an unsaved buffer instead of the disk. */
+  readonly onDisk: boolean;
+}
+
+/** What a call would change or has changed, as the screen shows it. */
+export interface Diff {
+  readonly path: string;
+  /** Undefined for a new file. */
+  readonly before?: string;
+  readonly after: string;
+  readonly added: number;
+  readonly removed: number;
+}
+
+export interface ToolStart {
+  readonly id: string;
+  readonly tool: string;
+  /** One line: the tool and what it is about, never the whole arguments. */
+  readonly title: string;
+  readonly kind: ToolKind;
+  readonly paths: readonly string[];
+}
+
+export type AgentEvent =
+  | { readonly type: "turn_started"; readonly text: string }
+  | { readonly type: "turn_done"; readonly reason: StopReason }
+  | { readonly type: "turn_failed"; readonly kind: string; readonly message: string }
+  /** Text of the message `message`; also the partial text of one that was stopped. */
+  | { readonly type: "token"; readonly message: string; readonly text: string }
+  | { readonly type: "thought"; readonly message: string; readonly text: string }
+  /** The thought is over: text or a call begins. */
+  | { readonly type: "thought_done"; readonly message: string; readonly milliseconds: number }
+  /** A call's name is known and its arguments stream in; `lines` counts those of the text being written. */
+  | {
+    readonly type: "tool_writing";
+    readonly id: string;
+    readonly tool: string;
+    readonly title: string;
+    readonly lines: number;
+  }
+  | { readonly type: "tool_start"; readonly call: ToolStart }
+  | { readonly type: "tool_running"; readonly id: string }
+  | {
+    readonly type: "tool_done";
+    readonly id: string;
+    readonly status: "completed" | "failed";
+    /** One line about the result. */
+    readonly summary: string;
+    /** What the model was told. */
+    readonly output: string;
+    readonly diff?: Diff;
+  }
+  | { readonly type: "file_modified"; readonly id: string; readonly change: FileChange }
+  | { readonly type: "approval_requested"; readonly id: string; readonly reason: string }
+  | {
+    readonly type: "approval_answered";
+    readonly id: string;
+    readonly answer: string;
+    readonly rule: string;
+  }
+  | {
+    readonly type: "retry";
+    readonly attempt: number;
+    readonly tries: number;
+    readonly waitMs: number;
+    readonly reason: string;
+  }
+  | { readonly type: "usage"; readonly usage: Usage; readonly window: number }
+  | { readonly type: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string };
+
+export type Emit = (event: AgentEvent) => void;

@@ -1,0 +1,69 @@
+/** The conversation as the model gets it; from this each wire makes its own JSON. */
+
+export interface ToolCall {
+  /** Unique in the conversation; made by us where the provider gives none. */
+  readonly id: string;
+  readonly name: string;
+  /** The arguments' JSON text as the model wrote it; may be broken. */
+  readonly arguments: string;
+}
+
+/** Reasoning that a provider wants back unchanged (Anthropic: with its signature). */
+export type Reasoning =
+  | { readonly type: "signed"; readonly text: string; readonly signature: string }
+  | { readonly type: "redacted"; readonly data: string };
+
+export interface UserMessage {
+  readonly role: "user";
+  readonly text: string;
+}
+
+export interface AssistantMessage {
+  readonly role: "assistant";
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly reasoning: readonly Reasoning[];
+}
+
+export interface ToolMessage {
+  readonly role: "tool";
+  /** Id and name of the call that this answers. */
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+export type Message = UserMessage | AssistantMessage | ToolMessage;
+
+/** A tool as a model is told of it. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON schema of type object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelRequest {
+  readonly model: string;
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+  readonly temperature?: number;
+  /** Output tokens at most; undefined leaves it to the provider where that is possible. */
+  readonly maxOutputTokens?: number;
+  /** Tokens that the conversation may take in all. */
+  readonly contextWindow: number;
+  /** Ask for reasoning where the wire has a switch for it. */
+  readonly think: boolean;
+}
+
+/** Tokens of one request. `input` counts everything sent, cached or not. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cachedRead: number;
+  readonly cachedWrite: number;
+}
+
+export type FinishReason = "stop" | "tool_calls" | "length" | "refused";

@@ -1,0 +1,107 @@
+/** Deltas of one answer → the finished message. */
+import { jsonrepair } from "jsonrepair";
+import type { AssistantMessage, FinishReason, Reasoning, ToolCall, Usage } from "../core/messages.ts";
+import type { Delta } from "./wire/wire.ts";
+
+interface PartialCall {
+  readonly id: string;
+  readonly name: string;
+  readonly pieces: string[];
+}
+
+export class Assembly {
+  #text = "";
+  #thought = "";
+  readonly #reasoning: Reasoning[] = [];
+  readonly #calls = new Map<number, PartialCall>();
+  #usage: Usage | undefined;
+  #finish: FinishReason | undefined;
+
+  add(delta: Delta): void {
+    switch (delta.type) {
+      case "text":
+        this.#text += delta.text;
+        break;
+      case "thought":
+        this.#thought += delta.text;
+        break;
+      case "signature":
+        this.#reasoning.push({ type: "signed", text: this.#thought, signature: delta.signature });
+        this.#thought = "";
+        break;
+      case "redacted":
+        this.#reasoning.push({ type: "redacted", data: delta.data });
+        break;
+      case "call_start":
+        this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [] });
+        break;
+      case "call_arguments":
+        this.#calls.get(delta.index)?.pieces.push(delta.text);
+        break;
+      case "usage": {
+        const none: Usage = { input: 0, output: 0, cachedRead: 0, cachedWrite: 0 };
+        this.#usage = { ...none, ...this.#usage, ...delta.usage };
+        break;
+      }
+      case "finish":
+        this.#finish = delta.reason;
+        break;
+      case "error":
+      case "done":
+        break;
+    }
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  /** Undefined as long as the provider has not said why it stopped. */
+  get finish(): FinishReason | undefined {
+    return this.#finish;
+  }
+
+  /** The calls by index, whatever the order in which their pieces came. */
+  get calls(): readonly ToolCall[] {
+    return [...this.#calls.entries()]
+      .sort(([a], [b]) => a - b)
+      .map(([, call]) => ({ id: call.id, name: call.name, arguments: call.pieces.join("") }));
+  }
+
+  /** The message; `withCalls: false` for an answer that was cut off, whose last call may be incomplete. */
+  message(options: { readonly withCalls: boolean }): AssistantMessage {
+    const calls = options.withCalls ? this.calls : [];
+    return { role: "assistant", text: this.#text, calls, reasoning: this.#reasoning };
+  }
+}
+
+export type ParsedArguments =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: string };
+
+/** Parses a call's arguments once; broken JSON gets one try of repair. */
+export function parseArguments(text: string): ParsedArguments {
+  if (text.trim() === "") return { ok: true, value: {} };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (error) {
+    // Text that does not end its object was cut off: closing it would run half a write.
+    const repaired = text.trimEnd().endsWith("}") ? repair(text) : undefined;
+    if (repaired !== undefined) return { ok: true, value: repaired };
+    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Only what still is an object counts: a repair that turns prose into a string helps nobody. */
+function repair(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(jsonrepair(text));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

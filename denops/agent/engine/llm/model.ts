@@ -1,0 +1,113 @@
+/** The configured model: what the loop talks to. */
+import { z } from "zod";
+import type { EngineConfig } from "../../protocol/config.ts";
+import { TurnError } from "../core/errors.ts";
+import type { Message, ToolSpec } from "../core/messages.ts";
+import { type ModelEvent, streamModel } from "./client.ts";
+import type { Target } from "./failures.ts";
+import { wire } from "./registry.ts";
+import type { Endpoint } from "./wire/wire.ts";
+
+/** Tokens of context where neither the user nor the provider says. */
+const DEFAULT_WINDOW = 128_000;
+/** A local model's context costs memory: what Ollama is asked for unless the user says. */
+const OLLAMA_WINDOW = 32_768;
+
+export interface Prompt {
+  readonly system: string;
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+}
+
+export interface Model {
+  readonly name: string;
+  /** Tokens that fit; known exactly only after the first request to some providers. */
+  readonly contextWindow: number;
+  stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
+}
+
+interface Abilities {
+  readonly think: boolean;
+  readonly tools: boolean;
+  readonly window: number;
+}
+
+const ShowAnswer = z.object({
+  capabilities: z.array(z.string()).optional(),
+  model_info: z.record(z.string(), z.unknown()).optional(),
+});
+
+export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetch): Model {
+  const { provider } = config;
+  const endpoint: Endpoint = {
+    baseUrl: provider.base_url.replace(/\/+$/, ""),
+    headers: provider.headers,
+    ...(provider.api_key === undefined ? {} : { apiKey: provider.api_key }),
+  };
+  const target: Target = {
+    baseUrl: endpoint.baseUrl,
+    provider: provider.name,
+    model: config.model,
+    keySource: provider.key_source,
+  };
+  let abilities: Abilities = {
+    think: false,
+    tools: true,
+    window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
+  };
+  let asked = provider.wire !== "ollama";
+
+  /** Ollama knows what each model can do; asked once, and a failure shows with the request itself. */
+  async function askAbilities(signal: AbortSignal): Promise<void> {
+    const response = await fetchImpl(`${endpoint.baseUrl}/api/show`, {
+      method: "POST",
+      body: JSON.stringify({ model: config.model }),
+      headers: { "content-type": "application/json", ...endpoint.headers },
+      redirect: "manual",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
+    });
+    const shown = ShowAnswer.safeParse(await response.json());
+    if (!response.ok || !shown.success) return;
+    asked = true;
+    const can = shown.data.capabilities ?? ["tools"];
+    const [, length] = Object.entries(shown.data.model_info ?? {})
+      .find(([key]) => key.endsWith(".context_length")) ?? [];
+    const most = typeof length === "number" ? length : abilities.window;
+    abilities = {
+      think: can.includes("thinking"),
+      tools: can.includes("tools"),
+      window: Math.min(abilities.window, most),
+    };
+  }
+
+  return {
+    name: config.model,
+    get contextWindow() {
+      return abilities.window;
+    },
+    async *stream(prompt, signal) {
+      if (!asked) await askAbilities(signal).catch(() => {});
+      if (!abilities.tools && prompt.tools.length > 0) {
+        const message = `Cannot work with ${config.model}: it has no tool calls. ` +
+          `Choose a model with the capability "tools", see: ollama show ${config.model}`;
+        return yield { type: "failed", error: new TurnError("setup", message) };
+      }
+      const request = {
+        ...prompt,
+        model: config.model,
+        contextWindow: abilities.window,
+        think: abilities.think,
+        ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+        ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
+      };
+      const options = {
+        wire: wire(provider.wire),
+        endpoint,
+        target,
+        timeout: config.request_timeout,
+        fetch: fetchImpl,
+      };
+      yield* streamModel(request, options, signal);
+    },
+  };
+}

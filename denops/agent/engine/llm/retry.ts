@@ -1,0 +1,48 @@
+/** When a failed request is tried again, and after what time. Pure. */
+
+export const TRIES = 5;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+/** A provider that asks for more than this is not waited for. */
+export const GIVE_UP_MS = 10 * 60_000;
+
+export function isRetryable(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+/**
+ * Milliseconds to wait before try `attempt + 1`: what the provider asks for, else exponential with jitter.
+ * @param random in [0, 1)
+ */
+export function waitMs(attempt: number, headers: Headers | undefined, now: number, random: number): number {
+  const asked = headers === undefined ? undefined : askedWait(headers, now);
+  if (asked !== undefined) return asked;
+  const full = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1));
+  return Math.round(full * (0.5 + random / 2));
+}
+
+/** retry-after (seconds or a date), retry-after-ms, and what is left of an exhausted x-ratelimit budget. */
+function askedWait(headers: Headers, now: number): number | undefined {
+  const milliseconds = Number(headers.get("retry-after-ms") ?? NaN);
+  if (milliseconds >= 0) return milliseconds;
+  const after = headers.get("retry-after");
+  if (after !== null) {
+    if (Number(after) >= 0) return Number(after) * 1_000;
+    const date = Date.parse(after);
+    if (!Number.isNaN(date)) return Math.max(0, date - now);
+  }
+  for (const kind of ["requests", "tokens"]) {
+    if (headers.get(`x-ratelimit-remaining-${kind}`) !== "0") continue;
+    const reset = duration(headers.get(`x-ratelimit-reset-${kind}`) ?? "");
+    if (reset !== undefined) return reset;
+  }
+  return undefined;
+}
+
+/** OpenAI's durations: "1s", "6m0s", "20ms", "1h2m". */
+function duration(text: string): number | undefined {
+  const units: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
+  if (parts.length === 0) return undefined;
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ""] ?? 0), 0);
+}

@@ -1,0 +1,230 @@
+/**
+ * Anthropic Messages, streamed.
+ * Source: docs.anthropic.com, "Messages", "Streaming Messages", "Tool use", "Prompt caching", "Extended thinking".
+ */
+import { z } from "zod";
+import type { AssistantMessage, FinishReason, Message, ModelRequest } from "../../core/messages.ts";
+import { argumentsObject, parseFrame } from "./json.ts";
+import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
+
+/** The API demands a limit; every current model takes this one. */
+const DEFAULT_MAX_TOKENS = 16_384;
+
+const ErrorObject = z.object({ type: z.string().optional(), message: z.string() });
+
+const TokenCounts = z.object({
+  input_tokens: z.number().nullish(),
+  output_tokens: z.number().nullish(),
+  cache_read_input_tokens: z.number().nullish(),
+  cache_creation_input_tokens: z.number().nullish(),
+});
+
+const Event = z.object({
+  type: z.string(),
+  index: z.int().optional(),
+  message: z.object({ usage: TokenCounts.nullish() }).optional(),
+  content_block: z.object({
+    type: z.string(),
+    id: z.string().optional(),
+    name: z.string().optional(),
+    text: z.string().optional(),
+    data: z.string().optional(),
+  }).optional(),
+  delta: z.object({
+    type: z.string().optional(),
+    text: z.string().optional(),
+    partial_json: z.string().optional(),
+    thinking: z.string().optional(),
+    signature: z.string().optional(),
+    stop_reason: z.string().nullish(),
+  }).optional(),
+  usage: TokenCounts.nullish(),
+  error: ErrorObject.optional(),
+});
+type Event = z.infer<typeof Event>;
+
+interface State {
+  /** Input tokens as message_start counted them; message_delta may leave them out. */
+  readonly counts: z.infer<typeof TokenCounts>;
+}
+
+export const anthropicMessages: Wire<State> = {
+  framing: "sse",
+
+  encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
+    const cached = { cache_control: { type: "ephemeral" } };
+    const tools = request.tools.map((tool, index) => ({
+      name: tool.name,
+      description: tool.description,
+      input_schema: tool.parameters,
+      ...(index === request.tools.length - 1 ? cached : {}),
+    }));
+    return {
+      url: `${endpoint.baseUrl}/v1/messages`,
+      headers: {
+        "content-type": "application/json",
+        "anthropic-version": "2023-06-01",
+        ...(endpoint.apiKey === undefined ? {} : { "x-api-key": endpoint.apiKey }),
+        ...endpoint.headers,
+      },
+      body: JSON.stringify({
+        model: request.model,
+        max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS,
+        stream: true,
+        ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+        system: [{ type: "text", text: request.system, ...cached }],
+        ...(tools.length === 0 ? {} : { tools }),
+        messages: markCached(encodeMessages(request.messages)),
+      }),
+    };
+  },
+
+  start: () => ({ counts: {} }),
+
+  step(state, frame) {
+    const event = parseFrame(Event, frame);
+    switch (event.type) {
+      case "message_start":
+        return [{ counts: event.message?.usage ?? {} }, []];
+      case "content_block_start":
+        return [state, blockStart(event)];
+      case "content_block_delta":
+        return [state, blockDelta(event)];
+      case "message_delta":
+        return messageDelta(state, event);
+      case "message_stop":
+        return [state, [{ type: "done" }]];
+      case "error": {
+        const kind = event.error?.type ?? "error";
+        const retryable = ["overloaded_error", "api_error", "rate_limit_error", "timeout_error"].includes(
+          kind,
+        );
+        return [state, [{ type: "error", message: event.error?.message ?? kind, retryable }]];
+      }
+      default:
+        // ping, content_block_stop and kinds yet to come
+        return [state, []];
+    }
+  },
+
+  errorText(body) {
+    const parsed = z.object({ error: ErrorObject }).safeParse(body);
+    return parsed.success ? parsed.data.error.message : undefined;
+  },
+};
+
+function blockStart({ content_block: block, index = 0 }: Event): readonly Delta[] {
+  if (block?.type === "tool_use") {
+    return [{ type: "call_start", index, id: block.id ?? `call_${index}`, name: block.name ?? "" }];
+  }
+  if (block?.type === "redacted_thinking") return [{ type: "redacted", data: block.data ?? "" }];
+  return block?.type === "text" && block.text ? [{ type: "text", text: block.text }] : [];
+}
+
+function blockDelta({ delta, index = 0 }: Event): readonly Delta[] {
+  switch (delta?.type) {
+    case "text_delta":
+      return [{ type: "text", text: delta.text ?? "" }];
+    case "input_json_delta":
+      return [{ type: "call_arguments", index, text: delta.partial_json ?? "" }];
+    case "thinking_delta":
+      return [{ type: "thought", text: delta.thinking ?? "" }];
+    case "signature_delta":
+      return [{ type: "signature", signature: delta.signature ?? "" }];
+    default:
+      return [];
+  }
+}
+
+function messageDelta(state: State, event: Event): readonly [State, readonly Delta[]] {
+  const deltas: Delta[] = [];
+  const counts = { ...state.counts, ...dropEmpty(event.usage ?? {}) };
+  const cachedRead = counts.cache_read_input_tokens ?? 0;
+  const cachedWrite = counts.cache_creation_input_tokens ?? 0;
+  const input = (counts.input_tokens ?? 0) + cachedRead + cachedWrite;
+  deltas.push({
+    type: "usage",
+    usage: { input, output: counts.output_tokens ?? 0, cachedRead, cachedWrite },
+  });
+  if (event.delta?.stop_reason) {
+    deltas.push({ type: "finish", reason: finishReason(event.delta.stop_reason) });
+  }
+  return [{ counts }, deltas];
+}
+
+function dropEmpty(counts: z.infer<typeof TokenCounts>): z.infer<typeof TokenCounts> {
+  return Object.fromEntries(Object.entries(counts).filter(([, value]) => typeof value === "number"));
+}
+
+function finishReason(reason: string): FinishReason {
+  if (reason === "tool_use") return "tool_calls";
+  if (reason === "max_tokens" || reason === "model_context_window_exceeded") return "length";
+  return reason === "refusal" ? "refused" : "stop";
+}
+
+interface WireMessage {
+  readonly role: "user" | "assistant";
+  readonly content: readonly Record<string, unknown>[];
+}
+
+/** Roles must alternate and all results of a message's calls stand in the one user message after it. */
+function encodeMessages(messages: readonly Message[]): readonly WireMessage[] {
+  const encoded: WireMessage[] = [];
+  for (const message of messages) {
+    const next = encodeMessage(message);
+    const last = encoded.at(-1);
+    if (last?.role === next.role) {
+      encoded[encoded.length - 1] = { role: last.role, content: [...last.content, ...next.content] };
+    } else {
+      encoded.push(next);
+    }
+  }
+  return encoded;
+}
+
+function encodeMessage(message: Message): WireMessage {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: [{ type: "text", text: message.text }] };
+    case "tool":
+      return {
+        role: "user",
+        content: [{
+          type: "tool_result",
+          tool_use_id: message.id,
+          content: message.text,
+          ...(message.isError ? { is_error: true } : {}),
+        }],
+      };
+    case "assistant":
+      return { role: "assistant", content: encodeAssistant(message) };
+  }
+}
+
+function encodeAssistant(message: AssistantMessage): readonly Record<string, unknown>[] {
+  const reasoning = message.reasoning.map((part) =>
+    part.type === "signed"
+      ? { type: "thinking", thinking: part.text, signature: part.signature }
+      : { type: "redacted_thinking", data: part.data }
+  );
+  // The API refuses empty text, and text that is only white space.
+  const text = message.text.trim() === "" ? [] : [{ type: "text", text: message.text.trimEnd() }];
+  const calls = message.calls.map((call) => ({
+    type: "tool_use",
+    id: call.id,
+    name: call.name,
+    input: argumentsObject(call.arguments),
+  }));
+  if (text.length + calls.length > 0) return [...reasoning, ...text, ...calls];
+  return [{ type: "text", text: "[Reasoning completed]" }];
+}
+
+/** Cache marks on the last two messages, so that the next request finds this one's prefix. */
+function markCached(messages: readonly WireMessage[]): readonly WireMessage[] {
+  return messages.map((message, index) => {
+    const last = message.content.at(-1);
+    if (index < messages.length - 2 || last === undefined) return message;
+    const marked = { ...last, cache_control: { type: "ephemeral" } };
+    return { role: message.role, content: [...message.content.slice(0, -1), marked] };
+  });
+}

@@ -1,0 +1,113 @@
+/**
+ * Ollama /api/chat, newline-delimited JSON.
+ * Source: github.com/ollama/ollama, docs/api.md ("Generate a chat completion") and docs/tool-calling.
+ */
+import { z } from "zod";
+import type { Message, ModelRequest } from "../../core/messages.ts";
+import { argumentsObject, parseFrame } from "./json.ts";
+import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
+
+const Line = z.object({
+  message: z.object({
+    content: z.string().nullish(),
+    thinking: z.string().nullish(),
+    tool_calls: z.array(z.object({
+      id: z.string().nullish(),
+      function: z.object({ name: z.string(), arguments: z.unknown() }),
+    })).nullish(),
+  }).nullish(),
+  done: z.boolean().nullish(),
+  done_reason: z.string().nullish(),
+  prompt_eval_count: z.number().nullish(),
+  eval_count: z.number().nullish(),
+  error: z.string().nullish(),
+});
+
+interface State {
+  /** Calls come whole; this numbers them. */
+  readonly calls: number;
+}
+
+export const ollama: Wire<State> = {
+  framing: "ndjson",
+
+  encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
+    return {
+      url: `${endpoint.baseUrl}/api/chat`,
+      headers: {
+        "content-type": "application/json",
+        ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
+        ...endpoint.headers,
+      },
+      body: JSON.stringify({
+        model: request.model,
+        stream: true,
+        keep_alive: "30m",
+        ...(request.think ? { think: true } : {}),
+        options: {
+          num_ctx: request.contextWindow,
+          ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+          ...(request.maxOutputTokens === undefined ? {} : { num_predict: request.maxOutputTokens }),
+        },
+        messages: [{ role: "system", content: request.system }, ...request.messages.map(encodeMessage)],
+        ...(request.tools.length === 0
+          ? {}
+          : { tools: request.tools.map((tool) => ({ type: "function", function: tool })) }),
+      }),
+    };
+  },
+
+  start: () => ({ calls: 0 }),
+
+  step(state, frame) {
+    const line = parseFrame(Line, frame);
+    if (line.error) {
+      const retryable = /overload|unavailable|timed? ?out|loading|busy/i.test(line.error);
+      return [state, [{ type: "error", message: line.error, retryable }]];
+    }
+    const deltas: Delta[] = [];
+    if (line.message?.thinking) deltas.push({ type: "thought", text: line.message.thinking });
+    if (line.message?.content) deltas.push({ type: "text", text: line.message.content });
+    let { calls } = state;
+    for (const call of line.message?.tool_calls ?? []) {
+      const id = call.id || `call_${crypto.randomUUID().slice(0, 8)}`;
+      const args = call.function.arguments;
+      deltas.push({ type: "call_start", index: calls, id, name: call.function.name });
+      const text = typeof args === "string" ? args : JSON.stringify(args ?? {});
+      deltas.push({ type: "call_arguments", index: calls, text });
+      calls += 1;
+    }
+    if (line.done) {
+      const usage = { input: line.prompt_eval_count ?? 0, output: line.eval_count ?? 0 };
+      const reason = line.done_reason === "length" ? "length" : calls > 0 ? "tool_calls" : "stop";
+      deltas.push({ type: "usage", usage }, { type: "finish", reason }, { type: "done" });
+    }
+    return [{ calls }, deltas];
+  },
+
+  errorText(body) {
+    const parsed = z.object({ error: z.string() }).safeParse(body);
+    return parsed.success ? parsed.data.error : undefined;
+  },
+};
+
+function encodeMessage(message: Message): Record<string, unknown> {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: message.text };
+    case "tool":
+      return { role: "tool", tool_name: message.name, tool_call_id: message.id, content: message.text };
+    case "assistant": {
+      const empty = message.text === "" && message.calls.length === 0;
+      const calls = message.calls.map((call) => ({
+        id: call.id,
+        function: { name: call.name, arguments: argumentsObject(call.arguments) },
+      }));
+      return {
+        role: "assistant",
+        content: empty ? "[Reasoning completed]" : message.text,
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      };
+    }
+  }
+}

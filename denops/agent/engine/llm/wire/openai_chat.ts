@@ -1,0 +1,163 @@
+/**
+ * OpenAI Chat Completions, streamed, as many services speak it.
+ * Source: platform.openai.com/docs/api-reference/chat and .../chat-streaming;
+ * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's.
+ */
+import { z } from "zod";
+import type { FinishReason, Message, ModelRequest } from "../../core/messages.ts";
+import { parseFrame } from "./json.ts";
+import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
+
+const ErrorBody = z.union([
+  z.object({
+    error: z.object({ message: z.string(), code: z.unknown().optional(), type: z.unknown().optional() }),
+  }),
+  z.object({ error: z.string() }),
+  z.object({ message: z.string(), object: z.literal("error") }),
+]);
+
+const CallPiece = z.object({
+  index: z.int().nullish(),
+  id: z.string().nullish(),
+  function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+});
+
+const Chunk = z.object({
+  choices: z.array(z.object({
+    delta: z.object({
+      content: z.string().nullish(),
+      reasoning_content: z.string().nullish(),
+      reasoning: z.string().nullish(),
+      refusal: z.string().nullish(),
+      tool_calls: z.array(CallPiece).nullish(),
+    }).nullish(),
+    finish_reason: z.string().nullish(),
+  })).nullish(),
+  usage: z.object({
+    prompt_tokens: z.number(),
+    completion_tokens: z.number().nullish(),
+    prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
+  }).nullish(),
+  error: z.unknown().optional(),
+});
+
+interface State {
+  /** Ids of the calls so far, by our index. */
+  readonly ids: readonly string[];
+  /** The provider's index → ours; some services number every call 0 and tell them apart by id. */
+  readonly current: Readonly<Record<number, number>>;
+  readonly finished: boolean;
+}
+
+export const openaiChat: Wire<State> = {
+  framing: "sse",
+
+  encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
+    const openai = new URL(endpoint.baseUrl).hostname === "api.openai.com";
+    const limit = openai ? "max_completion_tokens" : "max_tokens";
+    return {
+      url: `${endpoint.baseUrl}/chat/completions`,
+      headers: {
+        "content-type": "application/json",
+        ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
+        ...endpoint.headers,
+      },
+      body: JSON.stringify({
+        model: request.model,
+        stream: true,
+        stream_options: { include_usage: true },
+        ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+        ...(request.maxOutputTokens === undefined ? {} : { [limit]: request.maxOutputTokens }),
+        messages: [{ role: "system", content: request.system }, ...request.messages.map(encodeMessage)],
+        ...(request.tools.length === 0 ? {} : {
+          tools: request.tools.map((tool) => ({ type: "function", function: tool })),
+          tool_choice: "auto",
+        }),
+      }),
+    };
+  },
+
+  start: () => ({ ids: [], current: {}, finished: false }),
+
+  step(state, frame) {
+    if (frame.trim() === "[DONE]") return [state, [{ type: "done" }]];
+    const chunk = parseFrame(Chunk, frame);
+    if (chunk.error !== undefined && chunk.error !== null) return [state, [streamError(chunk.error)]];
+    const deltas: Delta[] = [];
+    let next = state;
+    for (const choice of chunk.choices ?? []) {
+      const delta = choice.delta;
+      const thought = delta?.reasoning_content ?? delta?.reasoning;
+      if (thought) deltas.push({ type: "thought", text: thought });
+      const text = delta?.content ?? delta?.refusal;
+      if (text) deltas.push({ type: "text", text });
+      for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
+      if (choice.finish_reason) {
+        next = { ...next, finished: true };
+        deltas.push({ type: "finish", reason: finishReason(choice.finish_reason, next.ids.length > 0) });
+      }
+    }
+    if (chunk.usage) {
+      const cached = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
+      const { prompt_tokens: input, completion_tokens: output } = chunk.usage;
+      deltas.push({ type: "usage", usage: { input, output: output ?? 0, cachedRead: cached } });
+    }
+    return [next, deltas];
+  },
+
+  errorText(body) {
+    const parsed = ErrorBody.safeParse(Array.isArray(body) ? body[0] : body);
+    if (!parsed.success) return undefined;
+    if ("message" in parsed.data) return parsed.data.message;
+    return typeof parsed.data.error === "string" ? parsed.data.error : parsed.data.error.message;
+  },
+};
+
+function stepCall(state: State, piece: z.infer<typeof CallPiece>, deltas: Delta[]): State {
+  const theirs = piece.index ?? Math.max(0, state.ids.length - (piece.id ? 0 : 1));
+  let index = state.current[theirs];
+  let next = state;
+  const isNew = index === undefined || (piece.id && piece.function?.name && state.ids[index] !== piece.id);
+  if (isNew || index === undefined) {
+    index = state.ids.length;
+    const id = piece.id || `call_${crypto.randomUUID().slice(0, 8)}`;
+    next = { ...state, ids: [...state.ids, id], current: { ...state.current, [theirs]: index } };
+    deltas.push({ type: "call_start", index, id, name: piece.function?.name ?? "" });
+  }
+  if (piece.function?.arguments) {
+    deltas.push({ type: "call_arguments", index, text: piece.function.arguments });
+  }
+  return next;
+}
+
+function finishReason(reason: string, calls: boolean): FinishReason {
+  if (reason === "length") return "length";
+  if (reason === "content_filter") return "refused";
+  return calls ? "tool_calls" : "stop";
+}
+
+function streamError(error: unknown): Delta {
+  const message = openaiChat.errorText({ error }) ?? JSON.stringify(error).slice(0, 200);
+  const code = typeof error === "object" && error !== null && "code" in error ? Number(error.code) : NaN;
+  const retryable = code === 429 || code >= 500 ||
+    /overload|rate.?limit|capacity|unavailable|server_error/i.test(message);
+  return { type: "error", message, retryable };
+}
+
+function encodeMessage(message: Message): Record<string, unknown> {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: message.text };
+    case "tool":
+      return { role: "tool", tool_call_id: message.id, content: message.text };
+    case "assistant": {
+      const calls = message.calls.map((call) => ({
+        id: call.id,
+        type: "function",
+        function: { name: call.name, arguments: call.arguments.trim() === "" ? "{}" : call.arguments },
+      }));
+      if (calls.length > 0) return { role: "assistant", content: message.text, tool_calls: calls };
+      return { role: "assistant", content: message.text === "" ? "[Reasoning completed]" : message.text };
+    }
+  }
+}

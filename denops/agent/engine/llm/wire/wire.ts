@@ -1,0 +1,45 @@
+/**
+ * A wire is one provider's request and answer format, pure: it takes and returns values.
+ * HTTP, retries and time are the client's.
+ */
+import type { FinishReason, ModelRequest, Usage } from "../../core/messages.ts";
+
+export interface Endpoint {
+  /** Without a slash at the end. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface HttpRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A piece of an answer. `index` keys the pieces of one tool call. */
+export type Delta =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "thought"; readonly text: string }
+  | { readonly type: "signature"; readonly signature: string }
+  | { readonly type: "redacted"; readonly data: string }
+  | { readonly type: "call_start"; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly type: "call_arguments"; readonly index: number; readonly text: string }
+  | { readonly type: "usage"; readonly usage: Partial<Usage> }
+  | { readonly type: "finish"; readonly reason: FinishReason }
+  /** The provider says in mid-stream that it failed. `retryable` as for HTTP status codes. */
+  | { readonly type: "error"; readonly message: string; readonly retryable: boolean }
+  /** Nothing more comes; without it the stream was cut off. */
+  | { readonly type: "done" };
+
+/** What a wire remembers between two frames; each has its own. */
+export interface Wire<State> {
+  readonly framing: "sse" | "ndjson";
+  encode(request: ModelRequest, endpoint: Endpoint): HttpRequest;
+  /** The first state of an answer. */
+  start(): State;
+  /** @throws {Error} if the frame is not of this format; the client makes one line of it. */
+  step(state: State, frame: string): readonly [State, readonly Delta[]];
+  /** The text of an error answer's JSON body, if it has the provider's shape. */
+  errorText(body: unknown): string | undefined;
+}

@@ -1,0 +1,37 @@
+/**
+ * The engine: an ACP agent on stdin and stdout for one project, whose folder is the only argument.
+ * It ends when stdin does.
+ */
+import { ndJsonStream } from "@agentclientprotocol/sdk";
+import { EngineConfig, firstProblem } from "../protocol/config.ts";
+import { VERSION } from "../protocol/version.ts";
+import { serveAcp } from "./acp.ts";
+import { buildSystemPrompt } from "./context/build.ts";
+import { createModel } from "./llm/model.ts";
+import { MemoryStore } from "./store/memory.ts";
+import { TOOLS } from "./tools/registry.ts";
+
+/** Clients other than agent.nvim configure the engine by this variable, as JSON. */
+function configFromEnvironment(): EngineConfig | undefined {
+  const text = Deno.permissions.querySync({ name: "env", variable: "AGENT_CONFIG" }).state === "granted"
+    ? Deno.env.get("AGENT_CONFIG")
+    : undefined;
+  if (text === undefined) return undefined;
+  const parsed = EngineConfig.safeParse(JSON.parse(text));
+  if (!parsed.success) throw new Error(`AGENT_CONFIG: ${firstProblem(parsed.error)}`);
+  return parsed.data;
+}
+
+const [folder = Deno.cwd()] = Deno.args;
+const root = await Deno.realPath(folder);
+const store = new MemoryStore();
+const system = buildSystemPrompt({ root, os: Deno.build.os });
+
+const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {
+  root,
+  version: VERSION,
+  ownConfig: configFromEnvironment,
+  sessionPorts: (config) => ({ config, model: createModel(config), tools: TOOLS, store, system }),
+});
+await connection.closed;
+Deno.exit(0);

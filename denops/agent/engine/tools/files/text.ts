@@ -1,0 +1,104 @@
+/**
+ * A file's bytes as text and back, so that nothing but what was meant changes: encoding, byte order mark,
+ * line endings and the final newline of an existing file stay. Pure.
+ */
+
+export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1";
+
+export interface TextFormat {
+  readonly encoding: Encoding;
+  readonly bom: boolean;
+}
+
+export interface DecodedText extends TextFormat {
+  readonly text: string;
+}
+
+export const PLAIN: TextFormat = { encoding: "utf-8", bom: false };
+
+const BOM = "\ufeff";
+
+/** Undefined for a binary file: one with NUL bytes and no UTF-16 mark. */
+export function decodeText(bytes: Uint8Array): DecodedText | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decoded(bytes.subarray(2), "utf-16le");
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return decoded(bytes.subarray(2), "utf-16be");
+  if (bytes.includes(0)) return undefined;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.startsWith(BOM)
+      ? { text: text.slice(1), encoding: "utf-8", bom: true }
+      : { text, encoding: "utf-8", bom: false };
+  } catch {
+    // Latin-1 gives each byte its own character, so that the untouched ones come back as they were.
+    return { text: fromLatin1(bytes), encoding: "latin1", bom: false };
+  }
+}
+
+function decoded(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): DecodedText {
+  return { text: new TextDecoder(encoding).decode(bytes), encoding, bom: true };
+}
+
+/** @throws {RangeError} if the text has characters that the file's encoding cannot hold. */
+export function encodeText(text: string, format: TextFormat): Uint8Array {
+  const whole = format.bom ? BOM + text : text;
+  switch (format.encoding) {
+    case "utf-8":
+      return new TextEncoder().encode(whole);
+    case "latin1":
+      return toLatin1(whole);
+    case "utf-16le":
+    case "utf-16be":
+      return toUtf16(whole, format.encoding === "utf-16le");
+  }
+}
+
+function fromLatin1(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += 8_192) {
+    parts.push(String.fromCharCode(...bytes.subarray(at, at + 8_192)));
+  }
+  return parts.join("");
+}
+
+function toLatin1(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 255) {
+      throw new RangeError(`the file is Latin-1 and cannot hold ${JSON.stringify(text.charAt(at))}`);
+    }
+    bytes[at] = code;
+  }
+  return bytes;
+}
+
+function toUtf16(text: string, little: boolean): Uint8Array {
+  const view = new DataView(new ArrayBuffer(text.length * 2));
+  for (let at = 0; at < text.length; at++) view.setUint16(at * 2, text.charCodeAt(at), little);
+  return new Uint8Array(view.buffer);
+}
+
+export type LineEnding = "\n" | "\r\n" | "\r";
+
+/** The ending of most lines; undefined for text of one line. */
+export function lineEnding(text: string): LineEnding | undefined {
+  const crlf = text.match(/\r\n/g)?.length ?? 0;
+  const lf = (text.match(/\n/g)?.length ?? 0) - crlf;
+  const cr = (text.match(/\r/g)?.length ?? 0) - crlf;
+  if (crlf + lf + cr === 0) return undefined;
+  if (crlf >= lf && crlf >= cr) return "\r\n";
+  return lf >= cr ? "\n" : "\r";
+}
+
+/** The text with every line ended as `ending`. */
+export function withEnding(text: string, ending: LineEnding): string {
+  return text.replace(/\r\n|\n|\r/g, ending);
+}
+
+/** Lines as an editor counts them: a final newline ends the last line and begins none. */
+export function splitLines(text: string): readonly string[] {
+  if (text === "") return [];
+  const lines = text.split(/\r\n|\n|\r/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}

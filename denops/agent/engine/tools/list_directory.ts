@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { messageOf, ToolError } from "../core/errors.ts";
+import { defineTool, shown } from "./define.ts";
+import { shownPath, type Workspace } from "./files/workspace.ts";
+import type { ResolvedPath } from "../../policy/path.ts";
+
+const MOST_ENTRIES = 500;
+
+export const listDirectory = defineTool({
+  name: "list_directory",
+  description: "List the immediate children of a folder: folders first, then files with their sizes.",
+  kind: "read",
+  readOnly: true,
+  schema: z.object({ path: z.string().default(".").describe('relative to the project; "." is its root') }),
+  title: (args) => `list ${shown(args.path, ".")}`,
+
+  async prepare({ path }, workspace) {
+    const target = await workspace.resolveReadable(path === "" ? "." : path);
+    return {
+      touches: [{ access: "read", path: target }],
+      async run(signal) {
+        const info = await workspace.info(target);
+        if (info === undefined) throw new ToolError(`${shownPath(target)} does not exist.`);
+        if (info.kind !== "directory") throw new ToolError(`${shownPath(target)} is a file. Use read_file.`);
+        const entries = await children(workspace, target, signal);
+        if (entries.length === 0) return { text: `${shownPath(target)} is empty.`, summary: "empty" };
+        const listed = entries.slice(0, MOST_ENTRIES);
+        const left = entries.length - listed.length;
+        const summary = `${entries.length} ${entries.length === 1 ? "entry" : "entries"}`;
+        return { text: [...listed, ...(left > 0 ? [`[${left} more]`] : [])].join("\n"), summary };
+      },
+    };
+  },
+});
+
+async function children(
+  workspace: Workspace,
+  folder: ResolvedPath,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const folders: string[] = [];
+  const files: string[] = [];
+  try {
+    for await (const entry of Deno.readDir(folder.path)) {
+      signal.throwIfAborted();
+      const relative = folder.relative === "" ? entry.name : `${folder.relative}/${entry.name}`;
+      const path = { path: `${folder.path}/${entry.name}`, relative, named: relative, exists: true };
+      if (!workspace.mayList(path)) continue;
+      if (entry.isDirectory) folders.push(`${entry.name}/`);
+      else if (entry.isSymlink) files.push(`${entry.name} (symbolic link)`);
+      else files.push(`${entry.name} (${size((await workspace.info(path))?.size ?? 0)})`);
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new ToolError(`Cannot list ${shownPath(folder)}: ${messageOf(error)}`);
+  }
+  return [...folders.sort(), ...files.sort()];
+}
+
+function size(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`;
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

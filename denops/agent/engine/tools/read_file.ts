@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { ToolError } from "../core/errors.ts";
+import { defineTool, shown, type ToolResult } from "./define.ts";
+import { readLines, splitWindow } from "./files/line_window.ts";
+import { shownPath } from "./files/workspace.ts";
+
+export const readFile = defineTool({
+  name: "read_file",
+  description:
+    "Read a text file. Lines come numbered as `12\\ttext`; the numbers are not part of the file. " +
+    "At most 2000 lines or 100 kB at once: use offset and limit for more.",
+  kind: "read",
+  readOnly: true,
+  schema: z.object({
+    path: z.string().describe("relative to the project"),
+    offset: z.int().min(1).optional().describe("first line to read, from 1"),
+    limit: z.int().min(1).optional().describe("number of lines"),
+  }),
+  title: (args) => {
+    const from = typeof args.offset === "number" ? `:${args.offset}` : "";
+    return `read ${shown(args.path)}${from}`;
+  },
+
+  async prepare({ path, offset = 1, limit }, workspace, signal) {
+    const target = await workspace.resolveReadable(path);
+    const name = shownPath(target);
+    return {
+      touches: [{ access: "read", path: target }],
+      async run(): Promise<ToolResult> {
+        const unsaved = await workspace.unsavedText(target, signal);
+        const info = await workspace.info(target);
+        if (unsaved === undefined && info === undefined) throw new ToolError(`${name} does not exist.`);
+        if (info?.kind === "directory") throw new ToolError(`${name} is a folder. Use list_directory.`);
+        if (info?.kind === "other") throw new ToolError(`${name} is not a regular file.`);
+        const window = unsaved === undefined
+          ? await readLines(target.path, offset, limit, signal)
+          : splitWindow(unsaved, offset, limit);
+        if (window === undefined) throw new ToolError(`${name} is a binary file (${info?.size ?? 0} bytes).`);
+        const { lines, more } = window;
+        if (lines.length === 0) {
+          return offset === 1
+            ? { text: `${name} is empty.`, summary: "empty" }
+            : { text: `${name} has no line ${offset}.`, summary: "no such line" };
+        }
+        const numbered = lines.map((line, index) => `${offset + index}\t${line}`);
+        const last = offset + lines.length - 1;
+        if (more !== undefined) numbered.push(`[${more}; read on with offset ${last + 1}]`);
+        const note = unsaved === undefined ? "" : `[${name} as in the user's editor, with unsaved changes]\n`;
+        const summary = `${lines.length} ${lines.length === 1 ? "line" : "lines"}`;
+        return { text: note + numbered.join("\n"), summary };
+      },
+    };
+  },
+});

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { defineTool, shown } from "./define.ts";
+import { countsOf, lineDiff } from "./files/line_diff.ts";
+import { lineEnding, withEnding } from "./files/text.ts";
+import { shownPath } from "./files/workspace.ts";
+
+export const writeFile = defineTool({
+  name: "write_file",
+  description: "Write a whole file: create it, with its folders, or replace all of its content. " +
+    "To change a part of an existing file use edit_file.",
+  kind: "edit",
+  readOnly: false,
+  schema: z.object({
+    path: z.string().describe("relative to the project"),
+    content: z.string().describe("the whole new content"),
+  }),
+  streamed: "content",
+  title: (args) => `write ${shown(args.path)}`,
+
+  async prepare({ path, content }, workspace, signal) {
+    const target = await workspace.resolve(path);
+    const before = await workspace.readText(target, signal);
+    // Models write "\n"; a file with other line endings keeps its own.
+    const ending = before === undefined ? undefined : lineEnding(before.text);
+    const after = ending === undefined ? content : withEnding(content, ending);
+    const diff = lineDiff(target.path, before?.text, after);
+    return {
+      touches: [{ access: "write", path: target }],
+      diff,
+      async run(signal) {
+        const change = await workspace.writeText(target, before, after, signal);
+        const done = before === undefined ? "Created" : "Replaced";
+        const where = change.onDisk
+          ? ""
+          : " in the user's buffer, which has unsaved changes; not saved to disk";
+        return {
+          text: `${done} ${shownPath(target)} (${countsOf(diff)})${where}.`,
+          summary: countsOf(diff),
+          diff,
+          changes: [change],
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,138 @@
+/**
+ * The one place where a path that a model wrote becomes a path that is touched.
+ *
+ * absolute path → real path of the nearest existing parent → inside the root, or an error.
+ * Symbolic links are resolved before the check, so that a link inside the project never leads out of it.
+ */
+import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
+
+/** What the file system says; both engine and supervisor pass Deno's own. */
+export interface PathLookups {
+  /** The path with every symbolic link resolved; undefined if nothing is there. */
+  realPath(path: string): Promise<string | undefined>;
+  /** What stands at the path itself, links not followed; undefined if nothing is there. */
+  kind(path: string): Promise<"file" | "directory" | "symlink" | "other" | undefined>;
+}
+
+export interface ResolvedPath {
+  /** Absolute, real; what is to be opened. */
+  readonly path: string;
+  /** Relative to the root with forward slashes, "" for the root itself; what is shown and matched. */
+  readonly relative: string;
+  /** As `relative`, but with symbolic links as they were named. */
+  readonly named: string;
+  readonly exists: boolean;
+}
+
+/** The path cannot be used; `message` says why in one line that a model can act on. */
+export class PathError extends Error {
+  override readonly name = "PathError";
+}
+
+/** Names that Windows gives to devices in every folder. */
+const DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
+
+/**
+ * @param input as the model wrote it: relative to the root, absolute, or starting with the root's own name
+ * @param root the workspace root's real path
+ */
+export async function resolvePath(
+  input: string,
+  root: string,
+  lookups: PathLookups,
+  windows: boolean = sep === "\\",
+): Promise<ResolvedPath> {
+  const shown = JSON.stringify(input).slice(1, -1);
+  checkCharacters(input, shown, windows);
+  const absolute = await toAbsolute(input, root, lookups);
+  if (!isInside(absolute, root)) throw outside(shown);
+  const { parent, rest } = await nearestExisting(absolute, shown, lookups);
+  const real = resolve(parent, ...rest);
+  if (!isInside(parent, root) || !isInside(real, root)) throw outside(shown);
+  return {
+    path: real,
+    relative: slashes(relative(root, real)),
+    named: slashes(relative(root, absolute)),
+    exists: rest.length === 0,
+  };
+}
+
+function checkCharacters(input: string, shown: string, windows: boolean): void {
+  if (input === "") throw new PathError("path is empty: give a path relative to the project");
+  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(input)) throw new PathError(`path has a control character: ${shown}`);
+  if (!windows) return;
+  if (/^[\\/]{2}/.test(input)) throw outside(shown);
+  for (const [index, part] of input.split(/[\\/]/).entries()) {
+    const drive = index === 0 && /^[A-Za-z]:$/.test(part);
+    if (!drive && /[<>:"|?*]/.test(part)) {
+      throw new PathError(`path has a character Windows forbids: ${shown}`);
+    }
+    if (!/^\.{1,2}$/.test(part) && /[. ]$/.test(part)) {
+      throw new PathError(`path has a name that ends in a dot or a space: ${shown}`);
+    }
+    if (DEVICE.test(part)) throw new PathError(`path names a device: ${shown}`);
+  }
+}
+
+/** Models like to begin with the project's own name: `name/rest` means `rest` unless such a folder exists. */
+async function toAbsolute(input: string, root: string, lookups: PathLookups): Promise<string> {
+  if (isAbsolute(input)) return await fromRealRoot(resolve(input), root, lookups);
+  const [first = "", ...rest] = input.split(/[\\/]/);
+  const joined = resolve(root, input);
+  if (first !== basename(root) || first === "") return joined;
+  if (await lookups.kind(join(root, first)) !== undefined) return joined;
+  return resolve(root, ...rest);
+}
+
+/** An absolute path may name the root through a symbolic link: /tmp is /private/tmp on macOS. */
+async function fromRealRoot(absolute: string, root: string, lookups: PathLookups): Promise<string> {
+  if (isInside(absolute, root)) return absolute;
+  let ancestor = absolute;
+  while (true) {
+    if (await lookups.realPath(ancestor) === root) return resolve(root, relative(ancestor, absolute));
+    const parent = resolve(ancestor, "..");
+    if (parent === ancestor) return absolute;
+    ancestor = parent;
+  }
+}
+
+async function nearestExisting(
+  absolute: string,
+  shown: string,
+  lookups: PathLookups,
+): Promise<{ parent: string; rest: readonly string[] }> {
+  let current = absolute;
+  const rest: string[] = [];
+  while (true) {
+    const real = await lookups.realPath(current);
+    if (real !== undefined) {
+      if (rest.length > 0 && await lookups.kind(real) !== "directory") {
+        throw new PathError(`path goes through something that is not a folder: ${shown}`);
+      }
+      return { parent: real, rest };
+    }
+    // A link whose target is missing: to write through it would create a file wherever it points.
+    if (await lookups.kind(current) === "symlink") {
+      throw new PathError(`path is a symbolic link to nothing: ${shown}`);
+    }
+    const parent = resolve(current, "..");
+    if (parent === current) throw outside(shown);
+    rest.unshift(basename(current));
+    current = parent;
+  }
+}
+
+/** True for the root itself and everything below it. Both paths are absolute and normalised. */
+export function isInside(path: string, root: string): boolean {
+  const from = relative(root, path);
+  return from === "" || (from !== ".." && !from.startsWith(`..${sep}`) && !isAbsolute(from));
+}
+
+function outside(shown: string): PathError {
+  return new PathError(`path is outside of the project: ${shown}`);
+}
+
+function slashes(path: string): string {
+  return sep === "\\" ? path.replaceAll("\\", "/") : path;
+}

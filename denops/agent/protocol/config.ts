@@ -1,0 +1,83 @@
+/** What crosses from the user's Lua options to the supervisor, and from there to the engine. */
+import { z } from "zod";
+import { WIRES } from "./providers.ts";
+
+/** Lua has one table type: an empty list arrives as an empty map, and the other way round. */
+const list = <T extends z.ZodType>(item: T) =>
+  z.preprocess(
+    (value) => isEmptyRecord(value) ? [] : value,
+    z.array(item),
+  );
+const map = <T extends z.ZodType>(item: T) =>
+  z.preprocess(
+    (value) => Array.isArray(value) && value.length === 0 ? {} : value,
+    z.record(z.string(), item),
+  );
+
+function isEmptyRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value) &&
+    Object.keys(value).length === 0;
+}
+
+const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+/** A provider of the user's own, or changes to a known one. */
+export const ProviderOptions = z.object({
+  wire: z.enum(WIRES).optional(),
+  base_url: httpUrl.optional(),
+  /** "env:NAME" or "cmd:a command that prints the key". */
+  api_key: z.string().regex(/^(env|cmd):.+/s, 'must be "env:NAME" or "cmd:COMMAND"').optional(),
+  headers: map(z.string()).optional(),
+});
+export type ProviderOptions = z.infer<typeof ProviderOptions>;
+
+/** One entry of `safe_to_write`: true may be written without asking, false asks. */
+export const SafeToWrite = z.object({ glob: z.string().min(1), safe: z.boolean() });
+export type SafeToWrite = z.infer<typeof SafeToWrite>;
+
+const shared = {
+  model: z.string().optional(),
+  max_iterations: z.int().min(1).max(1000),
+  max_output_tokens: z.int().min(1).optional(),
+  context_window: z.int().min(1).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  request_timeout: z.number().min(1),
+  safe_to_write: list(SafeToWrite),
+  deny_read: list(z.string()),
+};
+
+/** The user's options as lua/agent/config.lua sends them; only what the supervisor and the engine use. */
+export const UserConfig = z.object({
+  ...shared,
+  provider: z.string().optional(),
+  providers: map(ProviderOptions),
+  sandbox: z.enum(["auto", "off"]),
+  deno: list(z.string()),
+  state_dir: z.string().min(1),
+  environment: map(z.string()).optional(),
+});
+export type UserConfig = z.infer<typeof UserConfig>;
+
+/** What the engine is told when it is started; travels in `initialize`, thus on stdin only. */
+export const EngineConfig = z.object({
+  ...shared,
+  model: z.string().min(1),
+  provider: z.object({
+    name: z.string(),
+    wire: z.enum(WIRES),
+    base_url: httpUrl,
+    headers: z.record(z.string(), z.string()),
+    api_key: z.string().optional(),
+    /** Where the key comes from, for messages: "ANTHROPIC_API_KEY" or the option's name. */
+    key_source: z.string(),
+  }),
+});
+export type EngineConfig = z.infer<typeof EngineConfig>;
+
+/** The first problem of a failed parse as "option: what is wrong". */
+export function firstProblem(error: z.ZodError): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return "it is not valid";
+  const where = issue.path.map(String).join(".");
+  return where === "" ? issue.message : `${where}: ${issue.message}`;
+}

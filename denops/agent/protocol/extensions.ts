@@ -1,0 +1,125 @@
+/**
+ * What agent.nvim adds to ACP version 1. Offered in `initialize` under
+ * `clientCapabilities._meta["agent.nvim"]` and `agentCapabilities._meta["agent.nvim"]`, and used only if the
+ * other side has offered it too.
+ */
+import { z } from "zod";
+import { EngineConfig } from "./config.ts";
+
+/** The key of everything of ours in `_meta`. */
+export const META = "agent.nvim";
+
+/** Notification, engine to client: a file was changed by a tool. */
+export const FILE_MODIFIED = "_agent/file_modified";
+/** Notification, engine to client: a request to the model failed and is tried again. */
+export const RETRY = "_agent/retry";
+/** Request, engine to client: the text of an open buffer with unsaved changes. */
+export const UNSAVED_TEXT = "_agent/unsaved_text";
+/** Request, engine to client: merge a tool's write into an open buffer with unsaved changes. */
+export const WRITE_UNSAVED = "_agent/write_unsaved";
+
+export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED] as const;
+
+export const FileModified = z.object({
+  sessionId: z.string(),
+  toolCallId: z.string(),
+  /** Absolute and real. */
+  path: z.string(),
+  kind: z.enum(["created", "modified", "deleted", "renamed"]),
+  /** The earlier path of a renamed file. */
+  from: z.string().optional(),
+  /** Whole text before and after, as UTF-8 with the file's own line endings; absent for binaries. */
+  before: z.string().optional(),
+  after: z.string().optional(),
+});
+export type FileModified = z.infer<typeof FileModified>;
+
+export const Retry = z.object({
+  sessionId: z.string(),
+  /** The try that failed, from 1. */
+  attempt: z.int(),
+  tries: z.int(),
+  waitMs: z.number(),
+  reason: z.string(),
+});
+export type Retry = z.infer<typeof Retry>;
+
+export const UnsavedTextRequest = z.object({ sessionId: z.string(), path: z.string() });
+/** `text` is absent if no buffer with unsaved changes shows the file. */
+export const UnsavedTextResponse = z.object({ text: z.string().optional() });
+
+export const WriteUnsavedRequest = z.object({
+  sessionId: z.string(),
+  path: z.string(),
+  /** The text from which the tool made `text`. */
+  base: z.string(),
+  text: z.string(),
+});
+export type WriteUnsavedRequest = z.infer<typeof WriteUnsavedRequest>;
+export const WriteUnsavedResponse = z.discriminatedUnion("status", [
+  /** No buffer with unsaved changes: write the file. */
+  z.object({ status: z.literal("not_open") }),
+  /** The buffer holds `text` now; it is on disk only if `saved`. */
+  z.object({ status: z.literal("merged"), text: z.string(), saved: z.boolean() }),
+  /** The user has changed the same lines: nothing was written; `text` shows both sides. */
+  z.object({ status: z.literal("conflict"), text: z.string() }),
+]);
+export type WriteUnsavedResponse = z.infer<typeof WriteUnsavedResponse>;
+
+/** `_meta["agent.nvim"]` of the `initialize` request. */
+export const InitializeMeta = z.object({
+  extensions: z.array(z.string()),
+  config: EngineConfig.optional(),
+});
+export type InitializeMeta = z.infer<typeof InitializeMeta>;
+
+/** `_meta["agent.nvim"]` of a tool call or its update. */
+export const ToolMeta = z.object({
+  tool: z.string().optional(),
+  /** Lines of the argument that streams in, while the call is pending. */
+  lines: z.int().optional(),
+  added: z.int().optional(),
+  removed: z.int().optional(),
+  /** One line about the result, or the first line of the error. */
+  summary: z.string().optional(),
+});
+export type ToolMeta = z.infer<typeof ToolMeta>;
+
+/** `_meta["agent.nvim"]` of a permission request: why a person is asked. */
+export const ApprovalMeta = z.object({
+  reason: z.string(),
+  added: z.int().optional(),
+  removed: z.int().optional(),
+});
+export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
+
+/** `_meta["agent.nvim"]` of the answer to a permission request. */
+export const AnswerMeta = z.object({ reason: z.string() });
+
+/** Ids of the options of a permission request. */
+export const OPTION = {
+  allowOnce: "allow_once",
+  allowSession: "allow_session",
+  reject: "reject",
+} as const;
+
+/** `_meta["agent.nvim"]` of a usage update: tokens of the last request. */
+export const UsageMeta = z.object({
+  input: z.int(),
+  output: z.int(),
+  cachedRead: z.int(),
+  cachedWrite: z.int(),
+});
+export type UsageMeta = z.infer<typeof UsageMeta>;
+
+/** `data` of a JSON-RPC error that ended a turn. */
+export const TurnErrorData = z.object({ kind: z.string(), hint: z.string().optional() });
+
+/** Reads our part of a `_meta` object; undefined if it is absent or not ours. */
+export function ours<T extends z.ZodType>(
+  schema: T,
+  meta: Readonly<Record<string, unknown>> | null | undefined,
+): z.infer<T> | undefined {
+  const parsed = schema.safeParse(meta?.[META]);
+  return parsed.success ? parsed.data : undefined;
+}

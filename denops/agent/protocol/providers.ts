@@ -1,0 +1,69 @@
+/**
+ * Providers that are known by name. An OpenAI-compatible service is one entry here.
+ * The supervisor grants the engine exactly the host of `base_url`.
+ */
+
+/** A request and answer format; one file each in engine/llm/wire. */
+export const WIRES = ["openai_chat", "anthropic_messages", "ollama"] as const;
+export type WireName = (typeof WIRES)[number];
+
+export interface ProviderPreset {
+  readonly wire: WireName;
+  /** Root of the API; the wire adds its own path ("/chat/completions"). */
+  readonly base_url: string;
+  /** Environment variables that hold the API key by convention, first match wins. */
+  readonly key_env: readonly string[];
+  /** Used when the user names no model. */
+  readonly default_model?: string;
+}
+
+export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
+  ollama: { wire: "ollama", base_url: "http://127.0.0.1:11434", key_env: [] },
+  anthropic: {
+    wire: "anthropic_messages",
+    base_url: "https://api.anthropic.com",
+    key_env: ["ANTHROPIC_API_KEY"],
+    default_model: "claude-sonnet-4-5",
+  },
+  openai: {
+    wire: "openai_chat",
+    base_url: "https://api.openai.com/v1",
+    key_env: ["OPENAI_API_KEY"],
+    default_model: "gpt-5",
+  },
+  openrouter: {
+    wire: "openai_chat",
+    base_url: "https://openrouter.ai/api/v1",
+    key_env: ["OPENROUTER_API_KEY"],
+  },
+  groq: { wire: "openai_chat", base_url: "https://api.groq.com/openai/v1", key_env: ["GROQ_API_KEY"] },
+  deepseek: {
+    wire: "openai_chat",
+    base_url: "https://api.deepseek.com/v1",
+    key_env: ["DEEPSEEK_API_KEY"],
+    default_model: "deepseek-chat",
+  },
+  mistral: {
+    wire: "openai_chat",
+    base_url: "https://api.mistral.ai/v1",
+    key_env: ["MISTRAL_API_KEY"],
+    default_model: "mistral-large-latest",
+  },
+  xai: { wire: "openai_chat", base_url: "https://api.x.ai/v1", key_env: ["XAI_API_KEY"] },
+  gemini: {
+    wire: "openai_chat",
+    base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
+    key_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    default_model: "gemini-2.5-pro",
+  },
+  "llama.cpp": { wire: "openai_chat", base_url: "http://127.0.0.1:8080/v1", key_env: [] },
+  lmstudio: { wire: "openai_chat", base_url: "http://127.0.0.1:1234/v1", key_env: [] },
+  vllm: { wire: "openai_chat", base_url: "http://127.0.0.1:8000/v1", key_env: [] },
+};
+
+/** The host and port to grant for a base URL, as Deno's --allow-net takes it: "api.openai.com:443". */
+export function hostAndPort(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  const port = url.port !== "" ? url.port : url.protocol === "https:" ? "443" : "80";
+  return `${url.hostname}:${port}`;
+}

@@ -1,0 +1,149 @@
+/** What Lua and the supervisor tell each other: actions go down, updates come up. */
+import { z } from "zod";
+import { UserConfig } from "./config.ts";
+import { OPTION } from "./extensions.ts";
+
+/** A chat is one conversation on the user's screen; Lua numbers them from 1. */
+const chat = z.int().min(1);
+const request = z.int().min(1);
+
+export const Action = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("configure"), config: UserConfig }),
+  /** Starts the engine of the project that `folder` is in, without a prompt. */
+  z.object({ type: z.literal("warm"), chat, folder: z.string(), root: z.string().optional() }),
+  z.object({
+    type: z.literal("prompt"),
+    chat,
+    /** Folder of the current file, and the working folder: from these the project is found. */
+    folder: z.string(),
+    cwd: z.string(),
+    /** The user's own choice of the project's folder. */
+    root: z.string().optional(),
+    text: z.string().min(1),
+  }),
+  z.object({ type: z.literal("cancel"), chat }),
+  z.object({
+    type: z.literal("answer"),
+    request,
+    option: z.enum([OPTION.allowOnce, OPTION.allowSession, OPTION.reject]),
+    reason: z.string().optional(),
+  }),
+  /** Answers an `ask_editor`; `error` if Lua failed. */
+  z.object({
+    type: z.literal("reply"),
+    request,
+    result: z.unknown().optional(),
+    error: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal("health"),
+    request,
+    folder: z.string(),
+    cwd: z.string(),
+    root: z.string().optional(),
+  }),
+]);
+export type Action = z.infer<typeof Action>;
+
+export type Severity = "info" | "warning" | "error";
+
+/** Every field is present or absent, never null: Lua's nil has no place in a table. */
+export type Update =
+  | { readonly type: "text"; readonly chat: number; readonly message: string; readonly text: string }
+  | { readonly type: "thought"; readonly chat: number; readonly message: string; readonly text: string }
+  | {
+    readonly type: "thought_done";
+    readonly chat: number;
+    readonly message: string;
+    readonly milliseconds: number;
+  }
+  | ToolUpdate
+  | ApprovalUpdate
+  | {
+    readonly type: "approval_closed";
+    readonly chat: number;
+    readonly request: number;
+    readonly answer: string;
+  }
+  | { readonly type: "turn_started"; readonly chat: number }
+  | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }
+  /** Messages that a stop took back before they were sent. */
+  | { readonly type: "unsent"; readonly chat: number; readonly texts: readonly string[] }
+  | { readonly type: "notice"; readonly chat: number; readonly severity: Severity; readonly text: string }
+  | {
+    readonly type: "retry";
+    readonly chat: number;
+    readonly attempt: number;
+    readonly tries: number;
+    readonly wait_ms: number;
+    readonly reason: string;
+  }
+  | { readonly type: "usage"; readonly chat: number; readonly used: number; readonly size: number }
+  | {
+    readonly type: "ready";
+    readonly chat: number;
+    readonly root: string;
+    readonly provider: string;
+    readonly model: string;
+    readonly sandbox: string;
+  }
+  | {
+    readonly type: "file_modified";
+    readonly chat: number;
+    readonly path: string;
+    readonly kind: string;
+    readonly from?: string;
+    readonly before?: string;
+    readonly after?: string;
+  }
+  | {
+    readonly type: "ask_editor";
+    readonly request: number;
+    readonly method: "unsaved_text" | "write_unsaved";
+    readonly path: string;
+    readonly base?: string;
+    readonly text?: string;
+  }
+  | { readonly type: "health"; readonly request: number; readonly report: HealthReport };
+
+export interface ToolUpdate {
+  readonly type: "tool";
+  readonly chat: number;
+  readonly id: string;
+  readonly title?: string;
+  readonly status?: "pending" | "in_progress" | "completed" | "failed";
+  readonly kind?: string;
+  readonly lines?: number;
+  readonly summary?: string;
+  readonly added?: number;
+  readonly removed?: number;
+  readonly output?: string;
+  readonly path?: string;
+}
+
+export interface ApprovalUpdate {
+  readonly type: "approval";
+  readonly chat: number;
+  readonly request: number;
+  readonly tool: string;
+  readonly title: string;
+  readonly reason: string;
+  readonly path?: string;
+  readonly before?: string;
+  readonly after?: string;
+  readonly added?: number;
+  readonly removed?: number;
+}
+
+export interface HealthReport {
+  readonly deno: string;
+  readonly host: string;
+  readonly root: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly key: string;
+  readonly sandbox: string;
+  readonly grants: readonly string[];
+  readonly problems: readonly string[];
+  readonly engines: readonly string[];
+}

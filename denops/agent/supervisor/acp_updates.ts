@@ -1,0 +1,76 @@
+/** ACP version 1 updates of any agent → updates for the screen. Pure. */
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import { z } from "zod";
+import { ours, ToolMeta } from "../protocol/extensions.ts";
+import type { ToolUpdate, Update } from "../protocol/ui.ts";
+import { visible } from "./visible.ts";
+
+const ThoughtMeta = z.object({ milliseconds: z.number() });
+
+export function screenUpdates(chat: number, update: SessionUpdate): readonly Update[] {
+  switch (update.sessionUpdate) {
+    case "agent_message_chunk": {
+      const text = update.content.type === "text" ? visible(update.content.text) : `[${update.content.type}]`;
+      return text === "" ? [] : [{ type: "text", chat, message: update.messageId ?? "", text }];
+    }
+    case "agent_thought_chunk": {
+      const message = update.messageId ?? "";
+      const done = ours(ThoughtMeta, update._meta);
+      if (done !== undefined) {
+        return [{ type: "thought_done", chat, message, milliseconds: done.milliseconds }];
+      }
+      const text = update.content.type === "text" ? visible(update.content.text) : "";
+      return text === "" ? [] : [{ type: "thought", chat, message, text }];
+    }
+    case "tool_call":
+    case "tool_call_update":
+      return [toolUpdate(chat, update)];
+    case "usage_update":
+      return [{ type: "usage", chat, used: update.used, size: update.size }];
+    case "notice": {
+      const severity = update.severity === "error" || update.severity === "warning"
+        ? update.severity
+        : "info";
+      const text = [update.title, update.description ?? ""].filter((part) => part !== "").join(" ");
+      return [{ type: "notice", chat, severity, text: visible(text) }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Agents may leave anything out, and may update a call that they never announced. */
+export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
+  const meta = ours(ToolMeta, call._meta) ?? {};
+  const output = outputText(call.content ?? []);
+  const path = call.locations?.[0]?.path;
+  return {
+    type: "tool",
+    chat,
+    id: call.toolCallId,
+    ...(call.title ? { title: visible(call.title).replaceAll("\n", " ") } : {}),
+    ...(call.status ? { status: call.status } : {}),
+    ...(call.kind ? { kind: call.kind } : {}),
+    ...(path === undefined ? {} : { path }),
+    ...(output === "" ? {} : { output }),
+    ...(meta.lines === undefined ? {} : { lines: meta.lines }),
+    ...(meta.added === undefined ? {} : { added: meta.added }),
+    ...(meta.removed === undefined ? {} : { removed: meta.removed }),
+    ...(meta.summary === undefined ? {} : { summary: visible(meta.summary) }),
+  };
+}
+
+function outputText(content: readonly ToolCallContent[]): string {
+  return content.map((part) =>
+    part.type === "content" && part.content.type === "text" ? visible(part.content.text) : ""
+  )
+    .filter((text) => text !== "").join("\n");
+}
+
+/** The first diff of a call, as an approval shows it. */
+export function diffOf(content: readonly ToolCallContent[] | null | undefined) {
+  const diff = content?.find((part) => part.type === "diff");
+  if (diff?.type !== "diff") return {};
+  const before = diff.oldText === null || diff.oldText === undefined ? {} : { before: visible(diff.oldText) };
+  return { path: diff.path, after: visible(diff.newText), ...before };
+}

@@ -1,0 +1,130 @@
+/** What the engine may do, as flags of Deno and as mounts of bubblewrap. Pure, so that health can print them. */
+import { join } from "node:path";
+
+export interface EngineGrants {
+  /** Real path of the project. */
+  readonly root: string;
+  /** The project's state folder: with the root the only place that may be written. */
+  readonly state: string;
+  /** "host:port" of the model's provider. */
+  readonly host: string;
+  /** Folder of the plugin: the engine's own code. */
+  readonly plugin: string;
+  readonly deno: string;
+  readonly denoDir: string;
+}
+
+/** What `.git` is in the root; files that make git run commands are protected. */
+export interface GitLayout {
+  readonly kind: "none" | "directory" | "file";
+  /** Existing ones among hooks and config, absolute. */
+  readonly guarded: readonly string[];
+}
+
+/** A comma separates paths in Deno's flags; doubled it stands for itself. */
+function list(paths: readonly string[]): string {
+  return paths.map((path) => path.replaceAll(",", ",,")).join(",");
+}
+
+export function denoArguments(grants: EngineGrants): readonly string[] {
+  const { root, state, host, plugin } = grants;
+  const git = join(root, ".git");
+  return [
+    "run",
+    "--no-prompt",
+    "--quiet",
+    "--cached-only",
+    "--no-remote",
+    "--frozen",
+    `--config=${join(plugin, "denops", "agent", "deno.json")}`,
+    `--allow-read=${list([root, state])}`,
+    `--allow-write=${list([root, state])}`,
+    `--deny-write=${list([join(git, "hooks"), join(git, "config")])}`,
+    `--allow-net=${host}`,
+    join(plugin, "denops", "agent", "engine", "main.ts"),
+    root,
+  ];
+}
+
+/** The only variables that the engine gets. */
+export function engineEnvironment(
+  grants: EngineGrants,
+  env: (name: string) => string | undefined,
+): Record<string, string> {
+  const passed: Record<string, string> = {
+    DENO_DIR: grants.denoDir,
+    DENO_NO_UPDATE_CHECK: "1",
+    NO_COLOR: "1",
+  };
+  const network = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "DENO_CERT",
+    "DENO_TLS_CA_STORE",
+  ];
+  const system = Deno.build.os === "windows" ? ["SystemRoot", "TEMP", "TMP", "LOCALAPPDATA"] : [];
+  for (const name of [...network, ...system]) {
+    const value = env(name);
+    if (value !== undefined) passed[name] = value;
+  }
+  return passed;
+}
+
+/** Folders and links of the system that programs need, found once on this machine. */
+export interface SystemLayout {
+  /** /bin, /lib and so on: where they are links into /usr, their targets. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Those that are real folders. */
+  readonly folders: readonly string[];
+  /** Real path of /etc/resolv.conf if it lies outside of /etc. */
+  readonly resolvConf?: string;
+}
+
+export function bwrapArguments(
+  grants: EngineGrants,
+  git: GitLayout,
+  system: SystemLayout,
+): readonly string[] {
+  const { root, state, plugin, deno, denoDir } = grants;
+  const readOnly = (path: string) => ["--ro-bind", path, path];
+  const writable = (path: string) => ["--bind", path, path];
+  const gitPath = join(root, ".git");
+  return [
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--new-session",
+    ...readOnly("/usr"),
+    ...readOnly("/etc"),
+    ...system.folders.flatMap(readOnly),
+    ...system.links.flatMap(({ path, target }) => ["--symlink", target, path]),
+    ...(system.resolvConf === undefined ? [] : readOnly(system.resolvConf)),
+    "--proc",
+    "/proc",
+    "--dev",
+    "/dev",
+    "--tmpfs",
+    "/tmp",
+    ...readOnly(denoDir),
+    ...readOnly(deno),
+    ...readOnly(plugin),
+    ...writable(root),
+    ...writable(state),
+    // Bound on itself, so that nobody can move it away from under its guarded parts.
+    ...(git.kind === "directory" ? writable(gitPath) : []),
+    ...(git.kind === "file" ? readOnly(gitPath) : []),
+    ...git.guarded.flatMap(readOnly),
+    "--chdir",
+    root,
+    "--",
+    deno,
+    ...denoArguments(grants),
+  ];
+}

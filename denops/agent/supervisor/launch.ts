@@ -1,0 +1,54 @@
+/** From a project and a configuration to the command that starts its engine. */
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { EngineConfig, UserConfig } from "../protocol/config.ts";
+import { hostAndPort } from "../protocol/providers.ts";
+import { ensureDependencies } from "./dependencies.ts";
+import type { EngineCommand } from "./engine.ts";
+import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
+import { encodeHex } from "./hex.ts";
+import { gitLayout, type Sandbox, sandbox } from "./sandbox.ts";
+
+export const PLUGIN = fileURLToPath(new URL("../../../", import.meta.url));
+
+export interface Launch extends EngineCommand {
+  /** "bubblewrap and Deno permissions", or what is missing. */
+  readonly sandbox: string;
+}
+
+export async function launchCommand(
+  root: string,
+  config: EngineConfig,
+  user: UserConfig,
+  announceFetch: () => void,
+): Promise<Launch> {
+  const plugin = await Deno.realPath(PLUGIN);
+  const denoDir = await ensureDependencies(plugin, user.state_dir, announceFetch);
+  const state = await stateFolder(root, user.state_dir);
+  const grants: EngineGrants = {
+    root,
+    state,
+    host: hostAndPort(config.provider.base_url),
+    plugin,
+    deno: await Deno.realPath(Deno.execPath()),
+    denoDir,
+  };
+  const env = engineEnvironment(grants, (name) => Deno.env.get(name));
+  const level: Sandbox = user.sandbox === "off"
+    ? { level: "deno", reason: "switched off by the option sandbox" }
+    : await sandbox();
+  if (level.level === "deno") {
+    const text = `Deno permissions only (${level.reason})`;
+    return { program: grants.deno, args: denoArguments(grants), env, cwd: root, sandbox: text };
+  }
+  const args = bwrapArguments(grants, await gitLayout(root), level.system);
+  return { program: level.bwrap, args, env, cwd: root, sandbox: "bubblewrap and Deno permissions" };
+}
+
+/** `<state>/<name>-<hash of the real path>`: one folder per project. */
+async function stateFolder(root: string, stateDir: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root)));
+  const folder = join(stateDir, `${basename(root)}-${encodeHex(digest).slice(0, 12)}`);
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  return await Deno.realPath(folder);
+}

@@ -1,0 +1,69 @@
+/** The project of a file: the nearest folder with a .git, else with a manifest, else the working folder. */
+import { dirname, join, resolve } from "node:path";
+
+const MANIFESTS = [
+  "package.json",
+  "deno.json",
+  "deno.jsonc",
+  "Cargo.toml",
+  "go.mod",
+  "pyproject.toml",
+  "setup.py",
+  "Makefile",
+  "CMakeLists.txt",
+  "pom.xml",
+  "build.gradle",
+  "build.gradle.kts",
+  "Gemfile",
+  "composer.json",
+  "mix.exs",
+  "flake.nix",
+];
+
+export interface RootQuery {
+  readonly folder: string;
+  readonly cwd: string;
+  readonly root?: string | undefined;
+}
+
+/**
+ * The real path of the project's folder.
+ * @throws {Error} one line, if there is no such folder or if it would be the whole home folder or system.
+ */
+export async function findRoot({ folder, cwd, root }: RootQuery, home: string | undefined): Promise<string> {
+  const chosen = root ??
+    await nearest(folder, [".git"]) ?? await nearest(cwd, [".git"]) ??
+    await nearest(folder, MANIFESTS) ?? await nearest(cwd, MANIFESTS) ?? cwd;
+  const real = await Deno.realPath(chosen).catch(() => {
+    throw new Error(`Cannot use ${chosen} as the project: there is no such folder. Set the option root.`);
+  });
+  if (!(await Deno.stat(real)).isDirectory) {
+    throw new Error(`Cannot use ${real} as the project: it is not a folder. Set the option root.`);
+  }
+  const realHome = home === undefined ? undefined : await Deno.realPath(home).catch(() => undefined);
+  if (real === dirname(real) || real === realHome) {
+    const what = real === realHome ? "your home folder" : "the whole system";
+    throw new Error(
+      `Cannot use ${real} as the project: the agent could change ${what}. Open a file of a project first.`,
+    );
+  }
+  return real;
+}
+
+async function nearest(start: string, names: readonly string[]): Promise<string | undefined> {
+  for (let folder = resolve(start);; folder = dirname(folder)) {
+    for (const name of names) {
+      if (await exists(join(folder, name))) return folder;
+    }
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,74 @@
+/** Whether the operating system can hold the engine, asked once. */
+import { join } from "node:path";
+import type { GitLayout, SystemLayout } from "./grants.ts";
+
+export type Sandbox =
+  | { readonly level: "bubblewrap"; readonly bwrap: string; readonly system: SystemLayout }
+  /** Deno's permissions alone; `reason` says why. */
+  | { readonly level: "deno"; readonly reason: string };
+
+let probed: Promise<Sandbox> | undefined;
+
+export function sandbox(): Promise<Sandbox> {
+  probed ??= probe();
+  return probed;
+}
+
+async function probe(): Promise<Sandbox> {
+  if (Deno.build.os !== "linux") return { level: "deno", reason: `no bubblewrap on ${Deno.build.os}` };
+  const bwrap = await findProgram("bwrap");
+  if (bwrap === undefined) return { level: "deno", reason: "bubblewrap is not installed" };
+  const args = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
+  try {
+    const { success, stderr } = await new Deno.Command(bwrap, {
+      args,
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    if (success) return { level: "bubblewrap", bwrap, system: await systemLayout() };
+    const [said = ""] = new TextDecoder().decode(stderr).trim().split("\n");
+    return { level: "deno", reason: `bubblewrap does not work here: ${said}` };
+  } catch (error) {
+    return {
+      level: "deno",
+      reason: `bubblewrap does not start: ${error instanceof Error ? error.message : error}`,
+    };
+  }
+}
+
+async function findProgram(name: string): Promise<string | undefined> {
+  for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
+    const path = join(folder, name);
+    const info = await Deno.stat(path).catch(() => undefined);
+    if (folder.startsWith("/") && info?.isFile && ((info.mode ?? 0) & 0o111) !== 0) return path;
+  }
+  return undefined;
+}
+
+async function systemLayout(): Promise<SystemLayout> {
+  const links: { path: string; target: string }[] = [];
+  const folders: string[] = [];
+  for (const path of ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"]) {
+    const info = await Deno.lstat(path).catch(() => undefined);
+    if (info?.isSymlink) links.push({ path, target: await Deno.readLink(path) });
+    else if (info?.isDirectory) folders.push(path);
+  }
+  const resolvConf = await Deno.realPath("/etc/resolv.conf").catch(() => undefined);
+  const outside = resolvConf !== undefined && !resolvConf.startsWith("/etc/") &&
+    !resolvConf.startsWith("/usr/");
+  return { links, folders, ...(outside ? { resolvConf } : {}) };
+}
+
+export async function gitLayout(root: string): Promise<GitLayout> {
+  const git = join(root, ".git");
+  const info = await Deno.lstat(git).catch(() => undefined);
+  if (info === undefined || info.isSymlink) return { kind: "none", guarded: [] };
+  if (!info.isDirectory) return { kind: "file", guarded: [] };
+  const guarded: string[] = [];
+  for (const name of ["hooks", "config"]) {
+    const path = join(git, name);
+    if (await Deno.lstat(path).catch(() => undefined) !== undefined) guarded.push(path);
+  }
+  return { kind: "directory", guarded };
+}

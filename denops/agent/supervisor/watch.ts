@@ -1,0 +1,22 @@
+/** Notices the end of a process that is not our child. */
+import process from "node:process";
+
+/** Calls `ended` once, within `interval` milliseconds after the process is gone. */
+export function watchProcess(pid: number, interval: number, ended: () => void): void {
+  const timer = setInterval(() => {
+    if (isAlive(pid)) return;
+    clearInterval(timer);
+    ended();
+  }, interval);
+  Deno.unrefTimer(Number(timer));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Not allowed to signal it: then it is there.
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

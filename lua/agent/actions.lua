@@ -1,0 +1,21 @@
+-- What a user can tell the agent to do: one row here, one function of the same name in init.lua.
+-- Sub-commands, <Plug> maps and the help are made from, or checked against, this table.
+
+---@class agent.Action
+---@field name string      sub-command of :Agent and function in require("agent")
+---@field plug? string     name of the <Plug> map
+---@field args? string     arguments of the sub-command, as the help shows them
+---@field doc string
+
+---@type agent.Action[]
+return {
+  { name = "open", plug = "AgentOpen", doc = "Open the chat and go to its input." },
+  { name = "toggle", plug = "AgentToggle", doc = "Open the chat, or hide it. Hiding does not stop a turn." },
+  { name = "new", plug = "AgentNew", doc = "Begin a new conversation." },
+  { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
+  { name = "send", plug = "AgentSend", args = "[text]", doc = "Send the text, or what stands in the input." },
+  { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
+  { name = "approve", plug = "AgentApprove", args = "[session]", doc = "Allow what waits: once, or for this session." },
+  { name = "reject", plug = "AgentReject", args = "[reason]", doc = "Reject what waits; the agent is told the reason." },
+  { name = "health", doc = "Run :checkhealth agent." },
+}

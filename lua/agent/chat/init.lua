@@ -1,0 +1,441 @@
+-- A chat: one conversation with its transcript, its input and its windows.
+local client = require("agent.client")
+local config = require("agent.config")
+local events = require("agent.events")
+local keymaps = require("agent.chat.keymaps")
+local new_input = require("agent.chat.input")
+local Renderer = require("agent.chat.renderer")
+local timeline = require("agent.timeline")
+local window = require("agent.chat.window")
+
+local M = {}
+
+---@class agent.Chat
+---@field id integer
+---@field timeline agent.Timeline
+---@field transcript integer buffer
+---@field input agent.Input
+---@field renderer agent.Renderer
+---@field windows? agent.Windows
+---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
+local Chat = {}
+Chat.__index = Chat
+
+---@type table<integer, agent.Chat>
+local chats = {}
+---@type agent.Chat?
+local current
+local last_id = 0
+
+---@return integer buffer
+local function transcript_buffer()
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].bufhidden = "hide"
+  vim.bo[buffer].swapfile = false
+  vim.bo[buffer].undolevels = -1
+  vim.bo[buffer].modeline = false
+  vim.bo[buffer].filetype = "agent"
+  vim.bo[buffer].modifiable = false
+  pcall(vim.treesitter.start, buffer, "markdown")
+  return buffer
+end
+
+---@return agent.Chat
+function M.new()
+  require("agent.highlights").define()
+  last_id = last_id + 1
+  local buffer = transcript_buffer()
+  local chat = setmetatable({
+    id = last_id,
+    timeline = timeline.new(),
+    transcript = buffer,
+    input = new_input.new(),
+    renderer = Renderer.new(buffer),
+  }, Chat)
+  pcall(vim.api.nvim_buf_set_name, buffer, ("agent://chat/%d"):format(chat.id))
+  chats[chat.id] = chat
+  if current then
+    current:hide()
+  end
+  current = chat
+  keymaps.map(chat)
+  return chat
+end
+
+--- The chat of this number, or the current one, made if there is none.
+---@param id? integer
+---@return agent.Chat
+function M.get(id)
+  if id then
+    return chats[id]
+  end
+  return current or M.new()
+end
+
+--- The current chat, if there is one.
+---@return agent.Chat?
+function M.current()
+  return current
+end
+
+---@return boolean
+function Chat:is_open()
+  return self.windows ~= nil and window.is_open(self.windows)
+end
+
+--- Opens the windows and goes to the input.
+function Chat:open()
+  if not self:is_open() then
+    if self.windows then
+      window.close(self.windows)
+    end
+    self.windows = window.open(self.transcript, self.input.buffer)
+    self:follow({ [self.windows.transcript] = true })
+  end
+  vim.api.nvim_set_current_win(self.windows.input)
+  self:show_state()
+end
+
+--- Closes the windows; a turn goes on.
+function Chat:hide()
+  if self.windows then
+    vim.cmd.stopinsert()
+    window.close(self.windows)
+    self.windows = nil
+  end
+end
+
+--- Which windows show the end of the transcript, and so should go on to.
+---@return table<integer, true>
+function Chat:following()
+  local at_end = {}
+  local last = vim.api.nvim_buf_line_count(self.transcript)
+  for _, win in ipairs(vim.fn.win_findbuf(self.transcript)) do
+    if vim.api.nvim_win_get_cursor(win)[1] >= last then
+      at_end[win] = true
+    end
+  end
+  return at_end
+end
+
+---@param windows table<integer, true>
+function Chat:follow(windows)
+  local last = vim.api.nvim_buf_line_count(self.transcript)
+  for win in pairs(windows) do
+    vim.api.nvim_win_set_cursor(win, { last, 0 })
+  end
+end
+
+--- Applies updates and draws what they changed, in one go.
+---@param updates table[]
+function Chat:apply(updates)
+  local changed = {}
+  for _, update in ipairs(updates) do
+    for index in pairs(timeline.apply(self.timeline, update)) do
+      changed[index] = true
+    end
+  end
+  if next(changed) then
+    local following = self:following()
+    self.renderer:draw(self.timeline.blocks, changed)
+    self:follow(following)
+  end
+  self:show_state()
+end
+
+local STATES = {
+  idle = "ready",
+  starting = "starting",
+  working = "working",
+  waiting = "waits for you",
+  retrying = "trying again",
+}
+
+---@param count integer
+---@return string
+local function thousands(count)
+  return count < 1000 and tostring(count) or ("%.1fk"):format(count / 1000)
+end
+
+--- Model, tokens and state, for the winbar and statuslines.
+---@return string
+function Chat:status()
+  local line = self.timeline
+  local parts = { line.model or config.get().model or "agent" }
+  if line.used and line.size then
+    table.insert(parts, ("%s of %s tokens"):format(thousands(line.used), thousands(line.size)))
+  end
+  table.insert(parts, STATES[line.state])
+  return table.concat(parts, " · ")
+end
+
+function Chat:show_state()
+  if not self.windows or not vim.api.nvim_win_is_valid(self.windows.transcript) then
+    return
+  end
+  local text = " " .. self:status():gsub("%%", "%%%%")
+  if vim.wo[self.windows.transcript].winbar ~= text then
+    vim.wo[self.windows.transcript].winbar = text
+  end
+end
+
+--- Where the project of this chat is looked for: at the file the user came from.
+---@return table
+function Chat:place()
+  local back = self.windows and vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0
+  local buffer = vim.api.nvim_win_get_buf(back)
+  local name = vim.api.nvim_buf_get_name(buffer)
+  local cwd = vim.fn.getcwd()
+  local is_file = vim.bo[buffer].buftype == "" and name ~= ""
+  return { folder = is_file and vim.fs.dirname(name) or cwd, cwd = cwd, root = config.get().root }
+end
+
+---@param text string
+function Chat:send(text)
+  new_input.remember(text)
+  self:apply({ { type = "submitted", text = text } })
+  self:follow(self:is_open() and { [self.windows.transcript] = true } or {})
+  client.send(vim.tbl_extend("error", { type = "prompt", chat = self.id, text = text }, self:place()))
+end
+
+function Chat:submit()
+  local text = self.input:take()
+  if text then
+    self:send(text)
+  end
+end
+
+function Chat:stop()
+  if self.timeline.state ~= "idle" then
+    client.send({ type = "cancel", chat = self.id })
+  end
+end
+
+function Chat:earlier()
+  self.input:browse(-1)
+end
+
+function Chat:later()
+  self.input:browse(1)
+end
+
+function Chat:focus_input()
+  self:open()
+  vim.cmd.startinsert()
+end
+
+function Chat:tab()
+  if self.on_tab and self.on_tab() then
+    return
+  end
+  self:toggle_block()
+end
+
+function Chat:toggle_block()
+  if vim.api.nvim_get_current_buf() ~= self.transcript then
+    return
+  end
+  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local block = index and self.timeline.blocks[index]
+  if block and (block.kind == "thought" or (block.kind == "tool" and block.output)) then
+    block.expanded = not block.expanded
+    self.renderer:draw(self.timeline.blocks, { [index] = true })
+    return true
+  end
+end
+
+--- The file named under the cursor, in the project; a tool's line names its own.
+---@return string? path
+---@return integer? line
+function Chat:file_at_cursor()
+  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local block = index and self.timeline.blocks[index]
+  if block and block.kind == "tool" and block.path then
+    return block.path, nil
+  end
+  local word = vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
+  local name, line = word:match("^(.-):(%d+)")
+  local path = vim.fs.joinpath(self.timeline.root or vim.fn.getcwd(), name or word)
+  if vim.fn.filereadable(path) == 1 then
+    return path, tonumber(line)
+  end
+end
+
+---@return boolean? opened
+function Chat:goto_file()
+  local path, line = self:file_at_cursor()
+  if not path or vim.fn.filereadable(path) == 0 then
+    return
+  end
+  local layout = config.get().layout
+  if layout == "float" or layout == "tab" or layout == "current" then
+    self:hide()
+  else
+    vim.api.nvim_set_current_win(vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0)
+  end
+  vim.cmd.edit(vim.fn.fnameescape(path))
+  if line then
+    pcall(vim.api.nvim_win_set_cursor, 0, { line, 0 })
+  end
+  return true
+end
+
+function Chat:enter()
+  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local block = index and self.timeline.blocks[index]
+  if block and (block.kind == "tool" or block.kind == "thought") and self:toggle_block() then
+    return
+  end
+  self:goto_file()
+end
+
+---@param step integer
+function Chat:turn(step)
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local target
+  for index, block in ipairs(self.timeline.blocks) do
+    local at = block.kind == "user" and self.renderer:row(index)
+    if at and step > 0 and at > row then
+      target = at
+      break
+    elseif at and step < 0 and at < row then
+      target = at
+    end
+  end
+  if target then
+    vim.api.nvim_win_set_cursor(0, { target + 1, 0 })
+  end
+end
+
+function Chat:next_turn()
+  self:turn(1)
+end
+
+function Chat:previous_turn()
+  self:turn(-1)
+end
+
+--- Yanks the fenced block around the cursor.
+function Chat:yank_code()
+  local row = vim.api.nvim_win_get_cursor(0)[1]
+  local lines = vim.api.nvim_buf_get_lines(self.transcript, 0, -1, false)
+  local from
+  for at, line in ipairs(lines) do
+    if line:match("^%s*```") then
+      if from and at >= row then
+        if from <= row then
+          vim.fn.setreg(vim.v.register, vim.list_slice(lines, from + 1, at - 1), "l")
+          vim.notify(("agent: yanked %d lines"):format(at - from - 1))
+        end
+        return
+      end
+      from = not from and at or nil
+    end
+  end
+end
+
+function Chat:show_keys()
+  vim.api.nvim_echo({ { table.concat(keymaps.explained(), "\n") } }, false, {})
+end
+
+---@param chat agent.Chat
+---@param update table
+local function tell(chat, update)
+  local block = update.type == "tool" and chat.timeline.blocks[chat.timeline.tools[update.id] or 0]
+  if block and update.status == "in_progress" then
+    events.emit("AgentToolStart", { chat = chat.id, id = update.id, title = block.title })
+  elseif block and (update.status == "completed" or update.status == "failed") then
+    local data = { chat = chat.id, id = update.id, title = block.title, status = update.status }
+    events.emit("AgentToolDone", data)
+  elseif update.type == "turn_started" then
+    events.emit("AgentTurnStart", { chat = chat.id })
+  elseif update.type == "turn_done" then
+    events.emit("AgentTurnDone", { chat = chat.id, reason = update.reason, error = update.error })
+    if update.error then
+      events.emit("AgentError", { chat = chat.id, text = update.error })
+    end
+    if config.get().notify and not chat:is_open() then
+      vim.notify("agent: " .. (update.error or "the turn is done"))
+    end
+  elseif update.type == "ready" then
+    local data = { chat = chat.id, root = update.root, provider = update.provider, model = update.model }
+    events.emit("AgentReady", data)
+  end
+end
+
+--- Messages that were taken back return to the input: nothing typed is lost.
+---@param chat agent.Chat
+---@param update table
+local function take_back(chat, update)
+  if update.type == "unsent" then
+    chat.input:add(table.concat(update.texts, "\n\n"))
+  end
+end
+
+--- The process that hosts the supervisor is gone, or never came up: every chat that waits for it is told.
+---@param update table
+local function host_lost(update)
+  for _, chat in pairs(chats) do
+    if chat.timeline.state ~= "idle" then
+      chat:apply({ { type = "turn_done", reason = "error", error = update.text } })
+    end
+  end
+end
+
+client.listen(function(batch)
+  local by_chat = {}
+  for _, update in ipairs(batch) do
+    if update.type == "host_lost" then
+      host_lost(update)
+    elseif update.type == "host_fetching" and current then
+      by_chat[current.id] = by_chat[current.id] or {}
+      local text = "Fetching the plugin's dependencies, once …"
+      table.insert(by_chat[current.id], { type = "notice", severity = "info", text = text })
+    elseif update.chat and chats[update.chat] then
+      by_chat[update.chat] = by_chat[update.chat] or {}
+      table.insert(by_chat[update.chat], update)
+    end
+  end
+  for id, updates in pairs(by_chat) do
+    chats[id]:apply(updates)
+    for _, update in ipairs(updates) do
+      take_back(chats[id], update)
+      tell(chats[id], update)
+    end
+  end
+end)
+
+local group = vim.api.nvim_create_augroup("agent.chat", {})
+
+vim.api.nvim_create_autocmd("VimResized", {
+  group = group,
+  callback = function()
+    if current and current.windows then
+      window.fit(current.windows)
+    end
+  end,
+})
+
+vim.api.nvim_create_autocmd("ColorScheme", {
+  group = group,
+  callback = function()
+    require("agent.highlights").define()
+  end,
+})
+
+-- One of the two windows was closed by hand: the other one goes too.
+vim.api.nvim_create_autocmd("WinClosed", {
+  group = group,
+  callback = function(event)
+    local closed = tonumber(event.match)
+    if current and current.windows and (closed == current.windows.transcript or closed == current.windows.input) then
+      vim.schedule(function()
+        if current and current.windows and not window.is_open(current.windows) then
+          current:hide()
+        end
+      end)
+    end
+  end,
+})
+
+return M

@@ -1,0 +1,193 @@
+-- Draws blocks into a buffer, append-only: a block is written when it comes, and after that only what changed
+-- in it. The rest of the buffer is never touched, so a long conversation costs no more than a short one.
+local timeline = require("agent.timeline")
+
+---@class agent.Drawn
+---@field lines string[]     as they stand in the buffer, without the empty one before
+---@field gap integer        empty lines before the block
+---@field taken integer      bytes of the text that are drawn; text blocks only
+
+---@class agent.Renderer
+---@field buffer integer
+---@field drawn agent.Drawn[]
+---@field total integer lines in the buffer
+local Renderer = {}
+Renderer.__index = Renderer
+
+local namespace = vim.api.nvim_create_namespace("agent.chat")
+
+---@param buffer integer
+---@return agent.Renderer
+function Renderer.new(buffer)
+  return setmetatable({ buffer = buffer, drawn = {}, total = 0 }, Renderer)
+end
+
+--- First line of a block's own text, from 0; counted from the end, where the changes are.
+---@param index integer
+---@return integer
+function Renderer:row(index)
+  local row = self.total
+  for at = #self.drawn, index, -1 do
+    row = row - #self.drawn[at].lines - (at > index and self.drawn[at].gap or 0)
+  end
+  return row
+end
+
+--- The block that a line of the buffer belongs to.
+---@param row integer from 0
+---@return integer? index
+function Renderer:block_at(row)
+  local start = self.total
+  for index = #self.drawn, 1, -1 do
+    start = start - #self.drawn[index].lines
+    if row >= start then
+      return index
+    end
+    start = start - self.drawn[index].gap
+  end
+end
+
+---@param block agent.Block
+---@return boolean
+local function is_short(block)
+  return block.kind == "tool" or block.kind == "thought"
+end
+
+local STATUS_GROUPS = {
+  pending = "AgentToolRunning",
+  in_progress = "AgentToolRunning",
+  waiting = "AgentToolWaiting",
+  completed = "AgentToolDone",
+  failed = "AgentToolFailed",
+  stopped = "AgentToolWaiting",
+}
+local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error = "AgentError" }
+
+--- Marks go over the markdown highlighting: a file name with underscores is not emphasis.
+---@param row integer
+---@param from integer
+---@param to integer
+---@param group string
+function Renderer:mark(row, from, to, group)
+  vim.api.nvim_buf_set_extmark(self.buffer, namespace, row, from, {
+    end_col = to,
+    hl_group = group,
+    priority = 200,
+    spell = false,
+  })
+end
+
+---@param index integer
+---@param block agent.Block
+function Renderer:highlight(index, block)
+  local row = self:row(index)
+  local lines = self.drawn[index].lines
+  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, row, row + #lines)
+  if block.kind == "text" then
+    return
+  end
+  for offset, line in ipairs(lines) do
+    local at = row + offset - 1
+    if block.kind == "user" then
+      self:mark(at, 0, #line, "AgentUser")
+      vim.api.nvim_buf_set_extmark(self.buffer, namespace, at, 0, {
+        virt_text = { { offset == 1 and "❯ " or "  ", "AgentUser" } },
+        virt_text_pos = "inline",
+        right_gravity = false,
+      })
+    elseif block.kind == "notice" then
+      self:mark(at, 0, #line, SEVERITY_GROUPS[block.severity])
+    elseif block.kind == "thought" then
+      self:mark(at, 0, #line, "AgentThought")
+    else
+      self:mark(at, 0, #line, "AgentTool")
+      if offset == 1 then
+        self:mark(at, 0, #(timeline.icons[block.status] or "…"), STATUS_GROUPS[block.status])
+        self:mark_counts(at, line)
+      end
+    end
+  end
+end
+
+--- "+3" and "−1" at the end of a tool's line.
+---@param row integer
+---@param line string
+function Renderer:mark_counts(row, line)
+  local from, to = line:find("%+%d+")
+  if from then
+    self:mark(row, from - 1, to, "AgentAdded")
+  end
+  from, to = line:find("−%d+")
+  if from then
+    self:mark(row, from - 1, to, "AgentRemoved")
+  end
+end
+
+---@param index integer
+---@param block agent.Block
+---@param before? agent.Block
+function Renderer:append(index, block, before)
+  local lines = timeline.lines(block)
+  local gap = before == nil and 0 or (is_short(block) and is_short(before)) and 0 or 1
+  local written = gap == 1 and vim.list_extend({ "" }, lines) or lines
+  -- A buffer is never without a line: the first block takes the place of the empty one.
+  vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
+  self.drawn[index] = { lines = lines, gap = gap, taken = #block.text }
+  self.total = self.total + #written
+  self:highlight(index, block)
+end
+
+--- Text only grows: what is new goes behind what stands there.
+---@param index integer
+---@param block agent.Block
+function Renderer:extend(index, block)
+  local drawn = self.drawn[index]
+  local added = vim.split(block.text:sub(drawn.taken + 1), "\n")
+  drawn.taken = #block.text
+  local last = #drawn.lines
+  local row = self:row(index) + last - 1
+  local column = #drawn.lines[last]
+  vim.api.nvim_buf_set_text(self.buffer, row, column, row, column, added)
+  drawn.lines[last] = drawn.lines[last] .. added[1]
+  for at = 2, #added do
+    table.insert(drawn.lines, added[at])
+  end
+  self.total = self.total + #added - 1
+end
+
+---@param index integer
+---@param block agent.Block
+function Renderer:replace(index, block)
+  local drawn = self.drawn[index]
+  local lines = timeline.lines(block)
+  local row = self:row(index)
+  if not vim.deep_equal(lines, drawn.lines) then
+    vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
+    self.total = self.total + #lines - #drawn.lines
+    drawn.lines = lines
+  end
+  self:highlight(index, block)
+end
+
+--- Draws the blocks with these indexes.
+---@param blocks agent.Block[]
+---@param changed table<integer, true>
+function Renderer:draw(blocks, changed)
+  local indexes = vim.tbl_keys(changed)
+  table.sort(indexes)
+  vim.bo[self.buffer].modifiable = true
+  for _, index in ipairs(indexes) do
+    local block = blocks[index]
+    if not self.drawn[index] then
+      self:append(index, block, blocks[index - 1])
+    elseif block.kind == "text" then
+      self:extend(index, block)
+    else
+      self:replace(index, block)
+    end
+  end
+  vim.bo[self.buffer].modifiable = false
+  vim.bo[self.buffer].modified = false
+end
+
+return Renderer

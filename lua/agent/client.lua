@@ -1,0 +1,204 @@
+-- The only speaker to the supervisor: in denops.vim's server if that is there, else in a process of our own.
+-- Actions go down and are never waited for; updates come up in batches.
+local config = require("agent.config")
+
+local M = {}
+
+---@type fun(batch: table[])[]
+local listeners = {}
+---@type "denops"|"standalone"|nil
+local host
+---@type integer? channel of the standalone process
+local channel
+--- Actions that wait for the host to be ready.
+---@type table[]
+local waiting = {}
+local ready = false
+--- The configuration that the supervisor has.
+---@type string?
+local configured
+--- The last lines of the standalone process's stderr.
+---@type string[]
+local said = {}
+
+--- Calls `listener` with each batch of updates, in order. See protocol/ui.ts for their shapes.
+---@param listener fun(batch: table[])
+function M.listen(listener)
+  table.insert(listeners, listener)
+end
+
+--- Called by the supervisor.
+---@param batch table[]
+function M.receive(batch)
+  for _, listener in ipairs(listeners) do
+    local ok, problem = xpcall(listener, debug.traceback, batch)
+    if not ok then
+      vim.schedule(function()
+        vim.notify("agent: " .. tostring(problem), vim.log.levels.ERROR)
+      end)
+    end
+  end
+  return true
+end
+
+---@param action table
+local function deliver(action)
+  if host == "denops" then
+    vim.fn["denops#notify"]("agent", "act", { action })
+  elseif channel then
+    vim.rpcnotify(channel, "act", action)
+  end
+end
+
+local function on_ready()
+  ready = true
+  local actions = waiting
+  waiting = {}
+  for _, action in ipairs(actions) do
+    deliver(action)
+  end
+end
+
+--- Nothing more will come: every chat is told, once.
+---@param text string
+local function lost(text)
+  local failed = waiting
+  waiting, ready, host, channel, configured = {}, false, nil, nil, nil
+  vim.schedule(function()
+    M.receive({ { type = "host_lost", text = text, unsent = failed } })
+  end)
+end
+
+---@return boolean
+local function denops_is_there()
+  return vim.g.loaded_denops ~= nil
+    and vim.g.denops_disabled ~= 1
+    and vim.fn.exists("*denops#server#status") == 1
+    and vim.fn["denops#server#status"]() ~= "stopped"
+end
+
+local function start_denops()
+  host = "denops"
+  vim.fn["denops#plugin#wait_async"]("agent", on_ready)
+end
+
+--- The first line that tells what went wrong.
+---@return string
+local function reason()
+  for _, line in ipairs(said) do
+    if line:lower():find("error") then
+      return line
+    end
+  end
+  return said[#said] or "it said nothing"
+end
+
+---@param lines string[]
+local function on_stderr(lines)
+  for _, line in ipairs(lines) do
+    line = line:gsub("\27%[[%d;]*m", ""):gsub("%c", "")
+    if line ~= "" then
+      if line:find("^Download") and #said == 0 then
+        M.receive({ { type = "host_fetching" } })
+      end
+      table.insert(said, line)
+      if #said > 20 then
+        table.remove(said, 1)
+      end
+    end
+  end
+end
+
+local function start_standalone()
+  local folder = vim.fs.joinpath(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)), "..", "..", "denops", "agent")
+  folder = vim.fs.normalize(vim.fn.fnamemodify(folder, ":p"))
+  local command = vim.list_extend(vim.deepcopy(config.get().deno), {
+    "run",
+    "-A",
+    "--no-prompt",
+    "--frozen",
+    "--config=" .. vim.fs.joinpath(folder, "deno.json"),
+    vim.fs.joinpath(folder, "standalone.ts"),
+  })
+  if vim.fn.executable(command[1]) == 0 then
+    return lost(
+      ("Cannot start: there is no %s. Install Deno (https://deno.com) or set the option deno."):format(command[1])
+    )
+  end
+  host, said = "standalone", {}
+  local job
+  job = vim.fn.jobstart(command, {
+    rpc = true,
+    on_stderr = function(_, lines)
+      on_stderr(lines)
+    end,
+    on_exit = function(_, code)
+      if channel == job then
+        lost(("The supervisor stopped (exit code %d): %s. The next message starts a new one."):format(code, reason()))
+      end
+    end,
+  })
+  channel = job
+  on_ready()
+end
+
+local function start()
+  local wanted = config.get().host
+  if wanted == "denops" or (wanted == "auto" and denops_is_there()) then
+    return start_denops()
+  end
+  start_standalone()
+end
+
+--- "denops", "standalone", or nil before the first action.
+---@return string?
+function M.host()
+  return host
+end
+
+--- Sends an action; starts the supervisor if need be. Returns at once.
+---@param action table see protocol/ui.ts
+function M.send(action)
+  local options = config.for_supervisor()
+  local encoded = vim.json.encode(options)
+  local actions = { action }
+  if encoded ~= configured then
+    configured = encoded
+    table.insert(actions, 1, { type = "configure", config = options })
+  end
+  local begin = not host
+  for _, item in ipairs(actions) do
+    if ready then
+      deliver(item)
+    else
+      table.insert(waiting, item)
+    end
+  end
+  if begin then
+    start()
+  end
+end
+
+local last_request = 0
+---@type table<integer, fun(report: table)>
+local health_waiting = {}
+
+--- Asks the supervisor about itself.
+---@param place table folder, cwd, root
+---@param done fun(report: table)
+function M.health(place, done)
+  last_request = last_request + 1
+  health_waiting[last_request] = done
+  M.send(vim.tbl_extend("error", { type = "health", request = last_request }, place))
+end
+
+M.listen(function(batch)
+  for _, update in ipairs(batch) do
+    if update.type == "health" and health_waiting[update.request] then
+      health_waiting[update.request](update.report)
+      health_waiting[update.request] = nil
+    end
+  end
+end)
+
+return M

@@ -1,0 +1,67 @@
+-- The :Agent command.
+local M = {}
+
+---@param name string
+---@return agent.Action?
+local function action(name)
+  for _, row in ipairs(require("agent.actions")) do
+    if row.name == name then
+      return row
+    end
+  end
+end
+
+--- The selected lines, labelled as the model is told of them.
+---@param command table see nvim_create_user_command
+---@return string
+local function selection(command)
+  local lines = vim.api.nvim_buf_get_lines(0, command.line1 - 1, command.line2, false)
+  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ":.")
+  local label = ("User's selected code from %s:L%d-L%d (already provided, do not read again):"):format(
+    name == "" and "an unnamed buffer" or name,
+    command.line1,
+    command.line2
+  )
+  return label .. "\n```" .. vim.bo.filetype .. "\n" .. table.concat(lines, "\n") .. "\n```"
+end
+
+--- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`; a range adds the lines, `!` sends without opening.
+---@param command table see nvim_create_user_command
+function M.run(command)
+  local agent = require("agent")
+  local context = command.range > 0 and selection(command) or nil
+  local name, rest = command.args:match("^(%S+)%s*(.*)$")
+  local row = name and action(name)
+  if row and (rest == "" or row.args) then
+    return agent[row.name](rest ~= "" and rest or nil, { context = context })
+  end
+  if command.args == "" and not context then
+    return agent.open()
+  end
+  if command.args == "" then
+    return agent.open({ context = context })
+  end
+  agent.send(command.args, { context = context, open = not command.bang })
+end
+
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local before = line:match("^.*Agent!?%s+(.*)$") or ""
+  local names = {}
+  if before:find("%s") then
+    if before:match("^approve%s") and ("session"):find(lead, 1, true) == 1 then
+      names = { "session" }
+    end
+    return names
+  end
+  for _, row in ipairs(require("agent.actions")) do
+    if row.name:find(lead, 1, true) == 1 then
+      table.insert(names, row.name)
+    end
+  end
+  return names
+end
+
+return M

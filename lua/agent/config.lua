@@ -1,0 +1,245 @@
+-- One schema: every option with its type, default and help text. It validates, and the help is checked against it.
+local M = {}
+
+---@class agent.Option
+---@field name string
+---@field type string          Lua types joined by "|", "list" and "map" among them
+---@field default any
+---@field one_of? string[]
+---@field doc string
+
+---@type agent.Option[]
+M.schema = {
+  {
+    name = "provider",
+    type = "string|nil",
+    doc = "Name of the model's provider. Without it: a local Ollama, else the first known key variable that is set.",
+  },
+  { name = "model", type = "string|nil", doc = "Name of the model, as the provider knows it." },
+  {
+    name = "providers",
+    type = "map",
+    default = {},
+    doc = "Providers of your own, or changes to known ones: wire, base_url, api_key, headers.",
+  },
+  { name = "root", type = "string|nil", doc = "Folder of the project. Without it: nearest .git, manifest or cwd." },
+  { name = "max_iterations", type = "number", default = 25, doc = "Requests to the model in one turn at most." },
+  { name = "max_output_tokens", type = "number|nil", doc = "Tokens of one answer at most." },
+  { name = "context_window", type = "number|nil", doc = "Tokens of the conversation at most." },
+  { name = "temperature", type = "number|nil", default = 0.1, doc = "Left out where a model refuses it." },
+  { name = "request_timeout", type = "number", default = 300, doc = "Seconds of silence before a request fails." },
+  {
+    name = "safe_to_write",
+    type = "list",
+    default = {},
+    doc = "Pairs { glob, boolean }, added to the built-in ones; the last match wins. true: written without asking.",
+  },
+  {
+    name = "deny_read",
+    type = "list",
+    default = {
+      "**/.env",
+      "**/.env.*",
+      "**/*.pem",
+      "**/*.key",
+      "**/id_rsa*",
+      "**/id_ed25519*",
+      "**/id_ecdsa*",
+      "**/.ssh/**",
+      "**/.netrc",
+      "**/.npmrc",
+    },
+    doc = "Globs of files that the model may not see. Replaces the default.",
+  },
+  {
+    name = "save_unsaved",
+    type = "boolean",
+    default = false,
+    doc = "Save a buffer with unsaved changes after an edit was merged into it.",
+  },
+  {
+    name = "sandbox",
+    type = "string",
+    default = "auto",
+    one_of = { "auto", "off" },
+    doc = "auto: bubblewrap where it works. off: Deno's permissions alone.",
+  },
+  {
+    name = "host",
+    type = "string",
+    default = "auto",
+    one_of = { "auto", "denops", "standalone" },
+    doc = "Where the supervisor runs. auto: in denops.vim if it is there.",
+  },
+  { name = "deno", type = "list", default = { "deno" }, doc = "Command that starts Deno, 2.3 or newer." },
+  {
+    name = "state_dir",
+    type = "string|nil",
+    doc = "Folder for what is kept between sessions. Without it: stdpath('state')/agent.",
+  },
+  {
+    name = "layout",
+    type = "string",
+    default = "float",
+    one_of = { "float", "right", "left", "bottom", "tab", "current" },
+    doc = "Where the chat opens.",
+  },
+  { name = "width", type = "number", default = 0.8, doc = "Width of the chat: columns, or a share of the screen." },
+  { name = "height", type = "number", default = 0.8, doc = "Height of the chat: lines, or a share of the screen." },
+  { name = "input_height", type = "number", default = 3, doc = "Lines of the input." },
+  {
+    name = "approval_focus",
+    type = "string",
+    default = "auto",
+    one_of = { "auto", "always", "never" },
+    doc = "Whether an approval takes the cursor. auto: only from an idle chat.",
+  },
+  { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends or waits out of view." },
+}
+
+--- Globs, in order, the last match wins; true may be written without asking.
+M.safe_to_write = {
+  { "**/*", true },
+  { "**/.env*", false },
+  { "**/*.pem", false },
+  { "**/*.key", false },
+  { "**/id_*", false },
+  { "**/.ssh/**", false },
+  { "**/.git", false },
+  { "**/.git/**", false },
+  { "**/.github/workflows/**", false },
+  { "**/.envrc", false },
+  { "**/.nvim.lua", false },
+  { "**/.nvimrc", false },
+  { "**/.exrc", false },
+  { "**/.vscode/**", false },
+  { "**/package-lock.json", false },
+  { "**/yarn.lock", false },
+  { "**/pnpm-lock.yaml", false },
+  { "**/deno.lock", false },
+  { "**/Cargo.lock", false },
+  { "**/poetry.lock", false },
+  { "**/uv.lock", false },
+  { "**/Gemfile.lock", false },
+  { "**/composer.lock", false },
+  { "**/go.sum", false },
+  { "**/AGENTS.md", false },
+  { "**/CLAUDE.md", false },
+  { "**/.cursorrules", false },
+  { "**/.github/copilot-instructions.md", false },
+}
+
+---@type table<string, any>?
+local given
+
+---@param option agent.Option
+---@param value any
+---@return string? problem
+local function check(option, value)
+  for name in option.type:gmatch("[^|]+") do
+    local matches = type(value) == name
+      or (name == "list" and vim.islist(value))
+      or (name == "map" and type(value) == "table" and (vim.tbl_isempty(value) or not vim.islist(value)))
+    if matches then
+      if option.one_of and value ~= nil and not vim.list_contains(option.one_of, value) then
+        return ("%s must be one of %s, not %s"):format(
+          option.name,
+          table.concat(option.one_of, ", "),
+          vim.inspect(value)
+        )
+      end
+      return nil
+    end
+  end
+  return ("%s must be %s, not %s"):format(option.name, option.type:gsub("|", " or "), vim.inspect(value))
+end
+
+--- What is wrong with these options, a line each; empty if nothing is.
+---@param options table
+---@return string[]
+function M.problems(options)
+  local problems = {}
+  local known = {}
+  for _, option in ipairs(M.schema) do
+    known[option.name] = true
+    local value = options[option.name]
+    if value ~= nil then
+      table.insert(problems, check(option, value))
+    end
+  end
+  for name in pairs(options) do
+    if not known[name] then
+      table.insert(problems, ("unknown option %s"):format(tostring(name)))
+    end
+  end
+  for _, pair in ipairs(vim.islist(options.safe_to_write) and options.safe_to_write or {}) do
+    if type(pair) ~= "table" or type(pair[1]) ~= "string" or type(pair[2]) ~= "boolean" then
+      table.insert(problems, ("safe_to_write must hold { glob, boolean }, not %s"):format(vim.inspect(pair)))
+    end
+  end
+  table.sort(problems)
+  return problems
+end
+
+--- Options of the user, over vim.g.agent, over the defaults.
+---@param options? table
+---@return string[] problems wrong options are left at their defaults
+function M.set(options)
+  given = vim.tbl_extend("force", type(vim.g.agent) == "table" and vim.g.agent or {}, options or {})
+  return M.problems(given)
+end
+
+--- What is wrong with the options in force.
+---@return string[]
+function M.current_problems()
+  return M.problems(given or {})
+end
+
+---@return table<string, any>
+function M.get()
+  if not given then
+    M.set()
+  end
+  local result = {}
+  for _, option in ipairs(M.schema) do
+    local value = given[option.name]
+    if value == nil or check(option, value) then
+      value = option.default
+    end
+    result[option.name] = value
+  end
+  result.state_dir = result.state_dir or vim.fs.joinpath(vim.fn.stdpath("state"), "agent")
+  return result
+end
+
+--- The part that the supervisor and the engine use, in their shape.
+---@return table
+function M.for_supervisor()
+  local options = M.get()
+  local sent = {}
+  for _, name in ipairs({
+    "provider",
+    "model",
+    "providers",
+    "max_iterations",
+    "max_output_tokens",
+    "context_window",
+    "temperature",
+    "request_timeout",
+    "deny_read",
+    "sandbox",
+    "deno",
+    "state_dir",
+  }) do
+    sent[name] = options[name]
+  end
+  sent.safe_to_write = {}
+  for _, pair in ipairs(vim.list_extend(vim.deepcopy(M.safe_to_write), options.safe_to_write)) do
+    if type(pair) == "table" then
+      table.insert(sent.safe_to_write, { glob = pair[1], safe = pair[2] })
+    end
+  end
+  return sent
+end
+
+return M

@@ -1,0 +1,29 @@
+-- `User` events, so that others can react: see |agent-events|.
+local M = {}
+
+--- Names and what their data holds; the help is checked against this.
+M.names = {
+  AgentReady = "chat, root, provider, model: an engine took the conversation",
+  AgentTurnStart = "chat",
+  AgentTurnDone = "chat, reason, error",
+  AgentToolStart = "chat, id, title",
+  AgentToolDone = "chat, id, title, status",
+  AgentFileModified = "chat, path, kind",
+  AgentApprovalRequested = "chat, request, title, reason",
+  AgentApprovalAnswered = "chat, request, answer",
+  AgentError = "chat, text",
+}
+
+---@param name string
+---@param data table
+function M.emit(name, data)
+  -- A mistake in somebody's autocommand must not stop the drawing.
+  local ok, problem = pcall(vim.api.nvim_exec_autocmds, "User", { pattern = name, data = data, modeline = false })
+  if not ok then
+    vim.schedule(function()
+      vim.notify(("agent: an autocommand for %s failed: %s"):format(name, problem), vim.log.levels.WARN)
+    end)
+  end
+end
+
+return M

@@ -1,0 +1,181 @@
+--- Buffers follow files. The engine changes files on disk and says so; loaded buffers then take over what
+--- changed, line by line, as one undo step. No file is ever read again with `:edit!`, and text that the
+--- user has not saved is never lost.
+local find = require("agent.reload.find")
+local follow = require("agent.reload.follow")
+local queue = require("agent.reload.queue")
+local rename = require("agent.reload.rename")
+local stamp = require("agent.reload.stamp")
+local state = require("agent.reload.state")
+local unsaved = require("agent.reload.unsaved")
+
+local M = {}
+
+---@class agent.FileModified
+---@field path string        absolute
+---@field kind "created"|"modified"|"deleted"|"renamed"
+---@field from? string       old absolute path of a rename
+---@field before? string     whole text of the file before the write, decoded to UTF-8 with its own line endings; nil if it did not exist or is too large or binary
+---@field after? string      whole text after; nil: it is read from disk
+
+---@alias agent.reload.Action "none"|"reloaded"|"merged"|"conflict"|"deleted"|"renamed"
+
+---@class agent.reload.Result
+---@field buffer? integer  nothing if no buffer of the file is loaded
+---@field action agent.reload.Action
+---@field notice? string   one line for the user: what happened and what to do
+
+---@param results agent.reload.Result[]
+---@return agent.reload.Result
+local function most_telling(results)
+  local best = results[1] or { action = "none" }
+  for _, result in ipairs(results) do
+    if result.action == "conflict" or (best.action == "none" and result.action ~= "none") then
+      best = result
+    end
+  end
+  return best
+end
+
+---@param bufs integer[]
+---@param event agent.FileModified
+---@param done fun(result: agent.reload.Result)
+local function follow_all(bufs, event, done)
+  local results = {} ---@type agent.reload.Result[]
+  if #bufs == 0 then
+    return done({ action = "none" })
+  end
+  for _, buf in ipairs(bufs) do
+    follow.follow(buf, event, function(result)
+      results[#results + 1] = result
+      if #results == #bufs then
+        done(most_telling(results))
+      end
+    end)
+  end
+end
+
+---@param bufs integer[]
+---@param path string
+---@param done fun(result: agent.reload.Result)
+local function delete_all(bufs, path, done)
+  for _, buf in ipairs(bufs) do
+    local had_unsaved = state.has_unsaved(buf)
+    stamp.deleted(buf)
+    state.set_deleted(buf, had_unsaved)
+  end
+  if #bufs == 0 then
+    return done({ action = "none" })
+  end
+  local name = vim.fn.fnamemodify(path, ":~:.")
+  local notice = "%s was deleted; its buffer keeps the text: `:write` brings the file back, `:bwipeout!` drops it"
+  done({ buffer = bufs[1], action = "deleted", notice = notice:format(name) })
+end
+
+--- The renamed buffer's text: the rename may have come with a change.
+---@param buf integer
+---@param event agent.FileModified
+---@param done fun(result: agent.reload.Result)
+local function follow_renamed(buf, event, done)
+  ---@param notice? string
+  local function finish(notice)
+    done({ buffer = buf, action = "renamed", notice = notice })
+  end
+  if state.has_unsaved(buf) and not event.before then
+    -- Nothing says that the text changed on the way, so the file is the one the buffer was read from.
+    if not state.is_diverged(buf) then
+      stamp.renew(buf, true)
+    end
+    return finish()
+  end
+  local moved = vim.tbl_extend("force", event, { kind = "modified" }) --[[@as agent.FileModified]]
+  follow.follow(buf, moved, function(result)
+    finish(result.notice)
+  end)
+end
+
+---@param event agent.FileModified
+---@param done fun(result: agent.reload.Result)
+local function rename_all(event, done)
+  local sources, targets = find.buffers(event.from), find.buffers(event.path)
+  local buf = sources[1]
+  if not buf or vim.list_contains(targets, buf) then
+    return follow_all(targets, event, done)
+  elseif #targets > 0 then
+    -- Both names are open: the new one follows, the old one has lost its file.
+    return follow_all(targets, event, function()
+      delete_all(sources, event.from --[[@as string]], done)
+    end)
+  end
+  local err = rename.rename(buf, event.path)
+  if err then
+    return delete_all(sources, event.from --[[@as string]], done)
+  end
+  follow_renamed(buf, event, done)
+end
+
+---@param event agent.FileModified
+---@param done fun(result: agent.reload.Result)
+local function handle(event, done)
+  if event.kind == "renamed" and event.from then
+    return rename_all(event, done)
+  end
+  local bufs = find.buffers(event.path)
+  if event.kind == "deleted" and not vim.uv.fs_stat(event.path) then
+    return delete_all(bufs, event.path, done)
+  end
+  follow_all(bufs, event, done)
+end
+
+--- A file was changed on disk. Events of one file take effect in the order of the calls. `done` is called
+--- once: before this returns, where the event brings the text and Neovim allows the change, later
+--- otherwise.
+---@param event agent.FileModified
+---@param done? fun(result: agent.reload.Result)
+function M.file_modified(event, done)
+  vim.validate("event", event, "table")
+  vim.validate("event.path", event.path, "string")
+  vim.validate("event.kind", event.kind, "string")
+  vim.validate("done", done, "function", true)
+  if vim.in_fast_event() then
+    return vim.schedule(function()
+      M.file_modified(event, done)
+    end)
+  end
+  queue.push({ event.path, event.from }, function(finish)
+    local ok, err = xpcall(handle, debug.traceback, event, function(result)
+      finish()
+      if done then
+        done(result)
+      end
+    end)
+    if not ok then
+      finish()
+      error(err, 0)
+    end
+  end)
+end
+
+--- A tool wants to write a file whose buffer has unsaved changes: a three-way merge puts the tool's
+--- changes into the buffer as one undo step. On a conflict nothing is changed.
+---@param args agent.reload.WriteUnsaved
+---@return agent.reload.WriteUnsavedResult
+function M.write_unsaved(args)
+  vim.validate("args", args, "table")
+  vim.validate("args.path", args.path, "string")
+  vim.validate("args.base", args.base, "string")
+  vim.validate("args.text", args.text, "string")
+  vim.validate("args.save", args.save, "boolean", true)
+  return unsaved.write(args)
+end
+
+--- The unsaved text of the file's buffer, so that tools work on what the user sees. Nothing if the file
+--- is not open or has no unsaved changes.
+---@param path string  absolute
+---@return string?
+function M.unsaved_text(path)
+  vim.validate("path", path, "string")
+  return unsaved.text(path)
+end
+
+return M

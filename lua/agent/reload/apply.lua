@@ -1,0 +1,117 @@
+--- Puts a new text into a buffer: only what differs, as one undo step of its own.
+local api = vim.api
+local edits_of = require("agent.reload.edits")
+local quiet = require("agent.reload.quiet")
+local views_of = require("agent.reload.views")
+
+local M = {}
+
+--- Closes the undo step that is open, if any (`u_sync`): what follows is a step of its own.
+local function break_undo()
+  vim.cmd("let &l:undolevels = &l:undolevels")
+end
+
+--- Called by the key below only. Insert mode saves lines for undo where the insertion began and counts
+--- on nobody else closing that step; CTRL-G u makes it begin anew at the cursor. Whether Insert mode
+--- still runs is looked up here, when the keys are due, for in Normal mode the same keys would undo.
+function M._resume_insert()
+  if api.nvim_get_mode().mode:find("^[iR]") then
+    api.nvim_feedkeys(vim.keycode("<C-g>u"), "ni", false)
+  end
+end
+
+---@param buf integer
+local function resume_insert(buf)
+  local mode = api.nvim_get_mode()
+  if mode.mode:find("^[iR]") and not mode.blocking and api.nvim_get_current_buf() == buf then
+    local keys = vim.keycode("<Cmd>lua require('agent.reload.apply')._resume_insert()<CR>")
+    api.nvim_feedkeys(keys, "ni", false)
+  end
+end
+
+---@param edit agent.reload.Edit
+local function make_edit(edit)
+  if edit.scol then
+    api.nvim_buf_set_text(0, edit.row, edit.scol, edit.row, edit.ecol, { edit.text })
+  else
+    api.nvim_buf_set_lines(0, edit.row, edit.row + edit.count, true, edit.lines)
+  end
+end
+
+--- Options of the file that differ in the new text. Changing them counts as a modification.
+---@param from agent.reload.Format
+---@param to agent.reload.Format
+---@return table<string, any>
+local function changed_options(from, to)
+  local options = {}
+  for _, name in ipairs({ "fileformat", "endofline", "endoffile", "bomb", "fileencoding" }) do
+    if from[name] ~= to[name] then
+      options[name] = to[name]
+    end
+  end
+  return options
+end
+
+---@param edits agent.reload.Edit[]
+---@param options table<string, any>
+local function change(edits, options)
+  local saved = { readonly = vim.bo.readonly, modifiable = vim.bo.modifiable }
+  quiet.set({ readonly = false, modifiable = true })
+  local ok, err = pcall(function()
+    if #edits > 0 then
+      break_undo()
+      for i = #edits, 1, -1 do
+        make_edit(edits[i])
+      end
+      break_undo()
+    end
+    quiet.set(options)
+  end)
+  quiet.set(saved)
+  if not ok then
+    error(err, 0)
+  end
+end
+
+--- May text be changed now, without harm to what the user is in the middle of?
+---@param buf integer
+---@return boolean
+function M.is_completing(buf)
+  return api.nvim_get_current_buf() == buf
+    and (vim.fn.pumvisible() == 1 or api.nvim_get_mode().mode:find("^[iR][cx]") ~= nil)
+end
+
+---@alias agent.reload.Applied "none"|"changed"|"locked"|"failed"
+
+--- Turns the text of `from`, which the buffer holds, into that of `to`.
+---@param buf integer
+---@param from agent.reload.Text
+---@param to agent.reload.Text
+---@return agent.reload.Applied  "locked": Neovim forbids changes of text at the moment (E565)
+---@return string? error         for "failed"
+function M.apply(buf, from, to)
+  local edits = edits_of.between(from.lines, to.lines)
+  local options = changed_options(from.format, to.format)
+  if #edits == 0 and next(options) == nil then
+    return "none"
+  end
+  local views = views_of.save(buf)
+  local ok, err = quiet.run(buf, function()
+    change(edits, options)
+  end)
+  if not ok then
+    local locked = err and (err:find("E565") or err:find("E523"))
+    return locked and "locked" or "failed", err
+  end
+  if #edits > 0 then
+    views_of.restore(views, edits)
+    resume_insert(buf)
+    if views.mode:find("^c") then
+      -- The command line does not draw the windows behind it.
+      vim.cmd.redraw()
+    end
+  end
+  return "changed"
+end
+
+return M

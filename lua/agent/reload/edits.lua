@@ -1,0 +1,168 @@
+--- From changed lines to the smallest edits of a buffer, and where a position goes by them. Pure.
+local merge = require("agent.merge")
+
+local M = {}
+
+--- One edit in terms of the text before all edits. Either whole lines (`count` lines from `row` on become
+--- `lines`) or, if `scol` is set, the bytes `scol..ecol` of line `row` become `text`.
+---@class agent.reload.Edit
+---@field row integer    counted from 0
+---@field count integer
+---@field lines string[]
+---@field scol? integer
+---@field ecol? integer
+---@field text? string
+
+-- Similar lines are matched up in hunks of at most so many lines; the matching is cubic or worse.
+local LINEMATCH = 60
+-- Beyond this, edits line by line cost more (listeners run on each) than marks inside are worth.
+local MAX_EDITS = 500
+
+---@param line string
+---@param col integer  counted from 0
+---@return boolean  a character begins here
+local function is_boundary(line, col)
+  local byte = line:byte(col + 1)
+  return not byte or byte < 0x80 or byte > 0xBF
+end
+
+---@param row integer
+---@param old string
+---@param new string
+---@return agent.reload.Edit
+local function inline_edit(row, old, new)
+  local shorter = math.min(#old, #new)
+  local head = 0
+  while head < shorter and old:byte(head + 1) == new:byte(head + 1) do
+    head = head + 1
+  end
+  -- A position between the bytes of a character would make listeners decode rubbish.
+  while head > 0 and not (is_boundary(old, head) and is_boundary(new, head)) do
+    head = head - 1
+  end
+  local tail = 0
+  while tail < shorter - head and old:byte(#old - tail) == new:byte(#new - tail) do
+    tail = tail + 1
+  end
+  while tail > 0 and not (is_boundary(old, #old - tail) and is_boundary(new, #new - tail)) do
+    tail = tail - 1
+  end
+  return {
+    row = row,
+    count = 1,
+    lines = { new },
+    scol = head,
+    ecol = #old - tail,
+    text = new:sub(head + 1, #new - tail),
+  }
+end
+
+---@param edits agent.reload.Edit[]
+---@param hunk agent.merge.Hunk
+---@param old string[]
+---@param new string[]
+local function add_hunk(edits, hunk, old, new)
+  local pairs_count = math.min(hunk.count, hunk.new_count)
+  for i = 0, pairs_count - 1 do
+    local before, after = old[hunk.start + i], new[hunk.new_start + i]
+    if before ~= after then
+      edits[#edits + 1] = inline_edit(hunk.start + i - 1, before, after)
+    end
+  end
+  if hunk.count ~= hunk.new_count then
+    edits[#edits + 1] = {
+      row = hunk.start + pairs_count - 1,
+      count = hunk.count - pairs_count,
+      lines = vim.list_slice(new, hunk.new_start + pairs_count, hunk.new_start + hunk.new_count - 1),
+    }
+  end
+end
+
+---@param hunk agent.merge.Hunk
+---@param new string[]
+---@return agent.reload.Edit
+local function block_edit(hunk, new)
+  return {
+    row = hunk.start - 1,
+    count = hunk.count,
+    lines = vim.list_slice(new, hunk.new_start, hunk.new_start + hunk.new_count - 1),
+  }
+end
+
+--- The edits that turn one text into the other, in order. None if they are equal.
+---@param old string[]
+---@param new string[]
+---@return agent.reload.Edit[]
+function M.between(old, new)
+  if #old == 0 or #new == 0 then
+    if #old == #new then
+      return {}
+    end
+    -- A buffer without lines has one that is empty and belongs to the text as soon as it is set.
+    return { { row = 0, count = math.max(#old, 1), lines = new } }
+  end
+  local hunks = merge.hunks(old, new, LINEMATCH)
+  local edits = {} ---@type agent.reload.Edit[]
+  for _, hunk in ipairs(hunks) do
+    add_hunk(edits, hunk, old, new)
+  end
+  if #edits <= MAX_EDITS then
+    return edits
+  end
+  edits = {}
+  if #hunks > MAX_EDITS then
+    local first, last = hunks[1], hunks[#hunks]
+    hunks = {
+      {
+        start = first.start,
+        count = last.start + last.count - first.start,
+        new_start = first.new_start,
+        new_count = last.new_start + last.new_count - first.new_start,
+      },
+    }
+  end
+  for _, hunk in ipairs(hunks) do
+    edits[#edits + 1] = block_edit(hunk, new)
+  end
+  return edits
+end
+
+---@param edit agent.reload.Edit
+---@param col integer
+---@param sticks boolean
+---@return integer
+local function map_col(edit, col, sticks)
+  if col < edit.scol or (col == edit.scol and sticks) then
+    return col
+  elseif col >= edit.ecol then
+    return col + #edit.text - (edit.ecol - edit.scol)
+  end
+  return math.min(col, edit.scol + math.max(#edit.text - 1, 0))
+end
+
+--- Where a position goes. One in deleted lines goes to what took their place.
+---@param edits agent.reload.Edit[]
+---@param row integer     counted from 0
+---@param col integer     counted from 0
+---@param sticks boolean  text inserted right at the position comes behind it (a cursor in Insert mode)
+---@return integer row
+---@return integer col
+function M.map(edits, row, col, sticks)
+  local shift = 0
+  for _, edit in ipairs(edits) do
+    if edit.row > row then
+      break
+    elseif edit.scol then
+      if edit.row == row then
+        return row + shift, map_col(edit, col, sticks)
+      end
+    elseif row < edit.row + edit.count then
+      return edit.row + shift + math.min(row - edit.row, math.max(#edit.lines - 1, 0)), col
+    else
+      shift = shift + #edit.lines - edit.count
+    end
+  end
+  return row + shift, col
+end
+
+return M

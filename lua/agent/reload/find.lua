@@ -1,0 +1,58 @@
+--- Which buffers show a file. Names are compared after links are resolved, never as patterns.
+local api = vim.api
+local uv = vim.uv
+
+local M = {}
+
+--- Absolute path without links, also for a file that does not exist (any more).
+---@param path string  absolute
+---@param depth? integer
+---@return string
+function M.real(path, depth)
+  local real = uv.fs_realpath(path)
+  if real then
+    return vim.fs.normalize(real, { expand_env = false })
+  end
+  depth = depth or 0
+  local parent, tail = vim.fs.dirname(path), vim.fs.basename(path)
+  if depth > 40 or not parent or parent == path or tail == "" then
+    return vim.fs.normalize(path, { expand_env = false })
+  end
+  local target = uv.fs_readlink(path)
+  if target then
+    local absolute = vim.startswith(target, "/") or target:find("^%a:[/\\]")
+    return M.real(absolute and target or vim.fs.joinpath(parent, target), depth + 1)
+  end
+  return vim.fs.joinpath(M.real(parent, depth + 1), tail)
+end
+
+--- Is this a loaded buffer of an ordinary file?
+---@param buf integer
+---@return boolean
+local function is_file_buffer(buf)
+  if not (api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "") then
+    return false
+  end
+  local name = api.nvim_buf_get_name(buf)
+  return name ~= "" and not name:find("^%a[%w+.-]+://")
+end
+
+--- Loaded buffers of the file. More than one where a file was opened under two names before it existed
+--- or before it was replaced.
+---@param path string  absolute
+---@return integer[]
+function M.buffers(path)
+  local wanted = M.real(path)
+  local found = {} ---@type integer[]
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if is_file_buffer(buf) then
+      local name = api.nvim_buf_get_name(buf)
+      if name == path or M.real(name) == wanted then
+        found[#found + 1] = buf
+      end
+    end
+  end
+  return found
+end
+
+return M

@@ -1,0 +1,306 @@
+--- Brings one loaded buffer to what its file holds now.
+local api = vim.api
+local apply = require("agent.reload.apply")
+local codec = require("agent.reload.codec")
+local disk = require("agent.reload.disk")
+local merge = require("agent.merge")
+local stamp = require("agent.reload.stamp")
+local state = require("agent.reload.state")
+
+local M = {}
+
+--- What is known of the file's text and when it was seen.
+---@class agent.reload.Source
+---@field stat uv.fs_stat.result
+---@field text? string   UTF-8, as the event brought it
+---@field bytes? string  as the disk has it
+
+---@class agent.reload.Follow
+---@field buf integer
+---@field event agent.FileModified
+---@field before? string                base of a merge
+---@field source? agent.reload.Source
+---@field text? string                  the file's text as last seen, without byte order mark
+---@field action? agent.reload.Action   what was done in earlier attempts
+---@field notice? string                what was said of earlier rounds
+---@field tries integer
+---@field rounds integer
+---@field done fun(result: agent.reload.Result)
+
+-- Text may be locked for as long as a completion menu or an expression mapping lasts. Ten seconds, then
+-- the user is told.
+local RETRY_MS = 20
+local MAX_TRIES = 500
+-- A file that is written over and over is left to the event of its last write.
+local MAX_ROUNDS = 5
+
+---@param event agent.FileModified
+---@return string
+local function label(event)
+  return vim.fn.fnamemodify(event.path, ":~:.")
+end
+
+---@param follow agent.reload.Follow
+---@param action agent.reload.Action
+---@param notice? string
+local function finish(follow, action, notice)
+  if action == "none" or follow.action == "conflict" then
+    action = follow.action or action
+  end
+  follow.done({ buffer = follow.buf, action = action, notice = notice or follow.notice })
+end
+
+--- The text of the source as the buffer would hold it. Nothing if the event's text is not (any more)
+--- what stands on the disk, or if the bytes do not fit the buffer's encoding.
+---@param follow agent.reload.Follow
+---@param mine agent.reload.Text
+---@return agent.reload.Text?
+local function theirs_of(follow, mine)
+  local source = follow.source --[[@as agent.reload.Source]]
+  local encoding, bomb ---@type string?, boolean?
+  if source.bytes then
+    follow.text, encoding, bomb = codec.decode(source.bytes, mine, follow.event.after)
+  else
+    local had_bom = false
+    follow.text = source.text
+    if not mine.format.binary then
+      follow.text, had_bom = codec.strip_bom(source.text)
+    end
+    encoding, bomb = codec.identify(follow.text, source.stat.size, mine.format)
+    if had_bom and not bomb then
+      encoding = nil
+    end
+  end
+  if follow.text and encoding then
+    return codec.parse(follow.text, mine, encoding, bomb == true)
+  end
+end
+
+---@param a agent.reload.Text
+---@param b agent.reload.Text
+---@return boolean
+local function is_same(a, b)
+  return vim.deep_equal(a.format, b.format) and vim.deep_equal(a.lines, b.lines)
+end
+
+--- A new file that was empty until now could not be recognised by its text before.
+---@param buf integer
+local function detect_filetype(buf)
+  if vim.bo[buf].filetype == "" then
+    local filetype = vim.filetype.match({ buf = buf })
+    if filetype then
+      vim.bo[buf].filetype = filetype
+    end
+  end
+end
+
+---@alias agent.reload.Step "done"|"again"
+
+---@param follow agent.reload.Follow
+---@param mine agent.reload.Text
+---@param theirs agent.reload.Text
+---@return agent.reload.Step
+local function follow_unmodified(follow, mine, theirs)
+  local buf = follow.buf
+  local applied, reason = apply.apply(buf, mine, theirs)
+  if applied == "failed" then
+    finish(follow, "none", ("%s changed on disk, but its buffer could not follow: %s"):format(label(follow.event), reason))
+    return "done"
+  elseif applied == "locked" then
+    return "again"
+  elseif applied == "changed" then
+    follow.action = follow.action or "reloaded"
+  end
+  if not stamp.renew(buf, false) then
+    return "again"
+  end
+  state.clear(buf)
+  stamp.write_undo(buf)
+  if #mine.lines == 0 then
+    detect_filetype(buf)
+  end
+  finish(follow, "none")
+  return "done"
+end
+
+--- Both sides' text and options: what only the file changed is taken, everything else is the user's.
+---@param base agent.reload.Text
+---@param mine agent.reload.Text
+---@param theirs agent.reload.Text
+---@return agent.reload.Text merged
+---@return agent.merge.Conflict[]
+function M.merge(base, mine, theirs)
+  local result = merge.merge3(base.lines, mine.lines, theirs.lines)
+  local format = vim.deepcopy(mine.format)
+  for _, name in ipairs({ "fileformat", "endofline", "endoffile" }) do
+    if theirs.format[name] ~= base.format[name] then
+      format[name] = theirs.format[name]
+    end
+  end
+  return { lines = result.lines, format = format }, result.conflicts
+end
+
+--- The buffer keeps text that the file does not account for: Neovim must still warn at `:write`.
+---@param follow agent.reload.Follow
+local function keep_warning(follow)
+  state.set_diverged(follow.buf)
+  if follow.event.kind == "created" then
+    stamp.guard(follow.buf)
+  else
+    stamp.hush(follow.buf)
+  end
+end
+
+---@param follow agent.reload.Follow
+---@param count integer
+---@return string
+local function conflict_notice(follow, count)
+  return ("%s: your unsaved text was kept in %d %s the agent changed too; `:write!` would overwrite the agent's version, `:Agent changes` shows both"):format(
+    label(follow.event),
+    count,
+    count == 1 and "place" or "places"
+  )
+end
+
+---@param follow agent.reload.Follow
+---@param mine agent.reload.Text
+---@param theirs agent.reload.Text
+---@return agent.reload.Step
+local function follow_modified(follow, mine, theirs)
+  local buf, event = follow.buf, follow.event
+  local before = follow.before or event.kind == "created" and "" or nil
+  if is_same(mine, theirs) then
+    before = before or follow.text
+  end
+  if not before then
+    keep_warning(follow)
+    local text = "%s changed on disk while it has unsaved changes, and its earlier text is not known: nothing was merged, `:write!` would overwrite the file"
+    finish(follow, "none", text:format(label(event)))
+    return "done"
+  end
+  local base = codec.parse_for_merge(before, mine)
+  local merged, conflicts = M.merge(base, mine, codec.parse_for_merge(follow.text, mine))
+  local applied, reason = apply.apply(buf, mine, merged)
+  if applied == "failed" then
+    finish(follow, "none", ("%s changed on disk, but could not be merged into its buffer: %s"):format(label(event), reason))
+    return "done"
+  elseif applied == "locked" then
+    return "again"
+  end
+  if #conflicts > 0 then
+    keep_warning(follow)
+    finish(follow, "conflict", conflict_notice(follow, #conflicts))
+    return "done"
+  end
+  local equal = is_same(merged, theirs)
+  follow.action = follow.action or (applied == "changed" and "merged" or nil)
+  if equal or not state.is_diverged(buf) then
+    if not stamp.renew(buf, not equal) then
+      return "again"
+    end
+    if equal then
+      state.clear(buf)
+      stamp.write_undo(buf)
+    end
+  else
+    keep_warning(follow)
+  end
+  finish(follow, "none")
+  return "done"
+end
+
+---@param follow agent.reload.Follow
+---@return agent.reload.Step|"disk"
+local function step(follow)
+  local buf = follow.buf
+  local mine = codec.of_buffer(buf)
+  local theirs = follow.source and theirs_of(follow, mine)
+  if not theirs then
+    if follow.source and follow.source.bytes then
+      finish(follow, "none", ("%s changed on disk, but is not %s any more: its buffer was left alone"):format(label(follow.event), mine.format.fileencoding))
+      return "done"
+    end
+    return "disk"
+  end
+  if state.has_unsaved(buf) then
+    return follow_modified(follow, mine, theirs)
+  end
+  return follow_unmodified(follow, mine, theirs)
+end
+
+local attempt ---@type fun(follow: agent.reload.Follow)
+
+---@param follow agent.reload.Follow
+local function read_disk(follow)
+  disk.read(follow.event.path, function(snapshot)
+    if not snapshot then
+      -- Gone again, or a folder by now: that has an event of its own.
+      return finish(follow, "none")
+    end
+    follow.source = { stat = snapshot.stat, bytes = snapshot.bytes }
+    attempt(follow)
+  end)
+end
+
+--- A write that came between reading and taking the new time stamp would go unnoticed for good.
+---@param follow agent.reload.Follow
+local function watch_races(follow)
+  local done = follow.done
+  follow.done = function(result)
+    local now = vim.uv.fs_stat(follow.event.path)
+    local seen = follow.source and follow.source.stat
+    if follow.rounds >= MAX_ROUNDS or not now or not seen or disk.same(now, seen) then
+      return done(result)
+    end
+    follow.rounds = follow.rounds + 1
+    follow.action = result.action ~= "none" and result.action or nil
+    follow.before, follow.notice = follow.text, result.notice
+    read_disk(follow)
+  end
+end
+
+function attempt(follow)
+  local buf = follow.buf
+  if not api.nvim_buf_is_loaded(buf) then
+    return follow.done({ action = "none" })
+  end
+  follow.tries = follow.tries + 1
+  local ok, outcome = true, "again" ---@type boolean, agent.reload.Step|"disk"
+  if follow.tries >= MAX_TRIES or not apply.is_completing(buf) then
+    ok, outcome = xpcall(step, debug.traceback, follow)
+  end
+  if not ok then
+    -- Later events of the file wait for this one, so it has to end.
+    finish(follow, "none", ("%s changed on disk, but its buffer could not follow: %s"):format(label(follow.event), outcome))
+  elseif outcome == "disk" then
+    read_disk(follow)
+  elseif outcome == "again" then
+    if follow.tries < MAX_TRIES then
+      vim.defer_fn(function()
+        attempt(follow)
+      end, follow.tries == 1 and 0 or RETRY_MS)
+    else
+      finish(follow, "none", ("%s changed on disk, but Neovim did not allow its buffer to follow in time: `:checktime` reads it"):format(label(follow.event)))
+    end
+  end
+end
+
+--- Follows the file, at once if the event brings the text and nothing forbids it.
+---@param buf integer
+---@param event agent.FileModified
+---@param done fun(result: agent.reload.Result)
+function M.follow(buf, event, done)
+  if stamp.has_writer(buf) then
+    local text = "%s changed on disk, but a plugin writes its buffer (BufWriteCmd): it was left alone"
+    return done({ buffer = buf, action = "none", notice = text:format(label(event)) })
+  end
+  local follow = { buf = buf, event = event, before = event.before, tries = 0, rounds = 0, done = done } ---@type agent.reload.Follow
+  local stat = event.after and vim.uv.fs_stat(event.path)
+  if stat then
+    follow.source = { stat = stat, text = event.after }
+  end
+  watch_races(follow)
+  attempt(follow)
+end
+
+return M

@@ -1,0 +1,71 @@
+--- A file got another name: its buffer gets it as well and stays the same buffer otherwise.
+local api = vim.api
+local find = require("agent.reload.find")
+
+local M = {}
+
+--- The new name as the user would spell it: through the same links as the old one, relative to the
+--- working directory where it is below it.
+---@param buf integer
+---@param path string
+---@return string
+local function spelling(buf, path)
+  local old_parent = vim.fs.dirname(api.nvim_buf_get_name(buf))
+  if find.real(old_parent) == find.real(vim.fs.dirname(path)) then
+    path = vim.fs.joinpath(old_parent, vim.fs.basename(path))
+  end
+  return vim.fn.fnamemodify(path, ":.")
+end
+
+---@return table<integer, true>
+local function existing_buffers()
+  local set = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    set[buf] = true
+  end
+  return set
+end
+
+--- Language servers know a document by its name: it is closed under the old and opened under the new.
+---@param buf integer
+---@param change fun()
+local function with_clients_reattached(buf, change)
+  local ids = {} ---@type integer[]
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
+    ids[#ids + 1] = client.id
+    vim.lsp.buf_detach_client(buf, client.id)
+  end
+  change()
+  for _, id in ipairs(ids) do
+    vim.lsp.buf_attach_client(buf, id)
+  end
+end
+
+--- Renames the buffer. Time stamps are the caller's business; until they are renewed `:write` fails with
+--- E13.
+---@param buf integer
+---@param path string  absolute
+---@return string? error
+function M.rename(buf, path)
+  local before = existing_buffers()
+  local filetype = vim.bo[buf].filetype
+  local name = spelling(buf, path)
+  local ok, err = true, nil ---@type boolean, any
+  with_clients_reattached(buf, function()
+    ok, err = pcall(api.nvim_buf_call, buf, function()
+      vim.cmd.file({ args = { name }, magic = { file = false, bar = false }, mods = { keepalt = true, silent = true } })
+    end)
+  end)
+  -- `:file` leaves the old name behind as an unlisted buffer.
+  for _, other in ipairs(api.nvim_list_bufs()) do
+    if not before[other] and not api.nvim_buf_is_loaded(other) then
+      pcall(api.nvim_buf_delete, other, { force = true })
+    end
+  end
+  if vim.bo[buf].filetype ~= filetype then
+    vim.bo[buf].filetype = filetype
+  end
+  return not ok and tostring(err) or nil
+end
+
+return M

@@ -1,0 +1,154 @@
+--- What Neovim believes about the file behind a buffer: its time stamps, its flags and its undo file.
+---
+--- Neovim keeps two times of a file. `b_mtime` serves `:checktime` and its automatic forms (W11, W12,
+--- 'autoread'), `b_mtime_read` serves `:write` ("changed since reading it"). A FileChangedShell
+--- autocommand that chooses nothing renews only the first one. Both are renewed, together with the size,
+--- the mode, the flags behind E13 and W13 and the undo states that count as unmodified, when a
+--- BufWriteCmd autocommand has "written" the buffer (`buf_write_do_autocmds` in bufwrite.c).
+local api = vim.api
+local quiet = require("agent.reload.quiet")
+
+local M = {}
+
+--- Runs `fn` with the options that could suppress an autocommand or start a dialog switched off.
+---@param fn fun()
+local function with_options(fn)
+  local wanted = { eventignore = "", eventignorewin = "", write = true, confirm = false }
+  local saved = {}
+  for name, value in pairs(wanted) do
+    if vim.fn.exists("+" .. name) == 1 and vim.o[name] ~= value then
+      saved[name] = vim.o[name]
+      api.nvim_set_option_value(name, value, { scope = name == "eventignorewin" and "local" or nil })
+    end
+  end
+  local ok, err = pcall(fn)
+  for name, value in pairs(saved) do
+    api.nvim_set_option_value(name, value, { scope = name == "eventignorewin" and "local" or nil })
+  end
+  if not ok then
+    error(err, 0)
+  end
+end
+
+--- Makes Neovim take the buffer for written: the file as it is on disk now is the one it knows. An undo
+--- or redo to any other state counts as a modification afterwards. No byte is written.
+---@param buf integer
+---@param keep_modified boolean  the buffer stays modified
+---@return boolean renewed  false while autocommands cannot run; try again later
+function M.renew(buf, keep_modified)
+  local renewed = false
+  local autocmd = api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = buf,
+    desc = "agent: take the buffer for written",
+    callback = function()
+      renewed = true
+      vim.cmd("noautocmd setlocal nomodified")
+    end,
+  })
+  local ok = pcall(api.nvim_buf_call, buf, function()
+    with_options(function()
+      -- Should the autocommand not run, a buffer of this type is not written but refused (E676).
+      vim.cmd("noautocmd setlocal buftype=acwrite")
+      pcall(vim.cmd, "lockmarks silent! write!")
+      vim.cmd("noautocmd setlocal buftype=")
+      if keep_modified then
+        vim.cmd("noautocmd setlocal modified")
+      end
+    end)
+  end)
+  api.nvim_del_autocmd(autocmd)
+  return ok and renewed
+end
+
+---@param event string
+---@param buf integer
+---@return boolean  an autocommand of someone else would run for this buffer
+local function has_autocmd(event, buf)
+  local name = api.nvim_buf_get_name(buf)
+  local tail = vim.fs.basename(name)
+  for _, autocmd in ipairs(api.nvim_get_autocmds({ event = event })) do
+    if autocmd.buflocal then
+      if autocmd.buffer == buf then
+        return true
+      end
+    elseif autocmd.pattern then
+      local subject = autocmd.pattern:find("/", 1, true) and name or tail
+      local ok, regex = pcall(vim.regex, vim.fn.glob2regpat(autocmd.pattern))
+      if ok and regex:match_str(subject) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+--- Is the text of the buffer written by a plugin, so that it need not be the text of the file?
+---@param buf integer
+---@return boolean
+function M.has_writer(buf)
+  return has_autocmd("BufWriteCmd", buf)
+end
+
+--- Does the file differ from what Neovim last saw? Asks nothing and shows nothing, and neither will
+--- Neovim by itself (W12) until the file changes again; `:write` still asks. Not known where the user has
+--- FileChangedShell autocommands: those are the user's own answer and are not run on this occasion.
+---@param buf integer  a modified buffer
+---@return "same"|"changed"|"unknown"
+function M.hush(buf)
+  if has_autocmd("FileChangedShell", buf) then
+    return "unknown"
+  end
+  local changed = false
+  local autocmd = api.nvim_create_autocmd("FileChangedShell", {
+    buffer = buf,
+    desc = "agent: no dialog",
+    callback = function()
+      changed = true
+      vim.v.fcs_choice = ""
+    end,
+  })
+  local ok = pcall(with_options, function()
+    vim.cmd(("silent! checktime %d"):format(buf))
+  end)
+  api.nvim_del_autocmd(autocmd)
+  return changed and "changed" or ok and "same" or "unknown"
+end
+
+--- The file is gone: lets Neovim note that without its message (E211), so that it looks whether the
+--- file comes back, and marks the buffer modified, since its text is nowhere else now.
+---@param buf integer
+function M.deleted(buf)
+  quiet.run(buf, function()
+    vim.cmd("setlocal modified")
+    -- Only the deleted case is silent; for a file that is back already this would be a dialog.
+    if not vim.uv.fs_stat(api.nvim_buf_get_name(buf)) then
+      vim.cmd(("silent! checktime %d"):format(buf))
+    end
+  end)
+end
+
+--- Makes `:write` fail (E13) instead of silently replacing a file that Neovim never read. For a buffer
+--- of a new file there is no older time stamp that would do it.
+---@param buf integer
+function M.guard(buf)
+  quiet.run(buf, function()
+    vim.cmd.file({ args = { api.nvim_buf_get_name(buf) }, magic = { file = false, bar = false }, mods = { keepalt = true, silent = true } })
+  end)
+end
+
+--- Writes the undo file for the text as it is, as `:write` would.
+---@param buf integer
+function M.write_undo(buf)
+  local name = api.nvim_buf_get_name(buf)
+  if not vim.bo[buf].undofile or name == "" then
+    return
+  end
+  local path = vim.fn.undofile(name)
+  if path ~= "" then
+    quiet.run(buf, function()
+      vim.cmd.wundo({ args = { path }, bang = true, magic = { file = false, bar = false }, mods = { emsg_silent = true } })
+    end)
+  end
+end
+
+return M

@@ -1,0 +1,82 @@
+--- What has to be remembered about a buffer until it is written or read again.
+local api = vim.api
+
+local M = {}
+
+---@class agent.reload.State
+---@field diverged? true     the file holds something that the buffer's text does not account for
+---@field deleted_tick? integer  changedtick at which the file was found deleted, if nothing was unsaved
+
+local states = {} ---@type table<integer, agent.reload.State>
+
+---@param buf integer
+---@return agent.reload.State
+local function state(buf)
+  states[buf] = states[buf] or {}
+  return states[buf]
+end
+
+---@param buf integer
+function M.clear(buf)
+  states[buf] = nil
+  if api.nvim_buf_is_valid(buf) and vim.b[buf].agent_deleted then
+    vim.b[buf].agent_deleted = nil
+  end
+end
+
+--- Until the buffer is written or read, `:write` must not lose its warning.
+---@param buf integer
+function M.set_diverged(buf)
+  state(buf).diverged = true
+end
+
+---@param buf integer
+---@return boolean
+function M.is_diverged(buf)
+  return states[buf] ~= nil and states[buf].diverged == true
+end
+
+--- To be called after the buffer was marked modified.
+---@param buf integer
+---@param was_modified boolean
+function M.set_deleted(buf, was_modified)
+  vim.b[buf].agent_deleted = true
+  state(buf).deleted_tick = not was_modified and api.nvim_buf_get_changedtick(buf) or nil
+end
+
+--- Has the buffer text of the user that is in no file? A buffer that is modified only because its file
+--- was deleted has not.
+---@param buf integer
+---@return boolean
+function M.has_unsaved(buf)
+  if not vim.bo[buf].modified then
+    return false
+  end
+  local tick = states[buf] and states[buf].deleted_tick
+  return tick ~= api.nvim_buf_get_changedtick(buf)
+end
+
+local group = api.nvim_create_augroup("agent.reload", { clear = true })
+
+api.nvim_create_autocmd({ "BufWritePost", "BufReadPost", "BufUnload" }, {
+  group = group,
+  desc = "agent: forget what was known about the file",
+  callback = function(event)
+    -- A copy written under another name settles nothing.
+    if event.event ~= "BufWritePost" or not vim.bo[event.buf].modified then
+      M.clear(event.buf)
+    end
+  end,
+})
+
+api.nvim_create_autocmd("FileChangedShellPost", {
+  group = group,
+  desc = "agent: the user kept the buffer although the file changed",
+  callback = function(event)
+    if api.nvim_buf_is_loaded(event.buf) and vim.bo[event.buf].modified then
+      M.set_diverged(event.buf)
+    end
+  end,
+})
+
+return M

@@ -1,0 +1,287 @@
+-- Pure: a conversation as a list of blocks, and how each update changes it. Views draw the blocks that changed.
+local M = {}
+
+---@class agent.Block
+---@field kind "user"|"text"|"thought"|"tool"|"notice"
+---@field text string
+---@field id? string            of a tool call or a message
+---@field status? "queued"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"|"completed"|"failed"|"stopped"
+---@field severity? "info"|"warning"|"error"
+---@field title? string         of a tool call
+---@field summary? string
+---@field lines? integer        written so far, while a call's arguments stream in
+---@field output? string
+---@field path? string
+---@field added? integer
+---@field removed? integer
+---@field seconds? number       of a thought
+---@field expanded? boolean
+
+---@class agent.Timeline
+---@field blocks agent.Block[]
+---@field state "idle"|"starting"|"working"|"waiting"|"retrying"
+---@field root? string
+---@field provider? string
+---@field model? string
+---@field sandbox? string
+---@field used? integer          tokens of the context window
+---@field size? integer
+---@field retry? agent.Block     the countdown on screen
+---@field approvals integer      that wait
+---@field tools table<string, integer>   tool call → its block
+
+---@return agent.Timeline
+function M.new()
+  return { blocks = {}, state = "idle", approvals = 0, tools = {} }
+end
+
+---@param timeline agent.Timeline
+---@param block agent.Block
+---@return integer index
+local function add(timeline, block)
+  table.insert(timeline.blocks, block)
+  return #timeline.blocks
+end
+
+--- The block that a piece of text goes on with, if it is the last one of this kind and message.
+---@param timeline agent.Timeline
+---@param update table
+---@return integer? index
+local function open_block(timeline, update)
+  local index = #timeline.blocks
+  local last = timeline.blocks[index]
+  if last and last.kind == update.type and last.id == update.message and last.status == "open" then
+    return index
+  end
+end
+
+---@type table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
+local on = {}
+
+function on.submitted(timeline, update, changed)
+  local status = timeline.state == "idle" and "sent" or "queued"
+  changed[add(timeline, { kind = "user", text = update.text, status = status })] = true
+  if timeline.state == "idle" then
+    timeline.state = "starting"
+  end
+end
+
+function on.unsent(timeline, _, changed)
+  for index, block in ipairs(timeline.blocks) do
+    if block.status == "queued" then
+      block.status = "stopped"
+      changed[index] = true
+    end
+  end
+end
+
+function on.turn_started(timeline, _, changed)
+  timeline.state = "working"
+  for index, block in ipairs(timeline.blocks) do
+    if block.status == "queued" then
+      block.status = "sent"
+      changed[index] = true
+      return
+    end
+  end
+end
+
+local function text_piece(timeline, update, changed)
+  timeline.state = timeline.approvals > 0 and "waiting" or "working"
+  timeline.retry = nil
+  local index = open_block(timeline, update)
+  if index then
+    timeline.blocks[index].text = timeline.blocks[index].text .. update.text
+  else
+    -- Providers like to begin with empty lines.
+    local text = update.text:gsub("^%s*\n", "")
+    index = add(timeline, { kind = update.type, id = update.message, text = text, status = "open" })
+  end
+  changed[index] = true
+end
+
+on.text = text_piece
+on.thought = text_piece
+
+function on.thought_done(timeline, update, changed)
+  for index = #timeline.blocks, 1, -1 do
+    local block = timeline.blocks[index]
+    if block.kind == "thought" and block.id == update.message then
+      block.status, block.seconds = "done", update.milliseconds / 1000
+      changed[index] = true
+      return
+    end
+  end
+end
+
+function on.tool(timeline, update, changed)
+  local index = timeline.tools[update.id]
+  if not index then
+    index = add(timeline, { kind = "tool", id = update.id, text = "", title = "", status = "pending" })
+    timeline.tools[update.id] = index
+  end
+  local block = timeline.blocks[index]
+  for _, field in ipairs({ "title", "summary", "lines", "output", "path", "added", "removed" }) do
+    if update[field] ~= nil then
+      block[field] = update[field]
+    end
+  end
+  if update.status and not (block.status == "waiting" and update.status == "pending") then
+    block.status = update.status
+  end
+  changed[index] = true
+end
+
+function on.approval(timeline, update, changed)
+  timeline.approvals = timeline.approvals + 1
+  timeline.state = "waiting"
+  local index = timeline.tools[update.tool]
+  if index then
+    timeline.blocks[index].status = "waiting"
+    changed[index] = true
+  end
+end
+
+function on.approval_closed(timeline)
+  timeline.approvals = math.max(0, timeline.approvals - 1)
+  if timeline.approvals == 0 and timeline.state == "waiting" then
+    timeline.state = "working"
+  end
+end
+
+function on.retry(timeline, update, changed)
+  timeline.state = "retrying"
+  local text = ("%s Trying again in %d s (%d of %d)."):format(
+    update.reason,
+    math.ceil(update.wait_ms / 1000),
+    update.attempt,
+    update.tries
+  )
+  if timeline.retry and timeline.blocks[#timeline.blocks] == timeline.retry then
+    timeline.retry.text = text
+  else
+    timeline.retry = timeline.blocks[add(timeline, { kind = "notice", severity = "warning", text = text })]
+  end
+  changed[#timeline.blocks] = true
+end
+
+function on.usage(timeline, update)
+  timeline.used, timeline.size = update.used, update.size
+end
+
+function on.ready(timeline, update)
+  for _, field in ipairs({ "root", "provider", "model", "sandbox" }) do
+    timeline[field] = update[field]
+  end
+end
+
+function on.notice(timeline, update, changed)
+  changed[add(timeline, { kind = "notice", severity = update.severity, text = update.text })] = true
+end
+
+local ENDINGS = {
+  cancelled = { "info", "Stopped." },
+  max_turn_requests = { "warning", 'Stopped at the limit of steps. Send "continue" to go on.' },
+  max_tokens = { "warning", "Stopped: the answers hit the model's output limit. Ask for less at once." },
+  refusal = { "warning", "The model refused to answer." },
+}
+
+function on.turn_done(timeline, update, changed)
+  timeline.state, timeline.approvals, timeline.retry = "idle", 0, nil
+  for index = #timeline.blocks, 1, -1 do
+    local block = timeline.blocks[index]
+    if block.kind == "user" and block.status == "sent" then
+      block.status = "done"
+      break
+    end
+    -- What is still open was cut off; agents do not always say so.
+    if block.kind == "tool" and not (block.status == "completed" or block.status == "failed") then
+      block.status, block.summary = "stopped", "stopped"
+      changed[index] = true
+    elseif block.status == "open" then
+      block.status = "done"
+      changed[index] = true
+    end
+  end
+  local ending = update.error and { "error", update.error } or ENDINGS[update.reason]
+  if ending then
+    changed[add(timeline, { kind = "notice", severity = ending[1], text = ending[2] })] = true
+  end
+end
+
+--- Applies one update, in place.
+---@param timeline agent.Timeline
+---@param update table see protocol/ui.ts; also { type = "submitted", text }
+---@return table<integer, true> changed indexes of blocks to draw
+function M.apply(timeline, update)
+  local changed = {}
+  local handler = on[update.type]
+  if handler then
+    handler(timeline, update, changed)
+  end
+  return changed
+end
+
+--- The header and the body of a block, as lines without markup.
+---@param block agent.Block
+---@return string[]
+function M.lines(block)
+  if block.kind == "user" then
+    local note = block.status == "queued" and " (waits for the turn to end)"
+      or block.status == "stopped" and " (not sent)"
+      or ""
+    return vim.split(block.text .. note, "\n")
+  end
+  if block.kind == "thought" then
+    local header = block.status == "open" and "Thinking …"
+      or ("Thought for %s"):format(M.duration(block.seconds or 0))
+    return block.expanded and vim.list_extend({ header }, vim.split(vim.trim(block.text), "\n")) or { header }
+  end
+  if block.kind == "tool" then
+    return M.tool_lines(block)
+  end
+  return vim.split(block.text, "\n")
+end
+
+---@param seconds number
+---@return string
+function M.duration(seconds)
+  if seconds < 10 then
+    return ("%.1f s"):format(seconds)
+  end
+  return seconds < 60 and ("%d s"):format(seconds) or ("%d min %d s"):format(seconds / 60, seconds % 60)
+end
+
+--- Icons of a tool call by its status.
+M.icons = {
+  pending = "…",
+  in_progress = "…",
+  waiting = "?",
+  completed = "✓",
+  failed = "✗",
+  stopped = "■",
+}
+
+---@param block agent.Block
+---@return string[]
+function M.tool_lines(block)
+  local detail = block.summary
+  if block.status == "waiting" then
+    detail = "waits for your answer"
+  elseif not detail and block.lines and block.lines > 0 then
+    detail = ("%d %s"):format(block.lines, block.lines == 1 and "line" or "lines")
+  end
+  local header = ("%s %s"):format(M.icons[block.status] or "…", block.title)
+  if detail and detail ~= "" then
+    header = header .. "  " .. detail
+  end
+  local lines = { header }
+  if block.expanded and block.output then
+    for _, line in ipairs(vim.split(block.output, "\n")) do
+      table.insert(lines, "  " .. line)
+    end
+  end
+  return lines
+end
+
+return M

@@ -1,0 +1,32 @@
+-- All that Neovim loads at startup: the command and the <Plug> maps. The rest loads with the first use.
+if vim.g.loaded_agent then
+  return
+end
+vim.g.loaded_agent = true
+
+vim.api.nvim_create_user_command("Agent", function(command)
+  require("agent.command").run(command)
+end, {
+  nargs = "*",
+  range = true,
+  bang = true,
+  desc = "Talk to the coding agent",
+  complete = function(lead, line)
+    return require("agent.command").complete(lead, line)
+  end,
+})
+
+for plug, action in pairs({
+  AgentOpen = "open",
+  AgentToggle = "toggle",
+  AgentNew = "new",
+  AgentStop = "stop",
+  AgentSend = "send",
+  AgentApprove = "approve",
+  AgentReject = "reject",
+  AgentApproval = "approval",
+}) do
+  vim.keymap.set({ "n", "x" }, "<Plug>(" .. plug .. ")", function()
+    require("agent")[action]()
+  end, { desc = "Agent: " .. action })
+end

@@ -1,0 +1,115 @@
+/** The state of a playing script: which answer is next, who waits where, what has happened. */
+import type { Answer, Script } from "./model_script.ts";
+
+/** Hands out the answers of a script. */
+export class Answers {
+  #script: Script;
+  #left: Answer[];
+
+  constructor(script: Script) {
+    this.#script = script;
+    this.#left = [...script.answers];
+  }
+
+  get name(): string {
+    return this.#script.name;
+  }
+
+  replace(script: Script): void {
+    this.#script = script;
+    this.#left = [...script.answers];
+  }
+
+  /** The first answer whose `when` is in `userText`, else the first without `when`. */
+  take(userText: string): Answer | undefined {
+    const fits = this.#left.findIndex(({ when }) => when !== undefined && userText.includes(when));
+    const at = fits >= 0 ? fits : this.#left.findIndex(({ when }) => when === undefined);
+    const answer = this.#left[at];
+    if (answer !== undefined && !answer.repeat) this.#left.splice(at, 1);
+    return answer;
+  }
+}
+
+interface Gate {
+  readonly reached: PromiseWithResolvers<void>;
+  readonly released: PromiseWithResolvers<void>;
+  open: boolean;
+}
+
+/** The places of a script where answers wait, by name. A gate that was opened stays open. */
+export class Gates {
+  readonly #gates = new Map<string, Gate>();
+
+  reached(name: string): Promise<void> {
+    return this.#at(name).reached.promise;
+  }
+
+  release(name: string): void {
+    const gate = this.#at(name);
+    gate.open = true;
+    gate.released.resolve();
+  }
+
+  /** Waits until the gate is open, or `signal` aborts. */
+  async pass(name: string, signal: AbortSignal): Promise<void> {
+    const gate = this.#at(name);
+    gate.reached.resolve();
+    await unlessAborted(gate.released.promise, signal);
+  }
+
+  /** The gates are closed again for the next script; who waits at one still waits. */
+  closeOpened(): void {
+    for (const [name, gate] of this.#gates) {
+      if (gate.open) this.#gates.delete(name);
+    }
+  }
+
+  #at(name: string): Gate {
+    const gate = this.#gates.get(name) ??
+      { reached: Promise.withResolvers<void>(), released: Promise.withResolvers<void>(), open: false };
+    this.#gates.set(name, gate);
+    return gate;
+  }
+}
+
+/** Things that happen one after the other, and who waits for the next of them. */
+export class Milestones<T> {
+  readonly #all: T[] = [];
+  readonly #waiting = new Map<number, PromiseWithResolvers<T>>();
+  #asked = 0;
+
+  get all(): readonly T[] {
+    return this.#all;
+  }
+
+  add(value: T): void {
+    this.#waiting.get(this.#all.length)?.resolve(value);
+    this.#all.push(value);
+  }
+
+  /** The n-th call gets the n-th value, which may have come already. */
+  next(): Promise<T> {
+    const at = this.#asked++;
+    const value = this.#all[at];
+    if (value !== undefined) return Promise.resolve(value);
+    const waiting = Promise.withResolvers<T>();
+    this.#waiting.set(at, waiting);
+    return waiting.promise;
+  }
+}
+
+/** Resolves after the time, or at once when `signal` aborts. */
+export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
+  await unlessAborted(promise, signal).finally(() => clearTimeout(timer));
+}
+
+/** Resolves with `promise`, or at once when `signal` aborts. */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const stop = () => resolve();
+  signal.addEventListener("abort", stop, { once: true });
+  await Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", stop));
+}

@@ -1,0 +1,119 @@
+/** What a request to a model says, apart from how its wire says it. Pure; takes any JSON. */
+import type { Wire } from "./model_wires.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface SentCall {
+  readonly id: string | undefined;
+  readonly name: string;
+}
+
+export interface SentResult {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly text: string;
+}
+
+export interface SentMessage {
+  readonly role: string;
+  /** What the message itself says; the results of tools are apart. */
+  readonly text: string;
+  readonly calls: readonly SentCall[];
+  readonly results: readonly SentResult[];
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The objects of a list; nothing if it is none. */
+export function objects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+export function property(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
+}
+
+export function string(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The blocks of an Anthropic message; a plain string is short for one text block. */
+export function blocksOf(content: unknown): readonly JsonObject[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : objects(content);
+}
+
+export function messagesOf(wire: Wire, body: JsonObject): readonly SentMessage[] {
+  return objects(body.messages).map(wire === "anthropic_messages" ? anthropicMessage : chatMessage);
+}
+
+/** All that is new since the last answer of the model: the user's words, or the results of its calls. */
+export function newestText(messages: readonly SentMessage[]): string {
+  const last = messages.findLastIndex((message) => message.role === "assistant");
+  return messages.slice(last + 1)
+    .flatMap((message) => [...message.results.map((result) => result.text), message.text])
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+export function newestUserText(messages: readonly SentMessage[]): string {
+  return messages.findLast((message) => message.role === "user" && message.text !== "")?.text ?? "";
+}
+
+/**
+ * The conversation as JSON, one text per message; Anthropic's `system` is the first. Without cache
+ * marks, and with Anthropic's short forms written out, so that equal prompts are equal texts.
+ */
+export function transcript(wire: Wire, body: JsonObject): readonly string[] {
+  const messages = objects(body.messages);
+  if (wire !== "anthropic_messages") return messages.map((message) => JSON.stringify(message));
+  const system = body.system === undefined ? [] : [{ role: "system", content: body.system }];
+  return [...system, ...messages].map((message) =>
+    JSON.stringify(
+      { ...message, content: blocksOf(message.content) },
+      (key, value) => key === "cache_control" ? undefined : value,
+    )
+  );
+}
+
+/** Conversations are told apart by their first user message. */
+export function conversationOf(wire: Wire, body: JsonObject): string {
+  const all = transcript(wire, body);
+  const extra = all.length - objects(body.messages).length;
+  const first = objects(body.messages).findIndex((message) => message.role === "user");
+  return `${wire} ${all[first + extra] ?? ""}`;
+}
+
+function anthropicMessage(message: JsonObject): SentMessage {
+  const blocks = blocksOf(message.content);
+  const ofType = (type: string) => blocks.filter((block) => block.type === type);
+  return {
+    role: string(message.role) ?? "",
+    text: textOf(ofType("text")),
+    calls: ofType("tool_use").map((block) => ({ id: string(block.id), name: string(block.name) ?? "" })),
+    results: ofType("tool_result").map((block) => {
+      return { id: string(block.tool_use_id), name: undefined, text: textOf(block.content) };
+    }),
+  };
+}
+
+/** OpenAI's and Ollama's. */
+function chatMessage(message: JsonObject): SentMessage {
+  const role = string(message.role) ?? "";
+  const text = textOf(message.content);
+  const result = { id: string(message.tool_call_id), name: string(message.tool_name), text };
+  return {
+    role,
+    text: role === "tool" ? "" : text,
+    calls: objects(message.tool_calls).map((call) => {
+      return { id: string(call.id), name: string(property(call.function, "name")) ?? "" };
+    }),
+    results: role === "tool" ? [result] : [],
+  };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return objects(content).map((part) => string(part.text) ?? "").filter((text) => text !== "").join("\n");
+}

@@ -1,0 +1,247 @@
+/**
+ * A model that answers from a script: a real HTTP server on 127.0.0.1 that speaks OpenAI's chat
+ * completions, Anthropic's messages and Ollama's chat, records every request and checks each for
+ * what the provider would refuse.
+ *
+ * ```ts
+ * await using server = await ModelServer.start("say Hello.\n");
+ * const request = await server.nextRequest();
+ * server.problems; // []
+ * ```
+ */
+import { HttpConnection, type HttpRequest } from "./http_connection.ts";
+import { Answers, Gates, Milestones } from "./model_answers.ts";
+import { ClientGone, deliver, isDisconnection } from "./model_delivery.ts";
+import { Judge } from "./model_judge.ts";
+import { lookUp, type Model } from "./model_lookups.ts";
+import {
+  isObject,
+  type JsonObject,
+  messagesOf,
+  newestText,
+  newestUserText,
+  property,
+  string,
+} from "./model_messages.ts";
+import { type Answer, parseScript, type Script } from "./model_script.ts";
+import { countCalls, encode, errorBody, type Reply, type Wire } from "./model_wires.ts";
+
+export interface ModelServerOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  /** Keys of the test: none of them may be in a body or in a URL. */
+  readonly secrets?: readonly string[];
+  readonly model?: Partial<Model>;
+}
+
+export interface RecordedRequest {
+  readonly wire: Wire;
+  readonly method: string;
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty if the body was no JSON object. */
+  readonly body: JsonObject;
+  /** What is new since the model's last answer, decoded. */
+  readonly text: string;
+  /** `performance.now()` when the whole request had come. */
+  readonly at: number;
+  /** The client went away before the answer was complete. */
+  readonly aborted: boolean;
+  /** `performance.now()` when the answer had ended, in whatever way. */
+  readonly doneAt: number | undefined;
+}
+
+type Recording = { -readonly [K in keyof RecordedRequest]: RecordedRequest[K] };
+
+const endpoints: readonly (readonly [suffix: string, wire: Wire])[] = [
+  ["/v1/chat/completions", "openai_chat"],
+  ["/v1/messages", "anthropic_messages"],
+  ["/api/chat", "ollama"],
+];
+
+export class ModelServer implements AsyncDisposable {
+  readonly url: string;
+  readonly #listener: Deno.TcpListener;
+  readonly #answers: Answers;
+  readonly #gates = new Gates();
+  readonly #arrivals = new Milestones<RecordedRequest>();
+  readonly #departures = new Milestones<RecordedRequest>();
+  readonly #connections = new Set<HttpConnection>();
+  readonly #tasks = new Set<Promise<void>>();
+  readonly #judge: Judge;
+  readonly #model: Model;
+  readonly #lookups: string[] = [];
+  #calls = 0;
+
+  static start(script: string | Script, options: ModelServerOptions = {}): Promise<ModelServer> {
+    return Promise.resolve().then(() => new ModelServer(script, options));
+  }
+
+  private constructor(script: string | Script, options: ModelServerOptions) {
+    this.#answers = new Answers(parsed(script));
+    this.#judge = new Judge(options.secrets ?? []);
+    this.#model = {
+      name: "scripted",
+      capabilities: ["completion", "tools", "thinking"],
+      contextLength: 131072,
+      ...options.model,
+    };
+    this.#listener = Deno.listen({ hostname: "127.0.0.1", port: options.port ?? 0 });
+    this.url = `http://127.0.0.1:${this.#listener.addr.port}`;
+    this.#track(this.#accept());
+  }
+
+  /** The requests for an answer, in the order in which they came. */
+  get requests(): readonly RecordedRequest[] {
+    return this.#arrivals.all;
+  }
+
+  /** Other requests, such as `GET /api/tags`. */
+  get lookups(): readonly string[] {
+    return this.#lookups;
+  }
+
+  /** All that was wrong with the requests, and every expectation that failed: one line each. */
+  get problems(): readonly string[] {
+    return this.#judge.problems;
+  }
+
+  /** Replaces the rest of the script. What is being answered goes on. */
+  play(script: string | Script): void {
+    this.#answers.replace(parsed(script));
+    this.#gates.closeOpened();
+  }
+
+  /** Lets every answer go on that waits for `name`, now or later. */
+  release(name: string): void {
+    this.#gates.release(name);
+  }
+
+  /** Resolves when an answer has come to `wait name`. */
+  reached(name: string): Promise<void> {
+    return this.#gates.reached(name);
+  }
+
+  /** The first call waits for the first request, the second for the second, and so on. */
+  nextRequest(): Promise<RecordedRequest> {
+    return this.#arrivals.next();
+  }
+
+  /** The first call waits for the first client that goes away in the middle of an answer, and so on. */
+  aborted(): Promise<RecordedRequest> {
+    return this.#departures.next();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listener.close();
+    for (const connection of this.#connections) connection[Symbol.dispose]();
+    await Promise.all(this.#tasks);
+  }
+
+  #track(task: Promise<void>): void {
+    this.#tasks.add(task);
+    task.finally(() => this.#tasks.delete(task));
+  }
+
+  async #accept(): Promise<void> {
+    for await (const conn of this.#listener) {
+      conn.setNoDelay(true);
+      this.#track(this.#serve(new HttpConnection(conn)));
+    }
+  }
+
+  async #serve(connection: HttpConnection): Promise<void> {
+    using http = connection;
+    this.#connections.add(http);
+    try {
+      for (let request; (request = await http.next()) !== undefined;) await this.#handle(http, request);
+    } catch (error) {
+      if (!http.gone.aborted && !isDisconnection(error)) {
+        this.#judge.add(`the server failed: ${error instanceof Error ? error.stack : error}`);
+      }
+    } finally {
+      this.#connections.delete(http);
+    }
+  }
+
+  async #handle(http: HttpConnection, request: HttpRequest): Promise<void> {
+    const path = request.path.replace(/\?.*$/, "");
+    const wire = endpoints.find(([suffix]) => request.method === "POST" && path.endsWith(suffix))?.[1];
+    if (wire !== undefined) return await this.#chat(http, request, wire);
+    const label = `${request.method} ${request.path}`;
+    this.#lookups.push(label);
+    this.#judge.other(label, request);
+    const answer = lookUp(
+      request.method,
+      path,
+      request.headers["anthropic-version"] !== undefined,
+      this.#model,
+    );
+    if (answer === undefined) this.#judge.add(`${label}: there is no such endpoint`);
+    const body = JSON.stringify(answer ?? { error: "not found" });
+    await http.respond(answer === undefined ? 404 : 200, { "content-type": "application/json" }, body);
+  }
+
+  async #chat(http: HttpConnection, request: HttpRequest, wire: Wire): Promise<void> {
+    const at = performance.now();
+    const { method, path, headers } = request;
+    const value = parsedJson(request.body);
+    const body = isObject(value) ? value : undefined;
+    const messages = messagesOf(wire, body ?? {});
+    const text = newestText(messages);
+    const number = this.requests.length + 1;
+    const answer = this.#answers.take(newestUserText(messages));
+    this.#judge.chat(
+      `request ${number} (${wire})`,
+      { wire, http: request, body, text },
+      answer,
+      this.#answers.name,
+    );
+    const recording: Recording = {
+      ...{ wire, method, path, headers, body: body ?? {}, text, at },
+      aborted: false,
+      doneAt: undefined,
+    };
+    this.#arrivals.add(recording);
+    try {
+      if (answer !== undefined) {
+        const steps = encode(wire, answer, this.#reply(request, body ?? {}, number, answer));
+        return await deliver(http, wire, steps, this.#gates);
+      }
+      const error = errorBody(wire, 500, `The script has no answer left for request ${number}.`, number);
+      await http.respond(500, { "content-type": "application/json" }, error);
+    } catch (error) {
+      if (!(error instanceof ClientGone) && !isDisconnection(error)) throw error;
+      recording.aborted = true;
+      this.#departures.add(recording);
+    } finally {
+      recording.doneAt = performance.now();
+    }
+  }
+
+  #reply(request: HttpRequest, body: JsonObject, number: number, answer: Answer): Reply {
+    const firstCall = this.#calls + 1;
+    this.#calls += countCalls(answer);
+    return {
+      model: string(body.model) ?? this.#model.name,
+      request: number,
+      firstCall,
+      created: Math.floor(Date.now() / 1000),
+      promptTokens: Math.ceil(request.body.length / 4),
+      includeUsage: property(body.stream_options, "include_usage") === true,
+    };
+  }
+}
+
+function parsed(script: string | Script): Script {
+  return typeof script === "string" ? parseScript(script) : script;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,127 @@
+/** Anthropic's messages as named server-sent events. */
+import type { Content } from "./model_plan.ts";
+import type { Answer, StopReason, Usage } from "./model_script.ts";
+import type { Encoder, Reply } from "./model_wires.ts";
+
+const stopReasons: Readonly<Record<StopReason, string>> = {
+  end_turn: "end_turn",
+  length: "max_tokens",
+  tool_calls: "tool_use",
+  content_filter: "refusal",
+};
+
+/** The block that takes text or thoughts now; `text` is what it has got. */
+interface Open {
+  readonly kind: "text" | "thought";
+  readonly index: number;
+  text: string;
+}
+
+interface CallBlock {
+  readonly index: number;
+  readonly arguments: string;
+}
+
+export function anthropicEncoder(answer: Answer, reply: Reply): Encoder {
+  const calls = new Map<number, CallBlock>();
+  let blocks = 0;
+  let open: Open | undefined;
+
+  function start(block: unknown): string[] {
+    const frames = [event("content_block_start", { index: blocks++, content_block: block })];
+    return [...frames, `event: ping\ndata: {"type": "ping"}\n\n`];
+  }
+
+  function close(): string[] {
+    if (open === undefined) return [];
+    const { kind, index, text } = open;
+    open = undefined;
+    const signature = kind === "thought"
+      ? [delta(index, { type: "signature_delta", signature: signatureOf(text) })]
+      : [];
+    return [...signature, event("content_block_stop", { index })];
+  }
+
+  function write(kind: Open["kind"], text: string): string[] {
+    const frames: string[] = [];
+    if (open?.kind !== kind) {
+      frames.push(...close());
+      open = { kind, index: blocks, text: "" };
+      frames.push(
+        ...start(
+          kind === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" },
+        ),
+      );
+    }
+    open.text += text;
+    const body = kind === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text };
+    return [...frames, delta(open.index, body)];
+  }
+
+  function content(piece: Content): string[] {
+    if (piece.kind === "text" || piece.kind === "thought") return write(piece.kind, piece.text);
+    if (piece.kind === "call_start") {
+      const frames = close();
+      calls.set(piece.index, { index: blocks, arguments: piece.arguments });
+      frames.push(...start({ type: "tool_use", id: piece.id, name: piece.name, input: {} }));
+      return [...frames, argumentsDelta(blocks - 1, "")];
+    }
+    const call = calls.get(piece.index);
+    if (call === undefined) return [];
+    if (piece.kind === "call_end") return [event("content_block_stop", { index: call.index })];
+    // A call without arguments streams one empty piece and never `{}`.
+    return call.arguments === "{}" ? [] : [argumentsDelta(call.index, piece.text)];
+  }
+
+  return {
+    begin: () => [event("message_start", { message: message(answer, reply) })],
+    content,
+    error: (type, text) => [event("error", { error: { type: type ?? "api_error", message: text } })],
+    end: (stop, usage) => [
+      ...close(),
+      event("message_delta", {
+        delta: { stop_reason: stopReasons[stop], stop_sequence: null },
+        usage: { ...inputTokens(usage), output_tokens: usage.output },
+      }),
+      event("message_stop", {}),
+    ],
+  };
+}
+
+/** The signature this server gives a thinking block: the checks can tell a block that was altered. */
+export function signatureOf(thinking: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(thinking)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return btoa(`scripted signature ${hash.toString(16).padStart(8, "0")}`);
+}
+
+function message(answer: Answer, reply: Reply): unknown {
+  const usage = answer.usage ?? { input: reply.promptTokens, output: 0, cached: 0 };
+  return {
+    id: `msg_${reply.request}`,
+    type: "message",
+    role: "assistant",
+    model: reply.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...inputTokens(usage), output_tokens: 1, service_tier: "standard" },
+  };
+}
+
+/** `input_tokens` is what was neither read from the cache nor written to it. */
+function inputTokens({ input, cached }: Usage) {
+  return { input_tokens: input - cached, cache_creation_input_tokens: 0, cache_read_input_tokens: cached };
+}
+
+function delta(index: number, body: unknown): string {
+  return event("content_block_delta", { index, delta: body });
+}
+
+function argumentsDelta(index: number, text: string): string {
+  return delta(index, { type: "input_json_delta", partial_json: text });
+}
+
+function event(type: string, fields: Readonly<Record<string, unknown>>): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+}

@@ -1,0 +1,123 @@
+/** Folders to work in and conditions to wait for, for tests of the whole program. */
+import { dirname, join } from "node:path";
+
+/** A folder with files in it that is removed at dispose. */
+export interface Scratch extends AsyncDisposable {
+  /** The real path, without symbolic links. */
+  readonly root: string;
+  path(...parts: readonly string[]): string;
+  read(path: string): Promise<string>;
+  /** Makes the folders that are missing on the way. */
+  write(path: string, content: string | Uint8Array): Promise<void>;
+}
+
+export interface WaitOptions {
+  /** Milliseconds; 10,000 unless told. */
+  readonly timeout?: number;
+}
+
+/** What came of waiting: a value, or the limit. */
+export type Outcome<T> = { readonly done: true; readonly value: T } | { readonly done: false };
+
+type Nothing = undefined | null | false;
+
+export const DEFAULT_TIMEOUT = 10_000;
+const PAUSE = 5;
+
+/** A scratch folder with these files (path → content); with `git`, they are the first commit on `main`. */
+export async function scratch(
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  options: { readonly git?: boolean } = {},
+): Promise<Scratch> {
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "agent-" }));
+  const path = (...parts: readonly string[]) => join(root, ...parts);
+  const write = async (relative: string, content: string | Uint8Array) => {
+    await Deno.mkdir(dirname(path(relative)), { recursive: true });
+    if (typeof content === "string") await Deno.writeTextFile(path(relative), content);
+    else await Deno.writeFile(path(relative), content);
+  };
+  const folder: Scratch = {
+    root,
+    path,
+    write,
+    read: (relative) => Deno.readTextFile(path(relative)),
+    [Symbol.asyncDispose]: () => removeTree(root),
+  };
+  try {
+    for (const [relative, content] of Object.entries(files)) await write(relative, content);
+    if (options.git) await commitAll(root);
+  } catch (error) {
+    await removeTree(root);
+    throw error;
+  }
+  return folder;
+}
+
+/**
+ * Removes a folder with all that is in it; no error if it is gone. Processes that are just ending may
+ * still put files into it, so it is tried again for a second.
+ */
+export async function removeTree(root: string): Promise<void> {
+  await waitUntil(`${root} to be removed`, async () => {
+    try {
+      await Deno.remove(root, { recursive: true });
+    } catch (error) {
+      return error instanceof Deno.errors.NotFound;
+    }
+    return true;
+  }, { timeout: 1000 });
+}
+
+/**
+ * Calls `probe` until it gives something (neither undefined, null nor false) and returns that. The
+ * error at the limit says what was waited for; a probe that throws ends the wait.
+ */
+export async function waitUntil<T>(
+  what: string | (() => string),
+  probe: () => T | Nothing | Promise<T | Nothing>,
+  options: WaitOptions = {},
+): Promise<T> {
+  const timeout = options.timeout ?? DEFAULT_TIMEOUT;
+  const end = performance.now() + timeout;
+  for (let left = timeout; left > 0; left = end - performance.now()) {
+    const outcome = await within(left, Promise.resolve(probe()));
+    if (!outcome.done) break;
+    const { value } = outcome;
+    if (value !== undefined && value !== null && value !== false) return value;
+    await pause(PAUSE);
+  }
+  throw new Error(`Waited ${timeout} ms for ${typeof what === "string" ? what : what()}`);
+}
+
+/** The promise's value, if it comes in time; its rejection too. A promise that is late is left alone. */
+export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<Outcome<T>> {
+  const { promise: limit, resolve } = Promise.withResolvers<Outcome<T>>();
+  const timer = setTimeout(() => resolve({ done: false }), milliseconds);
+  try {
+    return await Promise.race([promise.then((value): Outcome<T> => ({ done: true, value })), limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+async function commitAll(root: string): Promise<void> {
+  await git(root, "init", "--quiet", "--initial-branch=main");
+  // In the repository itself, so that a commit works there whatever else is configured.
+  await git(root, "config", "user.name", "Test");
+  await git(root, "config", "user.email", "test@example.invalid");
+  await git(root, "add", "--all");
+  await git(root, "commit", "--quiet", "--allow-empty", "--message=Start");
+}
+
+async function git(cwd: string, ...args: readonly string[]): Promise<void> {
+  // Within a git hook, GIT_DIR and its like would lead to another repository.
+  const inherited = Object.entries(Deno.env.toObject()).filter(([name]) => !name.startsWith("GIT_"));
+  const env = { ...Object.fromEntries(inherited), GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  const command = new Deno.Command("git", { args: [...args], cwd, env, clearEnv: true });
+  const { success, stderr } = await command.output();
+  if (!success) throw new Error(`Cannot run git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+}
