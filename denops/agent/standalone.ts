@@ -58,7 +58,8 @@ function withoutUndefined(args: readonly unknown[]): readonly unknown[] {
 const platforms: Readonly<Record<string, Meta["platform"]>> = { darwin: "mac", windows: "windows" };
 
 // Called when a message has come, and by then `denops` is set.
-const dispatch = (method: string, params: readonly unknown[]) => denops.dispatch(NAME, method, ...params);
+const dispatch = (method: string, params: readonly unknown[]): Promise<unknown> =>
+  denops.dispatch(NAME, method, ...params);
 const rpc = new MsgpackRpc(
   { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
   dispatch,

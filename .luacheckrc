@@ -1,0 +1,5 @@
+std = "luajit"
+globals = { "vim" }
+max_line_length = 120
+self = false
+codes = true

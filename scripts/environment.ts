@@ -1,0 +1,24 @@
+/** What the scripts share: the project's folder, and an environment with the tools on the PATH. */
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureTools, type ToolName, toolPath } from "./tools.ts";
+
+export const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+const DEPS = join(PROJECT, ".deps");
+
+/** The variables with which tests and `try` run; tools that are missing are unpacked into `.deps` first. */
+export async function toolEnvironment(names: readonly ToolName[]): Promise<Record<string, string>> {
+  const tools = await ensureTools(names, { depsDir: DEPS, log: (line) => console.log(line) });
+  const path = [toolPath(DEPS), Deno.env.get("PATH") ?? ""].join(delimiter);
+  const nvim = tools.get("nvim");
+  return { PATH: path, ...(nvim === undefined ? {} : { AGENT_NVIM: nvim.path }) };
+}
+
+/** Runs Deno in the project's folder with the terminal's own streams; its exit code. */
+export async function deno(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const command = new Deno.Command(Deno.execPath(), { args: [...args], cwd: PROJECT, env: { ...env } });
+  return (await command.spawn().status).code;
+}

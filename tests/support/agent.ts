@@ -1,0 +1,66 @@
+/** The whole program: a project, a scripted model and a real Neovim with the plugin, whose engine is real. */
+import { fileURLToPath } from "node:url";
+import type { WireName } from "../../denops/agent/protocol/providers.ts";
+import { ModelServer } from "../model/model_server.ts";
+import { ChildNvim, type ChildOptions } from "./nvim.ts";
+import { type Scratch, scratch } from "./project.ts";
+
+export const PLUGIN = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The key that the engine gets; it must be nowhere but in a request's header. */
+export const SECRET = "sk-test-3f9a1c77e0b24d5c";
+
+export interface AgentOptions extends ChildOptions {
+  readonly script: string;
+  readonly wire?: WireName;
+  readonly project?: Readonly<Record<string, string | Uint8Array>>;
+  /** Lua table fields for vim.g.agent, such as `layout = "right"`. */
+  readonly options?: string;
+  /** Another address than the server's. */
+  readonly baseUrl?: string;
+}
+
+export interface RunningAgent extends AsyncDisposable {
+  readonly nvim: ChildNvim;
+  readonly server: ModelServer;
+  readonly project: Scratch;
+  /** The folder where the plugin keeps its state. */
+  readonly state: Scratch;
+}
+
+export const GREET = {
+  "src/greet.ts": "export function greet(name: string) {\n  return `Hello ${name}`;\n}\n",
+  "README.md": "# demo\n",
+};
+
+/** The base URL that a wire expects for this server. */
+export function baseUrl(wire: WireName, server: ModelServer): string {
+  return wire === "openai_chat" ? `${server.url}/v1` : server.url;
+}
+
+/** The user's options for a model of this wire at this address. */
+export function providerOptions(wire: WireName, url: string, state: string): string {
+  return `provider = "test", model = "scripted", state_dir = ${JSON.stringify(state)}, ` +
+    `providers = { test = { wire = "${wire}", base_url = "${url}", api_key = "env:TEST_API_KEY" } }`;
+}
+
+export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
+  const { script, wire = "openai_chat", project: files = GREET, options: extra = "", lua = "", env = {} } =
+    options;
+  await using stack = new AsyncDisposableStack();
+  const project = stack.use(await scratch(files, { git: true }));
+  const state = stack.use(await scratch());
+  const server = stack.use(await ModelServer.start(script, { secrets: [SECRET] }));
+  const url = options.baseUrl ?? baseUrl(wire, server);
+  const nvim = stack.use(
+    await ChildNvim.start({
+      ...options,
+      cwd: options.cwd ?? project.root,
+      runtime: [PLUGIN, ...(options.runtime ?? [])],
+      env: { TEST_API_KEY: SECRET, ...env },
+      lua: `vim.g.agent = { ${providerOptions(wire, url, state.root)}, ${extra} }\n${lua}`,
+    }),
+  );
+  const owned = stack.move();
+  return { nvim, server, project, state, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
