@@ -246,6 +246,9 @@ end
 ---@param seconds number
 ---@return string
 function M.duration(seconds)
+  if seconds < 1 then
+    return "a moment"
+  end
   if seconds < 10 then
     return ("%.1f s"):format(seconds)
   end

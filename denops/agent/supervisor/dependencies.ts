@@ -3,6 +3,8 @@ import { encodeHex } from "./hex.ts";
 import { join } from "node:path";
 import { z } from "zod";
 
+const PATIENCE_MS = 300;
+
 const Stamp = z.object({ denoDir: z.string() });
 
 /**
@@ -24,7 +26,9 @@ export async function ensureDependencies(
   const known = await readStamp(stampPath);
   if (known !== undefined) return known;
   const denoDir = await askDenoDir();
-  announce();
+  // With everything in the cache it is a matter of a moment, and not worth a message.
+  const timer = setTimeout(announce, PATIENCE_MS);
+  using _ = { [Symbol.dispose]: () => clearTimeout(timer) };
   const agent = join(plugin, "denops", "agent");
   await deno(["cache", "--frozen", `--config=${join(agent, "deno.json")}`, join(agent, "engine", "main.ts")]);
   await Deno.mkdir(stateDir, { recursive: true });
