@@ -1,5 +1,5 @@
 std = "luajit"
 globals = { "vim" }
-max_line_length = 120
+max_line_length = 125
 self = false
 codes = true

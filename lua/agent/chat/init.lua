@@ -1,8 +1,9 @@
 -- A chat: one conversation with its transcript, its input and its windows.
+local announce = require("agent.chat.announce")
 local client = require("agent.client")
 local config = require("agent.config")
-local events = require("agent.events")
 local keymaps = require("agent.chat.keymaps")
+local navigate = require("agent.chat.navigate")
 local new_input = require("agent.chat.input")
 local Renderer = require("agent.chat.renderer")
 local timeline = require("agent.timeline")
@@ -18,7 +19,7 @@ local M = {}
 ---@field renderer agent.Renderer
 ---@field windows? agent.Windows
 ---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
-local Chat = {}
+local Chat = setmetatable({}, { __index = navigate })
 Chat.__index = Chat
 
 ---@type table<integer, agent.Chat>
@@ -49,7 +50,7 @@ function M.new()
     id = last_id,
     timeline = timeline.new(),
     transcript = buffer,
-    input = new_input.new(),
+    input = new_input.new(last_id),
     renderer = Renderer.new(buffer),
   }, Chat)
   pcall(vim.api.nvim_buf_set_name, buffer, ("agent://chat/%d"):format(chat.id))
@@ -121,8 +122,10 @@ end
 ---@param windows table<integer, true>
 function Chat:follow(windows)
   local last = vim.api.nvim_buf_line_count(self.transcript)
+  -- To the last character: a paragraph may be longer than the window.
+  local column = #vim.api.nvim_buf_get_lines(self.transcript, last - 1, last, false)[1]
   for win in pairs(windows) do
-    vim.api.nvim_win_set_cursor(win, { last, 0 })
+    vim.api.nvim_win_set_cursor(win, { last, column })
   end
 end
 
@@ -154,7 +157,10 @@ local STATES = {
 ---@param count integer
 ---@return string
 local function thousands(count)
-  return count < 1000 and tostring(count) or ("%.1fk"):format(count / 1000)
+  if count < 1000 then
+    return tostring(count)
+  end
+  return (("%.1fk"):format(count / 1000):gsub("%.0k$", "k"))
 end
 
 --- Model, tokens and state, for the winbar and statuslines.
@@ -224,143 +230,8 @@ function Chat:focus_input()
   vim.cmd.startinsert()
 end
 
-function Chat:tab()
-  if self.on_tab and self.on_tab() then
-    return
-  end
-  self:toggle_block()
-end
-
-function Chat:toggle_block()
-  if vim.api.nvim_get_current_buf() ~= self.transcript then
-    return
-  end
-  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local block = index and self.timeline.blocks[index]
-  if block and (block.kind == "thought" or (block.kind == "tool" and block.output)) then
-    block.expanded = not block.expanded
-    self.renderer:draw(self.timeline.blocks, { [index] = true })
-    return true
-  end
-end
-
---- The file named under the cursor, in the project; a tool's line names its own.
----@return string? path
----@return integer? line
-function Chat:file_at_cursor()
-  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local block = index and self.timeline.blocks[index]
-  if block and block.kind == "tool" and block.path then
-    return block.path, nil
-  end
-  local word = vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
-  local name, line = word:match("^(.-):(%d+)")
-  local path = vim.fs.joinpath(self.timeline.root or vim.fn.getcwd(), name or word)
-  if vim.fn.filereadable(path) == 1 then
-    return path, tonumber(line)
-  end
-end
-
----@return boolean? opened
-function Chat:goto_file()
-  local path, line = self:file_at_cursor()
-  if not path or vim.fn.filereadable(path) == 0 then
-    return
-  end
-  local layout = config.get().layout
-  if layout == "float" or layout == "tab" or layout == "current" then
-    self:hide()
-  else
-    vim.api.nvim_set_current_win(vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0)
-  end
-  vim.cmd.edit(vim.fn.fnameescape(path))
-  if line then
-    pcall(vim.api.nvim_win_set_cursor, 0, { line, 0 })
-  end
-  return true
-end
-
-function Chat:enter()
-  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local block = index and self.timeline.blocks[index]
-  if block and (block.kind == "tool" or block.kind == "thought") and self:toggle_block() then
-    return
-  end
-  self:goto_file()
-end
-
----@param step integer
-function Chat:turn(step)
-  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local target
-  for index, block in ipairs(self.timeline.blocks) do
-    local at = block.kind == "user" and self.renderer:row(index)
-    if at and step > 0 and at > row then
-      target = at
-      break
-    elseif at and step < 0 and at < row then
-      target = at
-    end
-  end
-  if target then
-    vim.api.nvim_win_set_cursor(0, { target + 1, 0 })
-  end
-end
-
-function Chat:next_turn()
-  self:turn(1)
-end
-
-function Chat:previous_turn()
-  self:turn(-1)
-end
-
---- Yanks the fenced block around the cursor.
-function Chat:yank_code()
-  local row = vim.api.nvim_win_get_cursor(0)[1]
-  local lines = vim.api.nvim_buf_get_lines(self.transcript, 0, -1, false)
-  local from
-  for at, line in ipairs(lines) do
-    if line:match("^%s*```") then
-      if from and at >= row then
-        if from <= row then
-          vim.fn.setreg(vim.v.register, vim.list_slice(lines, from + 1, at - 1), "l")
-          vim.notify(("agent: yanked %d lines"):format(at - from - 1))
-        end
-        return
-      end
-      from = not from and at or nil
-    end
-  end
-end
-
 function Chat:show_keys()
   vim.api.nvim_echo({ { table.concat(keymaps.explained(), "\n") } }, false, {})
-end
-
----@param chat agent.Chat
----@param update table
-local function tell(chat, update)
-  local block = update.type == "tool" and chat.timeline.blocks[chat.timeline.tools[update.id] or 0]
-  if block and update.status == "in_progress" then
-    events.emit("AgentToolStart", { chat = chat.id, id = update.id, title = block.title })
-  elseif block and (update.status == "completed" or update.status == "failed") then
-    local data = { chat = chat.id, id = update.id, title = block.title, status = update.status }
-    events.emit("AgentToolDone", data)
-  elseif update.type == "turn_started" then
-    events.emit("AgentTurnStart", { chat = chat.id })
-  elseif update.type == "turn_done" then
-    events.emit("AgentTurnDone", { chat = chat.id, reason = update.reason, error = update.error })
-    if update.error then
-      events.emit("AgentError", { chat = chat.id, text = update.error })
-    end
-    if config.get().notify and not chat:is_open() then
-      vim.notify("agent: " .. (update.error or "the turn is done"))
-    end
-  elseif update.type == "ready" then
-    local data = { chat = chat.id, root = update.root, provider = update.provider, model = update.model }
-    events.emit("AgentReady", data)
-  end
 end
 
 --- Messages that were taken back return to the input: nothing typed is lost.
@@ -400,7 +271,7 @@ client.listen(function(batch)
     chats[id]:apply(updates)
     for _, update in ipairs(updates) do
       take_back(chats[id], update)
-      tell(chats[id], update)
+      announce(chats[id], update)
     end
   end
 end)

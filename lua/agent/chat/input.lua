@@ -12,9 +12,11 @@ local history = {}
 local Input = {}
 Input.__index = Input
 
+---@param id integer of the chat
 ---@return agent.Input
-function M.new()
+function M.new(id)
   local buffer = vim.api.nvim_create_buf(false, true)
+  pcall(vim.api.nvim_buf_set_name, buffer, ("agent://input/%d"):format(id))
   vim.bo[buffer].bufhidden = "hide"
   vim.bo[buffer].filetype = "agent-input"
   vim.bo[buffer].modeline = false

@@ -8,6 +8,8 @@ local M = {}
 ---@field input integer
 ---@field back integer   window that was current before
 
+local HINT = " <CR> send  <C-c> stop  q hide  g? keys "
+
 --- A share of the whole, or an absolute size, kept within what fits.
 ---@param size number
 ---@param whole integer
@@ -37,7 +39,7 @@ local function float_places()
   local input = vim.tbl_extend("error", shared, {
     row = row + transcript.height + 2,
     height = input_height,
-    footer = { { " <CR> send  <C-c> stop  q hide  g? keys ", "AgentHint" } },
+    footer = { { HINT, "AgentHint" } },
     footer_pos = "right",
   })
   return transcript, input
@@ -50,6 +52,7 @@ local function style(window, wrap)
     wrap = wrap,
     linebreak = wrap,
     breakindent = wrap,
+    smoothscroll = true,
     number = false,
     relativenumber = false,
     signcolumn = "no",
@@ -61,6 +64,7 @@ local function style(window, wrap)
     conceallevel = 0,
     statuscolumn = "",
     colorcolumn = "",
+    fillchars = "eob: ",
     winfixbuf = true,
   }
   for name, value in pairs(options) do
@@ -109,9 +113,10 @@ function M.open(transcript, input)
     }
   else
     local window = open_split(transcript)
-    local below = { split = "below", win = window, height = config.get().input_height }
+    local below = { split = "below", win = window, height = config.get().input_height + 1 }
     windows = { back = back, transcript = window, input = vim.api.nvim_open_win(input, false, below) }
     vim.wo[windows.input].winfixheight = true
+    vim.wo[windows.input].winbar = HINT
   end
   style(windows.transcript, true)
   style(windows.input, true)

@@ -1,0 +1,28 @@
+-- Tells others what happens in a chat: `User` events, and a notification when nobody is looking.
+local config = require("agent.config")
+local events = require("agent.events")
+
+---@param chat agent.Chat
+---@param update table
+return function(chat, update)
+  local block = update.type == "tool" and chat.timeline.blocks[chat.timeline.tools[update.id] or 0]
+  if block and update.status == "in_progress" then
+    events.emit("AgentToolStart", { chat = chat.id, id = update.id, title = block.title })
+  elseif block and (update.status == "completed" or update.status == "failed") then
+    local data = { chat = chat.id, id = update.id, title = block.title, status = update.status }
+    events.emit("AgentToolDone", data)
+  elseif update.type == "turn_started" then
+    events.emit("AgentTurnStart", { chat = chat.id })
+  elseif update.type == "turn_done" then
+    events.emit("AgentTurnDone", { chat = chat.id, reason = update.reason, error = update.error })
+    if update.error then
+      events.emit("AgentError", { chat = chat.id, text = update.error })
+    end
+    if config.get().notify and not chat:is_open() then
+      vim.notify("agent: " .. (update.error or "the turn is done"))
+    end
+  elseif update.type == "ready" then
+    local data = { chat = chat.id, root = update.root, provider = update.provider, model = update.model }
+    events.emit("AgentReady", data)
+  end
+end

@@ -1,0 +1,117 @@
+-- Moving about in a transcript: to files, to turns, to code. Methods of the chat.
+local config = require("agent.config")
+
+---@class agent.Chat
+local M = {}
+
+function M:tab()
+  if self.on_tab and self.on_tab() then
+    return
+  end
+  self:toggle_block()
+end
+
+function M:toggle_block()
+  if vim.api.nvim_get_current_buf() ~= self.transcript then
+    return
+  end
+  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local block = index and self.timeline.blocks[index]
+  if block and (block.kind == "thought" or (block.kind == "tool" and block.output)) then
+    block.expanded = not block.expanded
+    self.renderer:draw(self.timeline.blocks, { [index] = true })
+    return true
+  end
+end
+
+--- The file named under the cursor, in the project; a tool's line names its own.
+---@return string? path
+---@return integer? line
+function M:file_at_cursor()
+  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local block = index and self.timeline.blocks[index]
+  if block and block.kind == "tool" and block.path then
+    return block.path, nil
+  end
+  local word = vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
+  local name, line = word:match("^(.-):(%d+)")
+  local path = vim.fs.joinpath(self.timeline.root or vim.fn.getcwd(), name or word)
+  if vim.fn.filereadable(path) == 1 then
+    return path, tonumber(line)
+  end
+end
+
+---@return boolean? opened
+function M:goto_file()
+  local path, line = self:file_at_cursor()
+  if not path or vim.fn.filereadable(path) == 0 then
+    return
+  end
+  local layout = config.get().layout
+  if layout == "float" or layout == "tab" or layout == "current" then
+    self:hide()
+  else
+    vim.api.nvim_set_current_win(vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0)
+  end
+  vim.cmd.edit(vim.fn.fnameescape(path))
+  if line then
+    pcall(vim.api.nvim_win_set_cursor, 0, { line, 0 })
+  end
+  return true
+end
+
+function M:enter()
+  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local block = index and self.timeline.blocks[index]
+  if block and (block.kind == "tool" or block.kind == "thought") and self:toggle_block() then
+    return
+  end
+  self:goto_file()
+end
+
+---@param step integer
+function M:turn(step)
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local target
+  for index, block in ipairs(self.timeline.blocks) do
+    local at = block.kind == "user" and self.renderer:row(index)
+    if at and step > 0 and at > row then
+      target = at
+      break
+    elseif at and step < 0 and at < row then
+      target = at
+    end
+  end
+  if target then
+    vim.api.nvim_win_set_cursor(0, { target + 1, 0 })
+  end
+end
+
+function M:next_turn()
+  self:turn(1)
+end
+
+function M:previous_turn()
+  self:turn(-1)
+end
+
+--- Yanks the fenced block around the cursor.
+function M:yank_code()
+  local row = vim.api.nvim_win_get_cursor(0)[1]
+  local lines = vim.api.nvim_buf_get_lines(self.transcript, 0, -1, false)
+  local from
+  for at, line in ipairs(lines) do
+    if line:match("^%s*```") then
+      if from and at >= row then
+        if from <= row then
+          vim.fn.setreg(vim.v.register, vim.list_slice(lines, from + 1, at - 1), "l")
+          vim.notify(("agent: yanked %d lines"):format(at - from - 1))
+        end
+        return
+      end
+      from = not from and at or nil
+    end
+  end
+end
+
+return M

@@ -1,0 +1,20 @@
+/** Screens as reference files in tests/screens; AGENT_UPDATE_SCREENS=1 writes them anew. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ChildNvim } from "./nvim.ts";
+
+const FOLDER = fileURLToPath(new URL("../screens/", import.meta.url));
+
+/** Waits until the screen is the one of this name; on a mismatch the error shows both. */
+export async function expectScreen(nvim: ChildNvim, name: string): Promise<void> {
+  const file = join(FOLDER, `${name}.txt`);
+  if (Deno.env.get("AGENT_UPDATE_SCREENS") !== undefined) {
+    await Deno.mkdir(FOLDER, { recursive: true });
+    await Deno.writeTextFile(file, nvim.text() + "\n");
+    return;
+  }
+  const expected = (await Deno.readTextFile(file)).replace(/\n$/, "");
+  await nvim.waitForScreen((text) => text === expected, { timeout: 2_000 }).catch(() => {});
+  assert.equal(nvim.text(), expected, `the screen is not tests/screens/${name}.txt`);
+}
