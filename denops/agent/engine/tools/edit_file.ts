@@ -43,7 +43,7 @@ export const editFile = defineTool({
       touches: [{ access: "read", path: target }, { access: "write", path: target }],
       diff,
       async run(signal) {
-        const change = await workspace.writeText(target, before, after, signal);
+        const change = await workspace.writeText(target, before, after, before.text, signal);
         const where = change.onDisk
           ? ""
           : " in the user's buffer, which has unsaved changes; not saved to disk";

@@ -28,7 +28,7 @@ export const writeFile = defineTool({
       touches: [{ access: "write", path: target }],
       diff,
       async run(signal) {
-        const change = await workspace.writeText(target, before, after, signal);
+        const change = await workspace.writeText(target, before, after, before?.seen ?? "", signal);
         const done = before === undefined ? "Created" : "Replaced";
         const where = change.onDisk
           ? ""

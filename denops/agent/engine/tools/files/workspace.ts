@@ -20,6 +20,8 @@ export interface TextFile {
   readonly mode?: number;
   /** The text comes from a buffer with unsaved changes. */
   readonly unsaved: boolean;
+  /** What the model has seen of the file: a whole new content was made from this. */
+  readonly seen: string;
 }
 
 export interface WorkspaceOptions {
@@ -34,6 +36,8 @@ export class Workspace {
   readonly root: string;
   readonly #mayRead: (path: ResolvedPath) => Decision;
   readonly #editor: Editor;
+  /** Texts of unsaved buffers as the model was last shown them, by path. */
+  readonly #shown = new Map<string, string>();
 
   constructor(options: WorkspaceOptions) {
     this.root = options.root;
@@ -70,17 +74,23 @@ export class Workspace {
     return fileInfo(path.path);
   }
 
-  /** Text of an open buffer with unsaved changes. */
-  unsavedText(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
-    return this.#editor.unsavedText(path.path, signal);
+  /** Text of an open buffer with unsaved changes, for a tool that shows it to the model. */
+  async showUnsaved(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
+    const text = await this.#editor.unsavedText(path.path, signal);
+    if (text === undefined) this.#shown.delete(path.path);
+    else this.#shown.set(path.path, text);
+    return text;
   }
 
   /** The file as text; undefined if there is none. @throws {ToolError} for folders, binaries and giants. */
   async readText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
     const info = await this.info(path);
-    const unsaved = await this.unsavedText(path, signal);
+    const unsaved = await this.#editor.unsavedText(path.path, signal);
+    const shown = this.#shown.get(path.path);
     if (info === undefined) {
-      return unsaved === undefined ? undefined : { path, text: unsaved, format: PLAIN, unsaved: true };
+      return unsaved === undefined
+        ? undefined
+        : { path, text: unsaved, format: PLAIN, unsaved: true, seen: shown ?? "" };
     }
     if (info.kind !== "file") throw new ToolError(`${shownPath(path)} is a ${info.kind}, not a file.`);
     if (info.size > LARGEST_TEXT) {
@@ -95,6 +105,7 @@ export class Workspace {
       text: unsaved ?? text,
       format: { encoding, bom },
       unsaved: unsaved !== undefined,
+      seen: shown ?? text,
       ...mode,
     };
   }
@@ -110,18 +121,20 @@ export class Workspace {
   /**
    * Writes `text` over what was read as `before` (undefined: the file must not exist yet). Refused if the file
    * has changed since, so that an approval holds for exactly what was shown.
+   * @param base the text that `text` was made from; an unsaved buffer's other changes are merged with it
    */
   async writeText(
     path: ResolvedPath,
     before: TextFile | undefined,
     text: string,
+    base: string,
     signal: AbortSignal,
   ): Promise<FileChange> {
     const again = await this.resolve(path.path);
     if (again.path !== path.path) {
       throw new ToolError(`${shownPath(path)} was replaced meanwhile; nothing was written.`);
     }
-    const merged = await this.#editor.writeUnsaved(path.path, before?.text ?? "", text, signal);
+    const merged = await this.#editor.writeUnsaved(path.path, base, text, signal);
     if (merged.status === "conflict") {
       const both = this.mayList(path)
         ? `
@@ -132,6 +145,7 @@ ${merged.text}`
       );
     }
     if (merged.status === "merged") {
+      if (this.#shown.has(path.path)) this.#shown.set(path.path, merged.text);
       const kind = before === undefined ? "created" : "modified";
       return { path: path.path, kind, ...textBefore(before), after: merged.text, onDisk: merged.saved };
     }
