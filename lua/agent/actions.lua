@@ -15,7 +15,9 @@ return {
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   { name = "send", plug = "AgentSend", args = "[text]", doc = "Send the text, or what stands in the input." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
-  { name = "approve", plug = "AgentApprove", args = "[session]", doc = "Allow what waits: once, or for this session." },
+  { name = "approve", plug = "AgentApprove", args = "[session|always]", doc = "Allow what waits: once, for this session, or by a rule." },
   { name = "reject", plug = "AgentReject", args = "[reason]", doc = "Reject what waits; the agent is told the reason." },
+  { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
+  { name = "log", doc = "Show every approval with the rule that gave it." },
   { name = "health", doc = "Run :checkhealth agent." },
 }

@@ -13,6 +13,10 @@ local M = {}
 ---@field path? string
 ---@field before? string
 ---@field after? string
+---@field command? string     what would be run
+---@field folder? string      where, relative to the project
+---@field network? boolean
+---@field suggestion? string  the rule that "always" would write
 
 --- Those that wait, the oldest first; the first is shown.
 ---@type agent.Approval[]
@@ -32,7 +36,19 @@ local namespace = vim.api.nvim_create_namespace("agent.approval")
 
 local diff = vim.text and vim.text.diff or vim.diff
 
-local FOOTER = " a once  s session  r reject  R with reason  d diff "
+--- The keys that this approval offers.
+---@param approval agent.Approval
+---@return string
+local function keys_of(approval)
+  local parts = { "a once", "s session" }
+  if approval.suggestion then
+    table.insert(parts, "A always")
+  end
+  table.insert(parts, "r reject")
+  table.insert(parts, "R with reason")
+  table.insert(parts, approval.command and "e edit" or approval.after and "d diff" or nil)
+  return " " .. table.concat(parts, "  ") .. " "
+end
 
 ---@return boolean
 local function is_open()
@@ -44,11 +60,30 @@ local function is_focused()
   return is_open() and vim.api.nvim_get_current_win() == window
 end
 
+--- The whole command, where it runs, and whether it gets the network.
+---@param approval agent.Approval
+---@return string[] lines
+---@return table<integer, string> groups
+local function command_content(approval)
+  local lines, groups = { approval.reason }, { "AgentWarning" }
+  local where = approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder)
+  table.insert(lines, where .. (approval.network and ", with the network" or ", without network"))
+  groups[2] = approval.network and "AgentWarning" or "AgentHint"
+  for _, line in ipairs(vim.split(approval.command, "\n")) do
+    table.insert(lines, "$ " .. line)
+    groups[#lines] = "AgentTitle"
+  end
+  return lines, groups
+end
+
 --- Lines and the highlight group of each.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
 local function content(approval)
+  if approval.command then
+    return command_content(approval)
+  end
   local lines = { approval.title, approval.reason }
   local groups = { "AgentTitle", "AgentWarning" }
   if not approval.after then
@@ -73,7 +108,7 @@ local function place(line_count)
   local free = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
   local title = #queue > 1 and (" Approval 1 of %d "):format(#queue) or " Approval "
   local armed = is_focused() and vim.uv.now() >= armed_at
-  local hint = is_focused() and (armed and FOOTER or " … ") or " <Tab> in the chat, or :Agent approval, to answer "
+  local hint = is_focused() and (armed and queue[1] and keys_of(queue[1]) or " … ") or " <Tab> in the chat, or :Agent approval, to answer "
   return {
     relative = "editor",
     anchor = "SW",
@@ -130,15 +165,16 @@ end
 
 local show
 
----@param option "allow_once"|"allow_session"|"reject"
----@param reason? string
+---@param option "allow_once"|"allow_session"|"allow_always"|"reject"
+---@param more? { reason?: string, rule?: string, command?: string }
 ---@return boolean answered
-local function answer(option, reason)
+local function answer(option, more)
   local approval = queue[1]
   if not approval then
     return false
   end
-  client.send({ type = "answer", request = approval.request, option = option, reason = reason })
+  local action = { type = "answer", request = approval.request, option = option }
+  client.send(vim.tbl_extend("error", action, more or {}))
   table.remove(queue, 1)
   close()
   show()
@@ -194,6 +230,12 @@ local function map_keys()
   map("R", function()
     M.reject()
   end, "reject with a reason")
+  map("A", function()
+    M.always()
+  end, "always allow, by a rule")
+  map("e", function()
+    M.edit()
+  end, "edit the command")
   map("d", open_diff, "open the diff in a tab")
   map("<Tab>", function()
     table.insert(queue, table.remove(queue, 1))
@@ -268,10 +310,47 @@ function M.leave()
   refit()
 end
 
----@param scope? string "session" allows it for the session
+---@param scope? "session"|"always"
 ---@return boolean answered
 function M.approve(scope)
+  if scope == "always" then
+    return M.always()
+  end
   return answer(scope == "session" and "allow_session" or "allow_once")
+end
+
+--- Proposes the smallest rule that would have answered, to be edited.
+---@return boolean
+function M.always()
+  local approval = queue[1]
+  if not approval then
+    return false
+  end
+  if not approval.suggestion then
+    vim.notify("agent: no rule can answer for this one", vim.log.levels.WARN)
+    return true
+  end
+  vim.ui.input({ prompt = "Always allow: ", default = approval.suggestion }, function(rule)
+    if rule and rule ~= "" and queue[1] == approval then
+      answer("allow_always", { rule = rule })
+    end
+  end)
+  return true
+end
+
+--- Edits the command; what is then run is exactly what was edited.
+---@return boolean
+function M.edit()
+  local approval = queue[1]
+  if not approval or not approval.command then
+    return false
+  end
+  vim.ui.input({ prompt = "Run: ", default = approval.command }, function(command)
+    if command and vim.trim(command) ~= "" and queue[1] == approval then
+      answer("allow_once", command ~= approval.command and { command = command } or nil)
+    end
+  end)
+  return true
 end
 
 --- Rejects; without a reason one is asked for, and leaving that empty rejects without one.
@@ -280,11 +359,11 @@ end
 function M.reject(reason)
   local approval = queue[1]
   if not approval or reason then
-    return answer("reject", reason)
+    return answer("reject", { reason = reason })
   end
   vim.ui.input({ prompt = "Reason: " }, function(typed)
     if typed and queue[1] == approval then
-      answer("reject", typed ~= "" and typed or nil)
+      answer("reject", typed ~= "" and { reason = typed } or nil)
     end
   end)
   return true

@@ -180,23 +180,26 @@ function M.send(action)
 end
 
 local last_request = 0
----@type table<integer, fun(report: table)>
-local health_waiting = {}
+---@type table<integer, fun(update: table)>
+local asked = {}
 
---- Asks the supervisor about itself.
----@param place table folder, cwd, root
----@param done fun(report: table)
-function M.health(place, done)
+--- Asks the supervisor about itself; the answer is an update of the action's own type.
+---@param action table
+---@param done fun(update: table)
+function M.ask(action, done)
   last_request = last_request + 1
-  health_waiting[last_request] = done
-  M.send(vim.tbl_extend("error", { type = "health", request = last_request }, place))
+  asked[last_request] = done
+  M.send(vim.tbl_extend("error", action, { request = last_request }))
 end
+
+local ANSWERS = { health = true, rules = true, log = true }
 
 M.listen(function(batch)
   for _, update in ipairs(batch) do
-    if update.type == "health" and health_waiting[update.request] then
-      health_waiting[update.request](update.report)
-      health_waiting[update.request] = nil
+    local done = ANSWERS[update.type] and asked[update.request]
+    if done then
+      asked[update.request] = nil
+      done(update)
     end
   end
 end)

@@ -51,8 +51,10 @@ function M.complete(lead, line)
   local before = line:match("^.*Agent!?%s+(.*)$") or ""
   local names = {}
   if before:find("%s") then
-    if before:match("^approve%s") and ("session"):find(lead, 1, true) == 1 then
-      names = { "session" }
+    for _, scope in ipairs(before:match("^approve%s") and { "session", "always" } or {}) do
+      if scope:find(lead, 1, true) == 1 then
+        table.insert(names, scope)
+      end
     end
     return names
   end

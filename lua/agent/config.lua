@@ -52,6 +52,32 @@ M.schema = {
     doc = "Globs of files that the model may not see. Replaces the default.",
   },
   {
+    name = "allow",
+    type = "list",
+    default = {},
+    doc = 'Rules that answer for you: "run(npm test *)", "write(docs/**)", "network(npm install *)".',
+  },
+  { name = "ask", type = "list", default = {}, doc = "Rules that make the agent ask; stronger than allow." },
+  { name = "deny", type = "list", default = {}, doc = "Rules that forbid; stronger than ask and allow." },
+  {
+    name = "allow_safe_commands",
+    type = "boolean",
+    default = true,
+    doc = "Commands that only look (ls, git status) run unasked, inside a sandbox only.",
+  },
+  {
+    name = "command_write",
+    type = "list",
+    default = {},
+    doc = "Folders outside of the project that commands may write.",
+  },
+  {
+    name = "command_environment",
+    type = "list",
+    default = {},
+    doc = "Names of variables that commands get beside PATH, HOME, USER, LANG, LC_* and TZ.",
+  },
+  {
     name = "save_unsaved",
     type = "boolean",
     default = false,
@@ -230,9 +256,14 @@ function M.for_supervisor()
     "sandbox",
     "deno",
     "state_dir",
+    "allow_safe_commands",
+    "command_write",
+    "command_environment",
   }) do
     sent[name] = options[name]
   end
+  sent.rules = { allow = options.allow, ask = options.ask, deny = options.deny }
+  sent.socket = vim.v.servername ~= "" and vim.v.servername or nil
   sent.safe_to_write = {}
   for _, pair in ipairs(vim.list_extend(vim.deepcopy(M.safe_to_write), options.safe_to_write)) do
     if type(pair) == "table" then

@@ -78,8 +78,8 @@ function M.check()
   local name = vim.api.nvim_buf_get_name(vim.fn.bufnr("#"))
   local cwd = vim.fn.getcwd()
   local place = { folder = name ~= "" and vim.fs.dirname(name) or cwd, cwd = cwd, root = options.root }
-  require("agent.client").health(place, function(answer)
-    report = answer
+  require("agent.client").ask(vim.tbl_extend("error", { type = "health" }, place), function(update)
+    report = update.report
   end)
   -- A health check is asked for and waited for, as all of them are.
   vim.wait(15000, function()

@@ -88,12 +88,12 @@ function M.approval()
   end
 end
 
---- Allows what waits: once, or with "session" for this session.
----@param scope? string
+--- Allows what waits: once, with "session" for this session, with "always" by a rule that you may edit.
+---@param scope? "session"|"always"
 function M.approve(scope)
   ready()
-  if scope and scope ~= "session" then
-    return vim.notify('agent: approve takes nothing or "session"', vim.log.levels.ERROR)
+  if scope and scope ~= "session" and scope ~= "always" then
+    return vim.notify('agent: approve takes nothing, "session" or "always"', vim.log.levels.ERROR)
   end
   if not require("agent.approval").approve(scope) then
     nothing_waits()
@@ -108,6 +108,43 @@ function M.reject(reason)
     return nothing_waits()
   end
   require("agent.approval").reject(reason)
+end
+
+--- Lists the rules in force; choosing one removes it.
+function M.rules()
+  local chat = ready().get()
+  require("agent.client").ask({ type = "rules", chat = chat.id }, function(update)
+    if #update.rules == 0 then
+      return vim.notify("agent: there are no rules; A in an approval makes one")
+    end
+    vim.ui.select(update.rules, {
+      prompt = "Rules (choose one to remove it)",
+      format_item = function(rule)
+        return ("%-5s %s  (%s)"):format(rule.verdict, rule.rule, rule.source)
+      end,
+    }, function(rule)
+      if rule then
+        require("agent.client").send({ type = "remove_rule", chat = chat.id, rule = rule.rule })
+      end
+    end)
+  end)
+end
+
+--- Shows every approval of this project, with the rule that gave it, newest last.
+function M.log()
+  local chat = ready().get()
+  require("agent.client").ask({ type = "log", chat = chat.id }, function(update)
+    vim.cmd("botright new")
+    local buffer = vim.api.nvim_get_current_buf()
+    vim.bo[buffer].buftype = "nofile"
+    vim.bo[buffer].bufhidden = "wipe"
+    vim.bo[buffer].modeline = false
+    local lines = #update.lines > 0 and update.lines or { "Nothing was asked or allowed yet." }
+    vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+    vim.bo[buffer].modifiable = false
+    vim.api.nvim_win_set_cursor(0, { #lines, 0 })
+    vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, desc = "Agent: close the log" })
+  end)
 end
 
 function M.health()

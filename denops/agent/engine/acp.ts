@@ -24,7 +24,10 @@ import {
   UNSAVED_TEXT,
   WRITE_UNSAVED,
 } from "../protocol/extensions.ts";
+import { SEARCH } from "../protocol/search.ts";
+import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, fsEditor, noEditor } from "./acp_editor.ts";
+import { acpSearch } from "./acp_search.ts";
 import { type ClientAbilities, diffContent, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
@@ -38,7 +41,7 @@ export interface AcpOptions {
   readonly version: string;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish">;
+  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers">;
 }
 
 const OPTIONS: PermissionOption[] = [
@@ -57,7 +60,13 @@ const STOP_REASONS = {
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   const sessions = new Map<string, Session>();
-  let can: ClientAbilities = { extensions: new Set(), notices: false, readFiles: false, writeFiles: false };
+  let can: ClientAbilities = {
+    extensions: new Set(),
+    notices: false,
+    readFiles: false,
+    writeFiles: false,
+    terminals: false,
+  };
   let config: EngineConfig | undefined;
 
   const app = agent({ name: "agent.nvim" })
@@ -85,6 +94,10 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         ...options.sessionPorts(usable),
         editor: editorOf(client, id, can),
         ask: asker(client, id),
+        offers: {
+          ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
+          ...(can.extensions.has(SEARCH) ? { search: acpSearch(client, id) } : {}),
+        },
         publish: (event) => sender.send(event),
       });
       sessions.set(id, session);
@@ -109,6 +122,7 @@ function abilitiesOf({ clientCapabilities, _meta }: InitializeRequest): ClientAb
     notices: Boolean(clientCapabilities?.session?.notices),
     readFiles: clientCapabilities?.fs?.readTextFile === true,
     writeFiles: clientCapabilities?.fs?.writeTextFile === true,
+    terminals: clientCapabilities?.terminal === true,
   };
 }
 
@@ -130,9 +144,10 @@ function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities)
 }
 
 function asker(client: AgentContext, sessionId: string): AskApproval {
-  return async ({ call, reason, diff }: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
+  return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
+    const { call, reason, diff, command } = asked;
     const counts = diff === undefined ? {} : { added: diff.added, removed: diff.removed };
-    const meta: ApprovalMeta = { reason, ...counts };
+    const meta: ApprovalMeta = { reason, force: asked.force, touches: [...asked.touches], ...counts };
     const toolCall = {
       toolCallId: call.id,
       title: call.title,
@@ -140,6 +155,7 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
       status: "pending" as const,
       locations: call.paths.map((path) => ({ path })),
       content: diff === undefined ? [] : [diffContent(diff)],
+      ...(command === undefined ? {} : { rawInput: command }),
     };
     const params: RequestPermissionRequest = {
       sessionId,
@@ -155,10 +171,13 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
         cancellation,
       );
       if (outcome.outcome !== "selected") return { answer: "cancelled" };
-      if (outcome.optionId === OPTION.allowOnce) return { answer: "allow_once" };
-      if (outcome.optionId === OPTION.allowSession) return { answer: "allow_session" };
-      const said = ours(AnswerMeta, outcome._meta)?.reason;
-      return said === undefined ? { answer: "reject" } : { answer: "reject", reason: said };
+      const { reason: said, rule, command: changed } = ours(AnswerMeta, outcome._meta) ?? {};
+      const byRule = rule === undefined ? {} : { rule };
+      if (outcome.optionId === OPTION.allowOnce || outcome.optionId === OPTION.allowSession) {
+        const answer = outcome.optionId === OPTION.allowOnce ? "allow_once" : "allow_session";
+        return { answer, ...byRule, ...(changed === undefined ? {} : { command: changed }) };
+      }
+      return { answer: "reject", ...byRule, ...(said === undefined ? {} : { reason: said }) };
     } catch (error) {
       // Stopped by the user, or a client that cannot ask: nothing is run without a yes.
       return signal.aborted ? { answer: "cancelled" } : { answer: "reject", reason: messageOf(error) };

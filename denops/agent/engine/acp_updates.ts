@@ -17,6 +17,7 @@ export interface ClientAbilities {
   readonly notices: boolean;
   readonly readFiles: boolean;
   readonly writeFiles: boolean;
+  readonly terminals: boolean;
 }
 
 export class UpdateSender {
@@ -58,13 +59,21 @@ export class UpdateSender {
         return this.#tool(id, { title, kind, status: "pending", locations }, { tool });
       }
       case "tool_running":
-        return this.#tool(event.id, { status: "in_progress" }, {});
+        return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
       case "tool_done":
         return this.#toolDone(event);
       case "file_modified": {
         const { onDisk, ...change } = event.change;
         if (!onDisk || !this.#can.extensions.has(FILE_MODIFIED)) return;
         return this.#notify(FILE_MODIFIED, { sessionId, toolCallId: event.id, ...change });
+      }
+      case "plan": {
+        const entries = event.steps.map(({ step, status }) => ({
+          content: step,
+          status,
+          priority: "medium" as const,
+        }));
+        return this.#update({ sessionUpdate: "plan", entries });
       }
       case "retry": {
         const { type: _, ...retry } = event;

@@ -2,15 +2,15 @@
  * One conversation. Its prompts run one after the other, and it is the only writer of its log: an event is
  * appended, then published, so that the screen never shows what a resume would not.
  */
-import { decide } from "../policy/decide.ts";
-import { allowKey } from "../policy/decide.ts";
-import { mayRead } from "../policy/file_access.ts";
+import { judgeCommand } from "../policy/command.ts";
+import { allowKey, decide } from "../policy/decide.ts";
+import { type Decision, mayRead } from "../policy/file_access.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { AskApproval, Editor, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
-import type { Tool } from "./tools/define.ts";
+import type { Offers, PreparedCall, SessionState, Tool } from "./tools/define.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
@@ -21,6 +21,8 @@ export interface SessionPorts {
   readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
+  /** What the client does for tools. */
+  readonly offers: Partial<Offers>;
   readonly publish: Emit;
 }
 
@@ -32,6 +34,7 @@ export class Session {
   readonly #ports: SessionPorts;
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
+  readonly #state: SessionState = { folder: "", plan: [] };
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
@@ -80,22 +83,29 @@ export class Session {
   }
 
   #turnPorts() {
-    const { config, store, model, system, tools, ask } = this.#ports;
+    const { config, store, model, system, ask, offers } = this.#ports;
+    const tools = this.#ports.tools.filter(({ needs }) => needs === undefined || offers[needs] !== undefined);
     return {
       model,
       system,
       tools,
       ask,
-      workspace: this.#workspace,
+      context: { workspace: this.#workspace, session: this.#state, ...offers },
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
-      decide: (touches: Parameters<typeof decide>[0]) => decide(touches, config, this.#allowed),
-      allowForSession: (touches: Parameters<typeof decide>[0]) => {
+      decide: (prepared: PreparedCall) => this.#decide(prepared),
+      allowForSession: ({ touches }: PreparedCall) => {
         for (const touch of touches) this.#allowed.add(allowKey(touch));
       },
       history: () => store.messages(this.id),
       append: (message: Parameters<Store["appendMessage"]>[1]) => store.appendMessage(this.id, message),
     };
+  }
+
+  /** A command always is a question: the other side's gate knows the rules, and answers for the user where it may. */
+  #decide({ touches, command }: PreparedCall): Decision {
+    if (command === undefined) return decide(touches, this.#ports.config, this.#allowed);
+    return { verdict: "ask", rule: "command", reason: judgeCommand(command.command).reason };
   }
 
   #emit(event: AgentEvent): void {

@@ -35,6 +35,15 @@ export type ProviderOptions = z.infer<typeof ProviderOptions>;
 export const SafeToWrite = z.object({ glob: z.string().min(1), safe: z.boolean() });
 export type SafeToWrite = z.infer<typeof SafeToWrite>;
 
+const rules = z.preprocess(
+  (value) => Array.isArray(value) && value.length === 0 ? {} : value,
+  z.object({
+    allow: list(z.string()).default([]),
+    ask: list(z.string()).default([]),
+    deny: list(z.string()).default([]),
+  }),
+);
+
 const shared = {
   model: z.string().optional(),
   max_iterations: z.int().min(1).max(1000),
@@ -52,6 +61,16 @@ export const UserConfig = z.object({
   provider: z.string().optional(),
   providers: map(ProviderOptions),
   sandbox: z.enum(["auto", "off"]),
+  /** Patterns such as "run(git diff *)". */
+  rules,
+  /** Commands that only look run unasked, inside a sandbox. */
+  allow_safe_commands: z.boolean(),
+  /** Folders outside of the project that commands may write. */
+  command_write: list(z.string()),
+  /** Names of variables that commands get beside the usual ones. */
+  command_environment: list(z.string()),
+  /** Neovim's own socket, which commands must not reach. */
+  socket: z.string().optional(),
   deno: list(z.string()),
   state_dir: z.string().min(1),
   environment: map(z.string()).optional(),

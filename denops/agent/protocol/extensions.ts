@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { EngineConfig } from "./config.ts";
+import { SEARCH } from "./search.ts";
 
 /** The key of everything of ours in `_meta`. */
 export const META = "agent.nvim";
@@ -18,7 +19,7 @@ export const UNSAVED_TEXT = "_agent/unsaved_text";
 /** Request, engine to client: merge a tool's write into an open buffer with unsaved changes. */
 export const WRITE_UNSAVED = "_agent/write_unsaved";
 
-export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED] as const;
+export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, SEARCH] as const;
 
 export const FileModified = z.object({
   sessionId: z.string(),
@@ -82,6 +83,8 @@ export const ToolMeta = z.object({
   removed: z.int().optional(),
   /** One line about the result, or the first line of the error. */
   summary: z.string().optional(),
+  /** What gave the call leave to run. */
+  rule: z.string().optional(),
 });
 export type ToolMeta = z.infer<typeof ToolMeta>;
 
@@ -90,16 +93,29 @@ export const ApprovalMeta = z.object({
   reason: z.string(),
   added: z.int().optional(),
   removed: z.int().optional(),
+  /** A person must answer, whatever the rules say: the same call was made again and again. */
+  force: z.boolean().optional(),
+  /** The files that the call would read or write, relative to the root: by real path and as named. */
+  touches: z.array(z.object({ access: z.enum(["read", "write"]), relative: z.string(), named: z.string() }))
+    .optional(),
 });
 export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
 
 /** `_meta["agent.nvim"]` of the answer to a permission request. */
-export const AnswerMeta = z.object({ reason: z.string() });
+export const AnswerMeta = z.object({
+  /** Why the user, or a rule, said no. */
+  reason: z.string().optional(),
+  /** The rule that answered in the user's place. */
+  rule: z.string().optional(),
+  /** The command as the user changed it; only this one may run. */
+  command: z.string().optional(),
+});
 
 /** Ids of the options of a permission request. */
 export const OPTION = {
   allowOnce: "allow_once",
   allowSession: "allow_session",
+  allowAlways: "allow_always",
   reject: "reject",
 } as const;
 

@@ -25,8 +25,13 @@ export const Action = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("answer"),
     request,
-    option: z.enum([OPTION.allowOnce, OPTION.allowSession, OPTION.reject]),
+    option: z.enum([OPTION.allowOnce, OPTION.allowSession, OPTION.allowAlways, OPTION.reject]),
+    /** Why it was rejected. */
     reason: z.string().optional(),
+    /** With allow_always: the rule as the user left it. */
+    rule: z.string().optional(),
+    /** The command as the user changed it. */
+    command: z.string().optional(),
   }),
   /** Answers an `ask_editor`; `error` if Lua failed. */
   z.object({
@@ -35,6 +40,9 @@ export const Action = z.discriminatedUnion("type", [
     result: z.unknown().optional(),
     error: z.string().optional(),
   }),
+  z.object({ type: z.literal("rules"), request, chat }),
+  z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
+  z.object({ type: z.literal("log"), request, chat }),
   z.object({
     type: z.literal("health"),
     request,
@@ -104,7 +112,15 @@ export type Update =
     readonly base?: string;
     readonly text?: string;
   }
-  | { readonly type: "health"; readonly request: number; readonly report: HealthReport };
+  | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
+  | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
+  | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] };
+
+export interface ShownRule {
+  readonly verdict: string;
+  readonly rule: string;
+  readonly source: string;
+}
 
 export interface ToolUpdate {
   readonly type: "tool";
@@ -133,6 +149,12 @@ export interface ApprovalUpdate {
   readonly after?: string;
   readonly added?: number;
   readonly removed?: number;
+  readonly command?: string;
+  /** Folder of the command, relative to the root. */
+  readonly folder?: string;
+  readonly network?: boolean;
+  /** The rule that "always allow" would write. */
+  readonly suggestion?: string;
 }
 
 export interface HealthReport {

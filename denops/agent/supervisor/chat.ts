@@ -4,10 +4,15 @@ import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./engine.ts";
 import { visible } from "./visible.ts";
 
+export interface ChatSession {
+  readonly engine: Engine;
+  readonly sessionId: string;
+}
+
 export interface ChatPorts {
   push(update: Update): void;
   /** The chat's engine and session, started if need be. @throws {Error} one line. */
-  connect(): Promise<{ engine: Engine; sessionId: string }>;
+  connect(): Promise<ChatSession>;
   /** The turn is over: nothing of it waits any longer. */
   settle(): void;
 }

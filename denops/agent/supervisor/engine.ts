@@ -23,7 +23,9 @@ import {
   WriteUnsavedRequest,
   type WriteUnsavedResponse,
 } from "../protocol/extensions.ts";
+import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
 import { VERSION } from "../protocol/version.ts";
+import type { Terminals } from "./terminals.ts";
 
 /** Bytes of stderr that are kept for a message. */
 const STDERR_KEPT = 4_000;
@@ -45,6 +47,8 @@ export interface EngineEvents {
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   unsavedText(request: { sessionId: string; path: string }): Promise<{ text?: string | undefined }>;
   writeUnsaved(request: WriteUnsavedRequest): Promise<WriteUnsavedResponse>;
+  readonly terminals: Terminals;
+  search(request: SearchRequest, signal: AbortSignal): Promise<SearchResponse>;
 }
 
 export class Engine implements AsyncDisposable {
@@ -130,7 +134,11 @@ export class Engine implements AsyncDisposable {
     const answer = await this.#connection.agent.request(methods.agent.initialize, {
       protocolVersion: 1,
       clientInfo: { name: "agent.nvim", version: VERSION },
-      clientCapabilities: { session: { notices: {} }, _meta: { [META]: { extensions: EXTENSIONS } } },
+      clientCapabilities: {
+        terminal: true,
+        session: { notices: {} },
+        _meta: { [META]: { extensions: EXTENSIONS } },
+      },
       // The key is in here: it travels on stdin only.
       _meta: { [META]: { extensions: EXTENSIONS, config } },
     });
@@ -141,11 +149,19 @@ export class Engine implements AsyncDisposable {
 }
 
 function clientApp(events: EngineEvents) {
+  const { terminal } = methods.client;
+  const { terminals } = events;
   return client({ name: "agent.nvim" })
+    .onRequest(terminal.create, async ({ params }) => ({ terminalId: await terminals.create(params) }))
+    .onRequest(terminal.output, ({ params }) => terminals.output(params.terminalId))
+    .onRequest(terminal.waitForExit, ({ params, signal }) => terminals.waitForExit(params.terminalId, signal))
+    .onRequest(terminal.kill, ({ params }) => terminals.kill(params.terminalId))
+    .onRequest(terminal.release, ({ params }) => terminals.release(params.terminalId))
     .onNotification(methods.client.session.update, ({ params }) => events.update(params))
     .onNotification(FILE_MODIFIED, FileModified, ({ params }) => events.fileModified(params))
     .onNotification(RETRY, Retry, ({ params }) => events.retry(params))
     .onRequest(methods.client.session.requestPermission, ({ params }) => events.permission(params))
+    .onRequest(SEARCH, SearchRequest, ({ params, signal }) => events.search(params, signal))
     .onRequest(UNSAVED_TEXT, UnsavedTextRequest, ({ params }) => events.unsavedText(params))
     .onRequest(WRITE_UNSAVED, WriteUnsavedRequest, ({ params }) => events.writeUnsaved(params));
 }

@@ -1,35 +1,239 @@
-/** Requests that wait for somebody on the other side of Neovim: approvals and questions to the editor. */
+/**
+ * The gate: what an engine wants to do is judged here once more, by the rules in force and at the moment of
+ * acting. An approval of a command is bound to exactly that command and is spent by running it.
+ */
+import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import { relative } from "node:path";
+import { suggestRule } from "../policy/command.ts";
+import { decideCommand } from "../policy/decide_command.ts";
+import type { Decision } from "../policy/file_access.ts";
+import { fileRule, type Rule, ruleText } from "../policy/rules.ts";
+import { CommandInput, commandKey, type TerminalMeta } from "../protocol/commands.ts";
+import { ApprovalMeta, META, OPTION, ours } from "../protocol/extensions.ts";
+import type { ApprovalUpdate, Update } from "../protocol/ui.ts";
+import { diffOf } from "./acp_updates.ts";
+import type { ApprovalLog } from "./approval_log.ts";
+import type { RuleBook } from "./rule_book.ts";
+import { visible } from "./visible.ts";
+import { Waiting } from "./waiting.ts";
 
-export interface Answer {
+/** What the user said; undefined: the turn was stopped. */
+export interface UserAnswer {
   readonly option: string;
   readonly reason?: string | undefined;
+  readonly rule?: string | undefined;
+  readonly command?: string | undefined;
 }
 
-/** Each waiting request is settled once; an answer that comes twice or too late does nothing. */
-export class Waiting<T> {
-  readonly #open = new Map<number, { readonly owner: string; settle(value: T): void }>();
+/** Where a request comes from. */
+export interface GateContext {
+  readonly chat: number;
+  readonly root: string;
+  readonly rules: RuleBook;
+  readonly log: ApprovalLog;
+  readonly sandboxed: boolean;
+  readonly allowSafe: boolean;
+}
 
-  /** @param owner whose end settles the request, see {@link settleAll} */
-  add(request: number, owner: string): Promise<T> {
-    const { promise, resolve } = Promise.withResolvers<T>();
-    this.#open.set(request, { owner, settle: resolve });
-    return promise;
+export class Gate {
+  readonly #push: (update: Update) => void;
+  readonly #nextRequest: () => number;
+  readonly #waiting = new Waiting<UserAnswer | undefined>();
+  /** Approved commands that have not run yet. */
+  readonly #granted = new Set<string>();
+  /** Command lines that the user has allowed for a chat's session. */
+  readonly #session = new Set<string>();
+
+  constructor(push: (update: Update) => void, nextRequest: () => number) {
+    this.#push = push;
+    this.#nextRequest = nextRequest;
   }
 
-  /** True if the request was still waiting. */
-  settle(request: number, value: T): boolean {
-    const waiting = this.#open.get(request);
-    this.#open.delete(request);
-    waiting?.settle(value);
-    return waiting !== undefined;
+  /** False if nothing waits under this number any more. */
+  answer(request: number, answer: UserAnswer): boolean {
+    return this.#waiting.settle(request, answer);
   }
 
-  /** The requests of this owner, all answered alike. */
-  settleAll(owner: string, value: T): readonly number[] {
-    const requests = [...this.#open].filter(([, waiting]) => waiting.owner === owner).map(([request]) =>
-      request
-    );
-    for (const request of requests) this.settle(request, value);
-    return requests;
+  /** The turn of this chat is over: whatever waits is cancelled, and nothing approved stays so. */
+  settle(chat: number): void {
+    this.#waiting.settleAll(`chat ${chat}`, undefined);
   }
+
+  /** Answers a permission request of an engine. */
+  async permission(
+    request: RequestPermissionRequest,
+    context: GateContext,
+  ): Promise<RequestPermissionResponse> {
+    const meta = ours(ApprovalMeta, request._meta);
+    const command = CommandInput.safeParse(request.toolCall.rawInput);
+    if (request.toolCall.kind === "execute" && command.success) {
+      return await this.#command(request, command.data, meta, context);
+    }
+    const byRule = fileDecision(context.rules.rules(context.chat), meta);
+    if (byRule !== undefined && byRule.verdict !== "ask" && meta?.force !== true) {
+      return this.#automatic(request, byRule, context);
+    }
+    const suggestion = suggestedFileRule(meta);
+    const answer = await this.#ask(request, context, {
+      reason: byRule?.verdict === "ask" ? byRule.reason : meta?.reason ?? "the agent asks",
+      ...diffOf(request.toolCall.content),
+      ...(meta?.added === undefined ? {} : { added: meta.added }),
+      ...(meta?.removed === undefined ? {} : { removed: meta.removed }),
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+    return answer === undefined ? CANCELLED : response(answer);
+  }
+
+  /**
+   * True once for an approved command, on exactly the same command. The policy is asked again: what a rule allows
+   * needs no approval, what none allows runs on an approval only.
+   */
+  spend(sessionId: string, input: TerminalMeta): boolean {
+    return this.#granted.delete(commandKey(sessionId, input.toolCallId, input));
+  }
+
+  async #command(
+    request: RequestPermissionRequest,
+    input: CommandInput,
+    meta: ApprovalMeta | undefined,
+    context: GateContext,
+  ): Promise<RequestPermissionResponse> {
+    const { sessionId, toolCall } = request;
+    const { decision, verdict, always } = decideCommand({ line: input.command, network: input.network }, {
+      rules: context.rules.rules(context.chat),
+      sandboxed: context.sandboxed,
+      allowSafe: context.allowSafe,
+    });
+    const force = meta?.force === true;
+    const grant = (granted: CommandInput) =>
+      this.#granted.add(commandKey(sessionId, toolCall.toolCallId, granted));
+    if (decision.verdict === "deny") return this.#automatic(request, decision, context);
+    if (decision.verdict === "allow" && !force) {
+      grant(input);
+      return this.#automatic(request, decision, context);
+    }
+    const key = JSON.stringify([context.chat, input.command, input.network]);
+    if (this.#session.has(key) && !always && !force) {
+      grant(input);
+      return this.#automatic(request, { verdict: "allow", rule: "allowed for this session" }, context);
+    }
+    const suggestion = always ? undefined : suggestRule(input.command);
+    const reason = decision.verdict === "ask" && !force ? decision.reason : meta?.reason ?? verdict.reason;
+    const answer = await this.#ask(request, context, {
+      reason,
+      command: visible(input.command),
+      folder: relative(context.root, input.cwd) || ".",
+      network: input.network,
+      ...(suggestion === undefined ? {} : { suggestion }),
+    });
+    if (answer === undefined) return CANCELLED;
+    if (answer.option === OPTION.reject) return response(answer);
+    if (answer.option === OPTION.allowSession) this.#session.add(key);
+    grant(answer.command === undefined ? input : { ...input, command: answer.command });
+    return response(answer);
+  }
+
+  #automatic(
+    request: RequestPermissionRequest,
+    decision: Decision,
+    context: GateContext,
+  ): RequestPermissionResponse {
+    const denied = decision.verdict === "deny";
+    const title = request.toolCall.title ?? "a tool call";
+    context.log.add({
+      root: context.root,
+      title,
+      answer: denied ? "denied by rule" : "allowed by rule",
+      rule: decision.rule,
+    });
+    const meta = denied && "reason" in decision
+      ? { reason: decision.reason, rule: decision.rule }
+      : { rule: decision.rule };
+    const optionId = denied ? OPTION.reject : OPTION.allowOnce;
+    return { outcome: { outcome: "selected", optionId, _meta: { [META]: meta } } };
+  }
+
+  /** Shows the request and waits for the user; undefined if the turn was stopped. */
+  async #ask(
+    { toolCall }: RequestPermissionRequest,
+    context: GateContext,
+    shown: Omit<ApprovalUpdate, "type" | "chat" | "request" | "tool" | "title">,
+  ): Promise<UserAnswer | undefined> {
+    const { chat, root } = context;
+    const request = this.#nextRequest();
+    const title = visible(toolCall.title ?? "a tool call");
+    const waiting = this.#waiting.add(request, `chat ${chat}`);
+    const update: Update = { type: "approval", chat, request, tool: toolCall.toolCallId, title, ...shown };
+    this.#push({ ...update, reason: visible(shown.reason) });
+    const answer = await waiting;
+    if (answer?.option === OPTION.allowAlways) await this.#always(answer, context);
+    this.#push({ type: "approval_closed", chat, request, answer: answer?.option ?? "cancelled" });
+    context.log.add({
+      root,
+      title: answer?.command ?? title,
+      answer: answer?.option ?? "cancelled",
+      rule: answer?.rule ?? "asked",
+    });
+    return answer;
+  }
+
+  async #always(answer: UserAnswer, { rules, chat }: GateContext): Promise<void> {
+    try {
+      const rule = await rules.add(answer.rule ?? "", "allow", "project", chat);
+      this.#push({
+        type: "notice",
+        chat,
+        severity: "info",
+        text: `From now on allowed in this project: ${ruleText(rule)}`,
+      });
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#push({
+        type: "notice",
+        chat,
+        severity: "warning",
+        text: `Allowed this once only. ${visible(text)}`,
+      });
+    }
+  }
+}
+
+const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
+
+function response({ option, reason, command }: UserAnswer): RequestPermissionResponse {
+  const meta = { ...(reason ? { reason } : {}), ...(command === undefined ? {} : { command }) };
+  // Always is a rule of ours; to the engine it is this once.
+  const optionId = option === OPTION.allowAlways ? OPTION.allowOnce : option;
+  return { outcome: { outcome: "selected", optionId, _meta: { [META]: meta } } };
+}
+
+/** What the rules say of all files that a call touches: the strictest; undefined if they do not speak of all. */
+function fileDecision(rules: readonly Rule[], meta: ApprovalMeta | undefined): Decision | undefined {
+  const touches = meta?.touches ?? [];
+  const found = touches.map(({ access, relative: path, named }) =>
+    fileRule(rules, access, { path, relative: path, named, exists: true })
+  );
+  const strictest = found.find((rule) => rule?.verdict === "deny") ??
+    found.find((rule) => rule?.verdict === "ask");
+  if (strictest !== undefined) {
+    const rule = ruleText(strictest);
+    const reason = strictest.verdict === "deny" ? `a rule forbids it: ${rule}` : `a rule asks: ${rule}`;
+    return { verdict: strictest.verdict === "deny" ? "deny" : "ask", rule, reason };
+  }
+  // Reads need no rule to be allowed; they have passed the engine's own check.
+  const writes = found.filter((_, index) => touches[index]?.access === "write");
+  const allowing = writes.flatMap((rule) => rule === undefined ? [] : [ruleText(rule)]);
+  return writes.length > 0 && allowing.length === writes.length
+    ? { verdict: "allow", rule: [...new Set(allowing)].join(", ") }
+    : undefined;
+}
+
+/** The smallest rule that would have answered: this one file. */
+function suggestedFileRule(meta: ApprovalMeta | undefined): string | undefined {
+  const writes = (meta?.touches ?? []).filter(({ access }) => access === "write");
+  const [only] = writes;
+  // Characters that mean something in a glob stand for themselves.
+  return writes.length === 1 && only !== undefined
+    ? `write(${only.named.replace(/[*?[\]{}()!\\]/g, "\\$&")})`
+    : undefined;
 }

@@ -34,17 +34,22 @@ export async function engineConfig(user: UserConfig, world: ProviderWorld): Prom
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
   const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world);
   const {
-    provider: _p,
-    providers: _ps,
-    sandbox: _s,
-    deno: _d,
-    state_dir: _st,
-    environment: _e,
-    model: _m,
-    ...shared
+    max_iterations,
+    max_output_tokens,
+    context_window,
+    temperature,
+    request_timeout,
+    safe_to_write,
+    deny_read,
   } = user;
   return {
-    ...shared,
+    max_iterations,
+    request_timeout,
+    safe_to_write,
+    deny_read,
+    ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
+    ...(context_window === undefined ? {} : { context_window }),
+    ...(temperature === undefined ? {} : { temperature }),
     model,
     provider: {
       name,

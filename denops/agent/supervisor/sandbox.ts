@@ -37,7 +37,8 @@ async function probe(): Promise<Sandbox> {
   }
 }
 
-async function findProgram(name: string): Promise<string | undefined> {
+/** The first executable of this name on the PATH. */
+export async function findProgram(name: string): Promise<string | undefined> {
   for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
     const path = join(folder, name);
     const info = await Deno.stat(path).catch(() => undefined);

@@ -1,25 +1,15 @@
 /**
  * The trusted part: it starts engines, carries messages between them and the screen, and holds what waits for
- * the user. It never reads what a model wrote but to show it.
+ * the user. It never reads what a model wrote but to judge it and to show it.
  */
-import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { firstProblem, type UserConfig } from "../protocol/config.ts";
-import {
-  ApprovalMeta,
-  META,
-  OPTION,
-  ours,
-  UnsavedTextResponse,
-  WriteUnsavedResponse,
-} from "../protocol/extensions.ts";
 import { Action, type Update } from "../protocol/ui.ts";
-import { diffOf, screenUpdates, toolUpdate } from "./acp_updates.ts";
-import { Chat } from "./chat.ts";
-import { Engine, type EngineEvents } from "./engine.ts";
-import { type Answer, Waiting } from "./gate.ts";
+import { Chat, type ChatSession } from "./chat.ts";
+import { EditorQuestions } from "./editor_questions.ts";
+import { Gate } from "./gate.ts";
 import { healthReport } from "./health.ts";
-import { type Launch, launchCommand } from "./launch.ts";
-import { engineConfig, type ProviderWorld, realWorld } from "./provider.ts";
+import { Project } from "./project.ts";
+import { type ProviderWorld, realWorld } from "./provider.ts";
 import { Pump } from "./pump.ts";
 import { findRoot, type RootQuery } from "./root.ts";
 import { visible } from "./visible.ts";
@@ -27,25 +17,14 @@ import { visible } from "./visible.ts";
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
 
-/** An editor that does not answer by then has nothing open, as far as tools are concerned. */
-const EDITOR_MS = 4_000;
-
-interface RunningEngine {
-  readonly engine: Engine;
-  readonly launch: Launch;
-  readonly provider: string;
-  readonly model: string;
-}
-
-type EditorAnswer = { readonly result: unknown } | { readonly error: string };
-
 export class Supervisor implements AsyncDisposable {
   readonly #pump: Pump;
   readonly #world: ProviderWorld;
+  readonly #gate: Gate;
+  readonly #editor: EditorQuestions;
   readonly #chats = new Map<number, Chat>();
-  readonly #engines = new Map<string, Promise<RunningEngine>>();
-  readonly #approvals = new Waiting<Answer | undefined>();
-  readonly #questions = new Waiting<EditorAnswer>();
+  /** By root and configuration. */
+  readonly #projects = new Map<string, Promise<Project>>();
   /** Where each chat's project is looked for. */
   readonly #places = new Map<number, RootQuery>();
   #config: UserConfig | undefined;
@@ -55,6 +34,10 @@ export class Supervisor implements AsyncDisposable {
   constructor(deliver: Deliver, world: ProviderWorld = realWorld) {
     this.#pump = new Pump(deliver);
     this.#world = world;
+    const push = (update: Update) => this.#pump.push(update);
+    const nextRequest = () => ++this.#lastRequest;
+    this.#gate = new Gate(push, nextRequest);
+    this.#editor = new EditorQuestions(push, nextRequest);
   }
 
   /** Takes an action of Lua. Returns at once; whatever comes of it comes as updates. */
@@ -68,33 +51,34 @@ export class Supervisor implements AsyncDisposable {
         return;
       case "warm":
         this.#places.set(action.chat, { ...action, cwd: action.folder });
-        this.#connect(action.chat).catch((error) =>
-          this.#notice(action.chat, "error", String(error.message))
-        );
-        return;
+        return this.#report(action.chat, this.#connect(action.chat));
       case "prompt":
         this.#places.set(action.chat, action);
         return this.#chat(action.chat).prompt(action.text);
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
       case "answer":
-        this.#approvals.settle(action.request, { option: action.option, reason: action.reason });
+        this.#gate.answer(action.request, action);
         return;
       case "reply": {
         const answer = action.error === undefined ? { result: action.result } : { error: action.error };
-        this.#questions.settle(action.request, answer);
-        return;
+        return this.#editor.answer(action.request, answer);
       }
+      case "rules":
+        return this.#report(action.chat, this.#showRules(action.request, action.chat));
+      case "remove_rule":
+        return this.#report(action.chat, this.#removeRule(action.rule, action.chat));
+      case "log":
+        return this.#report(action.chat, this.#showLog(action.request, action.chat));
       case "health":
-        this.#health(action.request, action);
-        return;
+        return this.#report(1, this.#health(action.request, action));
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pump[Symbol.dispose]();
-    await Promise.all([...this.#engines.values()].map(async (running) => {
-      await running.then(({ engine }) => engine[Symbol.asyncDispose](), () => {});
+    await Promise.all([...this.#projects.values()].map(async (opening) => {
+      await opening.then((project) => project[Symbol.asyncDispose](), () => {});
     }));
   }
 
@@ -112,172 +96,98 @@ export class Supervisor implements AsyncDisposable {
     this.#notice(chat, "error", `Cannot do that: ${problem}`);
   }
 
+  /** What fails is told where it was asked for. */
+  #report(chat: number, work: Promise<unknown>): void {
+    work.catch((error) =>
+      this.#notice(chat, "error", error instanceof Error ? error.message : String(error))
+    );
+  }
+
   #chat(id: number): Chat {
     const known = this.#chats.get(id);
     if (known !== undefined) return known;
     const chat = new Chat(id, {
       push: (update) => this.#pump.push(update),
       connect: () => this.#connect(id),
-      settle: () => this.#settleApprovals(id),
+      settle: () => this.#settle(id),
     });
     this.#chats.set(id, chat);
     return chat;
   }
 
-  async #connect(chat: number): Promise<{ engine: Engine; sessionId: string }> {
-    const place = this.#places.get(chat);
-    if (place === undefined) throw new Error("Cannot start: the chat has no folder.");
-    const user = this.#userConfig();
-    const root = await findRoot(place, this.#world.env("HOME") ?? this.#world.env("USERPROFILE"));
-    const { engine, launch, provider, model } = await this.#engineFor(root, user, chat);
-    const sessionId = await engine.newSession(root);
-    this.#pump.push({ type: "ready", chat, root, provider, model, sandbox: launch.sandbox });
+  async #connect(chat: number): Promise<ChatSession> {
+    const project = await this.#project(chat);
+    const { engine, launch, provider, model } = project;
+    const sessionId = await engine.newSession(launch.cwd);
+    this.#pump.push({ type: "ready", chat, root: launch.cwd, provider, model, sandbox: launch.sandbox });
     return { engine, sessionId };
   }
 
-  #userConfig(): UserConfig {
+  /** The project of a chat, opened if need be. */
+  async #project(chat: number): Promise<Project> {
+    const place = this.#places.get(chat);
+    if (place === undefined) throw new Error("Nothing was asked in this chat yet.");
     if (this.#config === undefined) throw new Error(`Wrong option: ${this.#configProblem}.`);
-    return this.#config;
-  }
-
-  /** One engine per project and configuration. */
-  #engineFor(root: string, user: UserConfig, chat: number): Promise<RunningEngine> {
+    const user = this.#config;
+    const root = await findRoot(place, this.#world.env("HOME") ?? this.#world.env("USERPROFILE"));
     const key = JSON.stringify([root, user]);
-    const known = this.#engines.get(key);
+    const known = this.#projects.get(key);
     if (known !== undefined) return known;
-    const starting = this.#startEngine(root, user, chat);
-    this.#engines.set(key, starting);
-    const forget = () => {
-      if (this.#engines.get(key) === starting) this.#engines.delete(key);
-    };
-    starting.then(({ engine }) => engine.ended.then(() => this.#engineEnded(engine, forget)), forget);
-    return starting;
-  }
-
-  async #startEngine(root: string, user: UserConfig, chat: number): Promise<RunningEngine> {
-    const config = await engineConfig(user, this.#world);
-    const announce = () => this.#notice(chat, "info", "Fetching the engine's dependencies, once …");
-    const launch = await launchCommand(root, config, user, announce);
-    const engine = await Engine.start(launch, config, this.#engineEvents());
-    return { engine, launch, provider: config.provider.name, model: config.model };
-  }
-
-  #engineEnded(engine: Engine, forget: () => void): void {
-    forget();
-    for (const chat of this.#chats.values()) chat.forget(engine);
-  }
-
-  #engineEvents(): EngineEvents {
-    const withChat = (sessionId: string, tell: (chat: number) => void) => {
-      const chat = this.#chatOf(sessionId);
-      if (chat !== undefined) tell(chat);
-    };
-    return {
-      update: ({ sessionId, update }) =>
-        withChat(sessionId, (chat) => {
-          for (const shown of screenUpdates(chat, update)) this.#pump.push(shown);
-        }),
-      fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) =>
-        withChat(sessionId, (chat) => {
-          const texts = {
-            ...(before === undefined ? {} : { before }),
-            ...(after === undefined ? {} : { after }),
-          };
-          this.#pump.push({
-            type: "file_modified",
-            chat,
-            ...event,
-            ...(from === undefined ? {} : { from }),
-            ...texts,
-          });
-        }),
-      retry: ({ sessionId, attempt, tries, waitMs, reason }) =>
-        withChat(sessionId, (chat) => {
-          this.#pump.push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
-        }),
-      permission: (request) => this.#askPermission(request),
-      unsavedText: async ({ path }) => {
-        const answer = await this.#askEditor({ method: "unsaved_text", path });
-        return answer === undefined ? {} : UnsavedTextResponse.parse(answer);
-      },
-      writeUnsaved: async ({ path, base, text }) => {
-        const answer = await this.#askEditor({ method: "write_unsaved", path, base, text });
-        return answer === undefined ? { status: "not_open" } : WriteUnsavedResponse.parse(answer);
-      },
-    };
-  }
-
-  #chatOf(sessionId: string): number | undefined {
-    return [...this.#chats.values()].find((chat) => chat.sessionId === sessionId)?.id;
-  }
-
-  async #askPermission(
-    { sessionId, toolCall, _meta }: RequestPermissionRequest,
-  ): Promise<RequestPermissionResponse> {
-    const chat = this.#chatOf(sessionId);
-    if (chat === undefined) return { outcome: { outcome: "cancelled" } };
-    const request = ++this.#lastRequest;
-    const meta = ours(ApprovalMeta, _meta);
-    // Agents may ask about a call that they never announced.
-    this.#pump.push(toolUpdate(chat, toolCall));
-    const counts = {
-      ...(meta?.added === undefined ? {} : { added: meta.added }),
-      ...(meta?.removed === undefined ? {} : { removed: meta.removed }),
-    };
-    const waiting = this.#approvals.add(request, `chat ${chat}`);
-    this.#pump.push({
-      type: "approval",
-      chat,
-      request,
-      tool: toolCall.toolCallId,
-      title: visible(toolCall.title ?? "a tool call"),
-      reason: visible(meta?.reason ?? "the agent asks"),
-      ...diffOf(toolCall.content),
-      ...counts,
+    const opening = Project.open(root, user, chat, {
+      push: (update) => this.#pump.push(update),
+      notice: (to, severity, text) => this.#notice(to, severity, text),
+      chatOf: (sessionId) =>
+        [...this.#chats.values()].find((candidate) => candidate.sessionId === sessionId)?.id,
+      gate: this.#gate,
+      editor: this.#editor,
+      world: this.#world,
     });
-    const answer = await waiting;
-    this.#pump.push({ type: "approval_closed", chat, request, answer: answer?.option ?? "cancelled" });
-    if (answer === undefined) return { outcome: { outcome: "cancelled" } };
-    const reason = answer.option === OPTION.reject && answer.reason
-      ? { _meta: { [META]: { reason: answer.reason } } }
-      : {};
-    return { outcome: { outcome: "selected", optionId: answer.option, ...reason } };
+    this.#projects.set(key, opening);
+    const forget = () => {
+      if (this.#projects.get(key) === opening) this.#projects.delete(key);
+    };
+    opening.then((project) => project.engine.ended.then(() => this.#ended(project, forget)), forget);
+    return opening;
   }
 
-  #settleApprovals(chat: number): void {
-    this.#approvals.settleAll(`chat ${chat}`, undefined);
+  #ended(project: Project, forget: () => void): void {
+    forget();
+    for (const chat of this.#chats.values()) chat.forget(project.engine);
+    project[Symbol.asyncDispose]();
   }
 
-  /** Undefined if Neovim does not answer in time: it may be waiting for a key. */
-  async #askEditor(
-    question: { method: "unsaved_text"; path: string } | {
-      method: "write_unsaved";
-      path: string;
-      base: string;
-      text: string;
-    },
-  ): Promise<unknown> {
-    const request = ++this.#lastRequest;
-    const waiting = this.#questions.add(request, "editor");
-    this.#pump.push({ type: "ask_editor", request, ...question });
-    const timer = setTimeout(
-      () => this.#questions.settle(request, { error: "Neovim does not answer" }),
-      EDITOR_MS,
-    );
-    const answer = await waiting;
-    clearTimeout(timer);
-    if ("error" in answer) throw new Error(`Cannot ask the editor about ${question.path}: ${answer.error}.`);
-    return answer.result;
+  /** The turn of a chat is over: nothing of it waits, and nothing that it started goes on but what it was to. */
+  #settle(id: number): void {
+    this.#gate.settle(id);
+    const sessionId = this.#chats.get(id)?.sessionId;
+    if (sessionId === undefined) return;
+    for (const opening of this.#projects.values()) {
+      opening.then((project) => project.stopTurn(sessionId), () => {});
+    }
+  }
+
+  async #showRules(request: number, chat: number): Promise<void> {
+    const project = await this.#project(chat);
+    this.#pump.push({ type: "rules", request, rules: project.shownRules(chat) });
+  }
+
+  async #removeRule(rule: string, chat: number): Promise<void> {
+    const removed = await (await this.#project(chat)).removeRule(rule, chat);
+    if (removed) return this.#notice(chat, "info", `Removed: ${rule}`);
+    throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
+  }
+
+  async #showLog(request: number, chat: number): Promise<void> {
+    this.#pump.push({ type: "log", request, lines: await (await this.#project(chat)).logEntries() });
   }
 
   async #health(request: number, place: RootQuery): Promise<void> {
     const engines = await Promise.all(
-      [...this.#engines.values()].map((running) =>
-        running.then(({ engine, launch }) => `pid ${engine.pid}, ${launch.sandbox}`, (error) => String(error))
+      [...this.#projects.values()].map((opening) =>
+        opening.then(({ engine, launch }) => `pid ${engine.pid}, ${launch.sandbox}`, (error) => String(error))
       ),
     );
-    const config = this.#config ?? this.#configProblem;
-    const report = await healthReport(config, place, this.#world, engines);
+    const report = await healthReport(this.#config ?? this.#configProblem, place, this.#world, engines);
     this.#pump.push({ type: "health", request, report });
   }
 

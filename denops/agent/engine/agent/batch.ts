@@ -5,8 +5,7 @@ import type { Emit, ToolStart } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/messages.ts";
 import type { AskApproval } from "../core/ports.ts";
 import { parseArguments } from "../llm/assemble.ts";
-import type { PreparedCall, Tool, ToolResult, Touch } from "../tools/define.ts";
-import type { Workspace } from "../tools/files/workspace.ts";
+import type { PreparedCall, Tool, ToolContext, ToolResult } from "../tools/define.ts";
 
 /** More calls than this are answered with an error. */
 const MOST_CALLS = 15;
@@ -14,11 +13,11 @@ const MANY_CALLS = 8;
 
 export interface BatchPorts {
   readonly tools: readonly Tool[];
-  readonly workspace: Workspace;
+  readonly context: Omit<ToolContext, "callId">;
   readonly emit: Emit;
   readonly ask: AskApproval;
-  decide(touches: readonly Touch[]): Decision;
-  allowForSession(touches: readonly Touch[]): void;
+  decide(prepared: PreparedCall): Decision;
+  allowForSession(prepared: PreparedCall): void;
 }
 
 export async function runBatch(
@@ -63,13 +62,13 @@ async function runCall(call: ToolCall, ports: BatchPorts, signal: AbortSignal): 
   }
   try {
     signal.throwIfAborted();
-    const prepared = await tool.prepare(args.value, ports.workspace, signal);
+    const prepared = await tool.prepare(args.value, { ...ports.context, callId: call.id }, signal);
     const start = startOf(call, tool, args.value, prepared);
     ports.emit({ type: "tool_start", call: start });
-    const refusal = await permission(start, prepared, ports, signal);
-    if (refusal !== undefined) return failed(call, refusal, ports);
-    ports.emit({ type: "tool_running", id: call.id });
-    return succeeded(call, await prepared.run(signal), ports);
+    const permitted = await permission(start, prepared, ports, signal);
+    if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
+    ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
+    return finished(call, await prepared.run(signal, permitted.command), ports);
   } catch (error) {
     if (signal.aborted) return failed(call, "Cancelled by the user.", ports);
     if (error instanceof ToolError) return failed(call, error.message, ports);
@@ -83,55 +82,72 @@ function startOf(call: ToolCall, tool: Tool, args: unknown, prepared: PreparedCa
   return { id: call.id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
 }
 
-/** Undefined if the call may run, else what to tell the model. */
+type Permission =
+  /** `command` is set if the user has changed it. */
+  | { readonly refusal?: undefined; readonly rule: string; readonly command?: string }
+  /** What to tell the model. */
+  | { readonly refusal: string };
+
 async function permission(
   start: ToolStart,
   prepared: PreparedCall,
   ports: BatchPorts,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  const decision = ports.decide(prepared.touches);
-  const answered = (answer: string) =>
-    ports.emit({ type: "approval_answered", id: start.id, answer, rule: decision.rule });
+): Promise<Permission> {
+  const decision = ports.decide(prepared);
+  const answered = (answer: string, rule: string) =>
+    ports.emit({ type: "approval_answered", id: start.id, answer, rule });
   if (decision.verdict === "allow") {
-    answered("allowed by rule");
-    return undefined;
+    answered("allowed by rule", decision.rule);
+    return { rule: decision.rule };
   }
   if (decision.verdict === "deny") {
-    answered("denied by rule");
-    return `Not allowed: ${decision.reason}.`;
+    answered("denied by rule", decision.rule);
+    return { refusal: `Not allowed: ${decision.reason}.` };
   }
   ports.emit({ type: "approval_requested", id: start.id, reason: decision.reason });
-  const diff = prepared.diff === undefined ? {} : { diff: prepared.diff };
-  const answer = await ports.ask({ call: start, reason: decision.reason, ...diff }, signal);
-  answered(answer.answer);
+  const answer = await ports.ask({
+    call: start,
+    reason: decision.reason,
+    force: false,
+    touches: prepared.touches.map(({ access, path }) => ({
+      access,
+      relative: path.relative,
+      named: path.named,
+    })),
+    ...(prepared.diff === undefined ? {} : { diff: prepared.diff }),
+    ...(prepared.command === undefined ? {} : { command: prepared.command }),
+  }, signal);
+  answered(answer.answer, "rule" in answer ? answer.rule ?? "asked" : "asked");
+  if (answer.answer === "allow_session") ports.allowForSession(prepared);
   switch (answer.answer) {
-    case "allow_once":
-      return undefined;
     case "allow_session":
-      ports.allowForSession(prepared.touches);
-      return undefined;
+    case "allow_once":
+      return {
+        rule: answer.rule ?? "asked",
+        ...(answer.command === undefined ? {} : { command: answer.command }),
+      };
     case "cancelled":
-      return "Cancelled by the user.";
+      return { refusal: "Cancelled by the user." };
     case "reject":
-      return answer.reason === undefined
-        ? "The user rejected this. Do not try it again; ask what to do instead, or go on without it."
-        : `The user rejected this: ${answer.reason}`;
+      return { refusal: rejection(answer) };
   }
 }
 
-function succeeded(call: ToolCall, result: ToolResult, { emit }: BatchPorts): ToolMessage {
+function rejection({ reason, rule }: { readonly reason?: string; readonly rule?: string }): string {
+  if (rule !== undefined) return `Not allowed: ${reason ?? rule}.`;
+  return reason === undefined
+    ? "The user rejected this. Do not try it again; ask what to do instead, or go on without it."
+    : `The user rejected this: ${reason}`;
+}
+
+function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): ToolMessage {
+  if (result.plan !== undefined) emit({ type: "plan", steps: result.plan });
   for (const change of result.changes ?? []) emit({ type: "file_modified", id: call.id, change });
   const diff = result.diff === undefined ? {} : { diff: result.diff };
-  emit({
-    type: "tool_done",
-    id: call.id,
-    status: "completed",
-    summary: result.summary,
-    output: result.text,
-    ...diff,
-  });
-  return { role: "tool", id: call.id, name: call.name, text: result.text, isError: false };
+  const status = result.failed === true ? "failed" : "completed";
+  emit({ type: "tool_done", id: call.id, status, summary: result.summary, output: result.text, ...diff });
+  return { role: "tool", id: call.id, name: call.name, text: result.text, isError: result.failed === true };
 }
 
 function failed(call: ToolCall, text: string, { emit }: BatchPorts): ToolMessage {

@@ -36,6 +36,11 @@ export interface Diff {
   readonly removed: number;
 }
 
+export type Plan = readonly {
+  readonly step: string;
+  readonly status: "pending" | "in_progress" | "completed";
+}[];
+
 export interface ToolStart {
   readonly id: string;
   readonly tool: string;
@@ -63,7 +68,8 @@ export type AgentEvent =
     readonly lines: number;
   }
   | { readonly type: "tool_start"; readonly call: ToolStart }
-  | { readonly type: "tool_running"; readonly id: string }
+  /** `rule` gave it leave. */
+  | { readonly type: "tool_running"; readonly id: string; readonly rule: string }
   | {
     readonly type: "tool_done";
     readonly id: string;
@@ -74,6 +80,7 @@ export type AgentEvent =
     readonly output: string;
     readonly diff?: Diff;
   }
+  | { readonly type: "plan"; readonly steps: Plan }
   | { readonly type: "file_modified"; readonly id: string; readonly change: FileChange }
   | { readonly type: "approval_requested"; readonly id: string; readonly reason: string }
   | {

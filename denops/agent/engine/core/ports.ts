@@ -1,5 +1,9 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
+import type { CommandInput } from "../../protocol/commands.ts";
+import type { FoundLine, SearchQuery } from "../../protocol/search.ts";
 import type { AgentEvent, Diff, ToolStart } from "./events.ts";
+
+export type { Plan } from "./events.ts";
 import type { Message } from "./messages.ts";
 
 /** The editor that shows the project's files. Both answer "nothing open" where no editor takes part. */
@@ -19,13 +23,22 @@ export interface ApprovalRequest {
   readonly call: ToolStart;
   /** Why a person is asked, one line. */
   readonly reason: string;
+  /** A person must answer, whatever the rules say. */
+  readonly force: boolean;
+  readonly touches: readonly {
+    readonly access: "read" | "write";
+    readonly relative: string;
+    readonly named: string;
+  }[];
   readonly diff?: Diff;
+  /** Exactly what will run. */
+  readonly command?: CommandInput;
 }
 
 export type ApprovalAnswer =
-  | { readonly answer: "allow_once" }
-  | { readonly answer: "allow_session" }
-  | { readonly answer: "reject"; readonly reason?: string }
+  /** `command` is set if the user has changed it: only this one may run. */
+  | { readonly answer: "allow_once" | "allow_session"; readonly rule?: string; readonly command?: string }
+  | { readonly answer: "reject"; readonly reason?: string; readonly rule?: string }
   | { readonly answer: "cancelled" };
 
 /** Asks the user; never rejects, an aborted wait is "cancelled". */
@@ -46,4 +59,47 @@ export interface Store {
   events(session: string): readonly AgentEvent[];
   appendMessage(session: string, message: Message): void;
   messages(session: string): readonly Message[];
+}
+
+export interface CommandReport {
+  /** Shortened, plain text. */
+  readonly output: string;
+  /** "exit code 0", "timed out after 120 s", "still running". */
+  readonly end: string;
+  readonly failed: boolean;
+  /** The folder that the command ended in, relative to the root. */
+  readonly folder?: string;
+}
+
+/** Shell commands; the other side judges each once more, and runs it in its sandbox. @throws {ToolError} */
+export interface Commands {
+  run(input: CommandInput, callId: string, signal: AbortSignal): Promise<CommandReport>;
+  /** The command's id for the two below. */
+  startInBackground(input: CommandInput, callId: string, signal: AbortSignal): Promise<string>;
+  output(id: string): Promise<CommandReport>;
+  stop(id: string): Promise<CommandReport>;
+}
+
+export interface GrepResult {
+  readonly lines: readonly FoundLine[];
+  /** Matching lines in all; `more` if counting was given up. */
+  readonly total: number;
+  readonly more: boolean;
+}
+
+type Query<Op extends SearchQuery["op"]> = Omit<Extract<SearchQuery, { op: Op }>, "op">;
+
+/** ripgrep and git, run by the other side with fixed arguments. @throws {ToolError} */
+export interface Search {
+  grep(query: Query<"grep">, signal: AbortSignal): Promise<GrepResult>;
+  files(
+    query: Query<"files">,
+    signal: AbortSignal,
+  ): Promise<{ readonly paths: readonly string[]; readonly more: boolean }>;
+  changes(query: Query<"changes">, signal: AbortSignal): Promise<string>;
+}
+
+/** Questions to the user. Undefined: no answer was given. */
+export interface Questions {
+  ask(question: string, options: readonly string[], signal: AbortSignal): Promise<string | undefined>;
 }

@@ -9,6 +9,8 @@ import { ToolError } from "../core/errors.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { ToolSpec } from "../core/messages.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
+import type { CommandInput } from "../../protocol/commands.ts";
+import type { Commands, Plan, Questions, Search } from "../core/ports.ts";
 import type { Workspace } from "./files/workspace.ts";
 
 /** One thing that a call reads or writes; the policy judges each. */
@@ -24,13 +26,41 @@ export interface ToolResult {
   readonly summary: string;
   readonly diff?: Diff;
   readonly changes?: readonly FileChange[];
+  /** What was asked for was done, and failed: a command that ended with an error. */
+  readonly failed?: boolean;
+  /** The to-do list as it is now. */
+  readonly plan?: Plan;
+}
+
+/** What tools of one conversation remember from call to call. */
+export interface SessionState {
+  /** Where the next command starts, relative to the root. */
+  folder: string;
+  plan: Plan;
+}
+
+/** What only some clients offer. */
+export interface Offers {
+  readonly commands: Commands;
+  readonly search: Search;
+  readonly questions: Questions;
+}
+
+/** Everything that a tool may use. A tool that needs an offer says so, and is not shown without it. */
+export interface ToolContext extends Partial<Offers> {
+  readonly workspace: Workspace;
+  readonly session: SessionState;
+  readonly callId: string;
 }
 
 export interface PreparedCall {
   readonly touches: readonly Touch[];
   /** What the user is shown before a write is allowed. */
   readonly diff?: Diff;
-  run(signal: AbortSignal): Promise<ToolResult>;
+  /** What the user is shown before a command is run, and exactly what is run. */
+  readonly command?: CommandInput;
+  /** @param changed the command as the user has changed it */
+  run(signal: AbortSignal, changed?: string): Promise<ToolResult>;
 }
 
 export interface Tool {
@@ -41,27 +71,38 @@ export interface Tool {
   readonly spec: ToolSpec;
   /** One line for the screen, from arguments that may still be incomplete. */
   title(args: Readonly<Record<string, unknown>>): string;
+  readonly needs?: keyof Offers;
   /** The argument whose growing length is shown while it streams in. */
   readonly streamed?: string;
   /** @throws {ToolError} with one line for the model. */
-  prepare(args: unknown, workspace: Workspace, signal: AbortSignal): Promise<PreparedCall>;
+  prepare(args: unknown, context: ToolContext, signal: AbortSignal): Promise<PreparedCall>;
 }
 
-interface Definition<Schema extends z.ZodObject> {
+/** A tool gets what it needs, and only that. */
+type ContextOf<Need extends keyof Offers> = Omit<ToolContext, keyof Offers> & Pick<Offers, Need>;
+
+interface Definition<Schema extends z.ZodObject, Need extends keyof Offers> {
   readonly name: string;
   readonly description: string;
   readonly kind: ToolKind;
   readonly readOnly: boolean;
   readonly schema: Schema;
+  readonly needs?: Need;
   readonly streamed?: string & keyof z.infer<Schema>;
   title(args: Readonly<Record<string, unknown>>): string;
-  prepare(args: z.infer<Schema>, workspace: Workspace, signal: AbortSignal): Promise<PreparedCall>;
+  prepare(
+    args: z.infer<Schema>,
+    context: ContextOf<Need>,
+    signal: AbortSignal,
+  ): PreparedCall | Promise<PreparedCall>;
 }
 
 /** Names that models use for `path`. */
 const PATH_ALIASES = ["file", "filePath", "file_path", "filepath", "filename"] as const;
 
-export function defineTool<Schema extends z.ZodObject>(definition: Definition<Schema>): Tool {
+export function defineTool<Schema extends z.ZodObject, Need extends keyof Offers = never>(
+  definition: Definition<Schema, Need>,
+): Tool {
   const { name, description, schema } = definition;
   const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, { io: "input" });
   const known = Object.keys(schema.shape);
@@ -71,8 +112,9 @@ export function defineTool<Schema extends z.ZodObject>(definition: Definition<Sc
     readOnly: definition.readOnly,
     spec: { name, description, parameters },
     ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),
+    ...(definition.needs === undefined ? {} : { needs: definition.needs }),
     title: (args) => definition.title(withPath(args, known)),
-    async prepare(args, workspace, signal) {
+    async prepare(args, context, signal) {
       if (typeof args !== "object" || args === null || Array.isArray(args)) {
         throw new ToolError(`The arguments of ${name} must be a JSON object.`);
       }
@@ -80,10 +122,18 @@ export function defineTool<Schema extends z.ZodObject>(definition: Definition<Sc
       const parsed = schema.safeParse(given);
       if (!parsed.success) throw new ToolError(argumentError(name, parsed.error, parameters));
       const unknown = Object.keys(given).filter((key) => !known.includes(key));
-      const prepared = await definition.prepare(parsed.data, workspace, signal);
+      if (!hasNeed(context, definition.needs)) throw new ToolError(`${name} is not offered by this editor.`);
+      const prepared = await definition.prepare(parsed.data, context, signal);
       return unknown.length === 0 ? prepared : withNote(prepared, unknown);
     },
   };
+}
+
+function hasNeed<Need extends keyof Offers>(
+  context: ToolContext,
+  need: Need | undefined,
+): context is ToolContext & ContextOf<Need> {
+  return need === undefined || context[need] !== undefined;
 }
 
 function withPath(
@@ -115,8 +165,8 @@ function argumentError(
 function withNote(prepared: PreparedCall, unknown: readonly string[]): PreparedCall {
   return {
     ...prepared,
-    async run(signal) {
-      const result = await prepared.run(signal);
+    async run(signal, changed) {
+      const result = await prepared.run(signal, changed);
       return { ...result, text: `${result.text}\n(ignored unknown arguments: ${unknown.join(", ")})` };
     },
   };
@@ -125,4 +175,9 @@ function withNote(prepared: PreparedCall, unknown: readonly string[]): PreparedC
 /** For titles: an argument as short text, whatever the model sent. */
 export function shown(value: unknown, missing = "…"): string {
   return typeof value === "string" && value !== "" ? value.replace(/\s+/g, " ").slice(0, 120) : missing;
+}
+
+/** "1 file", "3 files". */
+export function counted(count: number, one: string, more: string = `${one}s`): string {
+  return `${count} ${count === 1 ? one : more}`;
 }

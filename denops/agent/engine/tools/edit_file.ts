@@ -28,7 +28,7 @@ export const editFile = defineTool({
   streamed: "new_str",
   title: (args) => `edit ${shown(args.path)}`,
 
-  async prepare({ path, edits, old_str, new_str, replace_all }, workspace, signal) {
+  async prepare({ path, edits, old_str, new_str, replace_all }, { workspace }, signal) {
     const target = await workspace.resolveReadable(path);
     const before = await workspace.readText(target, signal);
     if (before === undefined) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { messageOf, ToolError } from "../core/errors.ts";
-import { defineTool, shown } from "./define.ts";
+import { counted, defineTool, shown } from "./define.ts";
 import { shownPath, type Workspace } from "./files/workspace.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 
@@ -14,7 +14,7 @@ export const listDirectory = defineTool({
   schema: z.object({ path: z.string().default(".").describe('relative to the project; "." is its root') }),
   title: (args) => `list ${shown(args.path, ".")}`,
 
-  async prepare({ path }, workspace) {
+  async prepare({ path }, { workspace }) {
     const target = await workspace.resolveReadable(path === "" ? "." : path);
     return {
       touches: [{ access: "read", path: target }],
@@ -26,7 +26,7 @@ export const listDirectory = defineTool({
         if (entries.length === 0) return { text: `${shownPath(target)} is empty.`, summary: "empty" };
         const listed = entries.slice(0, MOST_ENTRIES);
         const left = entries.length - listed.length;
-        const summary = `${entries.length} ${entries.length === 1 ? "entry" : "entries"}`;
+        const summary = counted(entries.length, "entry", "entries");
         return { text: [...listed, ...(left > 0 ? [`[${left} more]`] : [])].join("\n"), summary };
       },
     };

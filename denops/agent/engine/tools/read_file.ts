@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ToolError } from "../core/errors.ts";
-import { defineTool, shown, type ToolResult } from "./define.ts";
+import { counted, defineTool, shown, type ToolResult } from "./define.ts";
 import { readLines, splitWindow } from "./files/line_window.ts";
 import { shownPath } from "./files/workspace.ts";
 
@@ -21,7 +21,7 @@ export const readFile = defineTool({
     return `read ${shown(args.path)}${from}`;
   },
 
-  async prepare({ path, offset = 1, limit }, workspace, signal) {
+  async prepare({ path, offset = 1, limit }, { workspace }, signal) {
     const target = await workspace.resolveReadable(path);
     const name = shownPath(target);
     return {
@@ -46,7 +46,7 @@ export const readFile = defineTool({
         const last = offset + lines.length - 1;
         if (more !== undefined) numbered.push(`[${more}; read on with offset ${last + 1}]`);
         const note = unsaved === undefined ? "" : `[${name} as in the user's editor, with unsaved changes]\n`;
-        const summary = `${lines.length} ${lines.length === 1 ? "line" : "lines"}`;
+        const summary = counted(lines.length, "line");
         return { text: note + numbered.join("\n"), summary };
       },
     };

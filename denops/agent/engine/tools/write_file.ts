@@ -17,7 +17,7 @@ export const writeFile = defineTool({
   streamed: "content",
   title: (args) => `write ${shown(args.path)}`,
 
-  async prepare({ path, content }, workspace, signal) {
+  async prepare({ path, content }, { workspace }, signal) {
     const target = await workspace.resolve(path);
     const before = await workspace.readText(target, signal);
     // Models write "\n"; a file with other line endings keeps its own.

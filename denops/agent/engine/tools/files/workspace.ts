@@ -2,6 +2,7 @@
  * The project's files as the tools see them: the text on the user's screen where a buffer has unsaved
  * changes, else the bytes on disk.
  */
+import { dirname, join } from "node:path";
 import type { Decision } from "../../../policy/file_access.ts";
 import { PathError, type ResolvedPath, resolvePath } from "../../../policy/path.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
@@ -110,6 +111,57 @@ export class Workspace {
     };
   }
 
+  /** As `readText`; undefined for what is no text too. */
+  async readIfText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
+    try {
+      return await this.readText(path, signal);
+    } catch (error) {
+      if (error instanceof ToolError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Deletes a file as it was read in `before`. A symbolic link itself is deleted, not its target. */
+  async remove(path: ResolvedPath, before: TextFile | undefined, signal: AbortSignal): Promise<FileChange> {
+    await this.#unchanged(path, before, signal);
+    const link = join(this.root, path.named);
+    const isLink = await lookups.kind(link) === "symlink";
+    await act(`delete ${shownPath(path)}`, () => Deno.remove(isLink ? link : path.path));
+    return {
+      path: isLink ? link : path.path,
+      kind: "deleted",
+      ...textBefore(isLink ? undefined : before),
+      onDisk: true,
+    };
+  }
+
+  /** Moves a file as it was read in `before` to a place where nothing is. */
+  async move(
+    from: ResolvedPath,
+    to: ResolvedPath,
+    before: TextFile | undefined,
+    signal: AbortSignal,
+  ): Promise<FileChange> {
+    await this.#unchanged(from, before, signal);
+    await act(`move ${shownPath(from)}`, async () => {
+      await Deno.mkdir(dirname(to.path), { recursive: true });
+      // A link fails where something is; a rename would replace it.
+      await Deno.link(from.path, to.path);
+      await Deno.remove(from.path);
+    });
+    const text = before === undefined || before.unsaved ? {} : { before: before.text, after: before.text };
+    return { path: to.path, kind: "renamed", from: from.path, ...text, onDisk: true };
+  }
+
+  async #unchanged(path: ResolvedPath, before: TextFile | undefined, signal: AbortSignal): Promise<void> {
+    const again = await this.resolve(path.path);
+    const now = await this.readIfText(again, signal);
+    if (again.path !== path.path || !again.exists || now?.text !== before?.text) {
+      throw new ToolError(`${shownPath(path)} changed meanwhile; nothing was done. Look at it again.`);
+    }
+    signal.throwIfAborted();
+  }
+
   async #bytes(path: ResolvedPath, signal: AbortSignal): Promise<Uint8Array> {
     try {
       return await Deno.readFile(path.path, { signal });
@@ -170,6 +222,14 @@ ${merged.text}`
     } catch (error) {
       throw new ToolError(`Cannot write ${shownPath(path)}: ${messageOf(error)}`);
     }
+  }
+}
+
+async function act(what: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    throw new ToolError(`Cannot ${what}: ${messageOf(error)}`);
   }
 }
 

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { ToolError } from "../core/errors.ts";
+import { defineTool, shown } from "./define.ts";
+
+export const askUser = defineTool({
+  name: "ask_user",
+  description:
+    "Ask the user a question that only they can answer, with options to choose from if there are some. Ask " +
+    "when a wrong guess would cost work, not for leave to go on.",
+  kind: "other",
+  readOnly: true,
+  needs: "questions",
+  schema: z.object({
+    question: z.string().min(1),
+    options: z.array(z.string().min(1)).max(10).optional(),
+  }),
+  title: (args) => `ask ${shown(args.question)}`,
+
+  prepare({ question, options = [] }, { questions }) {
+    return {
+      touches: [],
+      async run(signal) {
+        const answer = await questions.ask(question, options, signal);
+        if (answer === undefined) {
+          throw new ToolError(
+            "The user gave no answer. Go on with what you know, or stop and say what you need.",
+          );
+        }
+        return { text: `The user answers: ${answer}`, summary: answer.replace(/\s+/g, " ").slice(0, 80) };
+      },
+    };
+  },
+});

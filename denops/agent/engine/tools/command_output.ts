@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { defineTool, shown } from "./define.ts";
+import { reportText } from "./run_terminal_command.ts";
+
+export const commandOutput = defineTool({
+  name: "command_output",
+  description: "What a command in the background has printed so far, and whether it still runs.",
+  kind: "read",
+  readOnly: true,
+  needs: "commands",
+  schema: z.object({ id: z.string() }),
+  title: (args) => `output of ${shown(args.id)}`,
+
+  prepare({ id }, { commands }) {
+    return {
+      touches: [],
+      async run() {
+        const report = await commands.output(id);
+        return { text: reportText(report), summary: report.end };
+      },
+    };
+  },
+});

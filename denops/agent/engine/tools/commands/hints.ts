@@ -1,0 +1,82 @@
+/** Why a command failed, where its output says so in a known way: one line the model can act on. Pure. */
+
+interface Hint {
+  readonly pattern: RegExp;
+  hint(match: RegExpExecArray): string;
+}
+
+const HINTS: readonly Hint[] = [
+  {
+    pattern: /Cannot find (?:module|package) '([^']+)'|Module not found: .*'([^']+)'/,
+    hint: ([, a, b]) =>
+      `the module ${a ?? b} is not installed or its path is wrong; look at the manifest first`,
+  },
+  {
+    pattern: /ModuleNotFoundError: No module named '([^']+)'/,
+    hint: ([, name]) => `the Python module ${name} is not installed`,
+  },
+  {
+    pattern: /(?:npm error|npm ERR!) Missing script: "?([\w:-]+)/,
+    hint: ([, name]) => `package.json has no script ${name}; read it for those there are`,
+  },
+  { pattern: /error: no such command: `?([\w-]+)/, hint: ([, name]) => `cargo has no command ${name}` },
+  {
+    pattern: /EADDRINUSE.*?:(\d+)|[Aa]ddress already in use/,
+    hint: ([, port]) =>
+      `the port ${port ?? ""} is in use; choose another one or stop what holds it`.replace("  ", " "),
+  },
+  {
+    pattern: /EACCES|[Pp]ermission denied|Operation not permitted/,
+    hint: () => "permission denied; commands may write inside the project only",
+  },
+  {
+    pattern: /EROFS|[Rr]ead-only file system/,
+    hint: () => "the place is read-only; commands may write inside the project and /tmp only",
+  },
+  {
+    pattern:
+      /ENOTFOUND|EAI_AGAIN|Could not resolve host|Temporary failure in name resolution|[Nn]etwork is unreachable|getaddrinfo|dns error/,
+    hint: () => "there is no network for commands; set network to true to ask the user for it",
+  },
+  {
+    pattern: /CONFLICT \(|Automatic merge failed|needs merge/,
+    hint: () => "there are merge conflicts; read the files that git names and resolve the marks",
+  },
+  {
+    pattern: /(?:^|\n)(?:\/bin\/)?(?:ba|da|z)?sh: (?:line )?\d*:? ?([\w./-]+): (?:command )?not found/,
+    hint: ([, name]) => `${name} is not installed or not on the PATH`,
+  },
+  { pattern: /fatal: not a git repository/, hint: () => "the folder is not in a git repository" },
+  {
+    pattern: /No such file or directory: '?([^'\n]+)|cannot access '([^']+)': No such file/,
+    hint: ([, a, b]) => `${a ?? b} does not exist; list the folder first`,
+  },
+  { pattern: /ENOENT.*?'([^']+)'/, hint: ([, name]) => `${name} does not exist` },
+  {
+    pattern: /make: \*\*\* No rule to make target '([^']+)'/,
+    hint: ([, name]) => `the Makefile has no target ${name}`,
+  },
+  // The first failure of a test run, with its place.
+  {
+    pattern: /(?:FAIL|FAILED|✕|✗|not ok|● ).*?([\w./-]+\.\w+:\d+)/,
+    hint: ([, place]) => `the first failure is at ${place}`,
+  },
+  {
+    pattern: /File "([^"]+)", line (\d+)[\s\S]*?\n(\w*Error\b[^\n]*)/,
+    hint: ([, file, line, error]) => `${error} at ${file}:${line}`,
+  },
+  { pattern: /--> ([\w./-]+:\d+):\d+/, hint: ([, place]) => `the first error is at ${place}` },
+  {
+    pattern: /([\w./-]+\.[cm]?[jt]sx?)[:(](\d+)[:,]\d+\)?:? (?:- )?error/,
+    hint: ([, file, line]) => `the first error is at ${file}:${line}`,
+  },
+];
+
+/** Undefined if nothing known is in the output. */
+export function hintFor(output: string): string | undefined {
+  for (const { pattern, hint } of HINTS) {
+    const match = pattern.exec(output);
+    if (match !== null) return `[hint] ${hint(match)}`;
+  }
+  return undefined;
+}

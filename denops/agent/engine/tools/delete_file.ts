@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { ToolError } from "../core/errors.ts";
+import { defineTool, shown } from "./define.ts";
+import { lineDiff } from "./files/line_diff.ts";
+import { shownPath } from "./files/workspace.ts";
+
+export const deleteFile = defineTool({
+  name: "delete_file",
+  description: "Delete one file. Folders are not deleted; they may stay empty.",
+  kind: "delete",
+  readOnly: false,
+  schema: z.object({ path: z.string().describe("relative to the project") }),
+  title: (args) => `delete ${shown(args.path)}`,
+
+  async prepare({ path }, { workspace }, signal) {
+    const target = await workspace.resolve(path);
+    const info = await workspace.info(target);
+    if (info === undefined) throw new ToolError(`${shownPath(target)} does not exist.`);
+    if (info.kind === "directory") {
+      throw new ToolError(`${shownPath(target)} is a folder; delete its files one by one.`);
+    }
+    const before = await workspace.readIfText(target, signal);
+    const diff = before === undefined ? undefined : lineDiff(target.path, before.text, "");
+    return {
+      touches: [{ access: "write", path: target }],
+      ...(diff === undefined ? {} : { diff }),
+      async run(signal) {
+        const change = await workspace.remove(target, before, signal);
+        const counts = diff === undefined ? {} : { diff };
+        return { text: `Deleted ${shownPath(target)}.`, summary: "deleted", changes: [change], ...counts };
+      },
+    };
+  },
+});

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { counted, defineTool, shown } from "./define.ts";
+
+const MOST_FILES = 1_000;
+
+export const listFiles = defineTool({
+  name: "list_files",
+  description: "List files below a folder, all levels; ignored files are left out.",
+  kind: "search",
+  readOnly: true,
+  needs: "search",
+  schema: z.object({
+    path: z.string().optional().describe("folder, the project's root unless told"),
+    glob: z.string().optional().describe('such as "*.ts"'),
+    depth: z.int().min(1).optional().describe("levels of folders"),
+  }),
+  title: (args) => `list files ${shown(args.glob, shown(args.path, "."))}`,
+
+  async prepare({ path, glob, depth }, { workspace, search }) {
+    const target = await workspace.resolveReadable(path || ".");
+    return {
+      touches: [{ access: "read", path: target }],
+      async run(signal) {
+        const { paths, more } = await search.files({
+          path: target.relative,
+          most: MOST_FILES,
+          ...(glob === undefined ? {} : { glob }),
+          ...(depth === undefined ? {} : { depth }),
+        }, signal);
+        if (paths.length === 0) return { text: "There are no files.", summary: "none" };
+        const note = more ? [`[more than ${MOST_FILES}; narrow with path or glob]`] : [];
+        return {
+          text: [...paths, ...note].join("\n"),
+          summary: `${more ? "more than " : ""}${counted(paths.length, "file")}`,
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { ToolError } from "../core/errors.ts";
+import { defineTool, shown } from "./define.ts";
+import { shownPath } from "./files/workspace.ts";
+
+export const moveFile = defineTool({
+  name: "move_file",
+  description: "Move or rename one file. Nothing is overwritten.",
+  kind: "move",
+  readOnly: false,
+  schema: z.object({
+    from: z.string().describe("relative to the project"),
+    to: z.string().describe("the new path, with the file's name"),
+  }),
+  title: (args) => `move ${shown(args.from)} to ${shown(args.to)}`,
+
+  async prepare({ from, to }, { workspace }, signal) {
+    const source = await workspace.resolve(from);
+    const target = await workspace.resolve(to);
+    const info = await workspace.info(source);
+    if (info === undefined) throw new ToolError(`${shownPath(source)} does not exist.`);
+    if (info.kind !== "file") throw new ToolError(`${shownPath(source)} is not a file.`);
+    if (target.exists) {
+      throw new ToolError(`${shownPath(target)} exists already. Choose another name or delete it first.`);
+    }
+    const before = await workspace.readIfText(source, signal);
+    return {
+      touches: [{ access: "write", path: source }, { access: "write", path: target }],
+      async run(signal) {
+        const change = await workspace.move(source, target, before, signal);
+        return {
+          text: `Moved ${shownPath(source)} to ${shownPath(target)}.`,
+          summary: "moved",
+          changes: [change],
+        };
+      },
+    };
+  },
+});

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { messageOf } from "../core/errors.ts";
+import { counted, defineTool, type Tool, type ToolContext } from "./define.ts";
+import { findCodeChanges } from "./find_code_changes.ts";
+import { findFiles } from "./find_files.ts";
+import { listFiles } from "./list_files.ts";
+import { readFile } from "./read_file.ts";
+import { searchWorkspace } from "./search_workspace.ts";
+
+/** Only tools that change nothing; each takes its own arguments. */
+const OPERATIONS: Readonly<Record<string, Tool>> = {
+  search: searchWorkspace,
+  find_files: findFiles,
+  list: listFiles,
+  read: readFile,
+  git: findCodeChanges,
+};
+const MOST_OPERATIONS = 10;
+const LONGEST_SECTION = 8_000;
+
+export const research = defineTool({
+  name: "research",
+  description:
+    "Do several look-ups at the same time and get one report. Each operation is search (query, is_regex, " +
+    "directory, glob), find_files (query), list (path, glob), read (path, offset, limit) or git (path, since, query).",
+  kind: "search",
+  readOnly: true,
+  needs: "search",
+  schema: z.object({
+    operations: z.array(z.looseObject({ type: z.enum(["search", "find_files", "list", "read", "git"]) }))
+      .min(1).max(MOST_OPERATIONS),
+  }),
+  title: (args) =>
+    `research ${Array.isArray(args.operations) ? counted(args.operations.length, "look-up") : "…"}`,
+
+  prepare({ operations }, context) {
+    return {
+      touches: [],
+      async run(signal) {
+        const sections = await Promise.all(
+          operations.map(({ type, ...args }) => section(type, args, context, signal)),
+        );
+        return { text: sections.join("\n\n"), summary: counted(operations.length, "look-up") };
+      },
+    };
+  },
+});
+
+async function section(
+  type: string,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+  signal: AbortSignal,
+): Promise<string> {
+  const tool = OPERATIONS[type];
+  const title = tool?.title(args) ?? type;
+  try {
+    // Reading checks deny_read when it is prepared, as ever.
+    const prepared = await tool?.prepare(args, context, signal);
+    const text = (await prepared?.run(signal))?.text ?? "";
+    const cut = text.length > LONGEST_SECTION ? `${text.slice(0, LONGEST_SECTION)}\n[cut]` : text;
+    return `══ ${title} ══\n${cut}`;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return `══ ${title} ══\n${messageOf(error)}`;
+  }
+}

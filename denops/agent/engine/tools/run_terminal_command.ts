@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { ToolError } from "../core/errors.ts";
+import type { CommandReport } from "../core/ports.ts";
+import { hintFor } from "./commands/hints.ts";
+import { defineTool, shown, type ToolContext } from "./define.ts";
+
+const DEFAULT_TIMEOUT = 120;
+/** A command in the background may run for as long as commands may. */
+const LONGEST_TIMEOUT = 600;
+
+export const runTerminalCommand = defineTool({
+  name: "run_terminal_command",
+  description:
+    "Run a shell command (bash) in the project, in a sandbox: it may write inside the project only, has no " +
+    "network unless network is true and the user agrees, and gets no input. The folder it ends in is where the next " +
+    "one starts. Set background to true for servers and watchers, then use command_output and stop_command.",
+  kind: "execute",
+  readOnly: false,
+  needs: "commands",
+  schema: z.object({
+    command: z.string().min(1),
+    cwd: z.string().optional().describe("folder relative to the project"),
+    timeout: z.number().min(1).max(LONGEST_TIMEOUT).optional().describe("seconds, 120 unless told"),
+    background: z.boolean().optional().describe("return at once with an id"),
+    network: z.boolean().optional().describe("ask the user to allow the network for this command"),
+  }),
+  title: (args) => `run ${shown(args.command)}`,
+
+  async prepare(args, context) {
+    const { commands } = context;
+    const { folder, note } = await workingFolder(args.cwd, context);
+    const background = args.background === true;
+    const input = {
+      command: args.command,
+      cwd: folder,
+      timeout: args.timeout ?? (background ? LONGEST_TIMEOUT : DEFAULT_TIMEOUT),
+      network: args.network === true,
+      background,
+    };
+    return {
+      touches: [],
+      command: input,
+      async run(signal, changed) {
+        const final = changed === undefined ? input : { ...input, command: changed };
+        const notes = [
+          note,
+          changed === undefined ? undefined : `the user changed the command to: ${changed}`,
+        ];
+        const prefix = notes.filter((line) => line !== undefined).map((line) => `[${line}]\n`).join("");
+        if (background) {
+          const id = await commands.startInBackground(final, context.callId, signal);
+          const text =
+            `${prefix}Started in the background as ${id}. Use command_output and stop_command with this id.`;
+          return { text, summary: `in the background as ${id}` };
+        }
+        const report = await commands.run(final, context.callId, signal);
+        if (report.folder !== undefined) context.session.folder = report.folder;
+        return { text: prefix + reportText(report), summary: report.end, failed: report.failed };
+      },
+    };
+  },
+});
+
+/** Outside of the project the root is meant, and the model is told. */
+async function workingFolder(
+  cwd: string | undefined,
+  context: Pick<ToolContext, "workspace" | "session">,
+): Promise<{ folder: string; note?: string }> {
+  const { workspace, session } = context;
+  const wanted = cwd ?? session.folder;
+  try {
+    const resolved = await workspace.resolve(wanted === "" ? "." : wanted);
+    if ((await workspace.info(resolved))?.kind === "directory") return { folder: resolved.path };
+    if (cwd !== undefined) throw new ToolError(`${cwd} is not a folder.`);
+  } catch (error) {
+    if (!(error instanceof ToolError) || !/outside/.test(error.message)) throw error;
+    return { folder: workspace.root, note: `${cwd} is outside of the project: the command runs in its root` };
+  }
+  // The folder that the last command ended in is gone.
+  session.folder = "";
+  return { folder: workspace.root };
+}
+
+export function reportText(report: CommandReport): string {
+  const output = report.output.trimEnd();
+  const hint = report.failed ? hintFor(output) : undefined;
+  return [output === "" ? "(no output)" : output, `[${report.end}]`, ...(hint === undefined ? [] : [hint])]
+    .join("\n");
+}

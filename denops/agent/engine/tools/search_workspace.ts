@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { counted, defineTool, shown } from "./define.ts";
+import { grepText } from "./search/format.ts";
+
+/** Matching lines that the model gets. */
+const MOST_MATCHES = 200;
+
+export const searchWorkspace = defineTool({
+  name: "search_workspace",
+  description:
+    "Search the project's files for text or a regular expression (ripgrep; ignored files are left out). " +
+    "Matching lines are marked with →.",
+  kind: "search",
+  readOnly: true,
+  needs: "search",
+  schema: z.object({
+    query: z.string().min(1),
+    is_regex: z.boolean().optional().describe("query is a regular expression"),
+    directory: z.string().optional().describe("folder or file to search in"),
+    glob: z.string().optional().describe('such as "*.ts" or "!**/test/**"'),
+    case: z.enum(["smart", "sensitive", "insensitive"]).optional().describe("smart unless told"),
+    context: z.int().min(0).max(10).optional().describe("lines around each match, 1 unless told"),
+  }),
+  title: (args) => `search ${shown(args.query)}`,
+
+  async prepare(args, { workspace, search }) {
+    const target = await workspace.resolveReadable(args.directory || ".");
+    return {
+      touches: [{ access: "read", path: target }],
+      async run(signal) {
+        const found = await search.grep({
+          query: args.query,
+          isRegex: args.is_regex === true,
+          path: target.relative,
+          case: args.case ?? "smart",
+          context: args.context ?? 1,
+          most: MOST_MATCHES,
+          ...(args.glob === undefined ? {} : { glob: args.glob }),
+        }, signal);
+        const summary = found.total === 0
+          ? "nothing found"
+          : `${found.more ? "more than " : ""}${counted(found.total, "match", "matches")}`;
+        return { text: grepText(found, MOST_MATCHES), summary };
+      },
+    };
+  },
+});

@@ -1,0 +1,18 @@
+import { z } from "zod";
+import { defineTool } from "./define.ts";
+
+export const think = defineTool({
+  name: "think",
+  description: "Write down a thought before a difficult step. It changes nothing and looks up nothing.",
+  kind: "think",
+  readOnly: true,
+  schema: z.object({ thought: z.string() }),
+  title: () => "think",
+
+  prepare({ thought }) {
+    return {
+      touches: [],
+      run: () => Promise.resolve({ text: "Noted.", summary: thought.replace(/\s+/g, " ").slice(0, 80) }),
+    };
+  },
+});

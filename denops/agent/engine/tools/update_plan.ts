@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { counted, defineTool } from "./define.ts";
+
+export const updatePlan = defineTool({
+  name: "update_plan",
+  description:
+    "Show the user the steps of a longer task and where you are. Send all steps each time; one at a time is " +
+    "in_progress.",
+  kind: "think",
+  readOnly: true,
+  schema: z.object({
+    steps: z.array(z.object({
+      step: z.string().min(1),
+      status: z.enum(["pending", "in_progress", "completed"]),
+    })).min(1).max(50),
+  }),
+  title: () => "plan",
+
+  prepare({ steps }, { session }) {
+    return {
+      touches: [],
+      run() {
+        session.plan = steps;
+        const done = steps.filter(({ status }) => status === "completed").length;
+        const left = steps.length - done;
+        const text = left === 0 ? "The plan is done." : `The plan is shown; ${counted(left, "step")} left.`;
+        return Promise.resolve({ text, summary: `${done} of ${counted(steps.length, "step")}`, plan: steps });
+      },
+    };
+  },
+});

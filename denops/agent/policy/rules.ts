@@ -1,0 +1,93 @@
+/**
+ * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
+ * `read(.env)`, `network(npm install *)`. deny > ask > allow; within a list the most specific is named. Pure.
+ */
+// @ts-types="@types/picomatch"
+import picomatch from "picomatch";
+import { commandMatches, type CommandVerdict, specificity } from "./command.ts";
+import type { ResolvedPath } from "./path.ts";
+
+export const RULE_KINDS = ["run", "network", "read", "write", "fetch", "mcp"] as const;
+export type RuleKind = (typeof RULE_KINDS)[number];
+
+/** Strongest first. */
+export const RULE_SOURCES = ["session", "project", "user"] as const;
+export type RuleSource = (typeof RULE_SOURCES)[number];
+
+export type RuleVerdict = "allow" | "ask" | "deny";
+
+export interface Rule {
+  readonly verdict: RuleVerdict;
+  readonly kind: RuleKind;
+  /** A glob of paths, a pattern of one simple command, a host, or server/tool. */
+  readonly pattern: string;
+  readonly source: RuleSource;
+}
+
+/** "run(git diff *)" */
+export function ruleText(rule: Pick<Rule, "kind" | "pattern">): string {
+  return `${rule.kind}(${rule.pattern})`;
+}
+
+/** The rule of a text. @throws {Error} one line that shows the form. */
+export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource): Rule {
+  const [, kind, pattern] = /^\s*(\w+)\((.+)\)\s*$/s.exec(text) ?? [];
+  const known = RULE_KINDS.find((name) => name === kind);
+  if (known === undefined || pattern === undefined || /[\r\n]/.test(pattern)) {
+    throw new Error(`Not a rule: ${text}. Rules look like run(git diff *), write(src/**) or read(docs/**).`);
+  }
+  return { verdict, kind: known, pattern: pattern.trim(), source };
+}
+
+/** The verdict of the rules on a file, and the rule that gave it; undefined if none speaks of it. */
+export function fileRule(
+  rules: readonly Rule[],
+  kind: "read" | "write",
+  path: ResolvedPath,
+): Rule | undefined {
+  const names = [...new Set([path.relative, path.named])];
+  const matching = (verdict: RuleVerdict) => {
+    const covers = (rule: Rule, name: string) =>
+      picomatch.isMatch(name, rule.pattern, { dot: true, nocase: true });
+    return rules.filter((rule) => rule.verdict === verdict && rule.kind === kind)
+      // What is forbidden under one of a link's names is forbidden; what is allowed must be so under both.
+      .filter((rule) =>
+        verdict === "allow"
+          ? names.every((name) => covers(rule, name))
+          : names.some((name) => covers(rule, name))
+      );
+  };
+  return mostSpecific(matching("deny")) ?? mostSpecific(matching("ask")) ?? mostSpecific(matching("allow"));
+}
+
+export type LineRules =
+  | { readonly verdict: "deny" | "ask"; readonly rule: Rule }
+  /** Every simple command of the line is allowed, each by one of these. */
+  | { readonly verdict: "allow"; readonly rules: readonly Rule[] };
+
+/** The verdict of the rules on a command line: deny or ask if they name any part, allow only if they name all. */
+export function lineRules(
+  rules: readonly Rule[],
+  kind: "run" | "network",
+  line: CommandVerdict,
+): LineRules | undefined {
+  const of = (verdict: RuleVerdict) => rules.filter((rule) => rule.kind === kind && rule.verdict === verdict);
+  for (const verdict of ["deny", "ask"] as const) {
+    const named = of(verdict).filter((rule) =>
+      line.commands.some((command) => commandMatches(rule.pattern, command))
+    );
+    const rule = mostSpecific(named);
+    if (rule !== undefined) return { verdict, rule };
+  }
+  if (!line.parsed || line.commands.length === 0) return undefined;
+  const allowing = line.commands.map((command) =>
+    mostSpecific(of("allow").filter((rule) => commandMatches(rule.pattern, command)))
+  );
+  const found = allowing.flatMap((rule) => rule === undefined ? [] : [rule]);
+  return found.length === allowing.length ? { verdict: "allow", rules: [...new Set(found)] } : undefined;
+}
+
+function mostSpecific(rules: readonly Rule[]): Rule | undefined {
+  const strength = (rule: Rule) => specificity(rule.pattern) * 10 - RULE_SOURCES.indexOf(rule.source);
+  return rules.toSorted((a, b) => strength(b) - strength(a))[0];
+}

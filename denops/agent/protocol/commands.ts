@@ -1,0 +1,32 @@
+/** How a command crosses between engine and supervisor: ACP's terminal methods, with these in `_meta`. */
+import { z } from "zod";
+
+/** `rawInput` of the permission request for a command: exactly what will run. */
+export const CommandInput = z.object({
+  command: z.string().min(1),
+  /** Absolute; the root or a folder below. */
+  cwd: z.string(),
+  /** Seconds. */
+  timeout: z.number().min(1).max(600),
+  network: z.boolean(),
+  background: z.boolean(),
+});
+export type CommandInput = z.infer<typeof CommandInput>;
+
+/** `_meta["agent.nvim"]` of terminal/create. */
+export const TerminalMeta = CommandInput.extend({ toolCallId: z.string() });
+export type TerminalMeta = z.infer<typeof TerminalMeta>;
+
+/** `_meta["agent.nvim"]` of the answers to terminal/output and terminal/wait_for_exit. */
+export const TerminalEnd = z.object({
+  /** One line: "exit code 1", "timed out after 120 s". */
+  text: z.string(),
+  /** Where the next command starts, relative to the root. */
+  folder: z.string().optional(),
+});
+
+/** The same command in the same circumstances: what an approval is bound to. */
+export function commandKey(sessionId: string, toolCallId: string, input: CommandInput): string {
+  const { command, cwd, timeout, network, background } = input;
+  return JSON.stringify([sessionId, toolCallId, command, cwd, timeout, network, background]);
+}

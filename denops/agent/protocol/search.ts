@@ -1,0 +1,63 @@
+/** What the engine may have looked for: the supervisor runs ripgrep and git with fixed arguments. */
+import { z } from "zod";
+
+/** Request, engine to client. */
+export const SEARCH = "_agent/search";
+
+/** Relative to the root, "" for the root; resolved by the engine, and once more by the supervisor. */
+const path = z.string();
+
+export const SearchRequest = z.discriminatedUnion("op", [
+  z.object({
+    op: z.literal("grep"),
+    sessionId: z.string(),
+    query: z.string().min(1),
+    isRegex: z.boolean(),
+    path,
+    glob: z.string().optional(),
+    case: z.enum(["smart", "sensitive", "insensitive"]),
+    /** Lines around each match. */
+    context: z.int().min(0).max(10),
+    /** Matching lines that are wanted; the rest is counted up to a limit. */
+    most: z.int().min(1).max(1_000),
+  }),
+  z.object({
+    op: z.literal("files"),
+    sessionId: z.string(),
+    path,
+    glob: z.string().optional(),
+    depth: z.int().min(1).optional(),
+    most: z.int().min(1).max(200_000),
+  }),
+  z.object({
+    op: z.literal("changes"),
+    sessionId: z.string(),
+    path,
+    /** As git takes it: "2 days ago", a date, a commit. */
+    since: z.string().optional(),
+    /** Text that a commit added or removed. */
+    query: z.string().optional(),
+  }),
+]);
+export type SearchRequest = z.infer<typeof SearchRequest>;
+
+export const FoundLine = z.object({
+  path: z.string(),
+  line: z.int(),
+  text: z.string(),
+  isMatch: z.boolean(),
+});
+export type FoundLine = z.infer<typeof FoundLine>;
+
+export const SearchResponse = z.discriminatedUnion("op", [
+  /** `total` counts matching lines; `more` if counting was given up. */
+  z.object({ op: z.literal("grep"), lines: z.array(FoundLine), total: z.int(), more: z.boolean() }),
+  z.object({ op: z.literal("files"), paths: z.array(z.string()), more: z.boolean() }),
+  z.object({ op: z.literal("changes"), text: z.string() }),
+]);
+export type SearchResponse = z.infer<typeof SearchResponse>;
+
+/** Without the session, which only the protocol knows. */
+export type SearchQuery = SearchRequest extends infer Each
+  ? Each extends unknown ? Omit<Each, "sessionId"> : never
+  : never;

@@ -1,0 +1,116 @@
+/** The sandbox of a shell command: everything readable but secrets, only the project writable. Pure. */
+import { join } from "node:path";
+import type { GitLayout } from "./grants.ts";
+
+export interface CommandPlaces {
+  readonly root: string;
+  /** Where the command starts: the root or below. */
+  readonly cwd: string;
+  readonly home: string | undefined;
+  /** Existing folders and files that commands may not see: keys, other programs' state, Neovim's sockets. */
+  readonly maskedFolders: readonly string[];
+  readonly maskedFiles: readonly string[];
+  /** Folders outside of the project that the user lets commands write. */
+  readonly writable: readonly string[];
+  readonly network: boolean;
+}
+
+/** Below the home folder; those that exist are masked. */
+export const SECRET_FOLDERS = [
+  ".ssh",
+  ".aws",
+  ".azure",
+  ".gnupg",
+  ".kube",
+  ".docker",
+  ".password-store",
+  ".mozilla",
+  ".thunderbird",
+  ".config/gh",
+  ".config/gcloud",
+  ".config/op",
+  ".config/google-chrome",
+  ".config/chromium",
+  ".local/share/keyrings",
+  "Library/Keychains",
+  "Library/Application Support/Google/Chrome",
+  "Library/Application Support/Firefox",
+];
+
+export const SECRET_FILES = [
+  ".netrc",
+  ".npmrc",
+  ".pypirc",
+  ".git-credentials",
+  ".config/git/credentials",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".bash_history",
+  ".zsh_history",
+  ".python_history",
+  ".node_repl_history",
+  ".psql_history",
+];
+
+/** Arguments of bubblewrap up to the program; the program and its own follow. */
+export function bwrapCommandArguments(places: CommandPlaces, git: GitLayout): readonly string[] {
+  const { root, cwd, network } = places;
+  const writable = (path: string) => ["--bind", path, path];
+  const readOnly = (path: string) => ["--ro-bind", path, path];
+  const gitPath = join(root, ".git");
+  return [
+    "--unshare-user",
+    "--disable-userns",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    ...(network ? [] : ["--unshare-net"]),
+    "--die-with-parent",
+    "--new-session",
+    ...["--ro-bind", "/", "/"],
+    ...["--dev", "/dev"],
+    ...["--proc", "/proc"],
+    // Unix sockets pass a read-only mount, so the folders where they live are empty ones.
+    ...["--tmpfs", "/tmp"],
+    ...["--tmpfs", "/run"],
+    ...["--tmpfs", "/var/tmp"],
+    ...places.maskedFolders.flatMap((path) => ["--tmpfs", path]),
+    ...places.maskedFiles.flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    ...places.writable.flatMap(writable),
+    ...writable(root),
+    // Bound on itself, so that nobody can move it away from under its guarded parts.
+    ...(git.kind === "directory" ? writable(gitPath) : []),
+    ...(git.kind === "file" ? readOnly(gitPath) : []),
+    ...git.guarded.flatMap(readOnly),
+    ...["--chdir", cwd],
+    "--",
+  ];
+}
+
+/**
+ * The same for macOS, as a profile of sandbox-exec. Later rules win.
+ * Source: the profiles in /System/Library/Sandbox/Profiles and `man sandbox-exec`.
+ */
+export function seatbeltProfile(places: CommandPlaces, git: GitLayout): string {
+  const quoted = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+  const subpaths = (paths: readonly string[]) => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
+  const { root } = places;
+  const guarded = [...git.guarded, ...(git.kind === "file" ? [join(root, ".git")] : [])];
+  const masked = [...places.maskedFolders, ...places.maskedFiles];
+  return [
+    "(version 1)",
+    "(allow default)",
+    places.network ? "" : "(deny network*)",
+    // Sockets of other programs stay out of reach, network or not.
+    "(deny network-outbound (remote unix-socket))",
+    "(deny file-write*)",
+    `(allow file-write* ${
+      subpaths([root, ...places.writable])
+    } (subpath "/dev") (subpath "/private/tmp") (regex #"^/private/var/folders/"))`,
+    guarded.length === 0 ? "" : `(deny file-write* ${subpaths(guarded)})`,
+    // Renaming the folder would take its guarded parts along.
+    git.kind === "directory" ? `(deny file-write-unlink (literal ${quoted(join(root, ".git"))}))` : "",
+    masked.length === 0 ? "" : `(deny file-read* file-write* ${subpaths(masked)})`,
+  ].filter((line) => line !== "").join("\n");
+}

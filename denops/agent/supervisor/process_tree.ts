@@ -1,0 +1,51 @@
+/** The processes that a process has started, and theirs. */
+
+/** The process and all below it; those that have been handed to another parent are not found. */
+export async function processTree(root: number): Promise<readonly number[]> {
+  const children = Deno.build.os === "linux" ? childrenFromProc : childrenFromPs;
+  return await children(root);
+}
+
+async function childrenFromProc(root: number): Promise<readonly number[]> {
+  const found: number[] = [root];
+  for (const pid of found) {
+    try {
+      for await (const task of Deno.readDir(`/proc/${pid}/task`)) {
+        const text = await Deno.readTextFile(`/proc/${pid}/task/${task.name}/children`);
+        found.push(...text.trim().split(" ").filter((part) => part !== "").map(Number));
+      }
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return found;
+}
+
+async function childrenFromPs(root: number): Promise<readonly number[]> {
+  const found: number[] = [root];
+  try {
+    const { stdout } = await new Deno.Command("ps", { args: ["-axo", "pid=,ppid="], stderr: "null" })
+      .output();
+    const pairs = new TextDecoder().decode(stdout).trim().split("\n").map((line) =>
+      line.trim().split(/\s+/).map(Number)
+    );
+    for (const pid of found) {
+      for (const [child, parent] of pairs) {
+        if (parent === pid && child !== undefined && !found.includes(child)) found.push(child);
+      }
+    }
+  } catch {
+    // Without ps only the process itself is known.
+  }
+  return found;
+}
+
+export function signalAll(pids: readonly number[], signal: Deno.Signal): void {
+  for (const pid of pids) {
+    try {
+      Deno.kill(pid, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/** A project in use: its engine, its rules, its commands. One for each root and configuration. */
+import type { UserConfig } from "../protocol/config.ts";
+import { UnsavedTextResponse, WriteUnsavedResponse } from "../protocol/extensions.ts";
+import type { ShownRule, Update } from "../protocol/ui.ts";
+import { ruleText } from "../policy/rules.ts";
+import { screenUpdates, toolUpdate } from "./acp_updates.ts";
+import { ApprovalLog } from "./approval_log.ts";
+import type { EditorQuestions } from "./editor_questions.ts";
+import { Engine, type EngineEvents } from "./engine.ts";
+import type { Gate, GateContext } from "./gate.ts";
+import { type Launch, launchCommand } from "./launch.ts";
+import { lookups } from "./lookups.ts";
+import { engineConfig, type ProviderWorld } from "./provider.ts";
+import { RuleBook } from "./rule_book.ts";
+import { search, type SearchOptions } from "./search.ts";
+import { commandLevel, specifyCommand } from "./shell.ts";
+import { Terminals } from "./terminals.ts";
+import { visible } from "./visible.ts";
+
+export interface ProjectPorts {
+  push(update: Update): void;
+  notice(chat: number, severity: "info" | "warning" | "error", text: string): void;
+  /** The chat that an engine's session belongs to; undefined once it is gone. */
+  chatOf(sessionId: string): number | undefined;
+  readonly gate: Gate;
+  readonly editor: EditorQuestions;
+  readonly world: ProviderWorld;
+}
+
+/** Characters of a running command's output that the screen gets. */
+const SHOWN_OUTPUT = 8_000;
+
+export class Project implements AsyncDisposable {
+  readonly engine: Engine;
+  readonly launch: Launch;
+  readonly provider: string;
+  readonly model: string;
+  readonly #parts: Parts;
+
+  private constructor(engine: Engine, launch: Launch, provider: string, model: string, parts: Parts) {
+    this.engine = engine;
+    this.launch = launch;
+    this.provider = provider;
+    this.model = model;
+    this.#parts = parts;
+  }
+
+  /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
+  static async open(root: string, user: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
+    const parts = await Parts.open(root, user, ports);
+    const config = await engineConfig(user, ports.world);
+    const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
+    const launch = await launchCommand(root, config, user, announce);
+    const engine = await Engine.start(launch, config, parts.events());
+    return new Project(engine, launch, config.provider.name, config.model, parts);
+  }
+
+  shownRules(chat: number): readonly ShownRule[] {
+    return this.#parts.rules.rules(chat)
+      .map((rule) => ({ verdict: rule.verdict, rule: ruleText(rule), source: rule.source }));
+  }
+
+  removeRule(rule: string, chat: number): Promise<boolean> {
+    return this.#parts.rules.remove(rule, chat);
+  }
+
+  logEntries(): Promise<readonly string[]> {
+    return this.#parts.logLines();
+  }
+
+  /** The turn of this session is over or stopped. */
+  stopTurn(sessionId: string): void {
+    this.#parts.terminals.stopTurn(sessionId);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.engine[Symbol.asyncDispose](), this.#parts.terminals[Symbol.asyncDispose]()]);
+  }
+}
+
+/** What the engine's requests are answered with; it is there before the engine is. */
+class Parts {
+  readonly root: string;
+  readonly rules: RuleBook;
+  readonly log: ApprovalLog;
+  readonly terminals: Terminals;
+  readonly #ports: ProjectPorts;
+  readonly #sandboxed: boolean;
+  readonly #allowSafe: boolean;
+  readonly #searchOptions: SearchOptions;
+
+  private constructor(
+    root: string,
+    rules: RuleBook,
+    sandboxed: boolean,
+    user: UserConfig,
+    ports: ProjectPorts,
+  ) {
+    this.root = root;
+    this.rules = rules;
+    this.log = new ApprovalLog(user.state_dir);
+    this.#ports = ports;
+    this.#sandboxed = sandboxed;
+    this.#allowSafe = user.allow_safe_commands;
+    this.#searchOptions = { root, denyRead: user.deny_read, sandboxed };
+    this.terminals = new Terminals(root, lookups, {
+      spend: (sessionId, input) => ports.gate.spend(sessionId, input),
+      specify: (input) => specifyCommand(input, root, user),
+      show: (sessionId, id, output) => {
+        const chat = ports.chatOf(sessionId);
+        if (chat === undefined) return;
+        ports.push({
+          type: "tool",
+          chat,
+          id,
+          status: "in_progress",
+          output: visible(output.slice(-SHOWN_OUTPUT)),
+        });
+      },
+    });
+  }
+
+  static async open(root: string, user: UserConfig, ports: ProjectPorts): Promise<Parts> {
+    const rules = await RuleBook.open(user.state_dir, root, user.rules);
+    return new Parts(root, rules, await commandLevel(user) !== "none", user, ports);
+  }
+
+  events(): EngineEvents {
+    const { push, editor, gate, chatOf } = this.#ports;
+    const withChat = (sessionId: string, tell: (chat: number) => void) => {
+      const chat = chatOf(sessionId);
+      if (chat !== undefined) tell(chat);
+    };
+    return {
+      update: ({ sessionId, update }) =>
+        withChat(sessionId, (chat) => {
+          for (const shown of screenUpdates(chat, update)) push(shown);
+        }),
+      fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) =>
+        withChat(sessionId, (chat) => {
+          const texts = {
+            ...(before === undefined ? {} : { before }),
+            ...(after === undefined ? {} : { after }),
+          };
+          push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
+        }),
+      retry: ({ sessionId, attempt, tries, waitMs, reason }) =>
+        withChat(sessionId, (chat) => {
+          push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
+        }),
+      permission: async (request) => {
+        const chat = chatOf(request.sessionId);
+        if (chat === undefined) return { outcome: { outcome: "cancelled" } };
+        // Agents may ask about a call that they never announced.
+        push(toolUpdate(chat, request.toolCall));
+        return await gate.permission(request, this.#gateContext(chat));
+      },
+      unsavedText: async ({ path }) => {
+        return UnsavedTextResponse.parse(await editor.ask({ method: "unsaved_text", path }));
+      },
+      writeUnsaved: async ({ path, base, text }) => {
+        return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", path, base, text }));
+      },
+      terminals: this.terminals,
+      search: (request, signal) => search(request, this.#searchOptions, signal),
+    };
+  }
+
+  async logLines(): Promise<readonly string[]> {
+    const entries = await this.log.entries();
+    return entries.filter(({ root }) => root === this.root)
+      .map(({ time, title, answer, rule }) =>
+        `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${rule})`
+      );
+  }
+
+  #gateContext(chat: number): GateContext {
+    const { root, rules, log } = this;
+    return { chat, root, rules, log, sandboxed: this.#sandboxed, allowSafe: this.#allowSafe };
+  }
+}

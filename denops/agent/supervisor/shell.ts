@@ -1,0 +1,131 @@
+/** How a command is run on this machine: the sandbox's arguments, the shell, the environment. */
+import { join, sep } from "node:path";
+// @ts-types="@types/picomatch"
+import picomatch from "picomatch";
+import type { CommandInput } from "../protocol/commands.ts";
+import type { UserConfig } from "../protocol/config.ts";
+import {
+  bwrapCommandArguments,
+  type CommandPlaces,
+  seatbeltProfile,
+  SECRET_FILES,
+  SECRET_FOLDERS,
+} from "./command_sandbox.ts";
+import type { CommandSpec } from "./command_runner.ts";
+import { findProgram, gitLayout, sandbox } from "./sandbox.ts";
+
+/** Entries of the project that are looked at for secrets at most. */
+const MOST_ENTRIES = 50_000;
+const SKIPPED = new Set([".git", "node_modules", "target", ".venv", "venv", "__pycache__"]);
+
+export type CommandLevel = "bubblewrap" | "seatbelt" | "none";
+
+/** What holds commands here. */
+export async function commandLevel(user: Pick<UserConfig, "sandbox">): Promise<CommandLevel> {
+  if (user.sandbox === "off") return "none";
+  if ((await sandbox()).level === "bubblewrap") return "bubblewrap";
+  return Deno.build.os === "darwin" && await findProgram("sandbox-exec") !== undefined ? "seatbelt" : "none";
+}
+
+export type ShellOptions = Pick<
+  UserConfig,
+  "sandbox" | "deny_read" | "command_write" | "command_environment" | "socket" | "state_dir"
+>;
+
+export async function specifyCommand(
+  input: CommandInput,
+  root: string,
+  user: ShellOptions,
+): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
+  const shell = await findProgram("bash") ?? await findProgram("sh") ?? "sh";
+  const env = commandEnvironment(user.command_environment);
+  const level = await commandLevel(user);
+  if (level === "none") return { program: shell, sandboxArgs: [], shell, env };
+  const places = await commandPlaces(input, root, user);
+  const git = await gitLayout(root);
+  if (level === "seatbelt") {
+    return { program: "sandbox-exec", sandboxArgs: ["-p", seatbeltProfile(places, git)], shell, env };
+  }
+  const found = await sandbox();
+  if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
+  return { program: found.bwrap, sandboxArgs: bwrapCommandArguments(places, git), shell, env };
+}
+
+/** Cleared but for what programs cannot do without. */
+export function commandEnvironment(more: readonly string[]): Record<string, string> {
+  const env: Record<string, string> = {
+    TERM: "dumb",
+    NO_COLOR: "1",
+    CI: "1",
+    PAGER: "cat",
+    GIT_PAGER: "cat",
+    GIT_TERMINAL_PROMPT: "0",
+  };
+  const names = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", ...more];
+  const all = Deno.env.toObject();
+  for (const [name, value] of Object.entries(all)) {
+    if (names.includes(name) || name.startsWith("LC_")) env[name] = value;
+  }
+  return env;
+}
+
+export async function commandPlaces(
+  input: Pick<CommandInput, "cwd" | "network">,
+  root: string,
+  user: ShellOptions,
+): Promise<CommandPlaces> {
+  const home = Deno.env.get("HOME");
+  const own = [user.state_dir];
+  const folders = home === undefined ? own : [...SECRET_FOLDERS.map((name) => join(home, name)), ...own];
+  const files = [
+    ...(home === undefined ? [] : SECRET_FILES.map((name) => join(home, name))),
+    ...(user.socket === undefined ? [] : [user.socket]),
+    ...await secretFiles(root, user.deny_read),
+  ];
+  return {
+    root,
+    cwd: input.cwd,
+    home,
+    network: input.network,
+    writable: await existing(user.command_write, "directory"),
+    // A project inside of such a folder stays visible: it is mounted over it.
+    maskedFolders: await existing(folders, "directory"),
+    maskedFiles: await existing(files, "file"),
+  };
+}
+
+/** Those that are there, by their real paths: a link would lead past the mask. */
+async function existing(paths: readonly string[], kind: "directory" | "file"): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const path of paths) {
+    const info = await Deno.stat(path).catch(() => undefined);
+    if (info === undefined || info.isDirectory !== (kind === "directory")) continue;
+    found.add(await Deno.realPath(path));
+  }
+  return [...found];
+}
+
+/** Files of the project that the model may not read; commands read them no more than tools do. */
+export async function secretFiles(root: string, denyRead: readonly string[]): Promise<readonly string[]> {
+  const isSecret = picomatch([...denyRead], { dot: true, nocase: true });
+  const found: string[] = [];
+  const folders = [root];
+  let seen = 0;
+  for (const folder of folders) {
+    try {
+      for await (const entry of Deno.readDir(folder)) {
+        if (++seen > MOST_ENTRIES) return found;
+        const path = join(folder, entry.name);
+        if (entry.isDirectory) {
+          if (!SKIPPED.has(entry.name)) folders.push(path);
+        } else if (isSecret(path.slice(root.length + 1).replaceAll(sep, "/"))) {
+          const real = await Deno.realPath(path).catch(() => undefined);
+          if (real !== undefined) found.push(real);
+        }
+      }
+    } catch {
+      // A folder that cannot be read hides nothing from commands either.
+    }
+  }
+  return found;
+}
