@@ -13,7 +13,7 @@ M.schema = {
   {
     name = "provider",
     type = "string|nil",
-    doc = "Name of the model's provider. Without it: a local Ollama, else the first known key variable that is set.",
+    doc = "The model's provider. Without it: the only one in providers, a local Ollama, or the first key that is set.",
   },
   { name = "model", type = "string|nil", doc = "Name of the model, as the provider knows it." },
   {
@@ -120,7 +120,7 @@ M.schema = {
     one_of = { "auto", "always", "never" },
     doc = "Whether an approval takes the cursor. auto: only from an idle chat.",
   },
-  { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends or waits out of view." },
+  { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
 }
 
 --- Globs, in order, the last match wins; true may be written without asking.

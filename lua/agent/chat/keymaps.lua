@@ -16,7 +16,7 @@ M.keys = {
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
   { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn" },
   { keys = "q", modes = "n", where = "both", action = "hide", doc = "hide the chat; the turn goes on" },
-  { keys = "<Tab>", modes = "n", where = "both", action = "tab", doc = "answer what waits, else open or close a block" },
+  { keys = "<Tab>", modes = "n", where = "both", action = "tab", doc = "go to what waits, else open or close a block" },
   { keys = "<CR>", modes = "n", where = "transcript", action = "enter", doc = "open the file, or open or close a block" },
   { keys = "gf", modes = "n", where = "transcript", action = "goto_file", doc = "open the file" },
   { keys = "]]", modes = "n", where = "transcript", action = "next_turn", doc = "next message of yours" },

@@ -155,7 +155,7 @@ end
 ---@param count integer
 ---@return string
 local function conflict_notice(follow, count)
-  return ("%s: your unsaved text was kept in %d %s the agent changed too; `:write!` would overwrite the agent's version, `:Agent changes` shows both"):format(
+  return ("%s: your unsaved text was kept in %d %s the agent changed too; `:write!` would overwrite the agent's version"):format(
     label(follow.event),
     count,
     count == 1 and "place" or "places"

@@ -1,0 +1,292 @@
+/** The help and the code say the same: what one of them names, the other has. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { UserConfig } from "../denops/agent/protocol/config.ts";
+import { PRESETS, WIRES } from "../denops/agent/protocol/providers.ts";
+import { TOOLS } from "../denops/agent/engine/tools/registry.ts";
+import { PLUGIN } from "./support/agent.ts";
+import { ChildNvim } from "./support/nvim.ts";
+import { scratch } from "./support/project.ts";
+import { Vimdoc } from "./support/vimdoc.ts";
+
+const TEXT = await Deno.readTextFile(join(PLUGIN, "doc/agent.txt"));
+const help = new Vimdoc(TEXT);
+
+const nvim = () => ChildNvim.start({ runtime: [PLUGIN] });
+
+/** Both sides as "name → what is said of it", so that a failure shows what one of them lacks. */
+function same(documented: readonly (readonly [string, unknown])[], real: typeof documented): void {
+  const names = documented.map(([name]) => name);
+  assert.deepEqual(names.length, new Set(names).size, `named twice in: ${names.join(" ")}`);
+  assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(real));
+}
+
+Deno.test("help: every option with its type, default and text", async () => {
+  await using child = await nvim();
+  interface Option {
+    readonly name: string;
+    readonly type: string;
+    readonly default: string;
+    readonly doc: string;
+    readonly one_of?: readonly string[];
+  }
+  const options = await child.lua<readonly Option[]>(`
+    return vim.tbl_map(function(option)
+      local default = vim.inspect(option.default)
+      return {
+        name = option.name,
+        type = option.type:gsub("|", " or "),
+        default = #default > 40 and "below" or default,
+        doc = option.doc,
+        one_of = option.one_of,
+      }
+    end, require("agent.config").schema)`);
+  const entries = help.entries("agent-option-");
+  same(
+    entries.map(({ tag, heading, paragraphs }) => {
+      const [name = "", ...rest] = heading.split(/\s+/);
+      const choices = paragraphs.join(" ").match(/One of ("[a-z]+"(?:, "[a-z]+")*)\./)?.[1];
+      assert.equal(tag, `agent-option-${name}`);
+      return [name, { heading: rest.join(" "), doc: paragraphs[0], choices }];
+    }),
+    options.map(({ name, type, default: value, doc, one_of }) => {
+      const choices = one_of?.map((choice) => `"${choice}"`).join(", ");
+      return [name, { heading: `${type}; default: ${value}`, doc, choices }];
+    }),
+  );
+  for (const { name } of options.filter((option) => option.default === "below")) {
+    const block = help.entry(`agent-option-${name}`).code[0] ?? "";
+    const [shown, real] = await child.lua<[unknown, unknown]>(
+      `local block, name = ...
+      local env = {}
+      setfenv(assert(loadstring(block)), env)()
+      for _, option in ipairs(require("agent.config").schema) do
+        if option.name == name then return { env[name], option.default } end
+      end`,
+      block,
+      name,
+    );
+    assert.deepEqual(shown, real, `the default of ${name}`);
+  }
+});
+
+Deno.test("help: every sub-command, <Plug> map and function", async () => {
+  await using child = await nvim();
+  interface Action {
+    readonly name: string;
+    readonly doc: string;
+    readonly args?: string;
+    readonly plug?: string;
+  }
+  const actions = await child.lua<readonly Action[]>(`return require("agent.actions")`);
+  same(
+    help.entries(":Agent-").filter(({ tag }) => tag !== ":Agent-range")
+      .map(({ tag, heading, paragraphs: [doc] }) => [tag.slice(":Agent-".length), { heading, doc }]),
+    actions.map(({ name, doc, args }) => [name, {
+      heading: `:Agent ${name}${args === undefined ? "" : ` ${args}`}`,
+      doc,
+    }]),
+  );
+  assert.deepEqual(
+    await child.lua(`return vim.fn.getcompletion("Agent ", "cmdline")`),
+    actions.map(({ name }) => name),
+  );
+  // Their forms: with a range, and with a bang.
+  assert.deepEqual(
+    await child.lua(`local it = vim.api.nvim_get_commands({}).Agent return { it.range ~= nil, it.bang }`),
+    [help.tags.includes(":Agent-range"), help.tags.includes(":Agent!")],
+  );
+
+  const maps = help.table("agent-plug").map(({ cells: [map, command = ""] }) =>
+    [String(map), command.replace(/^\|:Agent-(.*)\|$/, "$1")] as const
+  );
+  same(
+    maps,
+    actions.flatMap(({ name, plug }) => plug === undefined ? [] : [[`<Plug>(${plug})`, name] as const]),
+  );
+  for (const mode of ["n", "x"]) {
+    const real = await child.lua<readonly [string, string][]>(
+      `return vim.iter(vim.api.nvim_get_keymap(...))
+        :filter(function(map) return vim.startswith(map.lhs, "<Plug>(Agent") end)
+        :map(function(map) return { map.lhs, (map.desc:gsub("^Agent: ", "")) } end):totable()`,
+      mode,
+    );
+    same(maps, real);
+  }
+
+  const functions = await child.lua<readonly string[]>(`return vim.tbl_keys(require("agent"))`);
+  same(
+    help.entries("agent.").filter(({ tag }) => tag.endsWith("()")).map(({ tag, heading }) => {
+      const name = tag.slice("agent.".length, -2);
+      return [name, heading.startsWith(`${name}(`)];
+    }),
+    functions.map((name) => [name, true]),
+  );
+});
+
+Deno.test("help: every event with its data", async () => {
+  await using child = await nvim();
+  const names = await child.lua<Record<string, string>>(`return require("agent.events").names`);
+  const tags = help.tags.filter((tag) => /^Agent[A-Z]/.test(tag));
+  same(
+    tags.map((tag) => help.entry(tag)).map(({ heading, paragraphs: [text] }) => [heading, text]),
+    Object.entries(names),
+  );
+  assert.deepEqual(tags.toSorted(), Object.keys(names).toSorted());
+});
+
+Deno.test("help: every highlight group and what it links to", async () => {
+  await using child = await nvim();
+  const real = await child.lua<Record<string, string>>(`
+    require("agent.highlights").define()
+    local links = {}
+    for name, highlight in pairs(vim.api.nvim_get_hl(0, {})) do
+      if vim.startswith(name, "Agent") then links[name] = highlight.link end
+    end
+    return links`);
+  const rows = help.table("agent-highlights");
+  same(rows.map(({ cells: [name = "", link] }) => [name, link]), Object.entries(real));
+  const tags = help.tags.filter((tag) => tag.startsWith("hl-")).map((tag) => tag.slice("hl-".length));
+  assert.deepEqual(tags, rows.map(({ cells: [name] }) => name));
+});
+
+Deno.test("help: every key of the chat and of the approval", async () => {
+  await using child = await nvim();
+  // Each mapping as "mode, where, key" → what it does, in Neovim's own spelling of keys.
+  const read = (buffers: string) =>
+    child.lua<readonly [string, string][]>(`
+    local maps = {}
+    for where, buffer in pairs(${buffers}) do
+      for _, mode in ipairs({ "n", "i", "x" }) do
+        for _, map in ipairs(vim.api.nvim_buf_get_keymap(buffer, mode)) do
+          table.insert(maps, { mode .. " " .. where .. " " .. map.lhs, (map.desc:gsub("^Agent: ", "")) })
+        end
+      end
+    end
+    return maps`);
+  const spelled = (keys: string) => child.lua<string>("return vim.fn.keytrans(vim.keycode(...))", keys);
+
+  const chat: [string, string][] = [];
+  for (const { cells: [key = "", modes = "", where = "", doc = ""] } of help.table("agent-chat-keys")) {
+    for (const buffer of where === "both" ? ["transcript", "input"] : [where]) {
+      for (const mode of modes.split(" ")) chat.push([`${mode} ${buffer} ${await spelled(key)}`, doc]);
+    }
+  }
+  await child.lua(`_G.chat = require("agent.chat").get()`);
+  same(chat, await read("{ transcript = chat.transcript, input = chat.input.buffer }"));
+
+  const approval: [string, string][] = [];
+  for (const { cells: [key = "", doc = ""] } of help.table("agent-approval-keys")) {
+    approval.push([`n approval ${await spelled(key)}`, doc]);
+  }
+  await child.lua(`
+    require("agent.approval")
+    local waits = { type = "approval", chat = 1, request = 1, tool = "1", title = "write x", reason = "sensitive" }
+    require("agent.client").receive({ waits })
+    vim.cmd("Agent approval")`);
+  await child.waitForScreen("write x");
+  assert.equal(await child.lua("return vim.bo.filetype"), "agent-approval");
+  same(approval, await read("{ approval = vim.api.nvim_get_current_buf() }"));
+});
+
+Deno.test("help: every preset, wire and tool", () => {
+  const presets = help.table("agent-presets").map(({ cells, more }) => [...cells, ...more]);
+  const real = Object.entries(PRESETS).map(([name, { wire, base_url, key_env, default_model }]) => [
+    name,
+    default_model ?? (wire === "ollama" ? "the first one listed" : "none"),
+    key_env.length === 0 ? "none" : key_env.join(", "),
+    `${wire}  ${base_url}`,
+  ]);
+  assert.deepEqual(presets, real);
+  assert.deepEqual(help.table("agent-wires").map(({ cells: [name] }) => name), [...WIRES]);
+  assert.deepEqual(
+    help.table("agent-tools").map(({ cells: [name] }) => name),
+    TOOLS.map(({ name }) => name),
+  );
+});
+
+Deno.test("help: the built-in list of sensitive files", async () => {
+  await using child = await nvim();
+  const [list = ""] = help.codeIn("agent-sensitivity");
+  const [shown, real] = await child.lua<[unknown, unknown]>(
+    `return { assert(loadstring("return {" .. ... .. "}"))(), require("agent.config").safe_to_write }`,
+    list,
+  );
+  assert.deepEqual(shown, real);
+});
+
+Deno.test("help: examples in Lua compile, and the options in them are right", async () => {
+  await using child = await nvim();
+  for (const block of help.code("lua")) {
+    const [problem, config] = await child.lua<[string, unknown]>(
+      `local block = ...
+      local run, problem = loadstring(block)
+      if not run and loadstring("return {" .. block .. "\\n}") then return { "", false } end
+      if not run then return { problem, false } end
+      if block:find('require("agent").setup(', 1, true) then run() end
+      local config = require("agent.config")
+      return { table.concat(config.current_problems(), "\\n"), config.for_supervisor() }`,
+      block,
+    );
+    assert.equal(problem, "", block);
+    const parsed = UserConfig.safeParse(config);
+    if (config !== false) assert.ok(parsed.success, `${parsed.error?.message} in ${block}`);
+  }
+});
+
+Deno.test("help: the messages under Troubleshooting are those of the code", async () => {
+  let code = "";
+  for (const folder of ["lua", "denops"]) code += await sources(join(PLUGIN, folder));
+  const messages = help.codeIn("agent-troubleshooting").join("\n").split("\n");
+  assert.ok(messages.length > 30);
+  for (const message of messages) {
+    const fragments = message.split(/\{[^}]*\}|…/).map((part) =>
+      part.replace(/^[\s:;,.()"]+|[\s:;,.()"]+$/g, "")
+    );
+    const telling = fragments.filter((part) => part.length >= 6 && !part.startsWith("agent: "));
+    for (const part of telling) assert.ok(code.includes(part), `nothing in the code says "${part}"`);
+  }
+});
+
+/** The text of every source file in a folder, but tests. */
+async function sources(folder: string): Promise<string> {
+  let text = "";
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) text += await sources(path);
+    else if (/\.(lua|ts)$/.test(name) && !name.endsWith("_test.ts")) text += await Deno.readTextFile(path);
+  }
+  return text;
+}
+
+Deno.test("help: tags are unique, and :help opens them; every link leads somewhere", async () => {
+  // In a folder of its own: `doc/tags` of the checkout may be another one's.
+  await using folder = await scratch({ "doc/agent.txt": TEXT });
+  await using child = await ChildNvim.start({ runtime: [folder.root] });
+  await child.lua("vim.cmd.helptags((...))", folder.path("doc"));
+  const tags = new Set(
+    await child.lua<readonly string[]>(`
+      local tags = {}
+      for _, file in ipairs(vim.api.nvim_get_runtime_file("doc/tags", true)) do
+        for line in io.lines(file) do table.insert(tags, (line:match("^[^\\t]+"))) end
+      end
+      return tags`),
+  );
+  const broken = [...help.links, ...help.options].filter((link) => !tags.has(link));
+  assert.deepEqual(broken, []);
+  assert.deepEqual(help.tags.filter((tag) => !tags.has(tag)), []);
+  for (const tag of help.tags) {
+    const found = await child.lua<string>(
+      `vim.cmd.help((...)) return vim.fn.expand("%:t") .. ": " .. vim.api.nvim_get_current_line()`,
+      tag,
+    );
+    assert.ok(found.startsWith("agent.txt: ") && found.includes(`*${tag}*`), `:help ${tag} opens ${found}`);
+  }
+});
+
+Deno.test("help: 78 columns, no tabs, a modeline", () => {
+  const lines = TEXT.replaceAll("\r\n", "\n").split("\n");
+  assert.deepEqual(lines.filter((line) => [...line].length > 78 || /\t|\s$/.test(line)), []);
+  assert.match(lines[0] ?? "", /^\*agent\.txt\*\s+\S/);
+  assert.deepEqual(lines.slice(-2), ["vim:tw=78:ts=8:noet:ft=help:norl:", ""]);
+});
