@@ -8,7 +8,7 @@ const FILE = LINES.join("\n") + "\n";
 /** One edit of a.txt, `old` to `new`, between two short texts. */
 function editScript(old: string, replacement: string, path = "a.txt"): string {
   const args = JSON.stringify({ path, old_str: old, new_str: replacement });
-  return `say I edit the file now.\ncall edit_file ${args}\n---\nsay The edit is made.`;
+  return `say I edit the file now.\ncall read_file {"path": "${path}"}\n---\ncall edit_file ${args}\n---\nsay The edit is made.`;
 }
 
 async function edited(
@@ -103,15 +103,42 @@ Deno.test("the model reads what is on the user's screen, not what is on disk", a
   assert.deepEqual(agent.server.problems, []);
 });
 
-Deno.test("unsaved changes that the model has not seen, on the same lines: nothing is written, it is told both sides", async () => {
+Deno.test("what the user types after the model has read is not written over; it is told to read again", async () => {
   const whole = `call write_file ${JSON.stringify({ path: "a.txt", content: CHANGED })}`;
-  const script = `${whole}\n---\nexpect unsaved changes\nexpect MINE\nexpect LINE 6\nsay I see.`;
-  await using agent = await edited({ script }, async ({ nvim }) => {
-    await nvim.keys("6GccMINE<Esc>");
-  });
-  assert.deepEqual(agent.server.problems, []);
+  const script =
+    `call read_file {"path": "a.txt"}\n---\nwait typing\n${whole}\n---\nexpect has changed since you read it\nsay I see.`;
+  await using agent = await startAgent({ script, project: { "a.txt": FILE }, files: ["a.txt"] });
+  const { nvim, server } = agent;
+  await nvim.command("Agent! edit it");
+  await server.reached("typing");
+  await nvim.keys("6GccMINE<Esc>");
+  server.release("typing");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  assert.deepEqual(server.problems, []);
   assert.equal((await lines(agent))[5], "MINE");
   assert.equal(await agent.project.read("a.txt"), FILE);
+});
+
+Deno.test("what the user types while the write waits for an answer is merged, or kept on the same lines", async () => {
+  for (const [row, expected] of [[1, "merged"], [6, "kept"]] as const) {
+    const script =
+      `call read_file {"path": "a.txt"}\n---\ncall edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay I see.`;
+    const options = 'safe_to_write = { { "**", false } }';
+    await using agent = await startAgent({ script, options, project: { "a.txt": FILE }, files: ["a.txt"] });
+    const { nvim } = agent;
+    await nvim.command("Agent! edit it");
+    await nvim.waitForScreen("Approval");
+    await nvim.keys(`${row}GccMINE<Esc>`);
+    await nvim.command("Agent approve");
+    await nvim.waitFor(`require("agent").status():find("ready$")`);
+    assert.equal((await lines(agent))[row - 1], "MINE");
+    assert.equal((await lines(agent))[5], expected === "merged" ? "LINE 6" : "MINE");
+    assert.match(
+      agent.server.requests.at(-1)?.text ?? "",
+      expected === "merged" ? /Edited/ : /unsaved changes on the same lines/,
+    );
+    assert.equal(await agent.project.read("a.txt"), FILE);
+  }
 });
 
 Deno.test("a whole new content made from the unsaved text that the model has read replaces it", async () => {

@@ -10,6 +10,7 @@ wait streaming
 call list_directory {"path": "."}
 call read_file {"path": "src/greet.ts"}
 call read_file {"path": "src/missing.ts"}
+usage 980 40
 ---
 say Now I rename it.
 call edit_file {"path": "src/greet.ts", "old_str": "function greet(", "new_str": "function salute("}
@@ -69,7 +70,7 @@ for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
 for (const layout of ["right", "bottom"]) {
   Deno.test(`the chat in a split: ${layout}`, async () => {
     const options = `layout = "${layout}"`;
-    const script = "say It stands in one file.\n---\nrepeat\nsay Yes.";
+    const script = "say It stands in one file.\nusage 870 12\n---\nrepeat\nsay Yes.";
     await using agent = await startAgent({
       script,
       options,

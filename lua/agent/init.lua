@@ -134,16 +134,16 @@ end
 function M.log()
   local chat = ready().get()
   require("agent.client").ask({ type = "log", chat = chat.id }, function(update)
-    vim.cmd("botright new")
-    local buffer = vim.api.nvim_get_current_buf()
-    vim.bo[buffer].buftype = "nofile"
+    local buffer = vim.api.nvim_create_buf(false, true)
+    vim.cmd("tab split")
+    vim.api.nvim_win_set_buf(0, buffer)
     vim.bo[buffer].bufhidden = "wipe"
     vim.bo[buffer].modeline = false
     local lines = #update.lines > 0 and update.lines or { "Nothing was asked or allowed yet." }
     vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
     vim.bo[buffer].modifiable = false
     vim.api.nvim_win_set_cursor(0, { #lines, 0 })
-    vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buffer, desc = "Agent: close the log" })
+    vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, desc = "Agent: close the log" })
   end)
 end
 

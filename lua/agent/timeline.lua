@@ -2,7 +2,7 @@
 local M = {}
 
 ---@class agent.Block
----@field kind "user"|"text"|"thought"|"tool"|"notice"
+---@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"
 ---@field text string
 ---@field id? string            of a tool call or a message
 ---@field status? "queued"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"|"completed"|"failed"|"stopped"
@@ -142,6 +142,8 @@ function on.approval(timeline, update, changed)
   end
 end
 
+on.question = on.approval
+
 function on.approval_closed(timeline)
   timeline.approvals = math.max(0, timeline.approvals - 1)
   if timeline.approvals == 0 and timeline.state == "waiting" then
@@ -161,6 +163,24 @@ function on.retry(timeline, update, changed)
     timeline.retry.text = text
   else
     timeline.retry = timeline.blocks[add(timeline, { kind = "notice", severity = "warning", text = text })]
+  end
+  changed[#timeline.blocks] = true
+end
+
+local PLAN_MARKS = { pending = "☐", in_progress = "▸", completed = "✓" }
+
+--- The plan is one block, at the place where it was last changed.
+function on.plan(timeline, update, changed)
+  local lines = {}
+  for _, step in ipairs(update.steps) do
+    table.insert(lines, ("%s %s"):format(PLAN_MARKS[step.status], step.step))
+  end
+  local text = table.concat(lines, "\n")
+  local last = timeline.blocks[#timeline.blocks]
+  if last and last.kind == "plan" then
+    last.text = text
+  else
+    add(timeline, { kind = "plan", text = text })
   end
   changed[#timeline.blocks] = true
 end

@@ -27,6 +27,7 @@ import {
 import { SEARCH } from "../protocol/search.ts";
 import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, fsEditor, noEditor } from "./acp_editor.ts";
+import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
 import { type ClientAbilities, diffContent, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
@@ -66,6 +67,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     readFiles: false,
     writeFiles: false,
     terminals: false,
+    questions: false,
   };
   let config: EngineConfig | undefined;
 
@@ -96,6 +98,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         ask: asker(client, id),
         offers: {
           ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
+          ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
           ...(can.extensions.has(SEARCH) ? { search: acpSearch(client, id) } : {}),
         },
         publish: (event) => sender.send(event),
@@ -123,6 +126,7 @@ function abilitiesOf({ clientCapabilities, _meta }: InitializeRequest): ClientAb
     readFiles: clientCapabilities?.fs?.readTextFile === true,
     writeFiles: clientCapabilities?.fs?.writeTextFile === true,
     terminals: clientCapabilities?.terminal === true,
+    questions: Boolean(clientCapabilities?.elicitation?.form),
   };
 }
 

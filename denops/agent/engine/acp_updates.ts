@@ -18,6 +18,7 @@ export interface ClientAbilities {
   readonly readFiles: boolean;
   readonly writeFiles: boolean;
   readonly terminals: boolean;
+  readonly questions: boolean;
 }
 
 export class UpdateSender {

@@ -139,3 +139,6 @@ export function ours<T extends z.ZodType>(
   const parsed = schema.safeParse(meta?.[META]);
   return parsed.success ? parsed.data : undefined;
 }
+
+/** `_meta["agent.nvim"]` of elicitation/create: answers to choose from, besides a free one. */
+export const QuestionMeta = z.object({ options: z.array(z.string()) });

@@ -40,6 +40,8 @@ export const Action = z.discriminatedUnion("type", [
     result: z.unknown().optional(),
     error: z.string().optional(),
   }),
+  /** Without an answer the user has declined to give one. */
+  z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
   z.object({ type: z.literal("log"), request, chat }),
@@ -72,6 +74,19 @@ export type Update =
     readonly chat: number;
     readonly request: number;
     readonly answer: string;
+  }
+  /** Closed by approval_closed, as an approval is. */
+  | {
+    readonly type: "question";
+    readonly chat: number;
+    readonly request: number;
+    readonly question: string;
+    readonly options: readonly string[];
+  }
+  | {
+    readonly type: "plan";
+    readonly chat: number;
+    readonly steps: readonly { readonly step: string; readonly status: string }[];
   }
   | { readonly type: "turn_started"; readonly chat: number }
   | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }

@@ -25,6 +25,13 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
     case "tool_call":
     case "tool_call_update":
       return [toolUpdate(chat, update)];
+    case "plan": {
+      const steps = update.entries.map(({ content, status }) => ({
+        step: visible(content).replaceAll("\n", " "),
+        status,
+      }));
+      return [{ type: "plan", chat, steps }];
+    }
     case "usage_update":
       return [{ type: "usage", chat, used: update.used, size: update.size }];
     case "notice": {

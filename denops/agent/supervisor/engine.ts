@@ -2,6 +2,8 @@
 import {
   client,
   type ClientConnection,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
   methods,
   ndJsonStream,
   type PromptResponse,
@@ -48,6 +50,7 @@ export interface EngineEvents {
   unsavedText(request: { sessionId: string; path: string }): Promise<{ text?: string | undefined }>;
   writeUnsaved(request: WriteUnsavedRequest): Promise<WriteUnsavedResponse>;
   readonly terminals: Terminals;
+  question(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResponse>;
 }
 
@@ -136,6 +139,7 @@ export class Engine implements AsyncDisposable {
       clientInfo: { name: "agent.nvim", version: VERSION },
       clientCapabilities: {
         terminal: true,
+        elicitation: { form: {} },
         session: { notices: {} },
         _meta: { [META]: { extensions: EXTENSIONS } },
       },
@@ -161,6 +165,7 @@ function clientApp(events: EngineEvents) {
     .onNotification(FILE_MODIFIED, FileModified, ({ params }) => events.fileModified(params))
     .onNotification(RETRY, Retry, ({ params }) => events.retry(params))
     .onRequest(methods.client.session.requestPermission, ({ params }) => events.permission(params))
+    .onRequest(methods.client.elicitation.create, ({ params }) => events.question(params))
     .onRequest(SEARCH, SearchRequest, ({ params, signal }) => events.search(params, signal))
     .onRequest(UNSAVED_TEXT, UnsavedTextRequest, ({ params }) => events.unsavedText(params))
     .onRequest(WRITE_UNSAVED, WriteUnsavedRequest, ({ params }) => events.writeUnsaved(params));

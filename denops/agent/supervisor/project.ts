@@ -11,6 +11,7 @@ import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
+import type { Questions } from "./questions.ts";
 import { RuleBook } from "./rule_book.ts";
 import { search, type SearchOptions } from "./search.ts";
 import { commandLevel, specifyCommand } from "./shell.ts";
@@ -24,6 +25,7 @@ export interface ProjectPorts {
   chatOf(sessionId: string): number | undefined;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
+  readonly questions: Questions;
   readonly world: ProviderWorld;
 }
 
@@ -126,7 +128,7 @@ class Parts {
   }
 
   events(): EngineEvents {
-    const { push, editor, gate, chatOf } = this.#ports;
+    const { push, editor, gate, questions, chatOf } = this.#ports;
     const withChat = (sessionId: string, tell: (chat: number) => void) => {
       const chat = chatOf(sessionId);
       if (chat !== undefined) tell(chat);
@@ -162,6 +164,10 @@ class Parts {
         return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", path, base, text }));
       },
       terminals: this.terminals,
+      question: async (request) => {
+        const chat = "sessionId" in request ? chatOf(String(request.sessionId)) : undefined;
+        return chat === undefined ? { action: "cancel" } : await questions.ask(request, chat);
+      },
       search: (request, signal) => search(request, this.#searchOptions, signal),
     };
   }

@@ -11,6 +11,7 @@ import { healthReport } from "./health.ts";
 import { Project } from "./project.ts";
 import { type ProviderWorld, realWorld } from "./provider.ts";
 import { Pump } from "./pump.ts";
+import { Questions } from "./questions.ts";
 import { findRoot, type RootQuery } from "./root.ts";
 import { visible } from "./visible.ts";
 
@@ -22,6 +23,7 @@ export class Supervisor implements AsyncDisposable {
   readonly #world: ProviderWorld;
   readonly #gate: Gate;
   readonly #editor: EditorQuestions;
+  readonly #questions: Questions;
   readonly #chats = new Map<number, Chat>();
   /** By root and configuration. */
   readonly #projects = new Map<string, Promise<Project>>();
@@ -38,6 +40,7 @@ export class Supervisor implements AsyncDisposable {
     const nextRequest = () => ++this.#lastRequest;
     this.#gate = new Gate(push, nextRequest);
     this.#editor = new EditorQuestions(push, nextRequest);
+    this.#questions = new Questions(push, nextRequest);
   }
 
   /** Takes an action of Lua. Returns at once; whatever comes of it comes as updates. */
@@ -64,6 +67,8 @@ export class Supervisor implements AsyncDisposable {
         const answer = action.error === undefined ? { result: action.result } : { error: action.error };
         return this.#editor.answer(action.request, answer);
       }
+      case "answer_question":
+        return this.#questions.answer(action.request, action.answer);
       case "rules":
         return this.#report(action.chat, this.#showRules(action.request, action.chat));
       case "remove_rule":
@@ -140,6 +145,7 @@ export class Supervisor implements AsyncDisposable {
         [...this.#chats.values()].find((candidate) => candidate.sessionId === sessionId)?.id,
       gate: this.#gate,
       editor: this.#editor,
+      questions: this.#questions,
       world: this.#world,
     });
     this.#projects.set(key, opening);
@@ -159,6 +165,7 @@ export class Supervisor implements AsyncDisposable {
   /** The turn of a chat is over: nothing of it waits, and nothing that it started goes on but what it was to. */
   #settle(id: number): void {
     this.#gate.settle(id);
+    this.#questions.settle(id);
     const sessionId = this.#chats.get(id)?.sessionId;
     if (sessionId === undefined) return;
     for (const opening of this.#projects.values()) {

@@ -97,7 +97,7 @@ function Renderer:highlight(index, block)
       })
     elseif block.kind == "notice" then
       self:mark(at, 0, #line, SEVERITY_GROUPS[block.severity])
-    elseif block.kind == "thought" then
+    elseif block.kind == "thought" or block.kind == "plan" then
       self:mark(at, 0, #line, "AgentThought")
     else
       self:mark(at, 0, #line, "AgentTool")

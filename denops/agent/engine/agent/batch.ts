@@ -5,6 +5,7 @@ import type { Emit, ToolStart } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/messages.ts";
 import type { AskApproval } from "../core/ports.ts";
 import { parseArguments } from "../llm/assemble.ts";
+import type { Repeats } from "./repeats.ts";
 import type { PreparedCall, Tool, ToolContext, ToolResult } from "../tools/define.ts";
 
 /** More calls than this are answered with an error. */
@@ -20,9 +21,17 @@ export interface BatchPorts {
   allowForSession(prepared: PreparedCall): void;
 }
 
+/** What the batches of one turn remember of each other. */
+export interface TurnMemory {
+  readonly repeats: Repeats;
+  /** From 1. */
+  iteration: number;
+}
+
 export async function runBatch(
   calls: readonly ToolCall[],
   ports: BatchPorts,
+  memory: TurnMemory,
   signal: AbortSignal,
 ): Promise<readonly ToolMessage[]> {
   const results: ToolMessage[] = [];
@@ -30,13 +39,16 @@ export async function runBatch(
   for (let at = 0; at < running.length;) {
     const reads = readOnlyRun(running.slice(at), ports.tools);
     const group = running.slice(at, at + Math.max(1, reads));
-    results.push(...await Promise.all(group.map((call) => runCall(call, ports, signal))));
+    results.push(...await Promise.all(group.map((call) => runOrRecall(call, ports, memory, signal))));
     at += group.length;
   }
   for (const call of calls.slice(MOST_CALLS)) {
     results.push(refuse(call, `Not run: at most ${MOST_CALLS} calls at once. Send it again.`, ports));
   }
   const last = results.at(-1);
+  if (last !== undefined && results.every(({ text }) => text === ALREADY_DONE)) {
+    results[results.length - 1] = { ...last, text: `${last.text} ${ALL_REPEATED}` };
+  }
   if (calls.length > MANY_CALLS && last !== undefined) {
     const note = `\n[${calls.length} calls in one answer; at most ${MANY_CALLS} are better]`;
     results[results.length - 1] = { ...last, text: last.text + note };
@@ -50,7 +62,28 @@ function readOnlyRun(calls: readonly ToolCall[], tools: readonly Tool[]): number
   return end === -1 ? calls.length : end;
 }
 
-async function runCall(call: ToolCall, ports: BatchPorts, signal: AbortSignal): Promise<ToolMessage> {
+const ALREADY_DONE = "Already done, see the result above; nothing has changed since.";
+const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or do something else.";
+
+function runOrRecall(
+  call: ToolCall,
+  ports: BatchPorts,
+  { repeats, iteration }: TurnMemory,
+  signal: AbortSignal,
+): Promise<ToolMessage> {
+  const tool = ports.tools.find(({ name }) => name === call.name);
+  if (repeats.isKnown(call, tool, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
+  repeats.note(call, tool, iteration);
+  return runCall(call, ports, repeats.isLoop, signal);
+}
+
+/** @param loop the same call came again and again: a person must answer */
+async function runCall(
+  call: ToolCall,
+  ports: BatchPorts,
+  loop: boolean,
+  signal: AbortSignal,
+): Promise<ToolMessage> {
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = ports.tools.map(({ name }) => name).join(", ");
@@ -65,7 +98,7 @@ async function runCall(call: ToolCall, ports: BatchPorts, signal: AbortSignal): 
     const prepared = await tool.prepare(args.value, { ...ports.context, callId: call.id }, signal);
     const start = startOf(call, tool, args.value, prepared);
     ports.emit({ type: "tool_start", call: start });
-    const permitted = await permission(start, prepared, ports, signal);
+    const permitted = await permission(start, prepared, loop, ports, signal);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     return finished(call, await prepared.run(signal, permitted.command), ports);
@@ -91,10 +124,14 @@ type Permission =
 async function permission(
   start: ToolStart,
   prepared: PreparedCall,
+  loop: boolean,
   ports: BatchPorts,
   signal: AbortSignal,
 ): Promise<Permission> {
-  const decision = ports.decide(prepared);
+  const judged = ports.decide(prepared);
+  const decision: Decision = loop && judged.verdict !== "deny"
+    ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
+    : judged;
   const answered = (answer: string, rule: string) =>
     ports.emit({ type: "approval_answered", id: start.id, answer, rule });
   if (decision.verdict === "allow") {
@@ -109,7 +146,7 @@ async function permission(
   const answer = await ports.ask({
     call: start,
     reason: decision.reason,
-    force: false,
+    force: loop,
     touches: prepared.touches.map(({ access, path }) => ({
       access,
       relative: path.relative,

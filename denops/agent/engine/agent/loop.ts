@@ -3,7 +3,8 @@ import type { TurnError } from "../core/errors.ts";
 import type { StopReason } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
-import { type BatchPorts, runBatch } from "./batch.ts";
+import { type BatchPorts, runBatch, type TurnMemory } from "./batch.ts";
+import { Repeats } from "./repeats.ts";
 import { runStep } from "./step.ts";
 
 /** How often an answer that hit the output limit is continued in one turn. */
@@ -26,7 +27,9 @@ export type TurnEnd =
 export async function runTurn(text: string, ports: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   ports.append({ role: "user", text });
   let continuations = 0;
+  const memory: TurnMemory = { repeats: new Repeats(), iteration: 0 };
   for (let iteration = 1; iteration <= ports.maxIterations; iteration++) {
+    memory.iteration = iteration;
     const messages = ports.history();
     const prompt = { system: ports.system, messages, tools: ports.tools.map(({ spec }) => spec) };
     const knownIds = new Set(messages.flatMap((message) => message.role === "tool" ? [message.id] : []));
@@ -58,7 +61,7 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
       }
       return { type: "stopped", reason: "end_turn" };
     }
-    for (const result of await runBatch(end.message.calls, ports, signal)) ports.append(result);
+    for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
     if (signal.aborted) {
       ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
       return { type: "stopped", reason: "cancelled" };

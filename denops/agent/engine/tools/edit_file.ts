@@ -34,6 +34,7 @@ export const editFile = defineTool({
     if (before === undefined) {
       throw new ToolError(`${shownPath(target)} does not exist. Use write_file to create it.`);
     }
+    await workspace.checkRead(before);
     const single = old_str === undefined ? [] : [{ old_str, new_str: new_str ?? "", replace_all }];
     const wanted = [...single, ...(edits ?? [])];
     if (wanted.length === 0) throw new ToolError("edit_file needs old_str and new_str, or edits.");

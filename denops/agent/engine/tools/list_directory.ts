@@ -45,7 +45,7 @@ async function children(
       signal.throwIfAborted();
       const relative = folder.relative === "" ? entry.name : `${folder.relative}/${entry.name}`;
       const path = { path: `${folder.path}/${entry.name}`, relative, named: relative, exists: true };
-      if (!workspace.mayList(path)) continue;
+      if (!workspace.mayShow(path)) continue;
       if (entry.isDirectory) folders.push(`${entry.name}/`);
       else if (entry.isSymlink) files.push(`${entry.name} (symbolic link)`);
       else files.push(`${entry.name} (${size((await workspace.info(path))?.size ?? 0)})`);

@@ -27,7 +27,7 @@ export const readFile = defineTool({
     return {
       touches: [{ access: "read", path: target }],
       async run(): Promise<ToolResult> {
-        const unsaved = await workspace.showUnsaved(target, signal);
+        const unsaved = await workspace.noteRead(target, signal);
         const info = await workspace.info(target);
         if (unsaved === undefined && info === undefined) throw new ToolError(`${name} does not exist.`);
         if (info?.kind === "directory") throw new ToolError(`${name} is a folder. Use list_directory.`);

@@ -20,6 +20,7 @@ export const writeFile = defineTool({
   async prepare({ path, content }, { workspace }, signal) {
     const target = await workspace.resolve(path);
     const before = await workspace.readText(target, signal);
+    if (before !== undefined && workspace.mayShow(target)) await workspace.checkRead(before);
     // Models write "\n"; a file with other line endings keeps its own.
     const ending = before === undefined ? undefined : lineEnding(before.text);
     const after = ending === undefined ? content : withEnding(content, ending);

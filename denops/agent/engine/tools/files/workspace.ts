@@ -39,6 +39,8 @@ export class Workspace {
   readonly #editor: Editor;
   /** Texts of unsaved buffers as the model was last shown them, by path. */
   readonly #shown = new Map<string, string>();
+  /** Versions of files that the model has read or written, by path. */
+  readonly #known = new Map<string, string>();
 
   constructor(options: WorkspaceOptions) {
     this.root = options.root;
@@ -66,8 +68,8 @@ export class Workspace {
     return resolved;
   }
 
-  /** Paths that may not be read are not named in listings either. */
-  mayList(path: ResolvedPath): boolean {
+  /** May the model see this file? What may not be read is not named in listings either. */
+  mayShow(path: ResolvedPath): boolean {
     return this.#mayRead(path).verdict === "allow";
   }
 
@@ -75,12 +77,29 @@ export class Workspace {
     return fileInfo(path.path);
   }
 
-  /** Text of an open buffer with unsaved changes, for a tool that shows it to the model. */
-  async showUnsaved(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
+  /**
+   * Notes that the model now reads this file as it is.
+   * @returns the text of an open buffer with unsaved changes, which is what it is to be shown
+   */
+  async noteRead(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
     const text = await this.#editor.unsavedText(path.path, signal);
     if (text === undefined) this.#shown.delete(path.path);
     else this.#shown.set(path.path, text);
+    const version = text === undefined ? await versionOnDisk(path.path) : await versionOfText(text);
+    if (version !== undefined) this.#known.set(path.path, version);
     return text;
+  }
+
+  /** @throws {ToolError} unless the model has read the file, as it is now */
+  async checkRead(file: TextFile): Promise<void> {
+    const known = this.#known.get(file.path.path);
+    if (known === undefined) {
+      throw new ToolError(`You have not read ${shownPath(file.path)} yet. Read it before you change it.`);
+    }
+    const now = file.unsaved ? await versionOfText(file.text) : await versionOnDisk(file.path.path);
+    if (known !== now) {
+      throw new ToolError(`${shownPath(file.path)} has changed since you read it. Read it again.`);
+    }
   }
 
   /** The file as text; undefined if there is none. @throws {ToolError} for folders, binaries and giants. */
@@ -188,7 +207,7 @@ export class Workspace {
     }
     const merged = await this.#editor.writeUnsaved(path.path, base, text, signal);
     if (merged.status === "conflict") {
-      const both = this.mayList(path)
+      const both = this.mayShow(path)
         ? `
 ${merged.text}`
         : "";
@@ -197,6 +216,7 @@ ${merged.text}`
       );
     }
     if (merged.status === "merged") {
+      this.#known.set(path.path, await versionOfText(merged.text));
       if (this.#shown.has(path.path)) this.#shown.set(path.path, merged.text);
       const kind = before === undefined ? "created" : "modified";
       return { path: path.path, kind, ...textBefore(before), after: merged.text, onDisk: merged.saved };
@@ -207,6 +227,8 @@ ${merged.text}`
     }
     signal.throwIfAborted();
     await this.#write(path, text, now);
+    const version = await versionOnDisk(path.path);
+    if (version !== undefined) this.#known.set(path.path, version);
     return {
       path: path.path,
       kind: now === undefined ? "created" : "modified",
@@ -223,6 +245,29 @@ ${merged.text}`
       throw new ToolError(`Cannot write ${shownPath(path)}: ${messageOf(error)}`);
     }
   }
+}
+
+/** Larger files are told apart by size and time. */
+const LARGEST_HASHED = 20_000_000;
+
+async function versionOnDisk(path: string): Promise<string | undefined> {
+  try {
+    const info = await Deno.stat(path);
+    if (!info.isFile) return undefined;
+    if (info.size > LARGEST_HASHED) return `${info.size} ${info.mtime?.getTime()}`;
+    return await digest(await Deno.readFile(path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Never the version of a file on disk, even with the same text: the buffer may be saved in other bytes. */
+async function versionOfText(text: string): Promise<string> {
+  return `unsaved ${await digest(new TextEncoder().encode(text))}`;
+}
+
+async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
 
 async function act(what: string, run: () => Promise<void>): Promise<void> {

@@ -1,22 +1,10 @@
 -- The approval float: what is asked, where, why, with the diff. It waits; nothing else does.
 local client = require("agent.client")
 local config = require("agent.config")
+local content = require("agent.approval.content")
 local events = require("agent.events")
 
 local M = {}
-
----@class agent.Approval
----@field chat integer
----@field request integer
----@field title string
----@field reason string
----@field path? string
----@field before? string
----@field after? string
----@field command? string     what would be run
----@field folder? string      where, relative to the project
----@field network? boolean
----@field suggestion? string  the rule that "always" would write
 
 --- Those that wait, the oldest first; the first is shown.
 ---@type agent.Approval[]
@@ -34,22 +22,6 @@ local ARM_MS = 400
 
 local namespace = vim.api.nvim_create_namespace("agent.approval")
 
-local diff = vim.text and vim.text.diff or vim.diff
-
---- The keys that this approval offers.
----@param approval agent.Approval
----@return string
-local function keys_of(approval)
-  local parts = { "a once", "s session" }
-  if approval.suggestion then
-    table.insert(parts, "A always")
-  end
-  table.insert(parts, "r reject")
-  table.insert(parts, "R with reason")
-  table.insert(parts, approval.command and "e edit" or approval.after and "d diff" or nil)
-  return " " .. table.concat(parts, "  ") .. " "
-end
-
 ---@return boolean
 local function is_open()
   return window ~= nil and vim.api.nvim_win_is_valid(window)
@@ -60,55 +32,14 @@ local function is_focused()
   return is_open() and vim.api.nvim_get_current_win() == window
 end
 
---- The whole command, where it runs, and whether it gets the network.
----@param approval agent.Approval
----@return string[] lines
----@return table<integer, string> groups
-local function command_content(approval)
-  local lines, groups = { approval.reason }, { "AgentWarning" }
-  local where = approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder)
-  table.insert(lines, where .. (approval.network and ", with the network" or ", without network"))
-  groups[2] = approval.network and "AgentWarning" or "AgentHint"
-  for _, line in ipairs(vim.split(approval.command, "\n")) do
-    table.insert(lines, "$ " .. line)
-    groups[#lines] = "AgentTitle"
-  end
-  return lines, groups
-end
-
---- Lines and the highlight group of each.
----@param approval agent.Approval
----@return string[] lines
----@return table<integer, string> groups
-local function content(approval)
-  if approval.command then
-    return command_content(approval)
-  end
-  local lines = { approval.title, approval.reason }
-  local groups = { "AgentTitle", "AgentWarning" }
-  if not approval.after then
-    return lines, groups
-  end
-  local text = diff(approval.before or "", approval.after, { result_type = "unified", ctxlen = 3 })
-  for _, line in ipairs(vim.split(text, "\n", { trimempty = true })) do
-    if not line:find("^\\ No newline") then
-      table.insert(lines, line)
-      groups[#lines] = line:find("^%+") and "AgentDiffAdd"
-        or line:find("^%-") and "AgentDiffDelete"
-        or line:find("^@@") and "AgentHint"
-        or nil
-    end
-  end
-  return lines, groups
-end
-
 ---@param line_count integer
 ---@return table
 local function place(line_count)
   local free = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
-  local title = #queue > 1 and (" Approval 1 of %d "):format(#queue) or " Approval "
+  local kind = queue[1] and queue[1].question and "Question" or "Approval"
+  local title = #queue > 1 and (" %s 1 of %d "):format(kind, #queue) or (" %s "):format(kind)
   local armed = is_focused() and vim.uv.now() >= armed_at
-  local hint = is_focused() and (armed and queue[1] and keys_of(queue[1]) or " … ") or " <Tab> in the chat, or :Agent approval, to answer "
+  local hint = is_focused() and (armed and queue[1] and content.keys(queue[1]) or " … ") or " <Tab> in the chat, or :Agent approval, to answer "
   return {
     relative = "editor",
     anchor = "SW",
@@ -181,29 +112,6 @@ local function answer(option, more)
   return true
 end
 
---- The two versions side by side in a tab of their own.
-local function open_diff()
-  local approval = queue[1]
-  if not approval or not approval.after then
-    return
-  end
-  vim.cmd("tab split")
-  for index, text in ipairs({ approval.before or "", approval.after }) do
-    if index == 2 then
-      vim.cmd("rightbelow vsplit")
-    end
-    local scratch = vim.api.nvim_create_buf(false, true)
-    vim.bo[scratch].bufhidden = "wipe"
-    vim.bo[scratch].modeline = false
-    vim.api.nvim_buf_set_lines(scratch, 0, -1, false, vim.split(text, "\n"))
-    vim.bo[scratch].modifiable = false
-    vim.api.nvim_win_set_buf(0, scratch)
-    vim.bo[scratch].filetype = vim.filetype.match({ filename = approval.path or "" }) or ""
-    vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = scratch, desc = "Agent: close the diff" })
-    vim.cmd.diffthis()
-  end
-end
-
 ---@param run fun()
 ---@return fun()
 local function when_armed(run)
@@ -219,24 +127,36 @@ local function map_keys()
     vim.keymap.set("n", key, when_armed(run), { buffer = buffer, nowait = true, desc = "Agent: " .. doc })
   end
   map("a", function()
-    answer("allow_once")
-  end, "allow once")
+    M.approve()
+  end, "allow once, or type an answer")
   map("s", function()
-    answer("allow_session")
+    M.approve("session")
   end, "allow for this session")
   map("r", function()
-    answer("reject")
+    if not M.decline() then
+      answer("reject")
+    end
   end, "reject")
   map("R", function()
     M.reject()
   end, "reject with a reason")
+  for number = 1, 9 do
+    map(tostring(number), function()
+      local options = queue[1] and queue[1].options
+      if options and options[number] then
+        M.answer_question(options[number])
+      end
+    end, "choose this answer")
+  end
   map("A", function()
     M.always()
   end, "always allow, by a rule")
   map("e", function()
     M.edit()
   end, "edit the command")
-  map("d", open_diff, "open the diff in a tab")
+  map("d", function()
+    content.open_diff(queue[1])
+  end, "open the diff in a tab")
   map("<Tab>", function()
     table.insert(queue, table.remove(queue, 1))
     close()
@@ -264,7 +184,7 @@ function show()
   buffer = vim.api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "wipe"
   vim.bo[buffer].modeline = false
-  local lines, groups = content(approval)
+  local lines, groups = content.lines(approval)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   for row, name in pairs(groups) do
     vim.api.nvim_buf_set_extmark(buffer, namespace, row - 1, 0, { line_hl_group = name })
@@ -313,10 +233,43 @@ end
 ---@param scope? "session"|"always"
 ---@return boolean answered
 function M.approve(scope)
+  if queue[1] and queue[1].question then
+    return M.type_answer()
+  end
   if scope == "always" then
     return M.always()
   end
   return answer(scope == "session" and "allow_session" or "allow_once")
+end
+
+--- Answers the question that waits; nil leaves it without an answer.
+---@param text? string
+function M.answer_question(text)
+  client.send({ type = "answer_question", request = queue[1].request, answer = text })
+  table.remove(queue, 1)
+  close()
+  show()
+end
+
+---@return boolean
+function M.type_answer()
+  local question = queue[1]
+  vim.ui.input({ prompt = "Answer: " }, function(text)
+    if text and vim.trim(text) ~= "" and queue[1] == question then
+      M.answer_question(text)
+    end
+  end)
+  return true
+end
+
+--- Leaves a question without an answer. False if it is no question that waits.
+---@return boolean
+function M.decline()
+  if not (queue[1] and queue[1].question) then
+    return false
+  end
+  M.answer_question(nil)
+  return true
 end
 
 --- Proposes the smallest rule that would have answered, to be edited.
@@ -357,6 +310,9 @@ end
 ---@param reason? string
 ---@return boolean
 function M.reject(reason)
+  if M.decline() then
+    return true
+  end
   local approval = queue[1]
   if not approval or reason then
     return answer("reject", { reason = reason })
@@ -380,8 +336,8 @@ local function requested(update)
   events.emit("AgentApprovalRequested", {
     chat = update.chat,
     request = update.request,
-    title = update.title,
-    reason = update.reason,
+    title = update.title or update.question,
+    reason = update.reason or "the agent asks",
   })
   show()
 end
@@ -403,7 +359,7 @@ end
 
 client.listen(function(batch)
   for _, update in ipairs(batch) do
-    if update.type == "approval" then
+    if update.type == "approval" or update.type == "question" then
       requested(update)
     elseif update.type == "approval_closed" then
       closed(update)

@@ -1,0 +1,57 @@
+/** Calls that come again: what was just looked up is not looked up again, and a loop is noticed. */
+import type { ToolCall } from "../core/messages.ts";
+import type { Tool } from "../tools/define.ts";
+
+/** Iterations after which a look-up may be repeated. */
+const REMEMBERED = 2;
+/** The same call this many times in a row asks a person, whatever the rules. */
+const IN_A_ROW = 3;
+
+/** Tools whose answer may be another one each time. */
+const CHANGING = new Set(["command_output", "ask_user", "think", "update_plan", "get_diagnostics"]);
+
+export class Repeats {
+  /** Signature → iteration of the last time. */
+  readonly #seen = new Map<string, number>();
+  #last = "";
+  #row = 0;
+
+  /** True if this look-up was made in one of the last two iterations and nothing was changed since. */
+  isKnown(call: ToolCall, tool: Tool | undefined, iteration: number): boolean {
+    if (tool?.readOnly !== true || CHANGING.has(tool.name)) return false;
+    const before = this.#seen.get(signature(call));
+    return before !== undefined && before < iteration && iteration - before <= REMEMBERED;
+  }
+
+  /** Notes a call that is about to be run. */
+  note(call: ToolCall, tool: Tool | undefined, iteration: number): void {
+    const text = signature(call);
+    this.#row = text === this.#last ? this.#row + 1 : 1;
+    this.#last = text;
+    // Whatever changes something may change the answer of any look-up.
+    if (tool?.readOnly === true) this.#seen.set(text, iteration);
+    else this.#seen.clear();
+  }
+
+  /** True if the call noted last came for the third time in a row. */
+  get isLoop(): boolean {
+    return this.#row >= IN_A_ROW;
+  }
+}
+
+/** Arguments in another order are the same call. */
+function signature({ name, arguments: text }: ToolCall): string {
+  try {
+    return `${name} ${JSON.stringify(sorted(JSON.parse(text)))}`;
+  } catch {
+    return `${name} ${text}`;
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1).map(([key, item]) => [key, sorted(item)]),
+  );
+}

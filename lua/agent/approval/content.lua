@@ -1,0 +1,118 @@
+-- What an approval shows: its lines, its keys, its diff.
+local M = {}
+
+---@class agent.Approval
+---@field chat integer
+---@field request integer
+---@field title string
+---@field reason string
+---@field path? string
+---@field before? string
+---@field after? string
+---@field command? string     what would be run
+---@field folder? string      where, relative to the project
+---@field network? boolean
+---@field question? string    the agent asks something instead
+---@field options? string[]   answers to choose from
+---@field suggestion? string  the rule that "always" would write
+
+local diff = vim.text and vim.text.diff or vim.diff
+
+--- The keys that this approval offers.
+---@param approval agent.Approval
+---@return string
+function M.keys(approval)
+  if approval.question then
+    local choose = approval.options and #approval.options > 0 and ("1-%d choose  "):format(math.min(9, #approval.options)) or ""
+    return (" %sa type an answer  r no answer "):format(choose)
+  end
+  local parts = { "a once", "s session" }
+  if approval.suggestion then
+    table.insert(parts, "A always")
+  end
+  table.insert(parts, "r reject")
+  table.insert(parts, "R with reason")
+  table.insert(parts, approval.command and "e edit" or approval.after and "d diff" or nil)
+  return " " .. table.concat(parts, "  ") .. " "
+end
+
+--- The whole command, where it runs, and whether it gets the network.
+---@param approval agent.Approval
+---@return string[] lines
+---@return table<integer, string> groups
+local function command_content(approval)
+  local lines, groups = { approval.reason }, { "AgentWarning" }
+  local where = approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder)
+  table.insert(lines, where .. (approval.network and ", with the network" or ", without network"))
+  groups[2] = approval.network and "AgentWarning" or "AgentHint"
+  for _, line in ipairs(vim.split(approval.command, "\n")) do
+    table.insert(lines, "$ " .. line)
+    groups[#lines] = "AgentTitle"
+  end
+  return lines, groups
+end
+
+--- The question, and the answers to choose from.
+---@param approval agent.Approval
+---@return string[] lines
+---@return table<integer, string> groups
+local function question_content(approval)
+  local lines, groups = vim.split(approval.question, "\n"), { "AgentTitle" }
+  for number, option in ipairs(approval.options or {}) do
+    table.insert(lines, ("  %d  %s"):format(number, option))
+  end
+  return lines, groups
+end
+
+--- Lines and the highlight group of each.
+---@param approval agent.Approval
+---@return string[] lines
+---@return table<integer, string> groups
+function M.lines(approval)
+  if approval.question then
+    return question_content(approval)
+  elseif approval.command then
+    return command_content(approval)
+  end
+  local lines = { approval.title, approval.reason }
+  local groups = { "AgentTitle", "AgentWarning" }
+  if not approval.after then
+    return lines, groups
+  end
+  local text = diff(approval.before or "", approval.after, { result_type = "unified", ctxlen = 3 })
+  for _, line in ipairs(vim.split(text, "\n", { trimempty = true })) do
+    if not line:find("^\\ No newline") then
+      table.insert(lines, line)
+      groups[#lines] = line:find("^%+") and "AgentDiffAdd"
+        or line:find("^%-") and "AgentDiffDelete"
+        or line:find("^@@") and "AgentHint"
+        or nil
+    end
+  end
+  return lines, groups
+end
+
+--- The two versions side by side in a tab of their own.
+---@param approval agent.Approval?
+function M.open_diff(approval)
+  if not approval or not approval.after then
+    return
+  end
+  vim.cmd("tab split")
+  for index, text in ipairs({ approval.before or "", approval.after }) do
+    if index == 2 then
+      vim.cmd("rightbelow vsplit")
+    end
+    local scratch = vim.api.nvim_create_buf(false, true)
+    vim.bo[scratch].bufhidden = "wipe"
+    vim.bo[scratch].modeline = false
+    vim.api.nvim_buf_set_lines(scratch, 0, -1, false, vim.split(text, "\n"))
+    vim.bo[scratch].modifiable = false
+    vim.api.nvim_win_set_buf(0, scratch)
+    vim.bo[scratch].filetype = vim.filetype.match({ filename = approval.path or "" }) or ""
+    vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = scratch, desc = "Agent: close the diff" })
+    vim.cmd.diffthis()
+  end
+end
+
+return M
