@@ -18,6 +18,7 @@ return {
   { name = "approve", plug = "AgentApprove", args = "[session|always]", doc = "Allow what waits: once, for this session, or by a rule." },
   { name = "reject", plug = "AgentReject", args = "[reason]", doc = "Reject what waits; the agent is told the reason." },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
+  { name = "tools", doc = "Switch tools on and off for this conversation." },
   { name = "log", doc = "Show every approval with the rule that gave it." },
   { name = "health", doc = "Run :checkhealth agent." },
 }

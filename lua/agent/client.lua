@@ -192,7 +192,7 @@ function M.ask(action, done)
   M.send(vim.tbl_extend("error", action, { request = last_request }))
 end
 
-local ANSWERS = { health = true, rules = true, log = true }
+local ANSWERS = { health = true, rules = true, log = true, tools = true }
 
 M.listen(function(batch)
   for _, update in ipairs(batch) do

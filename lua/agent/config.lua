@@ -77,6 +77,7 @@ M.schema = {
     default = {},
     doc = "Names of variables that commands get beside PATH, HOME, USER, LANG, LC_* and TZ.",
   },
+  { name = "tools_off", type = "list", default = {}, doc = "Names of tools that the model is not offered." },
   {
     name = "save_unsaved",
     type = "boolean",
@@ -259,6 +260,7 @@ function M.for_supervisor()
     "allow_safe_commands",
     "command_write",
     "command_environment",
+    "tools_off",
   }) do
     sent[name] = options[name]
   end

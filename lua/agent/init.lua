@@ -113,7 +113,7 @@ end
 --- Lists the rules in force; choosing one removes it.
 function M.rules()
   local chat = ready().get()
-  require("agent.client").ask({ type = "rules", chat = chat.id }, function(update)
+  require("agent.client").ask(vim.tbl_extend("error", { type = "rules", chat = chat.id }, chat:place()), function(update)
     if #update.rules == 0 then
       return vim.notify("agent: there are no rules; A in an approval makes one")
     end
@@ -130,10 +130,30 @@ function M.rules()
   end)
 end
 
+--- Lists the tools of this conversation; choosing one switches it on or off.
+---@param _? string
+---@param extra? { toggle?: string }
+function M.tools(_, extra)
+  local chat = ready().get()
+  local action = vim.tbl_extend("error", { type = "tools", chat = chat.id, toggle = extra and extra.toggle }, chat:place())
+  require("agent.client").ask(action, function(update)
+    vim.ui.select(update.tools, {
+      prompt = "Tools (choose one to switch it)",
+      format_item = function(tool)
+        return ("%s %s"):format(tool.on and "on " or "off", tool.name)
+      end,
+    }, function(tool)
+      if tool then
+        M.tools(nil, { toggle = tool.name })
+      end
+    end)
+  end)
+end
+
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
   local chat = ready().get()
-  require("agent.client").ask({ type = "log", chat = chat.id }, function(update)
+  require("agent.client").ask(vim.tbl_extend("error", { type = "log", chat = chat.id }, chat:place()), function(update)
     local buffer = vim.api.nvim_create_buf(false, true)
     vim.cmd("tab split")
     vim.api.nvim_win_set_buf(0, buffer)

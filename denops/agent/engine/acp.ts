@@ -21,6 +21,9 @@ import {
   META,
   OPTION,
   ours,
+  TOOLS,
+  ToolsRequest,
+  type ToolsResponse,
   UNSAVED_TEXT,
   WRITE_UNSAVED,
 } from "../protocol/extensions.ts";
@@ -112,6 +115,14 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         throw RequestError.invalidParams(undefined, `no session ${params.sessionId}`);
       }
       return promptAnswer(await session.prompt(promptText(params.prompt)));
+    })
+    .onRequest(TOOLS, ToolsRequest, ({ params }): ToolsResponse => {
+      const session = sessions.get(params.sessionId);
+      if (session === undefined) {
+        throw RequestError.invalidParams(undefined, `no session ${params.sessionId}`);
+      }
+      if (params.toggle !== undefined) session.toggleTool(params.toggle);
+      return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel());
   return app.connect(stream);

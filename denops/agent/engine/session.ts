@@ -35,6 +35,8 @@ export class Session {
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
   readonly #state: SessionState = { folder: "", plan: [] };
+  /** Names of tools that are switched off. */
+  readonly #off: Set<string>;
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
@@ -45,6 +47,7 @@ export class Session {
     const { deny_read } = ports.config;
     const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
     this.#workspace = new Workspace({ root, editor: ports.editor, mayRead: mayReadPath });
+    this.#off = new Set(ports.config.tools_off);
     ports.store.createSession({ id, root });
   }
 
@@ -58,6 +61,21 @@ export class Session {
     });
     this.#queue = turn.catch(() => {});
     return turn;
+  }
+
+  /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
+  toggleTool(name: string): void {
+    if (!this.#off.delete(name)) this.#off.add(name);
+  }
+
+  get tools(): readonly { readonly name: string; readonly on: boolean }[] {
+    return this.#offered().map(({ name }) => ({ name, on: !this.#off.has(name) }));
+  }
+
+  /** The tools that this client makes possible. */
+  #offered(): readonly Tool[] {
+    const { tools, offers } = this.#ports;
+    return tools.filter(({ needs }) => needs === undefined || offers[needs] !== undefined);
   }
 
   cancel(): void {
@@ -84,7 +102,7 @@ export class Session {
 
   #turnPorts() {
     const { config, store, model, system, ask, offers } = this.#ports;
-    const tools = this.#ports.tools.filter(({ needs }) => needs === undefined || offers[needs] !== undefined);
+    const tools = this.#offered().filter(({ name }) => !this.#off.has(name));
     return {
       model,
       system,

@@ -53,6 +53,8 @@ const shared = {
   request_timeout: z.number().min(1),
   safe_to_write: list(SafeToWrite),
   deny_read: list(z.string()),
+  /** Names of tools that are not offered to the model. */
+  tools_off: list(z.string()),
 };
 
 /** The user's options as lua/agent/config.lua sends them; only what the supervisor and the engine use. */

@@ -19,7 +19,15 @@ export const UNSAVED_TEXT = "_agent/unsaved_text";
 /** Request, engine to client: merge a tool's write into an open buffer with unsaved changes. */
 export const WRITE_UNSAVED = "_agent/write_unsaved";
 
-export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, SEARCH] as const;
+/** Request, client to engine: which tools there are, and which of them are off in a session. */
+export const TOOLS = "_agent/tools";
+
+export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, SEARCH, TOOLS] as const;
+
+/** `toggle` switches one tool; without it nothing changes. */
+export const ToolsRequest = z.object({ sessionId: z.string(), toggle: z.string().optional() });
+export const ToolsResponse = z.object({ tools: z.array(z.object({ name: z.string(), on: z.boolean() })) });
+export type ToolsResponse = z.infer<typeof ToolsResponse>;
 
 export const FileModified = z.object({
   sessionId: z.string(),

@@ -6,6 +6,8 @@ import { OPTION } from "./extensions.ts";
 /** A chat is one conversation on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
 const request = z.int().min(1);
+/** Folder of the current file, and the working folder: from these the project is found. */
+const place = { folder: z.string(), cwd: z.string(), root: z.string().optional() };
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
@@ -14,11 +16,7 @@ export const Action = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("prompt"),
     chat,
-    /** Folder of the current file, and the working folder: from these the project is found. */
-    folder: z.string(),
-    cwd: z.string(),
-    /** The user's own choice of the project's folder. */
-    root: z.string().optional(),
+    ...place,
     text: z.string().min(1),
   }),
   z.object({ type: z.literal("cancel"), chat }),
@@ -42,9 +40,10 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** Without an answer the user has declined to give one. */
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
-  z.object({ type: z.literal("rules"), request, chat }),
+  z.object({ type: z.literal("rules"), request, chat, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
-  z.object({ type: z.literal("log"), request, chat }),
+  z.object({ type: z.literal("log"), request, chat, ...place }),
+  z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), ...place }),
   z.object({
     type: z.literal("health"),
     request,
@@ -129,6 +128,11 @@ export type Update =
   }
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
+  | {
+    readonly type: "tools";
+    readonly request: number;
+    readonly tools: readonly { readonly name: string; readonly on: boolean }[];
+  }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] };
 
 export interface ShownRule {

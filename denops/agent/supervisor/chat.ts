@@ -34,6 +34,11 @@ export class Chat {
     return this.#session?.sessionId;
   }
 
+  /** The session of this chat, begun if need be. @throws {Error} one line */
+  async session(): Promise<ChatSession> {
+    return this.#session ??= await this.#ports.connect();
+  }
+
   prompt(text: string): void {
     this.#queue.push(text);
     if (!this.#running) this.#run();

@@ -19,6 +19,8 @@ import {
   META,
   RETRY,
   Retry,
+  TOOLS,
+  ToolsResponse,
   UNSAVED_TEXT,
   UnsavedTextRequest,
   WRITE_UNSAVED,
@@ -117,6 +119,11 @@ export class Engine implements AsyncDisposable {
       if (this.#connection.signal.aborted) return await new Promise<never>(() => {});
       throw error;
     }
+  }
+
+  async tools(sessionId: string, toggle: string | undefined): Promise<ToolsResponse> {
+    const params = { sessionId, ...(toggle === undefined ? {} : { toggle }) };
+    return ToolsResponse.parse(await this.#connection.agent.request<unknown, unknown>(TOOLS, params));
   }
 
   cancel(sessionId: string): void {

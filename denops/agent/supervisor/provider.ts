@@ -41,12 +41,14 @@ export async function engineConfig(user: UserConfig, world: ProviderWorld): Prom
     request_timeout,
     safe_to_write,
     deny_read,
+    tools_off,
   } = user;
   return {
     max_iterations,
     request_timeout,
     safe_to_write,
     deny_read,
+    tools_off,
     ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
     ...(context_window === undefined ? {} : { context_window }),
     ...(temperature === undefined ? {} : { temperature }),

@@ -70,10 +70,15 @@ export class Supervisor implements AsyncDisposable {
       case "answer_question":
         return this.#questions.answer(action.request, action.answer);
       case "rules":
+        this.#places.set(action.chat, action);
         return this.#report(action.chat, this.#showRules(action.request, action.chat));
       case "remove_rule":
         return this.#report(action.chat, this.#removeRule(action.rule, action.chat));
+      case "tools":
+        this.#places.set(action.chat, action);
+        return this.#report(action.chat, this.#showTools(action.request, action.chat, action.toggle));
       case "log":
+        this.#places.set(action.chat, action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
       case "health":
         return this.#report(1, this.#health(action.request, action));
@@ -182,6 +187,12 @@ export class Supervisor implements AsyncDisposable {
     const removed = await (await this.#project(chat)).removeRule(rule, chat);
     if (removed) return this.#notice(chat, "info", `Removed: ${rule}`);
     throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
+  }
+
+  async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {
+    const session = await this.#chat(chat).session();
+    const { tools } = await session.engine.tools(session.sessionId, toggle);
+    this.#pump.push({ type: "tools", request, tools });
   }
 
   async #showLog(request: number, chat: number): Promise<void> {
