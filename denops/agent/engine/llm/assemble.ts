@@ -1,5 +1,4 @@
 /** Deltas of one answer → the finished message. */
-import { jsonrepair } from "jsonrepair";
 import type { AssistantMessage, FinishReason, Reasoning, ToolCall, Usage } from "../core/messages.ts";
 import type { Delta } from "./wire/wire.ts";
 
@@ -76,32 +75,5 @@ export class Assembly {
   message(options: { readonly withCalls: boolean }): AssistantMessage {
     const calls = options.withCalls ? this.calls : [];
     return { role: "assistant", text: this.#text, calls, reasoning: this.#reasoning };
-  }
-}
-
-export type ParsedArguments =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly error: string };
-
-/** Parses a call's arguments once; broken JSON gets one try of repair. */
-export function parseArguments(text: string): ParsedArguments {
-  if (text.trim() === "") return { ok: true, value: {} };
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch (error) {
-    // Text that does not end its object was cut off: closing it would run half a write.
-    const repaired = text.trimEnd().endsWith("}") ? repair(text) : undefined;
-    if (repaired !== undefined) return { ok: true, value: repaired };
-    return { ok: false, error: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** Only what still is an object counts: a repair that turns prose into a string helps nobody. */
-function repair(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(jsonrepair(text));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

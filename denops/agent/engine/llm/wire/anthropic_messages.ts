@@ -4,7 +4,8 @@
  */
 import { z } from "zod";
 import type { AssistantMessage, FinishReason, Message, ModelRequest } from "../../core/messages.ts";
-import { argumentsObject, parseFrame } from "./json.ts";
+import { argumentsObject } from "../arguments.ts";
+import { parseFrame } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 /** The API demands a limit; every current model takes this one. */

@@ -4,7 +4,8 @@
  */
 import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
-import { argumentsObject, parseFrame } from "./json.ts";
+import { argumentsObject } from "../arguments.ts";
+import { parseFrame } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const Line = z.object({
