@@ -116,7 +116,7 @@ export const anthropicMessages: Wire<State> = {
 
 function blockStart({ content_block: block, index = 0 }: Event): readonly Delta[] {
   if (block?.type === "tool_use") {
-    return [{ type: "call_start", index, id: block.id ?? `call_${index}`, name: block.name ?? "" }];
+    return [{ type: "call_start", index, id: block.id ?? "", name: block.name ?? "" }];
   }
   if (block?.type === "redacted_thinking") return [{ type: "redacted", data: block.data ?? "" }];
   return block?.type === "text" && block.text ? [{ type: "text", text: block.text }] : [];

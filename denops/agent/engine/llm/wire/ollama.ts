@@ -71,9 +71,8 @@ export const ollama: Wire<State> = {
     if (line.message?.content) deltas.push({ type: "text", text: line.message.content });
     let { calls } = state;
     for (const call of line.message?.tool_calls ?? []) {
-      const id = call.id || `call_${crypto.randomUUID().slice(0, 8)}`;
       const args = call.function.arguments;
-      deltas.push({ type: "call_start", index: calls, id, name: call.function.name });
+      deltas.push({ type: "call_start", index: calls, id: call.id ?? "", name: call.function.name });
       const text = typeof args === "string" ? args : JSON.stringify(args ?? {});
       deltas.push({ type: "call_arguments", index: calls, text });
       calls += 1;

@@ -42,11 +42,10 @@ const Chunk = z.object({
 });
 
 interface State {
-  /** Ids of the calls so far, by our index. */
-  readonly ids: readonly string[];
-  /** The provider's index → ours; some services number every call 0 and tell them apart by id. */
+  /** The calls so far, by our index: the provider's id and the arguments' text. */
+  readonly calls: readonly { readonly id: string; readonly text: string }[];
+  /** The provider's index → ours. */
   readonly current: Readonly<Record<number, number>>;
-  readonly finished: boolean;
 }
 
 export const openaiChat: Wire<State> = {
@@ -77,7 +76,7 @@ export const openaiChat: Wire<State> = {
     };
   },
 
-  start: () => ({ ids: [], current: {}, finished: false }),
+  start: () => ({ calls: [], current: {} }),
 
   step(state, frame) {
     if (frame.trim() === "[DONE]") return [state, [{ type: "done" }]];
@@ -93,8 +92,7 @@ export const openaiChat: Wire<State> = {
       if (text) deltas.push({ type: "text", text });
       for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
       if (choice.finish_reason) {
-        next = { ...next, finished: true };
-        deltas.push({ type: "finish", reason: finishReason(choice.finish_reason, next.ids.length > 0) });
+        deltas.push({ type: "finish", reason: finishReason(choice.finish_reason, next.calls.length > 0) });
       }
     }
     if (chunk.usage) {
@@ -114,20 +112,42 @@ export const openaiChat: Wire<State> = {
 };
 
 function stepCall(state: State, piece: z.infer<typeof CallPiece>, deltas: Delta[]): State {
-  const theirs = piece.index ?? Math.max(0, state.ids.length - (piece.id ? 0 : 1));
-  let index = state.current[theirs];
-  let next = state;
-  const isNew = index === undefined || (piece.id && piece.function?.name && state.ids[index] !== piece.id);
-  if (isNew || index === undefined) {
-    index = state.ids.length;
-    const id = piece.id || `call_${crypto.randomUUID().slice(0, 8)}`;
-    next = { ...state, ids: [...state.ids, id], current: { ...state.current, [theirs]: index } };
-    deltas.push({ type: "call_start", index, id, name: piece.function?.name ?? "" });
+  const { name, arguments: text } = piece.function ?? {};
+  const calls = [...state.calls];
+  let { current } = state;
+  let index = continued(state, piece);
+  if (index === undefined) {
+    index = calls.length;
+    current = { ...current, [piece.index ?? index]: index };
+    deltas.push({ type: "call_start", index, id: piece.id ?? "", name: name ?? "" });
   }
-  if (piece.function?.arguments) {
-    deltas.push({ type: "call_arguments", index, text: piece.function.arguments });
+  const before = calls[index] ?? { id: piece.id ?? "", text: "" };
+  calls[index] = { id: before.id, text: before.text + (text ?? "") };
+  if (text) deltas.push({ type: "call_arguments", index, text });
+  return { calls, current };
+}
+
+/**
+ * Our index of the call that a piece goes on with; undefined if it begins one. Some services number every call
+ * 0, some give no number, and some no id: then a name after whole arguments begins a call.
+ */
+function continued({ calls, current }: State, piece: z.infer<typeof CallPiece>): number | undefined {
+  const same = piece.id ? calls.findIndex(({ id }) => id === piece.id) : -1;
+  const unnumbered = same >= 0 ? same : calls.length - 1;
+  const index = typeof piece.index === "number" ? current[piece.index] : unnumbered;
+  const call = index === undefined ? undefined : calls[index];
+  if (call === undefined || !piece.function?.name) return call && index;
+  if (piece.id) return call.id === piece.id ? index : undefined;
+  return isWhole(call.text) ? undefined : index;
+}
+
+function isWhole(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
   }
-  return next;
 }
 
 function finishReason(reason: string, calls: boolean): FinishReason {

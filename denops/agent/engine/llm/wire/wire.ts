@@ -23,6 +23,7 @@ export type Delta =
   | { readonly type: "thought"; readonly text: string }
   | { readonly type: "signature"; readonly signature: string }
   | { readonly type: "redacted"; readonly data: string }
+  /** `id` is empty where the provider gives none. */
   | { readonly type: "call_start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "call_arguments"; readonly index: number; readonly text: string }
   | { readonly type: "usage"; readonly usage: Partial<Usage> }
