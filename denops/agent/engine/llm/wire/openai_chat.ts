@@ -1,7 +1,8 @@
 /**
  * OpenAI Chat Completions, streamed, as many services speak it.
  * Source: platform.openai.com/docs/api-reference/chat and .../chat-streaming;
- * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's.
+ * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's; Mistral's is a part of
+ * the content (docs.mistral.ai, "Reasoning").
  */
 import { z } from "zod";
 import type { FinishReason, Message, ModelRequest } from "../../core/messages.ts";
@@ -22,10 +23,19 @@ const CallPiece = z.object({
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
 });
 
+/** Text, or Mistral's list of texts and thoughts. */
+const Content = z.union([
+  z.string(),
+  z.array(z.object({
+    text: z.string().nullish(),
+    thinking: z.array(z.object({ text: z.string().nullish() })).nullish(),
+  })),
+]);
+
 const Chunk = z.object({
   choices: z.array(z.object({
     delta: z.object({
-      content: z.string().nullish(),
+      content: Content.nullish(),
       reasoning_content: z.string().nullish(),
       reasoning: z.string().nullish(),
       refusal: z.string().nullish(),
@@ -88,8 +98,7 @@ export const openaiChat: Wire<State> = {
       const delta = choice.delta;
       const thought = delta?.reasoning_content ?? delta?.reasoning;
       if (thought) deltas.push({ type: "thought", text: thought });
-      const text = delta?.content ?? delta?.refusal;
-      if (text) deltas.push({ type: "text", text });
+      deltas.push(...contentDeltas(delta?.content || (delta?.refusal ?? "")));
       for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
       if (choice.finish_reason) {
         deltas.push({ type: "finish", reason: finishReason(choice.finish_reason, next.calls.length > 0) });
@@ -110,6 +119,17 @@ export const openaiChat: Wire<State> = {
     return typeof parsed.data.error === "string" ? parsed.data.error : parsed.data.error.message;
   },
 };
+
+function contentDeltas(content: z.infer<typeof Content>): readonly Delta[] {
+  const parts = typeof content === "string" ? [{ text: content }] : content;
+  return parts.flatMap((part): readonly Delta[] => {
+    const thought = "thinking" in part ? part.thinking?.map(({ text }) => text ?? "").join("") : undefined;
+    return [
+      ...(thought ? [{ type: "thought" as const, text: thought }] : []),
+      ...(part.text ? [{ type: "text" as const, text: part.text }] : []),
+    ];
+  });
+}
 
 function stepCall(state: State, piece: z.infer<typeof CallPiece>, deltas: Delta[]): State {
   const { name, arguments: text } = piece.function ?? {};
