@@ -2,10 +2,12 @@
  * OpenAI Chat Completions, streamed, as many services speak it.
  * Source: platform.openai.com/docs/api-reference/chat and .../chat-streaming;
  * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's; Mistral's is a part of
- * the content (docs.mistral.ai, "Reasoning").
+ * the content (docs.mistral.ai, "Reasoning"). Reasons to finish that OpenAI lacks are in the documents of Mistral,
+ * DeepSeek and OpenRouter.
  */
 import { z } from "zod";
-import type { FinishReason, Message, ModelRequest } from "../../core/messages.ts";
+import type { Message, ModelRequest } from "../../core/messages.ts";
+import { isRetryable } from "../retry.ts";
 import { parseFrame } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -44,7 +46,7 @@ const Chunk = z.object({
     finish_reason: z.string().nullish(),
   })).nullish(),
   usage: z.object({
-    prompt_tokens: z.number(),
+    prompt_tokens: z.number().nullish(),
     completion_tokens: z.number().nullish(),
     prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
   }).nullish(),
@@ -101,13 +103,13 @@ export const openaiChat: Wire<State> = {
       deltas.push(...contentDeltas(delta?.content || (delta?.refusal ?? "")));
       for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
       if (choice.finish_reason) {
-        deltas.push({ type: "finish", reason: finishReason(choice.finish_reason, next.calls.length > 0) });
+        deltas.push(finishDelta(choice.finish_reason, next.calls.length > 0));
       }
     }
     if (chunk.usage) {
       const cached = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
       const { prompt_tokens: input, completion_tokens: output } = chunk.usage;
-      deltas.push({ type: "usage", usage: { input, output: output ?? 0, cachedRead: cached } });
+      deltas.push({ type: "usage", usage: { input: input ?? 0, output: output ?? 0, cachedRead: cached } });
     }
     return [next, deltas];
   },
@@ -170,17 +172,24 @@ function isWhole(json: string): boolean {
   }
 }
 
-function finishReason(reason: string, calls: boolean): FinishReason {
-  if (reason === "length") return "length";
-  if (reason === "content_filter") return "refused";
-  return calls ? "tool_calls" : "stop";
+/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION" and the like. */
+function finishDelta(reason: string, calls: boolean): Delta {
+  if (reason === "error" || reason === "insufficient_system_resource") {
+    return { type: "error", message: `finish_reason "${reason}"`, retryable: true };
+  }
+  if (reason === "length" || reason === "model_length") return { type: "finish", reason: "length" };
+  if (reason.startsWith("content_filter")) return { type: "finish", reason: "refused" };
+  return { type: "finish", reason: calls ? "tool_calls" : "stop" };
 }
 
+const Failure = z.object({ code: z.unknown().optional(), type: z.unknown().optional() }).catch({});
+
+/** Services differ in where they say of what kind an error is: the code, the type or the text. */
 function streamError(error: unknown): Delta {
   const message = openaiChat.errorText({ error }) ?? JSON.stringify(error).slice(0, 200);
-  const code = typeof error === "object" && error !== null && "code" in error ? Number(error.code) : NaN;
-  const retryable = code === 429 || code >= 500 ||
-    /overload|rate.?limit|capacity|unavailable|server_error/i.test(message);
+  const { code, type } = Failure.parse(error);
+  const retryable = isRetryable(Number(code ?? NaN)) ||
+    /overload|rate.?limit|capacity|unavailable|server_error|timeout/i.test(`${message} ${type} ${code}`);
   return { type: "error", message, retryable };
 }
 
