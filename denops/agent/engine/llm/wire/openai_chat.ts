@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
+import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { parseFrame } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
@@ -203,10 +204,18 @@ function encodeMessage(message: Message): Record<string, unknown> {
       const calls = message.calls.map((call) => ({
         id: call.id,
         type: "function",
-        function: { name: call.name, arguments: call.arguments.trim() === "" ? "{}" : call.arguments },
+        function: { name: call.name, arguments: argumentsText(call.arguments) },
       }));
       if (calls.length > 0) return { role: "assistant", content: message.text, tool_calls: calls };
       return { role: "assistant", content: message.text === "" ? "[Reasoning completed]" : message.text };
     }
   }
+}
+
+/**
+ * Servers that read the arguments of earlier calls (vLLM, llama.cpp, SGLang) refuse every later request over
+ * broken ones, and for some templates over ones that are no object.
+ */
+function argumentsText(text: string): string {
+  return text.trimStart().startsWith("{") && isWhole(text) ? text : JSON.stringify(argumentsObject(text));
 }
