@@ -6,6 +6,7 @@ interface PartialCall {
   readonly id: string;
   readonly name: string;
   readonly pieces: string[];
+  extra: Readonly<Record<string, unknown>> | undefined;
 }
 
 export class Assembly {
@@ -32,11 +33,16 @@ export class Assembly {
         this.#reasoning.push({ type: "redacted", data: delta.data });
         break;
       case "call_start":
-        this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [] });
+        this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [], extra: undefined });
         break;
       case "call_arguments":
         this.#calls.get(delta.index)?.pieces.push(delta.text);
         break;
+      case "call_extra": {
+        const call = this.#calls.get(delta.index);
+        if (call !== undefined) call.extra = { ...call.extra, ...delta.extra };
+        break;
+      }
       case "usage": {
         const none: Usage = { input: 0, output: 0, cachedRead: 0, cachedWrite: 0 };
         this.#usage = { ...none, ...this.#usage, ...delta.usage };
@@ -68,7 +74,12 @@ export class Assembly {
   get calls(): readonly ToolCall[] {
     return [...this.#calls.entries()]
       .sort(([a], [b]) => a - b)
-      .map(([, call]) => ({ id: call.id, name: call.name, arguments: call.pieces.join("") }));
+      .map(([, { id, name, pieces, extra }]) => ({
+        id,
+        name,
+        arguments: pieces.join(""),
+        ...(extra === undefined ? {} : { extra }),
+      }));
   }
 
   /** The message; `withCalls: false` for an answer that was cut off, whose last call may be incomplete. */

@@ -3,7 +3,7 @@
  * Source: platform.openai.com/docs/api-reference/chat and .../chat-streaming;
  * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's; Mistral's is a part of
  * the content (docs.mistral.ai, "Reasoning"). Reasons to finish that OpenAI lacks are in the documents of Mistral,
- * DeepSeek and OpenRouter.
+ * DeepSeek and OpenRouter; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
  */
 import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
@@ -24,6 +24,7 @@ const CallPiece = z.object({
   index: z.int().nullish(),
   id: z.string().nullish(),
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+  extra_content: z.record(z.string(), z.unknown()).nullish(),
 });
 
 /** Text, or Mistral's list of texts and thoughts. */
@@ -147,6 +148,7 @@ function stepCall(state: State, piece: z.infer<typeof CallPiece>, deltas: Delta[
   const before = calls[index] ?? { id: piece.id ?? "", text: "" };
   calls[index] = { id: before.id, text: before.text + (text ?? "") };
   if (text) deltas.push({ type: "call_arguments", index, text });
+  if (piece.extra_content) deltas.push({ type: "call_extra", index, extra: piece.extra_content });
   return { calls, current };
 }
 
@@ -205,6 +207,7 @@ function encodeMessage(message: Message): Record<string, unknown> {
         id: call.id,
         type: "function",
         function: { name: call.name, arguments: argumentsText(call.arguments) },
+        ...(call.extra === undefined ? {} : { extra_content: call.extra }),
       }));
       if (calls.length > 0) return { role: "assistant", content: message.text, tool_calls: calls };
       return { role: "assistant", content: message.text === "" ? "[Reasoning completed]" : message.text };
