@@ -11,6 +11,9 @@ import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 /** The API demands a limit; every current model takes this one. */
 const DEFAULT_MAX_TOKENS = 16_384;
 
+/** The API refuses a blank text, and with it every later request of the conversation. */
+const EMPTY = "[empty message]";
+
 const ErrorObject = z.object({ type: z.string().optional(), message: z.string() });
 
 const TokenCounts = z.object({
@@ -186,7 +189,10 @@ function encodeMessages(messages: readonly Message[]): readonly WireMessage[] {
 function encodeMessage(message: Message): WireMessage {
   switch (message.role) {
     case "user":
-      return { role: "user", content: [{ type: "text", text: message.text }] };
+      return {
+        role: "user",
+        content: [{ type: "text", text: message.text.trim() === "" ? EMPTY : message.text }],
+      };
     case "tool":
       return {
         role: "user",

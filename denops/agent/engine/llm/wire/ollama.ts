@@ -98,7 +98,7 @@ function encodeMessage(message: Message): Record<string, unknown> {
     case "tool":
       return { role: "tool", tool_name: message.name, tool_call_id: message.id, content: message.text };
     case "assistant": {
-      const empty = message.text === "" && message.calls.length === 0;
+      const empty = message.text.trim() === "" && message.calls.length === 0;
       const calls = message.calls.map((call) => ({
         id: call.id,
         function: { name: call.name, arguments: argumentsObject(call.arguments) },

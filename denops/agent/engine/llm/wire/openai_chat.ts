@@ -210,7 +210,10 @@ function encodeMessage(message: Message): Record<string, unknown> {
         ...(call.extra === undefined ? {} : { extra_content: call.extra }),
       }));
       if (calls.length > 0) return { role: "assistant", content: message.text, tool_calls: calls };
-      return { role: "assistant", content: message.text === "" ? "[Reasoning completed]" : message.text };
+      return {
+        role: "assistant",
+        content: message.text.trim() === "" ? "[Reasoning completed]" : message.text,
+      };
     }
   }
 }
