@@ -14,7 +14,7 @@ const Line = z.object({
     thinking: z.string().nullish(),
     tool_calls: z.array(z.object({
       id: z.string().nullish(),
-      function: z.object({ name: z.string(), arguments: z.unknown() }),
+      function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
     })).nullish(),
   }).nullish(),
   done: z.boolean().nullish(),
