@@ -4,7 +4,7 @@ import { messageOf, ToolError } from "../core/errors.ts";
 import type { Emit, ToolStart } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/messages.ts";
 import type { AskApproval } from "../core/ports.ts";
-import { parseArguments } from "../llm/assemble.ts";
+import { parseArguments } from "../llm/arguments.ts";
 import type { Repeats } from "./repeats.ts";
 import type { PreparedCall, Tool, ToolContext, ToolResult } from "../tools/define.ts";
 

@@ -23,11 +23,12 @@ export async function runStep(
   signal: AbortSignal,
 ): Promise<StepEnd> {
   const assembly = new Assembly();
+  const withUniqueId = uniqueIds(knownIds);
   const screen = new Screen(crypto.randomUUID(), tools, emit);
   for await (const event of model.stream(prompt, signal)) {
     switch (event.type) {
       case "deltas": {
-        const deltas = event.deltas.map((delta) => withUniqueId(delta, knownIds));
+        const deltas = event.deltas.map(withUniqueId);
         for (const delta of deltas) assembly.add(delta);
         screen.show(deltas, assembly);
         break;
@@ -56,11 +57,23 @@ export async function runStep(
   throw new Error("the model's stream ended without an end");
 }
 
-/** Some providers number the calls of each answer from one; in a conversation ids must differ. */
-function withUniqueId(delta: Delta, knownIds: ReadonlySet<string>): Delta {
-  if (delta.type !== "call_start") return delta;
-  const taken = knownIds.has(delta.id) || delta.id === "";
-  return taken ? { ...delta, id: `call_${crypto.randomUUID().slice(0, 8)}` } : delta;
+/**
+ * Gives every call an id that no other call of the conversation has: some providers give none, and some number
+ * the calls of each answer from one.
+ */
+function uniqueIds(knownIds: ReadonlySet<string>): (delta: Delta) => Delta {
+  const taken = new Set(knownIds);
+  return (delta) => {
+    if (delta.type !== "call_start") return delta;
+    const id = delta.id === "" || taken.has(delta.id) ? newCallId() : delta.id;
+    taken.add(id);
+    return { ...delta, id };
+  };
+}
+
+/** Nine letters and digits: Mistral takes no other, and every provider takes these. */
+function newCallId(): string {
+  return crypto.randomUUID().replaceAll("-", "").slice(0, 9);
 }
 
 /** Turns the deltas of one read into at most one update of each kind. */

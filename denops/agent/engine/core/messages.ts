@@ -6,6 +6,8 @@ export interface ToolCall {
   readonly name: string;
   /** The arguments' JSON text as the model wrote it; may be broken. */
   readonly arguments: string;
+  /** What the provider wants back with the call, unchanged (Gemini: the signature of its thought). */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /** Reasoning that a provider wants back unchanged (Anthropic: with its signature). */

@@ -1,5 +1,4 @@
 /** Deltas of one answer → the finished message. */
-import { jsonrepair } from "jsonrepair";
 import type { AssistantMessage, FinishReason, Reasoning, ToolCall, Usage } from "../core/messages.ts";
 import type { Delta } from "./wire/wire.ts";
 
@@ -7,6 +6,7 @@ interface PartialCall {
   readonly id: string;
   readonly name: string;
   readonly pieces: string[];
+  extra: Readonly<Record<string, unknown>> | undefined;
 }
 
 export class Assembly {
@@ -33,11 +33,16 @@ export class Assembly {
         this.#reasoning.push({ type: "redacted", data: delta.data });
         break;
       case "call_start":
-        this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [] });
+        this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [], extra: undefined });
         break;
       case "call_arguments":
         this.#calls.get(delta.index)?.pieces.push(delta.text);
         break;
+      case "call_extra": {
+        const call = this.#calls.get(delta.index);
+        if (call !== undefined) call.extra = { ...call.extra, ...delta.extra };
+        break;
+      }
       case "usage": {
         const none: Usage = { input: 0, output: 0, cachedRead: 0, cachedWrite: 0 };
         this.#usage = { ...none, ...this.#usage, ...delta.usage };
@@ -69,39 +74,17 @@ export class Assembly {
   get calls(): readonly ToolCall[] {
     return [...this.#calls.entries()]
       .sort(([a], [b]) => a - b)
-      .map(([, call]) => ({ id: call.id, name: call.name, arguments: call.pieces.join("") }));
+      .map(([, { id, name, pieces, extra }]) => ({
+        id,
+        name,
+        arguments: pieces.join(""),
+        ...(extra === undefined ? {} : { extra }),
+      }));
   }
 
   /** The message; `withCalls: false` for an answer that was cut off, whose last call may be incomplete. */
   message(options: { readonly withCalls: boolean }): AssistantMessage {
     const calls = options.withCalls ? this.calls : [];
     return { role: "assistant", text: this.#text, calls, reasoning: this.#reasoning };
-  }
-}
-
-export type ParsedArguments =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly error: string };
-
-/** Parses a call's arguments once; broken JSON gets one try of repair. */
-export function parseArguments(text: string): ParsedArguments {
-  if (text.trim() === "") return { ok: true, value: {} };
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch (error) {
-    // Text that does not end its object was cut off: closing it would run half a write.
-    const repaired = text.trimEnd().endsWith("}") ? repair(text) : undefined;
-    if (repaired !== undefined) return { ok: true, value: repaired };
-    return { ok: false, error: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** Only what still is an object counts: a repair that turns prose into a string helps nobody. */
-function repair(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(jsonrepair(text));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }

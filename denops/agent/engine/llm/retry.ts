@@ -23,20 +23,24 @@ export function waitMs(attempt: number, headers: Headers | undefined, now: numbe
 
 /** retry-after (seconds or a date), retry-after-ms, and what is left of an exhausted x-ratelimit budget. */
 function askedWait(headers: Headers, now: number): number | undefined {
-  const milliseconds = Number(headers.get("retry-after-ms") ?? NaN);
-  if (milliseconds >= 0) return milliseconds;
-  const after = headers.get("retry-after");
-  if (after !== null) {
-    if (Number(after) >= 0) return Number(after) * 1_000;
-    const date = Date.parse(after);
-    if (!Number.isNaN(date)) return Math.max(0, date - now);
-  }
+  const milliseconds = amount(headers.get("retry-after-ms"));
+  if (milliseconds !== undefined) return milliseconds;
+  const after = headers.get("retry-after") ?? "";
+  const seconds = amount(after);
+  if (seconds !== undefined) return seconds * 1_000;
+  // Only what looks like HTTP's dates: Date.parse finds one in nearly everything.
+  const date = /^[A-Za-z]{3,9},? /.test(after) ? Date.parse(after) : NaN;
+  if (!Number.isNaN(date)) return Math.max(0, date - now);
   for (const kind of ["requests", "tokens"]) {
     if (headers.get(`x-ratelimit-remaining-${kind}`) !== "0") continue;
     const reset = duration(headers.get(`x-ratelimit-reset-${kind}`) ?? "");
     if (reset !== undefined) return reset;
   }
   return undefined;
+}
+
+function amount(text: string | null): number | undefined {
+  return text !== null && /^\d{1,12}(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
 /** OpenAI's durations: "1s", "6m0s", "20ms", "1h2m". */

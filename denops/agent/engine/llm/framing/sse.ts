@@ -4,7 +4,8 @@ import type { Framing } from "./framing.ts";
 
 export function sse(): Framing {
   const frames: string[] = [];
-  const decoder = new TextDecoder();
+  // The decoder would take a mark at the start of any piece for the body's; the parser knows which is.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   const parser = createParser({ onEvent: (event) => frames.push(event.data) });
   return {
     push(bytes) {

@@ -4,11 +4,15 @@
  */
 import { z } from "zod";
 import type { AssistantMessage, FinishReason, Message, ModelRequest } from "../../core/messages.ts";
-import { argumentsObject, parseFrame } from "./json.ts";
+import { argumentsObject } from "../arguments.ts";
+import { parseFrame } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 /** The API demands a limit; every current model takes this one. */
 const DEFAULT_MAX_TOKENS = 16_384;
+
+/** The API refuses a blank text, and with it every later request of the conversation. */
+const EMPTY = "[empty message]";
 
 const ErrorObject = z.object({ type: z.string().optional(), message: z.string() });
 
@@ -115,7 +119,7 @@ export const anthropicMessages: Wire<State> = {
 
 function blockStart({ content_block: block, index = 0 }: Event): readonly Delta[] {
   if (block?.type === "tool_use") {
-    return [{ type: "call_start", index, id: block.id ?? `call_${index}`, name: block.name ?? "" }];
+    return [{ type: "call_start", index, id: block.id ?? "", name: block.name ?? "" }];
   }
   if (block?.type === "redacted_thinking") return [{ type: "redacted", data: block.data ?? "" }];
   return block?.type === "text" && block.text ? [{ type: "text", text: block.text }] : [];
@@ -185,7 +189,10 @@ function encodeMessages(messages: readonly Message[]): readonly WireMessage[] {
 function encodeMessage(message: Message): WireMessage {
   switch (message.role) {
     case "user":
-      return { role: "user", content: [{ type: "text", text: message.text }] };
+      return {
+        role: "user",
+        content: [{ type: "text", text: message.text.trim() === "" ? EMPTY : message.text }],
+      };
     case "tool":
       return {
         role: "user",

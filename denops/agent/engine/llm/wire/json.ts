@@ -17,14 +17,3 @@ export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.inf
   }
   return parsed.data;
 }
-
-/** A tool call's arguments as an object for wires that want one; broken JSON was answered with an error. */
-export function argumentsObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Falls through: the model is shown what it wrote.
-  }
-  return text.trim() === "" ? {} : { invalid_json: text };
-}

@@ -4,7 +4,8 @@
  */
 import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
-import { argumentsObject, parseFrame } from "./json.ts";
+import { argumentsObject } from "../arguments.ts";
+import { parseFrame } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const Line = z.object({
@@ -13,7 +14,7 @@ const Line = z.object({
     thinking: z.string().nullish(),
     tool_calls: z.array(z.object({
       id: z.string().nullish(),
-      function: z.object({ name: z.string(), arguments: z.unknown() }),
+      function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
     })).nullish(),
   }).nullish(),
   done: z.boolean().nullish(),
@@ -70,9 +71,8 @@ export const ollama: Wire<State> = {
     if (line.message?.content) deltas.push({ type: "text", text: line.message.content });
     let { calls } = state;
     for (const call of line.message?.tool_calls ?? []) {
-      const id = call.id || `call_${crypto.randomUUID().slice(0, 8)}`;
       const args = call.function.arguments;
-      deltas.push({ type: "call_start", index: calls, id, name: call.function.name });
+      deltas.push({ type: "call_start", index: calls, id: call.id ?? "", name: call.function.name });
       const text = typeof args === "string" ? args : JSON.stringify(args ?? {});
       deltas.push({ type: "call_arguments", index: calls, text });
       calls += 1;
@@ -98,7 +98,7 @@ function encodeMessage(message: Message): Record<string, unknown> {
     case "tool":
       return { role: "tool", tool_name: message.name, tool_call_id: message.id, content: message.text };
     case "assistant": {
-      const empty = message.text === "" && message.calls.length === 0;
+      const empty = message.text.trim() === "" && message.calls.length === 0;
       const calls = message.calls.map((call) => ({
         id: call.id,
         function: { name: call.name, arguments: argumentsObject(call.arguments) },

@@ -1,10 +1,14 @@
 /**
  * OpenAI Chat Completions, streamed, as many services speak it.
  * Source: platform.openai.com/docs/api-reference/chat and .../chat-streaming;
- * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's.
+ * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's; Mistral's is a part of
+ * the content (docs.mistral.ai, "Reasoning"). Reasons to finish that OpenAI lacks are in the documents of Mistral,
+ * DeepSeek and OpenRouter; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
  */
 import { z } from "zod";
-import type { FinishReason, Message, ModelRequest } from "../../core/messages.ts";
+import type { Message, ModelRequest } from "../../core/messages.ts";
+import { argumentsObject } from "../arguments.ts";
+import { isRetryable } from "../retry.ts";
 import { parseFrame } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -20,12 +24,22 @@ const CallPiece = z.object({
   index: z.int().nullish(),
   id: z.string().nullish(),
   function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+  extra_content: z.record(z.string(), z.unknown()).nullish(),
 });
+
+/** Text, or Mistral's list of texts and thoughts. */
+const Content = z.union([
+  z.string(),
+  z.array(z.object({
+    text: z.string().nullish(),
+    thinking: z.array(z.object({ text: z.string().nullish() })).nullish(),
+  })),
+]);
 
 const Chunk = z.object({
   choices: z.array(z.object({
     delta: z.object({
-      content: z.string().nullish(),
+      content: Content.nullish(),
       reasoning_content: z.string().nullish(),
       reasoning: z.string().nullish(),
       refusal: z.string().nullish(),
@@ -34,7 +48,7 @@ const Chunk = z.object({
     finish_reason: z.string().nullish(),
   })).nullish(),
   usage: z.object({
-    prompt_tokens: z.number(),
+    prompt_tokens: z.number().nullish(),
     completion_tokens: z.number().nullish(),
     prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
   }).nullish(),
@@ -42,11 +56,10 @@ const Chunk = z.object({
 });
 
 interface State {
-  /** Ids of the calls so far, by our index. */
-  readonly ids: readonly string[];
-  /** The provider's index → ours; some services number every call 0 and tell them apart by id. */
+  /** The calls so far, by our index: the provider's id and the arguments' text. */
+  readonly calls: readonly { readonly id: string; readonly text: string }[];
+  /** The provider's index → ours. */
   readonly current: Readonly<Record<number, number>>;
-  readonly finished: boolean;
 }
 
 export const openaiChat: Wire<State> = {
@@ -77,7 +90,7 @@ export const openaiChat: Wire<State> = {
     };
   },
 
-  start: () => ({ ids: [], current: {}, finished: false }),
+  start: () => ({ calls: [], current: {} }),
 
   step(state, frame) {
     if (frame.trim() === "[DONE]") return [state, [{ type: "done" }]];
@@ -89,18 +102,16 @@ export const openaiChat: Wire<State> = {
       const delta = choice.delta;
       const thought = delta?.reasoning_content ?? delta?.reasoning;
       if (thought) deltas.push({ type: "thought", text: thought });
-      const text = delta?.content ?? delta?.refusal;
-      if (text) deltas.push({ type: "text", text });
+      deltas.push(...contentDeltas(delta?.content || (delta?.refusal ?? "")));
       for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
       if (choice.finish_reason) {
-        next = { ...next, finished: true };
-        deltas.push({ type: "finish", reason: finishReason(choice.finish_reason, next.ids.length > 0) });
+        deltas.push(finishDelta(choice.finish_reason, next.calls.length > 0));
       }
     }
     if (chunk.usage) {
       const cached = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
       const { prompt_tokens: input, completion_tokens: output } = chunk.usage;
-      deltas.push({ type: "usage", usage: { input, output: output ?? 0, cachedRead: cached } });
+      deltas.push({ type: "usage", usage: { input: input ?? 0, output: output ?? 0, cachedRead: cached } });
     }
     return [next, deltas];
   },
@@ -113,34 +124,75 @@ export const openaiChat: Wire<State> = {
   },
 };
 
+function contentDeltas(content: z.infer<typeof Content>): readonly Delta[] {
+  const parts = typeof content === "string" ? [{ text: content }] : content;
+  return parts.flatMap((part): readonly Delta[] => {
+    const thought = "thinking" in part ? part.thinking?.map(({ text }) => text ?? "").join("") : undefined;
+    return [
+      ...(thought ? [{ type: "thought" as const, text: thought }] : []),
+      ...(part.text ? [{ type: "text" as const, text: part.text }] : []),
+    ];
+  });
+}
+
 function stepCall(state: State, piece: z.infer<typeof CallPiece>, deltas: Delta[]): State {
-  const theirs = piece.index ?? Math.max(0, state.ids.length - (piece.id ? 0 : 1));
-  let index = state.current[theirs];
-  let next = state;
-  const isNew = index === undefined || (piece.id && piece.function?.name && state.ids[index] !== piece.id);
-  if (isNew || index === undefined) {
-    index = state.ids.length;
-    const id = piece.id || `call_${crypto.randomUUID().slice(0, 8)}`;
-    next = { ...state, ids: [...state.ids, id], current: { ...state.current, [theirs]: index } };
-    deltas.push({ type: "call_start", index, id, name: piece.function?.name ?? "" });
+  const { name, arguments: text } = piece.function ?? {};
+  const calls = [...state.calls];
+  let { current } = state;
+  let index = continued(state, piece);
+  if (index === undefined) {
+    index = calls.length;
+    current = { ...current, [piece.index ?? index]: index };
+    deltas.push({ type: "call_start", index, id: piece.id ?? "", name: name ?? "" });
   }
-  if (piece.function?.arguments) {
-    deltas.push({ type: "call_arguments", index, text: piece.function.arguments });
-  }
-  return next;
+  const before = calls[index] ?? { id: piece.id ?? "", text: "" };
+  calls[index] = { id: before.id, text: before.text + (text ?? "") };
+  if (text) deltas.push({ type: "call_arguments", index, text });
+  if (piece.extra_content) deltas.push({ type: "call_extra", index, extra: piece.extra_content });
+  return { calls, current };
 }
 
-function finishReason(reason: string, calls: boolean): FinishReason {
-  if (reason === "length") return "length";
-  if (reason === "content_filter") return "refused";
-  return calls ? "tool_calls" : "stop";
+/**
+ * Our index of the call that a piece goes on with; undefined if it begins one. Some services number every call
+ * 0, some give no number, and some no id: then a name after whole arguments begins a call.
+ */
+function continued({ calls, current }: State, piece: z.infer<typeof CallPiece>): number | undefined {
+  const same = piece.id ? calls.findIndex(({ id }) => id === piece.id) : -1;
+  const unnumbered = same >= 0 ? same : calls.length - 1;
+  const index = typeof piece.index === "number" ? current[piece.index] : unnumbered;
+  const call = index === undefined ? undefined : calls[index];
+  if (call === undefined || !piece.function?.name) return call && index;
+  if (piece.id) return call.id === piece.id ? index : undefined;
+  return isWhole(call.text) ? undefined : index;
 }
 
+function isWhole(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION" and the like. */
+function finishDelta(reason: string, calls: boolean): Delta {
+  if (reason === "error" || reason === "insufficient_system_resource") {
+    return { type: "error", message: `finish_reason "${reason}"`, retryable: true };
+  }
+  if (reason === "length" || reason === "model_length") return { type: "finish", reason: "length" };
+  if (reason.startsWith("content_filter")) return { type: "finish", reason: "refused" };
+  return { type: "finish", reason: calls ? "tool_calls" : "stop" };
+}
+
+const Failure = z.object({ code: z.unknown().optional(), type: z.unknown().optional() }).catch({});
+
+/** Services differ in where they say of what kind an error is: the code, the type or the text. */
 function streamError(error: unknown): Delta {
   const message = openaiChat.errorText({ error }) ?? JSON.stringify(error).slice(0, 200);
-  const code = typeof error === "object" && error !== null && "code" in error ? Number(error.code) : NaN;
-  const retryable = code === 429 || code >= 500 ||
-    /overload|rate.?limit|capacity|unavailable|server_error/i.test(message);
+  const { code, type } = Failure.parse(error);
+  const retryable = isRetryable(Number(code ?? NaN)) ||
+    /overload|rate.?limit|capacity|unavailable|server_error|timeout/i.test(`${message} ${type} ${code}`);
   return { type: "error", message, retryable };
 }
 
@@ -154,10 +206,22 @@ function encodeMessage(message: Message): Record<string, unknown> {
       const calls = message.calls.map((call) => ({
         id: call.id,
         type: "function",
-        function: { name: call.name, arguments: call.arguments.trim() === "" ? "{}" : call.arguments },
+        function: { name: call.name, arguments: argumentsText(call.arguments) },
+        ...(call.extra === undefined ? {} : { extra_content: call.extra }),
       }));
       if (calls.length > 0) return { role: "assistant", content: message.text, tool_calls: calls };
-      return { role: "assistant", content: message.text === "" ? "[Reasoning completed]" : message.text };
+      return {
+        role: "assistant",
+        content: message.text.trim() === "" ? "[Reasoning completed]" : message.text,
+      };
     }
   }
+}
+
+/**
+ * Servers that read the arguments of earlier calls (vLLM, llama.cpp, SGLang) refuse every later request over
+ * broken ones, and for some templates over ones that are no object.
+ */
+function argumentsText(text: string): string {
+  return text.trimStart().startsWith("{") && isWhole(text) ? text : JSON.stringify(argumentsObject(text));
 }

@@ -23,8 +23,11 @@ export type Delta =
   | { readonly type: "thought"; readonly text: string }
   | { readonly type: "signature"; readonly signature: string }
   | { readonly type: "redacted"; readonly data: string }
+  /** `id` is empty where the provider gives none. */
   | { readonly type: "call_start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "call_arguments"; readonly index: number; readonly text: string }
+  /** What goes back to the provider with the call. */
+  | { readonly type: "call_extra"; readonly index: number; readonly extra: Readonly<Record<string, unknown>> }
   | { readonly type: "usage"; readonly usage: Partial<Usage> }
   | { readonly type: "finish"; readonly reason: FinishReason }
   /** The provider says in mid-stream that it failed. `retryable` as for HTTP status codes. */

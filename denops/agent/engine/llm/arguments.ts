@@ -1,0 +1,104 @@
+/** The arguments of a tool call: JSON text as a model wrote it, whole or broken. Pure. */
+import { jsonrepair } from "jsonrepair";
+import { messageOf } from "../core/errors.ts";
+
+export type ParsedArguments =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: string };
+
+/** Parses a call's arguments once; broken JSON gets one try of repair. */
+export function parseArguments(text: string): ParsedArguments {
+  if (text.trim() === "") return { ok: true, value: {} };
+  try {
+    const value: unknown = JSON.parse(text);
+    // Some models write null for "no arguments".
+    return { ok: true, value: value ?? {} };
+  } catch (error) {
+    const value = repair(text);
+    if (value !== undefined) return { ok: true, value };
+    return { ok: false, error: messageOf(error).replace(/\s+/g, " ") };
+  }
+}
+
+/** A call's arguments as an object, for wires that want one; the model is shown what it wrote if they are none. */
+export function argumentsObject(text: string): Record<string, unknown> {
+  const parsed = parseArguments(text);
+  if (
+    parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)
+  ) {
+    return { ...parsed.value };
+  }
+  return { invalid_json: text };
+}
+
+function repair(text: string): unknown {
+  const object = wholeObject(text);
+  if (object === undefined) return undefined;
+  try {
+    return JSON.parse(jsonrepair(object));
+  } catch {
+    return undefined;
+  }
+}
+
+const LITERAL = /^(?:true|false|null|True|False|None|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+
+/**
+ * The object that `text` consists of, if it is there to its last brace, else undefined: text that was cut off
+ * is never closed, for that would run half a write. So every string must end, and stand where a string can
+ * stand; then no prefix of valid JSON passes. Escapes that JSON does not know are kept as they are written.
+ */
+function wholeObject(text: string): string | undefined {
+  const lead = /^\s*(?:```(?:json)?\s*)?/.exec(text)?.[0].length ?? 0;
+  let object = "";
+  let depth = 0;
+  /** The last mark of structure, or "a" after a string or a word. */
+  let before = "";
+  for (let at = lead; at < text.length;) {
+    const token = tokenAt(text, at);
+    if (token === undefined) return undefined;
+    const { kind, end } = token;
+    const part = text.slice(at, end);
+    if (before === "" && part !== "{") return undefined;
+    if (kind === "atom") {
+      if (before === "a" || before === "}" || before === "]") return undefined;
+      const key = /^\s*:/.test(text.slice(end, end + 100));
+      const word = part[0] !== '"' && part[0] !== "'";
+      if (word && !key && !LITERAL.test(part)) return undefined;
+      object += part.replace(/\\(?:(["'\\/bfnrt]|u[0-9a-fA-F]{4})|)/g, (all, known) => known ? all : "\\\\");
+      before = "a";
+    } else {
+      object += part;
+      if (kind === "mark") before = part;
+      if (part === "{" || part === "[") depth++;
+      if ((part === "}" || part === "]") && --depth === 0) {
+        // What follows may be one brace too many, or the end of a fence.
+        return /^[\s}\]`;]*$/.test(text.slice(end)) ? object : undefined;
+      }
+    }
+    at = end;
+  }
+  return undefined;
+}
+
+interface Token {
+  readonly kind: "space" | "mark" | "atom";
+  readonly end: number;
+}
+
+/** Undefined for a string without an end and for characters that only a string may hold. */
+function tokenAt(text: string, at: number): Token | undefined {
+  const first = text.charAt(at);
+  if (/\s/.test(first)) return { kind: "space", end: at + 1 };
+  if ("{}[]:,".includes(first)) return { kind: "mark", end: at + 1 };
+  if (first === '"' || first === "'") {
+    for (let end = at + 1; end < text.length; end++) {
+      const character = text.charAt(end);
+      if (character === "\\") end++;
+      else if (character === first) return { kind: "atom", end: end + 1 };
+    }
+    return undefined;
+  }
+  const [word] = /^[\w.+-]+/.exec(text.slice(at, at + 100)) ?? [];
+  return word === undefined ? undefined : { kind: "atom", end: at + word.length };
+}

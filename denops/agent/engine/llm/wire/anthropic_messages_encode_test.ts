@@ -1,0 +1,111 @@
+import { testsOfMessages } from "../../../../../tests/support/wire_play.ts";
+
+const ephemeral = { cache_control: { type: "ephemeral" } };
+
+testsOfMessages("anthropic_messages", {
+  "a question": [{ role: "user", content: [{ type: "text", text: "Hi", ...ephemeral }] }],
+  "a question after an answer": [
+    { role: "user", content: [{ type: "text", text: "Hi" }] },
+    { role: "assistant", content: [{ type: "text", text: "Hello.", ...ephemeral }] },
+    { role: "user", content: [{ type: "text", text: "Bye", ...ephemeral }] },
+  ],
+  "text and two calls with their results": [
+    { role: "user", content: [{ type: "text", text: "Look" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "text", text: "I look." },
+        { type: "tool_use", id: "c1", name: "read_file", input: { path: "a.ts" } },
+        { type: "tool_use", id: "c2", name: "read_file", input: { path: "b.ts" }, ...ephemeral },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "c1", content: "1\ta" },
+        {
+          type: "tool_result",
+          tool_use_id: "c2",
+          content: "b.ts does not exist.",
+          is_error: true,
+          ...ephemeral,
+        },
+      ],
+    },
+  ],
+  "calls without text": [
+    { role: "user", content: [{ type: "text", text: "Look" }] },
+    {
+      role: "assistant",
+      content: [{ type: "tool_use", id: "c1", name: "list_directory", input: {}, ...ephemeral }],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "", ...ephemeral }] },
+  ],
+  "an answer with nothing in it": [
+    { role: "user", content: [{ type: "text", text: "Hi" }] },
+    { role: "assistant", content: [{ type: "text", text: "[Reasoning completed]", ...ephemeral }] },
+    { role: "user", content: [{ type: "text", text: "Well?", ...ephemeral }] },
+  ],
+  "broken arguments": [
+    { role: "user", content: [{ type: "text", text: "Go" }] },
+    {
+      role: "assistant",
+      content: [
+        {
+          type: "tool_use",
+          id: "c1",
+          name: "edit_file",
+          input: { invalid_json: '{"path": "a.ts", "old_str": "x' },
+        },
+        { type: "tool_use", id: "c2", name: "think", input: { invalid_json: "hm" }, ...ephemeral },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "c1",
+          content: "The arguments are not valid JSON.",
+          is_error: true,
+        },
+        {
+          type: "tool_result",
+          tool_use_id: "c2",
+          content: "The arguments are not valid JSON.",
+          is_error: true,
+          ...ephemeral,
+        },
+      ],
+    },
+  ],
+  "arguments that were repaired": [
+    { role: "user", content: [{ type: "text", text: "Go" }] },
+    {
+      role: "assistant",
+      content: [{ type: "tool_use", id: "c1", name: "read_file", input: { path: "a.ts" }, ...ephemeral }],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "1\ta", ...ephemeral }] },
+  ],
+  "reasoning": [
+    { role: "user", content: [{ type: "text", text: "Think" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "Hm.", signature: "c2ln" },
+        { type: "redacted_thinking", data: "ZGF0YQ==" },
+        { type: "text", text: "So." },
+        { type: "tool_use", id: "c1", name: "read_file", input: { path: "a.ts" }, ...ephemeral },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "1\ta", ...ephemeral }] },
+  ],
+  "what the provider wants back with a call": [
+    { role: "user", content: [{ type: "text", text: "Look" }] },
+    {
+      role: "assistant",
+      content: [{ type: "tool_use", id: "c1", name: "read_file", input: { path: "a.ts" }, ...ephemeral }],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "1\ta", ...ephemeral }] },
+  ],
+});

@@ -1,0 +1,167 @@
+/** What each wire sends, whole: the bodies are compared with the providers' documented formats. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { checkPrefix, checkRequest } from "../../../../../tests/model/model_checks.ts";
+import { isObject, type JsonObject, transcript } from "../../../../../tests/model/model_messages.ts";
+import { conversations, LIST, READ_FILE, request } from "../../../../../tests/support/conversations.ts";
+import { type WireName, WIRES } from "../../../protocol/providers.ts";
+import type { ModelRequest } from "../../core/messages.ts";
+import { wire } from "../registry.ts";
+import type { Endpoint, HttpRequest } from "./wire.ts";
+
+const endpoint: Endpoint = { baseUrl: "https://models.test/v1", apiKey: "sk-1", headers: { "x-team": "7" } };
+
+function encoded(name: WireName, asked: ModelRequest): HttpRequest {
+  return wire(name).encode(asked, endpoint);
+}
+
+function body(name: WireName, asked: ModelRequest): JsonObject {
+  const value: unknown = JSON.parse(encoded(name, asked).body);
+  assert.ok(isObject(value));
+  return value;
+}
+
+const functions = (...tools: readonly unknown[]) =>
+  tools.map((tool) => ({ type: "function", function: tool }));
+const ephemeral = { cache_control: { type: "ephemeral" } };
+const question = request([{ role: "user", text: "Hi" }]);
+const full = request([{ role: "user", text: "Hi" }], {
+  tools: [READ_FILE, LIST],
+  temperature: 0.1,
+  maxOutputTokens: 900,
+  think: true,
+});
+const json = { "content-type": "application/json" };
+
+Deno.test("openai_chat: the whole request", () => {
+  const { url, headers } = encoded("openai_chat", question);
+  assert.equal(url, "https://models.test/v1/chat/completions");
+  assert.deepEqual(headers, { ...json, authorization: "Bearer sk-1", "x-team": "7" });
+  assert.deepEqual(body("openai_chat", question), {
+    model: "model-1",
+    stream: true,
+    stream_options: { include_usage: true },
+    messages: [{ role: "system", content: "Be brief." }, { role: "user", content: "Hi" }],
+    tools: functions(READ_FILE),
+    tool_choice: "auto",
+  });
+  const { messages: _, ...rest } = body("openai_chat", full);
+  assert.deepEqual(rest, {
+    model: "model-1",
+    stream: true,
+    stream_options: { include_usage: true },
+    temperature: 0.1,
+    max_tokens: 900,
+    tools: functions(READ_FILE, LIST),
+    tool_choice: "auto",
+  });
+});
+
+Deno.test("openai_chat: OpenAI itself has another name for the limit", () => {
+  const { body } = wire("openai_chat").encode(full, { ...endpoint, baseUrl: "https://api.openai.com/v1" });
+  const value: unknown = JSON.parse(body);
+  assert.ok(isObject(value));
+  assert.equal(value.max_completion_tokens, 900);
+  assert.ok(!("max_tokens" in value));
+});
+
+Deno.test("anthropic_messages: the whole request, with cache marks at system, last tool and last two messages", () => {
+  const address = { ...endpoint, baseUrl: "https://api.anthropic.com" };
+  const { url, headers } = wire("anthropic_messages").encode(full, address);
+  assert.equal(url, "https://api.anthropic.com/v1/messages");
+  assert.deepEqual(headers, {
+    ...json,
+    "anthropic-version": "2023-06-01",
+    "x-api-key": "sk-1",
+    "x-team": "7",
+  });
+  const tool = ({ name, description, parameters }: typeof LIST) => ({
+    name,
+    description,
+    input_schema: parameters,
+  });
+  assert.deepEqual(body("anthropic_messages", full), {
+    model: "model-1",
+    max_tokens: 900,
+    stream: true,
+    temperature: 0.1,
+    system: [{ type: "text", text: "Be brief.", ...ephemeral }],
+    tools: [tool(READ_FILE), { ...tool(LIST), ...ephemeral }],
+    messages: [{ role: "user", content: [{ type: "text", text: "Hi", ...ephemeral }] }],
+  });
+  assert.equal(body("anthropic_messages", question).max_tokens, 16_384);
+});
+
+Deno.test("ollama: the whole request", () => {
+  const { url, headers } = wire("ollama").encode(full, { baseUrl: "http://127.0.0.1:11434", headers: {} });
+  assert.equal(url, "http://127.0.0.1:11434/api/chat");
+  assert.deepEqual(headers, json);
+  assert.equal(encoded("ollama", full).headers.authorization, "Bearer sk-1");
+  const messages = [{ role: "system", content: "Be brief." }, { role: "user", content: "Hi" }];
+  assert.deepEqual(body("ollama", full), {
+    model: "model-1",
+    stream: true,
+    keep_alive: "30m",
+    think: true,
+    options: { num_ctx: 8_000, temperature: 0.1, num_predict: 900 },
+    messages,
+    tools: functions(READ_FILE, LIST),
+  });
+  assert.deepEqual(body("ollama", request([{ role: "user", text: "Hi" }], { tools: [] })), {
+    model: "model-1",
+    stream: true,
+    keep_alive: "30m",
+    options: { num_ctx: 8_000 },
+    messages,
+  });
+});
+
+for (const name of WIRES) {
+  Deno.test(`${name}: no tools, no word of tools; no key, no header for it; own headers win`, () => {
+    const asked = request([{ role: "user", text: "Hi" }], { tools: [] });
+    const sent = body(name, asked);
+    assert.ok(!("tools" in sent) && !("tool_choice" in sent));
+    const { headers } = wire(name).encode(asked, {
+      baseUrl: "http://a.test",
+      headers: { "content-type": "x" },
+    });
+    assert.ok(!("authorization" in headers) && !("x-api-key" in headers));
+    assert.equal(headers["content-type"], "x");
+  });
+
+  Deno.test(`${name}: a request is a prefix of the next but for cache marks, and its key is in a header only`, () => {
+    fc.assert(fc.property(conversations, ({ messages, requests }) => {
+      let before: readonly string[] = [];
+      for (const length of requests) {
+        const asked = request(messages.slice(0, length));
+        const sent = body(name, asked);
+        const now = transcript(name, sent);
+        assert.deepEqual(checkPrefix(before, now), []);
+        assert.ok(!JSON.stringify(sent).includes("sk-1"));
+        assert.equal(encoded(name, asked).body, encoded(name, asked).body);
+        before = now;
+      }
+    }));
+  });
+
+  Deno.test(`${name}: no conversation breaks a rule of the provider`, () => {
+    fc.assert(fc.property(conversations, ({ messages, requests }) => {
+      for (const length of requests) {
+        const { headers, body } = encoded(name, request(messages.slice(0, length)));
+        const value: unknown = JSON.parse(body);
+        assert.ok(isObject(value));
+        // The signatures here are not the test server's.
+        const wrong = checkRequest(name, headers, value).filter((problem) => !problem.includes("signature"));
+        assert.deepEqual(wrong, []);
+      }
+    }));
+  });
+}
+
+Deno.test("anthropic_messages: never more than four cache marks, and none on reasoning", () => {
+  fc.assert(fc.property(conversations, ({ messages }) => {
+    const sent = JSON.stringify(body("anthropic_messages", request(messages)));
+    assert.ok(sent.split('"cache_control"').length - 1 <= 4);
+    assert.doesNotMatch(sent, /"signature":"[^"]*","cache_control"/);
+  }));
+});

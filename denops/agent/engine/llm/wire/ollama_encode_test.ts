@@ -1,0 +1,85 @@
+import { testsOfMessages } from "../../../../../tests/support/wire_play.ts";
+
+testsOfMessages("ollama", {
+  "a question": [{ role: "user", content: "Hi" }],
+  "a question after an answer": [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Hello. " },
+    { role: "user", content: "Bye" },
+  ],
+  "text and two calls with their results": [
+    { role: "user", content: "Look" },
+    {
+      role: "assistant",
+      content: "I look.\n",
+      tool_calls: [
+        { id: "c1", function: { name: "read_file", arguments: { path: "a.ts" } } },
+        { id: "c2", function: { name: "read_file", arguments: { path: "b.ts" } } },
+      ],
+    },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c1", content: "1\ta" },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c2", content: "b.ts does not exist." },
+  ],
+  "calls without text": [
+    { role: "user", content: "Look" },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [{ id: "c1", function: { name: "list_directory", arguments: {} } }],
+    },
+    { role: "tool", tool_name: "list_directory", tool_call_id: "c1", content: "" },
+  ],
+  "an answer with nothing in it": [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "[Reasoning completed]" },
+    { role: "user", content: "Well?" },
+  ],
+  "broken arguments": [
+    { role: "user", content: "Go" },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [
+        {
+          id: "c1",
+          function: { name: "edit_file", arguments: { invalid_json: '{"path": "a.ts", "old_str": "x' } },
+        },
+        { id: "c2", function: { name: "think", arguments: { invalid_json: "hm" } } },
+      ],
+    },
+    {
+      role: "tool",
+      tool_name: "edit_file",
+      tool_call_id: "c1",
+      content: "The arguments are not valid JSON.",
+    },
+    { role: "tool", tool_name: "think", tool_call_id: "c2", content: "The arguments are not valid JSON." },
+  ],
+  "arguments that were repaired": [
+    { role: "user", content: "Go" },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [{ id: "c1", function: { name: "read_file", arguments: { path: "a.ts" } } }],
+    },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c1", content: "1\ta" },
+  ],
+  "reasoning": [
+    { role: "user", content: "Think" },
+    {
+      role: "assistant",
+      content: "So.",
+      tool_calls: [{ id: "c1", function: { name: "read_file", arguments: { path: "a.ts" } } }],
+    },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c1", content: "1\ta" },
+  ],
+  "what the provider wants back with a call": [
+    { role: "user", content: "Look" },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [{ id: "c1", function: { name: "read_file", arguments: { path: "a.ts" } } }],
+    },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c1", content: "1\ta" },
+  ],
+});

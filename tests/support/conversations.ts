@@ -1,0 +1,134 @@
+/** Conversations as the engine keeps them, for the tests of what each wire makes of them. */
+import fc from "fast-check";
+import type {
+  AssistantMessage,
+  Message,
+  ModelRequest,
+  ToolCall,
+  ToolMessage,
+  ToolSpec,
+} from "../../denops/agent/engine/core/messages.ts";
+
+export function user(text: string): Message {
+  return { role: "user", text };
+}
+
+export function assistant(text: string, calls: readonly ToolCall[] = []): AssistantMessage {
+  return { role: "assistant", text, calls, reasoning: [] };
+}
+
+export function call(id: string, name: string, args: string): ToolCall {
+  return { id, name, arguments: args };
+}
+
+export function result(id: string, name: string, text: string, isError = false): ToolMessage {
+  return { role: "tool", id, name, text, isError };
+}
+
+const readA = call("c1", "read_file", '{"path": "a.ts"}');
+const readB = call("c2", "read_file", '{"path":"b.ts"}');
+
+export const CONVERSATIONS = {
+  "a question": [user("Hi")],
+  "a question after an answer": [user("Hi"), assistant("Hello. "), user("Bye")],
+  "text and two calls with their results": [
+    user("Look"),
+    assistant("I look.\n", [readA, readB]),
+    result("c1", "read_file", "1\ta"),
+    result("c2", "read_file", "b.ts does not exist.", true),
+  ],
+  "calls without text": [
+    user("Look"),
+    assistant("", [call("c1", "list_directory", "")]),
+    result("c1", "list_directory", ""),
+  ],
+  "an answer with nothing in it": [user("Hi"), assistant(""), user("Well?")],
+  "broken arguments": [
+    user("Go"),
+    assistant("", [call("c1", "edit_file", '{"path": "a.ts", "old_str": "x'), call("c2", "think", "hm")]),
+    result("c1", "edit_file", "The arguments are not valid JSON.", true),
+    result("c2", "think", "The arguments are not valid JSON.", true),
+  ],
+  "arguments that were repaired": [
+    user("Go"),
+    assistant("", [call("c1", "read_file", "{'path': 'a.ts',}")]),
+    result("c1", "read_file", "1\ta"),
+  ],
+  "reasoning": [
+    user("Think"),
+    {
+      role: "assistant",
+      text: "So.",
+      calls: [readA],
+      reasoning: [
+        { type: "signed", text: "Hm.", signature: "c2ln" },
+        { type: "redacted", data: "ZGF0YQ==" },
+      ],
+    },
+    result("c1", "read_file", "1\ta"),
+  ],
+  "what the provider wants back with a call": [
+    user("Look"),
+    assistant("", [{ ...readA, extra: { google: { thought_signature: "c2ln" } } }]),
+    result("c1", "read_file", "1\ta"),
+  ],
+} as const satisfies Readonly<Record<string, readonly Message[]>>;
+
+export type ConversationName = keyof typeof CONVERSATIONS;
+
+export const READ_FILE: ToolSpec = {
+  name: "read_file",
+  description: "Read a file.",
+  parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+};
+
+export const LIST: ToolSpec = {
+  name: "list",
+  description: "List.",
+  parameters: { type: "object", properties: {} },
+};
+
+export function request(messages: readonly Message[], changes: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    model: "model-1",
+    system: "Be brief.",
+    messages,
+    tools: [READ_FILE],
+    contextWindow: 8_000,
+    think: false,
+    ...changes,
+  };
+}
+
+/** The whole conversation and where each request of it ended. */
+export interface Played {
+  readonly messages: readonly Message[];
+  readonly requests: readonly number[];
+}
+
+const words = fc.constantFrom("", " ", "a", "ü😀", "line\nline\n", " trailing ");
+const argumentTexts = fc.constantFrom("", "{}", '{"path": "a"}', '{"path": "a', "hm", "[1]");
+
+const answers = fc.record({
+  text: words,
+  arguments: fc.array(argumentTexts, { maxLength: 3 }),
+  signature: fc.boolean(),
+  results: fc.array(words, { minLength: 3, maxLength: 3 }),
+});
+
+/** Whole turns, as the loop writes them: each request ends with a question or with all results of the calls. */
+export const conversations: fc.Arbitrary<Played> = fc.array(answers, { minLength: 1, maxLength: 5 }).map(
+  (turns) => {
+    const messages: Message[] = [user("Start")];
+    const requests = [1];
+    for (const [turn, { text, arguments: given, signature, results }] of turns.entries()) {
+      const calls = given.map((args, at) => call(`c${turn}_${at}`, "read_file", args));
+      const reasoning = signature ? [{ type: "signed", text: "Hm.", signature: "c2ln" }] as const : [];
+      messages.push({ role: "assistant", text, calls, reasoning });
+      messages.push(...calls.map(({ id, name }, at) => result(id, name, results[at] ?? "", at === 1)));
+      if (calls.length === 0) messages.push(user(results[0] ?? ""));
+      requests.push(messages.length);
+    }
+    return { messages, requests };
+  },
+);
