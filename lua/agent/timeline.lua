@@ -17,6 +17,13 @@ local M = {}
 ---@field seconds? number       of a thought
 ---@field expanded? boolean
 
+---@class agent.Retry
+---@field index integer          of its block
+---@field reason string
+---@field left integer           seconds
+---@field attempt integer        that failed
+---@field tries integer
+
 ---@class agent.Timeline
 ---@field blocks agent.Block[]
 ---@field state "idle"|"starting"|"working"|"waiting"|"retrying"
@@ -26,7 +33,7 @@ local M = {}
 ---@field sandbox? string
 ---@field used? integer          tokens of the context window
 ---@field size? integer
----@field retry? agent.Block     the countdown on screen
+---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
 ---@field tools table<string, integer>   tool call → its block
 
@@ -53,6 +60,38 @@ local function open_block(timeline, update)
   if last and last.kind == update.type and last.id == update.message and last.status == "open" then
     return index
   end
+end
+
+---@param timeline agent.Timeline
+---@param changed table<integer, true>
+local function draw_retry(timeline, changed)
+  local retry = timeline.retry
+  local when = retry.left > 0 and ("in %d s"):format(retry.left) or "now"
+  local text = ("%s Trying again %s (%d of %d)."):format(retry.reason, when, retry.attempt, retry.tries)
+  timeline.blocks[retry.index].text = text
+  changed[retry.index] = true
+end
+
+--- The countdown is over: what stays is why there was one.
+---@param timeline agent.Timeline
+---@param changed table<integer, true>
+---@param outcome string
+local function end_retry(timeline, changed, outcome)
+  local retry = timeline.retry
+  if retry then
+    timeline.blocks[retry.index].text = retry.reason .. outcome
+    timeline.retry, changed[retry.index] = nil, true
+  end
+end
+
+--- The model has begun to answer.
+---@param timeline agent.Timeline
+---@param changed table<integer, true>
+local function at_work(timeline, changed)
+  if timeline.state ~= "idle" then
+    timeline.state = timeline.approvals > 0 and "waiting" or "working"
+  end
+  end_retry(timeline, changed, " Tried again.")
 end
 
 ---@type table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
@@ -87,8 +126,7 @@ function on.turn_started(timeline, _, changed)
 end
 
 local function text_piece(timeline, update, changed)
-  timeline.state = timeline.approvals > 0 and "waiting" or "working"
-  timeline.retry = nil
+  at_work(timeline, changed)
   local index = open_block(timeline, update)
   if index then
     timeline.blocks[index].text = timeline.blocks[index].text .. update.text
@@ -115,6 +153,7 @@ function on.thought_done(timeline, update, changed)
 end
 
 function on.tool(timeline, update, changed)
+  at_work(timeline, changed)
   local index = timeline.tools[update.id]
   if not index then
     index = add(timeline, { kind = "tool", id = update.id, text = "", title = "", status = "pending" })
@@ -151,18 +190,25 @@ end
 
 function on.retry(timeline, update, changed)
   timeline.state = "retrying"
-  local text = ("%s Trying again in %d s (%d of %d)."):format(
-    update.reason,
-    math.ceil(update.wait_ms / 1000),
-    update.attempt,
-    update.tries
-  )
-  if timeline.retry and timeline.blocks[#timeline.blocks] == timeline.retry then
-    timeline.retry.text = text
-  else
-    timeline.retry = timeline.blocks[add(timeline, { kind = "notice", severity = "warning", text = text })]
+  local last = timeline.retry and timeline.retry.index == #timeline.blocks
+  local index = last and timeline.retry.index
+    or add(timeline, { kind = "notice", severity = "warning", text = "" })
+  timeline.retry = {
+    index = index,
+    reason = update.reason,
+    left = math.ceil(update.wait_ms / 1000),
+    attempt = update.attempt,
+    tries = update.tries,
+  }
+  draw_retry(timeline, changed)
+end
+
+--- A second of the countdown has gone by.
+function on.second(timeline, _, changed)
+  if timeline.retry and timeline.retry.left > 0 then
+    timeline.retry.left = timeline.retry.left - 1
+    draw_retry(timeline, changed)
   end
-  changed[#timeline.blocks] = true
 end
 
 function on.usage(timeline, update)
@@ -187,7 +233,9 @@ local ENDINGS = {
 }
 
 function on.turn_done(timeline, update, changed)
-  timeline.state, timeline.approvals, timeline.retry = "idle", 0, nil
+  timeline.state, timeline.approvals = "idle", 0
+  local retry = timeline.retry
+  end_retry(timeline, changed, "")
   for index = #timeline.blocks, 1, -1 do
     local block = timeline.blocks[index]
     if block.kind == "user" and block.status == "sent" then
@@ -204,9 +252,14 @@ function on.turn_done(timeline, update, changed)
     end
   end
   local ending = update.error and { "error", update.error } or ENDINGS[update.reason]
-  if ending then
-    changed[add(timeline, { kind = "notice", severity = ending[1], text = ending[2] })] = true
+  if not ending then
+    return
   end
+  -- A failure that was tried again is one failure, and one line.
+  local given_up = update.error and retry and retry.index == #timeline.blocks
+  local index = given_up and retry.index or add(timeline, { kind = "notice", text = "" })
+  timeline.blocks[index].severity, timeline.blocks[index].text = ending[1], ending[2]
+  changed[index] = true
 end
 
 --- Applies one update, in place.

@@ -17,6 +17,8 @@ local M = {}
 ---@field input agent.Input
 ---@field renderer agent.Renderer
 ---@field windows? agent.Windows
+---@field counted? agent.Retry  the countdown on screen
+---@field clock? uv.uv_timer_t   of that countdown
 ---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
 local Chat = {}
 Chat.__index = Chat
@@ -140,7 +142,28 @@ function Chat:apply(updates)
     self.renderer:draw(self.timeline.blocks, changed)
     self:follow(following)
   end
+  self:count_down()
   self:show_state()
+end
+
+--- A countdown on screen counts.
+function Chat:count_down()
+  local retry = self.timeline.retry
+  if retry == self.counted then
+    return
+  end
+  if self.clock then
+    self.clock:close()
+  end
+  self.counted, self.clock = retry, retry and assert(vim.uv.new_timer())
+  local second = vim.schedule_wrap(function()
+    if self.timeline.retry == retry then
+      self:apply({ { type = "second" } })
+    end
+  end)
+  if retry then
+    self.clock:start(1000, 1000, second)
+  end
 end
 
 local STATES = {
