@@ -4,10 +4,15 @@ import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./engine.ts";
 import { visible } from "./visible.ts";
 
+export interface ChatSession {
+  readonly engine: Engine;
+  readonly sessionId: string;
+}
+
 export interface ChatPorts {
   push(update: Update): void;
   /** The chat's engine and session, started if need be. @throws {Error} one line. */
-  connect(): Promise<{ engine: Engine; sessionId: string }>;
+  connect(): Promise<ChatSession>;
   /** The turn is over: nothing of it waits any longer. */
   settle(): void;
 }
@@ -17,8 +22,10 @@ export class Chat {
   readonly #ports: ChatPorts;
   #queue: string[] = [];
   #running = false;
-  #cancelled = false;
-  #session: { engine: Engine; sessionId: string } | undefined;
+  /** Ends the wait for the engine to start. */
+  #stopStarting: (() => void) | undefined;
+  #session: ChatSession | undefined;
+  #connecting: Promise<ChatSession> | undefined;
 
   constructor(id: number, ports: ChatPorts) {
     this.id = id;
@@ -39,7 +46,7 @@ export class Chat {
     const unsent = this.#queue.splice(0);
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
     if (!this.#running) return;
-    this.#cancelled = true;
+    this.#stopStarting?.();
     this.#session?.engine.cancel(this.#session.sessionId);
     this.#ports.settle();
   }
@@ -59,13 +66,11 @@ export class Chat {
 
   async #turn(text: string): Promise<void> {
     const chat = this.id;
-    this.#cancelled = false;
     this.#ports.push({ type: "turn_started", chat });
     try {
-      this.#session ??= await this.#ports.connect();
-      const { engine, sessionId } = this.#session;
+      const session = await this.#connectUnlessStopped();
       // Stopped while the engine was starting: the model is not asked at all.
-      const reason = this.#cancelled ? "cancelled" : await this.#prompt(engine, sessionId, text);
+      const reason = session === undefined ? "cancelled" : await this.#prompt(session, text);
       this.#ports.settle();
       this.#ports.push({ type: "turn_done", chat, reason });
     } catch (error) {
@@ -77,8 +82,24 @@ export class Chat {
     }
   }
 
-  async #prompt(engine: Engine, sessionId: string, text: string): Promise<string> {
+  /** Undefined if the user stops it; the engine goes on starting, for the next message. */
+  async #connectUnlessStopped(): Promise<ChatSession | undefined> {
+    if (this.#session !== undefined) return this.#session;
+    this.#connecting ??= this.#ports.connect()
+      .then((session) => this.#session = session)
+      .finally(() => this.#connecting = undefined);
+    const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+    this.#stopStarting = () => resolve(undefined);
+    try {
+      return await Promise.race([this.#connecting, stopped]);
+    } finally {
+      this.#stopStarting = undefined;
+    }
+  }
+
+  async #prompt({ engine, sessionId }: ChatSession, text: string): Promise<string> {
     const died = engine.ended.then((how): never => {
+      this.forget(engine);
       throw new Error(
         `The engine stopped (${how}). What it knew of this conversation is gone; the next message starts a new one.`,
       );
