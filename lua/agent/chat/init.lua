@@ -123,8 +123,10 @@ end
 ---@param windows table<integer, true>
 function Chat:follow(windows)
   local last = vim.api.nvim_buf_line_count(self.transcript)
+  -- The end of the line: a paragraph may be longer than the window.
+  local column = #vim.api.nvim_buf_get_lines(self.transcript, last - 1, last, true)[1]
   for win in pairs(windows) do
-    vim.api.nvim_win_set_cursor(win, { last, 0 })
+    vim.api.nvim_win_set_cursor(win, { last, column })
   end
 end
 

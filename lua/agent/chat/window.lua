@@ -49,6 +49,7 @@ local function style(window, wrap)
   local options = {
     wrap = wrap,
     linebreak = wrap,
+    smoothscroll = wrap,
     breakindent = wrap,
     number = false,
     relativenumber = false,
