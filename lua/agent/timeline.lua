@@ -26,7 +26,7 @@ local M = {}
 
 ---@class agent.Timeline
 ---@field blocks agent.Block[]
----@field state "idle"|"starting"|"working"|"waiting"|"retrying"
+---@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"
 ---@field root? string
 ---@field provider? string
 ---@field model? string
@@ -50,12 +50,16 @@ local function add(timeline, block)
   return #timeline.blocks
 end
 
---- The block that a piece of text goes on with, if it is the last one of this kind and message.
+--- The block that a piece of text goes on with, if it is the last one of this kind and message. Messages that
+--- wait for the turn's end stand below it.
 ---@param timeline agent.Timeline
 ---@param update table
 ---@return integer? index
 local function open_block(timeline, update)
   local index = #timeline.blocks
+  while index > 0 and timeline.blocks[index].status == "queued" do
+    index = index - 1
+  end
   local last = timeline.blocks[index]
   if last and last.kind == update.type and last.id == update.message and last.status == "open" then
     return index
@@ -88,7 +92,7 @@ end
 ---@param timeline agent.Timeline
 ---@param changed table<integer, true>
 local function at_work(timeline, changed)
-  if timeline.state ~= "idle" then
+  if timeline.state ~= "idle" and timeline.state ~= "stopping" then
     timeline.state = timeline.approvals > 0 and "waiting" or "working"
   end
   end_retry(timeline, changed, " Tried again.")
@@ -105,6 +109,11 @@ function on.submitted(timeline, update, changed)
   end
 end
 
+--- The user has pressed the key; the rest comes with the turn's end.
+function on.stopping(timeline)
+  timeline.state = "stopping"
+end
+
 function on.unsent(timeline, _, changed)
   for index, block in ipairs(timeline.blocks) do
     if block.status == "queued" then
@@ -116,6 +125,12 @@ end
 
 function on.turn_started(timeline, _, changed)
   timeline.state = "working"
+  for _, block in ipairs(timeline.blocks) do
+    -- The message that found nothing to wait for is the one that starts.
+    if block.status == "sent" then
+      return
+    end
+  end
   for index, block in ipairs(timeline.blocks) do
     if block.status == "queued" then
       block.status = "sent"

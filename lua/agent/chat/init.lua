@@ -174,6 +174,7 @@ local STATES = {
   working = "working",
   waiting = "waits for you",
   retrying = "trying again",
+  stopping = "stopping",
 }
 
 ---@param count integer
@@ -232,6 +233,7 @@ end
 
 function Chat:stop()
   if self.timeline.state ~= "idle" then
+    self:apply({ { type = "stopping" } })
     client.send({ type = "cancel", chat = self.id })
   end
 end
