@@ -27,7 +27,7 @@ import { visible } from "./visible.ts";
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
 
-/** An editor that does not answer by then has nothing open, as far as tools are concerned. */
+/** Neovim may be waiting for a key, and then answers nothing: the tool's call fails after this time. */
 const EDITOR_MS = 4_000;
 
 interface RunningEngine {
@@ -248,7 +248,7 @@ export class Supervisor implements AsyncDisposable {
     this.#approvals.settleAll(`chat ${chat}`, undefined);
   }
 
-  /** Undefined if Neovim does not answer in time: it may be waiting for a key. */
+  /** @throws {Error} if Neovim does not answer in time, or Lua has failed */
   async #askEditor(
     question: { method: "unsaved_text"; path: string } | {
       method: "write_unsaved";
@@ -261,12 +261,14 @@ export class Supervisor implements AsyncDisposable {
     const waiting = this.#questions.add(request, "editor");
     this.#pump.push({ type: "ask_editor", request, ...question });
     const timer = setTimeout(
-      () => this.#questions.settle(request, { error: "Neovim does not answer" }),
+      () => this.#questions.settle(request, { error: "Neovim does not answer, it may be waiting for a key" }),
       EDITOR_MS,
     );
     const answer = await waiting;
     clearTimeout(timer);
-    if ("error" in answer) throw new Error(`Cannot ask the editor about ${question.path}: ${answer.error}.`);
+    if ("error" in answer) {
+      throw new Error(`the editor cannot say whether it has unsaved changes: ${answer.error}`);
+    }
     return answer.result;
   }
 

@@ -6,7 +6,7 @@ import type { Decision } from "../../../policy/file_access.ts";
 import { PathError, type ResolvedPath, resolvePath } from "../../../policy/path.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
-import type { Editor } from "../../core/ports.ts";
+import type { Editor, UnsavedWrite } from "../../core/ports.ts";
 import { type FileInfo, fileInfo, lookups, writeAtomic } from "./disk.ts";
 import { decodeText, encodeText, PLAIN, type TextFormat } from "./text.ts";
 
@@ -71,8 +71,12 @@ export class Workspace {
   }
 
   /** Text of an open buffer with unsaved changes. */
-  unsavedText(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
-    return this.#editor.unsavedText(path.path, signal);
+  async unsavedText(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      return await this.#editor.unsavedText(path.path, signal);
+    } catch (error) {
+      throw new ToolError(`Cannot read ${shownPath(path)}: ${messageOf(error)}`);
+    }
   }
 
   /** The file as text; undefined if there is none. @throws {ToolError} for folders, binaries and giants. */
@@ -121,7 +125,7 @@ export class Workspace {
     if (again.path !== path.path) {
       throw new ToolError(`${shownPath(path)} was replaced meanwhile; nothing was written.`);
     }
-    const merged = await this.#editor.writeUnsaved(path.path, before?.text ?? "", text, signal);
+    const merged = await this.#writeInEditor(path, before?.text ?? "", text, signal);
     if (merged.status === "conflict") {
       const both = this.mayList(path)
         ? `
@@ -148,6 +152,19 @@ ${merged.text}`
       after: text,
       onDisk: true,
     };
+  }
+
+  async #writeInEditor(
+    path: ResolvedPath,
+    base: string,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<UnsavedWrite> {
+    try {
+      return await this.#editor.writeUnsaved(path.path, base, text, signal);
+    } catch (error) {
+      throw new ToolError(`Cannot write ${shownPath(path)}: ${messageOf(error)}`);
+    }
   }
 
   async #write(path: ResolvedPath, text: string, now: TextFile | undefined): Promise<void> {
