@@ -51,9 +51,12 @@ export class Chat {
     this.#ports.settle();
   }
 
-  /** The engine is gone, and with it what it knew of this conversation. */
-  forget(engine: Engine): void {
-    if (this.#session?.engine === engine) this.#session = undefined;
+  /** The engine is gone, and with it what it knew of this conversation. A turn that runs says so at its end. */
+  forget(engine: Engine, how: string): void {
+    if (this.#session?.engine !== engine) return;
+    this.#session = undefined;
+    if (this.#running) return;
+    this.#ports.push({ type: "notice", chat: this.id, severity: "error", text: visible(engineGone(how)) });
   }
 
   async #run(): Promise<void> {
@@ -99,13 +102,15 @@ export class Chat {
 
   async #prompt({ engine, sessionId }: ChatSession, text: string): Promise<string> {
     const died = engine.ended.then((how): never => {
-      this.forget(engine);
-      throw new Error(
-        `The engine stopped (${how}). What it knew of this conversation is gone; the next message starts a new one.`,
-      );
+      this.forget(engine, how);
+      throw new Error(engineGone(how));
     });
     died.catch(() => {});
     const answer: PromptResponse = await Promise.race([died, engine.prompt(sessionId, text)]);
     return answer.stopReason;
   }
+}
+
+function engineGone(how: string): string {
+  return `The engine stopped (${how}). What it knew of this conversation is gone; the next message starts a new one.`;
 }

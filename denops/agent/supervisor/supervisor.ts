@@ -150,7 +150,7 @@ export class Supervisor implements AsyncDisposable {
     const forget = () => {
       if (this.#engines.get(key) === starting) this.#engines.delete(key);
     };
-    starting.then(({ engine }) => engine.ended.then(() => this.#engineEnded(engine, forget)), forget);
+    starting.then(({ engine }) => engine.ended.then((how) => this.#engineEnded(engine, how, forget)), forget);
     return starting;
   }
 
@@ -162,9 +162,9 @@ export class Supervisor implements AsyncDisposable {
     return { engine, launch, provider: config.provider.name, model: config.model };
   }
 
-  #engineEnded(engine: Engine, forget: () => void): void {
+  #engineEnded(engine: Engine, how: string, forget: () => void): void {
     forget();
-    for (const chat of this.#chats.values()) chat.forget(engine);
+    for (const chat of this.#chats.values()) chat.forget(engine, how);
   }
 
   #engineEvents(): EngineEvents {
