@@ -114,6 +114,19 @@ function on.stopping(timeline)
   timeline.state = "stopping"
 end
 
+--- Messages that wait for the turn's end.
+---@param timeline agent.Timeline
+---@return string[] texts
+function M.queued(timeline)
+  local texts = {}
+  for _, block in ipairs(timeline.blocks) do
+    if block.status == "queued" then
+      table.insert(texts, block.text)
+    end
+  end
+  return texts
+end
+
 function on.unsent(timeline, _, changed)
   for index, block in ipairs(timeline.blocks) do
     if block.status == "queued" then

@@ -394,7 +394,7 @@ end
 ---@param chat agent.Chat
 ---@param update table
 local function take_back(chat, update)
-  if update.type == "unsent" then
+  if update.type == "unsent" and #update.texts > 0 then
     chat.input:add(table.concat(update.texts, "\n\n"))
   end
 end
@@ -403,8 +403,16 @@ end
 ---@param update table
 local function host_lost(update)
   for _, chat in pairs(chats) do
+    local text = update.text
+    if chat.timeline.root and update.was_running then
+      text = text .. " What it knew of this conversation is gone; the next message starts a new one."
+    end
+    local unsent = { type = "unsent", texts = timeline.queued(chat.timeline) }
     if chat.timeline.state ~= "idle" then
-      chat:apply({ { type = "turn_done", reason = "error", error = update.text } })
+      chat:apply({ { type = "turn_done", reason = "error", error = text }, unsent })
+      take_back(chat, unsent)
+    elseif chat.timeline.root and update.was_running then
+      chat:apply({ { type = "notice", severity = "error", text = text } })
     end
   end
 end
