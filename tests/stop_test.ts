@@ -1,7 +1,7 @@
 /** <C-c>: at once on screen, at the model's server too, and nothing is lost. */
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "./support/agent.ts";
-import { say, transcript, unwrapped, waitForChat } from "./support/chat.ts";
+import { chatShows, say, transcript, waitForChat } from "./support/chat.ts";
 
 /** From the key to the paint. It is under 100 ms on a quiet machine; CI's are not quiet. Milliseconds. */
 const AT_ONCE = 300;
@@ -95,7 +95,7 @@ Deno.test("while a retry waits: the countdown is over", async () => {
   const { nvim, server } = agent;
   await waitForChat(nvim, "Trying again in 60 s (1 of 5).");
   await stop(agent);
-  assert.ok(!unwrapped(nvim.text()).includes("Trying again"));
+  assert.ok(!chatShows(nvim.text(), "Trying again"));
   assert.equal(server.requests.length, 1);
   await goesOn(agent);
 });

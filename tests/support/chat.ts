@@ -2,16 +2,20 @@
 import type { ChildNvim } from "./nvim.ts";
 import { waitUntil } from "./project.ts";
 
-/** The text between the borders of the floats, with lines that were wrapped for the screen put together again. */
-export function unwrapped(screen: string): string {
-  const rows = screen.split("\n").map((row) => /│(.*)│/.exec(row)?.[1]?.trim() ?? "");
-  return rows.filter((row) => row !== "").join(" ");
+/** Whether the chat shows this text, whatever the places where it is wrapped. */
+export function chatShows(screen: string, text: string): boolean {
+  const rows = screen.split("\n").map((row) => /│(.*)│/.exec(row)?.[1] ?? "");
+  return packed(rows.join("")).includes(packed(text));
 }
 
-/** Waits until the chat shows this, whatever the place where it is wrapped. */
+/** A line is broken at a blank, which then is not shown, or behind a hyphen or a stop. */
+function packed(text: string): string {
+  return text.replaceAll(/\s/g, "");
+}
+
 export async function waitForChat(nvim: ChildNvim, text: string): Promise<void> {
   try {
-    await nvim.waitForScreen((screen) => unwrapped(screen).includes(text));
+    await nvim.waitForScreen((screen) => chatShows(screen, text));
   } catch (error) {
     throw new Error(`The chat never showed ${JSON.stringify(text)}.`, { cause: error });
   }
