@@ -9,6 +9,7 @@ import {
   startEngine,
 } from "./support/acp.ts";
 import { waitUntil, within } from "./support/project.ts";
+import { reached } from "./support/server.ts";
 
 /** An editor with files open in it: what it shows is not what is on disk. */
 class Editor {
@@ -165,7 +166,7 @@ for (const when of ["idle", "in the middle of a turn"]) {
       const { sessionId } = Object(value?.result);
       const prompt = [{ type: "text", text: "Hello" }];
       await send({ id: 3, method: "session/prompt", params: { sessionId, prompt } });
-      await server.reached("here");
+      await reached(server, "here");
     }
     await writer.close();
     const ended = await within(2_000, process.status);

@@ -3,6 +3,7 @@ import { methods, RequestError, type SessionUpdate } from "@agentclientprotocol/
 import assert from "node:assert/strict";
 import { ALLOW, answerText, type EngineClient, type Seen, startEngine } from "./support/acp.ts";
 import { waitUntil } from "./support/project.ts";
+import { disconnected } from "./support/server.ts";
 
 const WRITE_ENV = `call write_file {"path": ".env", "content": "A=1\\n"}\n---\n`;
 
@@ -155,7 +156,7 @@ Deno.test("a turn that is cancelled while it streams ends with stopReason cancel
   await waitUntil("the first half", () => answerText(engine.seen, sessionId) === "One two three");
   await engine.agent.notify(methods.agent.session.cancel, { sessionId });
   assert.deepEqual([await turn, await waiting], ["cancelled", "cancelled"]);
-  await engine.server.aborted();
+  await disconnected(engine.server);
   assert.equal(await engine.prompt(sessionId, "Next"), "end_turn");
   assert.equal(engine.server.requests.length, 2);
   assert.deepEqual(engine.server.problems, []);

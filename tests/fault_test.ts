@@ -150,7 +150,6 @@ Deno.test("an answer of 10 MB: it is stopped, Neovim answers all the time, and t
   await nvim.command("Agent Hello");
   assert.ok(await longestSilence(nvim) < RESPONSIVE);
   await waitForChat(nvim, "Stopped reading: the answer of test is over 8 MB. Ask for less at once.");
-  assert.equal((await server.aborted()).aborted, true);
   await goesOn(agent);
   assert.ok(JSON.stringify(server.requests[1]?.body).length < 50_000);
 });

@@ -5,6 +5,7 @@ import { type AgentOptions, type RunningAgent, startAgent } from "./support/agen
 import { say, transcript, waitForChat } from "./support/chat.ts";
 import { waitUntil } from "./support/project.ts";
 import { age, marked, type RunningProcess, waitForMarked, waitForNone } from "./support/processes.ts";
+import { reached } from "./support/server.ts";
 
 /** By then nothing may be left. Milliseconds. */
 const GONE = 2_000;
@@ -53,7 +54,7 @@ for (const [name, end] of ENDS) {
         await using agent = await start("say One\nwait here\nsay two");
         const { nvim, server, marks } = agent;
         await nvim.command("Agent Hello");
-        await server.reached("here");
+        await reached(server, "here");
         if (when === "idle") {
           server.release("here");
           await nvim.waitForScreen("· ready");
@@ -74,7 +75,7 @@ Deno.test({
     await using agent = await start("say The first half\nwait here\nsay and the second.");
     const { nvim, server } = agent;
     await nvim.command("Agent Hello");
-    await server.reached("here");
+    await reached(server, "here");
     await waitForChat(nvim, "The first half");
     process.kill((await engineProcess(agent)).pid, "SIGKILL");
     const line = "The engine stopped (signal SIGKILL). What it knew of this conversation is gone; " +

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "./support/agent.ts";
 import { chatShows, say, transcript, waitForChat } from "./support/chat.ts";
+import { disconnected, reached } from "./support/server.ts";
 
 /** From the key to the paint. It is under 100 ms on a quiet machine; CI's are not quiet. Milliseconds. */
 const AT_ONCE = 300;
@@ -39,9 +40,9 @@ Deno.test("in the middle of text: the connection is closed, the text is kept and
   await using agent = await start("say The first half of the answer\nwait here\nsay and never the second.");
   const { nvim, server } = agent;
   await waitForChat(nvim, "The first half of the answer");
-  await server.reached("here");
+  await reached(server, "here");
   await stop(agent);
-  assert.equal((await server.aborted()).aborted, true);
+  await disconnected(server);
   assert.deepEqual(await transcript(nvim), ["Hello", "The first half of the answer", "Stopped."]);
   await goesOn(agent);
   assert.ok(lastBody(agent).includes("The first half of the answer\\n[The answer was interrupted here.]"));
@@ -51,15 +52,15 @@ Deno.test("in the middle of a flood", async () => {
   await using agent = await start("slow 1\nflood 50000");
   await agent.nvim.waitForScreen("word200 ");
   await stop(agent);
-  await agent.server.aborted();
+  await disconnected(agent.server);
   await goesOn(agent);
 });
 
 Deno.test("before the first word", async () => {
   await using agent = await start("wait here\nsay never");
-  await agent.server.reached("here");
+  await reached(agent.server, "here");
   await stop(agent);
-  await agent.server.aborted();
+  await disconnected(agent.server);
   assert.deepEqual(await transcript(agent.nvim), ["Hello", "Stopped."]);
   await goesOn(agent);
 });
@@ -72,7 +73,7 @@ Deno.test("in the middle of a call's arguments: the call is marked and not run",
   const { nvim, server, project } = agent;
   await nvim.waitForScreen(/… write notes.md {2}\d+ lines/);
   await stop(agent);
-  await server.aborted();
+  await disconnected(server);
   assert.deepEqual(await transcript(nvim), ["Hello", "■ write notes.md  stopped", "Stopped."]);
   await assert.rejects(project.read("notes.md"), Deno.errors.NotFound);
   await goesOn(agent);

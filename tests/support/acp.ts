@@ -17,7 +17,7 @@ import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
 import { denoArguments } from "../../denops/agent/supervisor/grants.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { GREET, PLUGIN, SECRET } from "./agent.ts";
-import { type Scratch, scratch } from "./project.ts";
+import { DEFAULT_TIMEOUT, type Scratch, scratch, within } from "./project.ts";
 
 export interface EngineOptions {
   readonly script: string;
@@ -100,11 +100,13 @@ export async function startEngine(options: EngineOptions): Promise<EngineClient>
       return sessionId;
     },
     async prompt(sessionId, text) {
-      const { stopReason } = await agent.request(methods.agent.session.prompt, {
+      const turn = agent.request(methods.agent.session.prompt, {
         sessionId,
         prompt: [{ type: "text", text }],
       });
-      return stopReason;
+      const outcome = await within(DEFAULT_TIMEOUT, turn);
+      if (!outcome.done) throw new Error(`The turn did not end within ${DEFAULT_TIMEOUT} ms.`);
+      return outcome.value.stopReason;
     },
     async [Symbol.asyncDispose]() {
       connection.close();
