@@ -61,11 +61,11 @@ end
 
 --- Nothing more will come: every chat is told, once.
 ---@param text string
-local function lost(text)
-  local failed = waiting
+---@param was_running boolean it may have known something
+local function lost(text, was_running)
   waiting, ready, host, channel, configured = {}, false, nil, nil, nil
   vim.schedule(function()
-    M.receive({ { type = "host_lost", text = text, unsent = failed } })
+    M.receive({ { type = "host_lost", text = text, was_running = was_running } })
   end)
 end
 
@@ -82,15 +82,24 @@ local function start_denops()
   vim.fn["denops#plugin#wait_async"]("agent", on_ready)
 end
 
---- The first line that tells what went wrong.
+--- How the process ended: its code or signal, and the first line that tells what went wrong.
+---@param code integer
 ---@return string
-local function reason()
-  for _, line in ipairs(said) do
-    if line:lower():find("error") then
-      return line
+local function ending(code)
+  local how = ("exit code %d"):format(code)
+  for name, number in pairs(vim.uv.constants) do
+    if code - 128 == number and name:find("^SIG") then
+      how = "signal " .. name
     end
   end
-  return said[#said] or "it said nothing"
+  local telling = said[#said]
+  for _, line in ipairs(said) do
+    if line:lower():find("error") then
+      telling = line
+      break
+    end
+  end
+  return telling and ("(%s): %s"):format(how, telling) or ("(%s)."):format(how)
 end
 
 ---@param lines string[]
@@ -122,7 +131,8 @@ local function start_standalone()
   })
   if vim.fn.executable(command[1]) == 0 then
     return lost(
-      ("Cannot start: there is no %s. Install Deno (https://deno.com) or set the option deno."):format(command[1])
+      ("Cannot start: there is no %s. Install Deno (https://deno.com) or set the option deno."):format(command[1]),
+      false
     )
   end
   host, said = "standalone", {}
@@ -134,7 +144,7 @@ local function start_standalone()
     end,
     on_exit = function(_, code)
       if channel == job then
-        lost(("The supervisor stopped (exit code %d): %s. The next message starts a new one."):format(code, reason()))
+        lost("The supervisor stopped " .. ending(code), true)
       end
     end,
   })

@@ -17,16 +17,23 @@ local M = {}
 ---@field seconds? number       of a thought
 ---@field expanded? boolean
 
+---@class agent.Retry
+---@field index integer          of its block
+---@field reason string
+---@field left integer           seconds
+---@field attempt integer        that failed
+---@field tries integer
+
 ---@class agent.Timeline
 ---@field blocks agent.Block[]
----@field state "idle"|"starting"|"working"|"waiting"|"retrying"
+---@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"
 ---@field root? string
 ---@field provider? string
 ---@field model? string
 ---@field sandbox? string
 ---@field used? integer          tokens of the context window
 ---@field size? integer
----@field retry? agent.Block     the countdown on screen
+---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
 ---@field tools table<string, integer>   tool call → its block
 
@@ -43,16 +50,52 @@ local function add(timeline, block)
   return #timeline.blocks
 end
 
---- The block that a piece of text goes on with, if it is the last one of this kind and message.
+--- The block that a piece of text goes on with, if it is the last one of this kind and message. Messages that
+--- wait for the turn's end stand below it.
 ---@param timeline agent.Timeline
 ---@param update table
 ---@return integer? index
 local function open_block(timeline, update)
   local index = #timeline.blocks
+  while index > 0 and timeline.blocks[index].status == "queued" do
+    index = index - 1
+  end
   local last = timeline.blocks[index]
   if last and last.kind == update.type and last.id == update.message and last.status == "open" then
     return index
   end
+end
+
+---@param timeline agent.Timeline
+---@param changed table<integer, true>
+local function draw_retry(timeline, changed)
+  local retry = timeline.retry
+  local when = retry.left > 0 and ("in %d s"):format(retry.left) or "now"
+  local text = ("%s Trying again %s (%d of %d)."):format(retry.reason, when, retry.attempt, retry.tries)
+  timeline.blocks[retry.index].text = text
+  changed[retry.index] = true
+end
+
+--- The countdown is over: what stays is why there was one.
+---@param timeline agent.Timeline
+---@param changed table<integer, true>
+---@param outcome string
+local function end_retry(timeline, changed, outcome)
+  local retry = timeline.retry
+  if retry then
+    timeline.blocks[retry.index].text = retry.reason .. outcome
+    timeline.retry, changed[retry.index] = nil, true
+  end
+end
+
+--- The model has begun to answer.
+---@param timeline agent.Timeline
+---@param changed table<integer, true>
+local function at_work(timeline, changed)
+  if timeline.state ~= "idle" and timeline.state ~= "stopping" then
+    timeline.state = timeline.approvals > 0 and "waiting" or "working"
+  end
+  end_retry(timeline, changed, " Tried again.")
 end
 
 ---@type table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
@@ -66,6 +109,24 @@ function on.submitted(timeline, update, changed)
   end
 end
 
+--- The user has pressed the key; the rest comes with the turn's end.
+function on.stopping(timeline)
+  timeline.state = "stopping"
+end
+
+--- Messages that wait for the turn's end.
+---@param timeline agent.Timeline
+---@return string[] texts
+function M.queued(timeline)
+  local texts = {}
+  for _, block in ipairs(timeline.blocks) do
+    if block.status == "queued" then
+      table.insert(texts, block.text)
+    end
+  end
+  return texts
+end
+
 function on.unsent(timeline, _, changed)
   for index, block in ipairs(timeline.blocks) do
     if block.status == "queued" then
@@ -77,6 +138,12 @@ end
 
 function on.turn_started(timeline, _, changed)
   timeline.state = "working"
+  for _, block in ipairs(timeline.blocks) do
+    -- The message that found nothing to wait for is the one that starts.
+    if block.status == "sent" then
+      return
+    end
+  end
   for index, block in ipairs(timeline.blocks) do
     if block.status == "queued" then
       block.status = "sent"
@@ -87,8 +154,7 @@ function on.turn_started(timeline, _, changed)
 end
 
 local function text_piece(timeline, update, changed)
-  timeline.state = timeline.approvals > 0 and "waiting" or "working"
-  timeline.retry = nil
+  at_work(timeline, changed)
   local index = open_block(timeline, update)
   if index then
     timeline.blocks[index].text = timeline.blocks[index].text .. update.text
@@ -115,6 +181,7 @@ function on.thought_done(timeline, update, changed)
 end
 
 function on.tool(timeline, update, changed)
+  at_work(timeline, changed)
   local index = timeline.tools[update.id]
   if not index then
     index = add(timeline, { kind = "tool", id = update.id, text = "", title = "", status = "pending" })
@@ -153,18 +220,25 @@ end
 
 function on.retry(timeline, update, changed)
   timeline.state = "retrying"
-  local text = ("%s Trying again in %d s (%d of %d)."):format(
-    update.reason,
-    math.ceil(update.wait_ms / 1000),
-    update.attempt,
-    update.tries
-  )
-  if timeline.retry and timeline.blocks[#timeline.blocks] == timeline.retry then
-    timeline.retry.text = text
-  else
-    timeline.retry = timeline.blocks[add(timeline, { kind = "notice", severity = "warning", text = text })]
+  local last = timeline.retry and timeline.retry.index == #timeline.blocks
+  local index = last and timeline.retry.index
+    or add(timeline, { kind = "notice", severity = "warning", text = "" })
+  timeline.retry = {
+    index = index,
+    reason = update.reason,
+    left = math.ceil(update.wait_ms / 1000),
+    attempt = update.attempt,
+    tries = update.tries,
+  }
+  draw_retry(timeline, changed)
+end
+
+--- A second of the countdown has gone by.
+function on.second(timeline, _, changed)
+  if timeline.retry and timeline.retry.left > 0 then
+    timeline.retry.left = timeline.retry.left - 1
+    draw_retry(timeline, changed)
   end
-  changed[#timeline.blocks] = true
 end
 
 local PLAN_MARKS = { pending = "☐", in_progress = "▸", completed = "✓" }
@@ -207,7 +281,9 @@ local ENDINGS = {
 }
 
 function on.turn_done(timeline, update, changed)
-  timeline.state, timeline.approvals, timeline.retry = "idle", 0, nil
+  timeline.state, timeline.approvals = "idle", 0
+  local retry = timeline.retry
+  end_retry(timeline, changed, "")
   for index = #timeline.blocks, 1, -1 do
     local block = timeline.blocks[index]
     if block.kind == "user" and block.status == "sent" then
@@ -224,9 +300,14 @@ function on.turn_done(timeline, update, changed)
     end
   end
   local ending = update.error and { "error", update.error } or ENDINGS[update.reason]
-  if ending then
-    changed[add(timeline, { kind = "notice", severity = ending[1], text = ending[2] })] = true
+  if not ending then
+    return
   end
+  -- A failure that was tried again is one failure, and one line.
+  local given_up = update.error and retry and retry.index == #timeline.blocks
+  local index = given_up and retry.index or add(timeline, { kind = "notice", text = "" })
+  timeline.blocks[index].severity, timeline.blocks[index].text = ending[1], ending[2]
+  changed[index] = true
 end
 
 --- Applies one update, in place.

@@ -1,5 +1,6 @@
 /** The editor on the other side of the protocol: ours by its extensions, any other by ACP's fs methods. */
-import { type AgentContext, methods } from "@agentclientprotocol/sdk";
+import { type AgentContext, methods, RequestError } from "@agentclientprotocol/sdk";
+import { dirname } from "node:path";
 import {
   UNSAVED_TEXT,
   UnsavedTextResponse,
@@ -7,52 +8,79 @@ import {
   WriteUnsavedResponse,
 } from "../protocol/extensions.ts";
 import type { Editor, UnsavedWrite } from "./core/ports.ts";
-import { decodeText } from "./tools/files/text.ts";
+import { type DecodedText, decodeText } from "./tools/files/text.ts";
 
-/** An editor that does not answer within this time is taken for one with nothing open. */
+/** An editor that does not answer within this time may hold unsaved changes: the call fails. */
 const LONGEST_WAIT_MS = 5_000;
 
 /** Our own UI: it knows which buffers have unsaved changes, and merges. */
 export function extensionEditor(client: AgentContext, sessionId: string): Editor {
+  const ask = (method: string, params: Record<string, unknown>, signal: AbortSignal) => {
+    const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
+    const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
+    return inItsWords(client.request<unknown, unknown>(method, { sessionId, ...params }, options));
+  };
   return {
     async unsavedText(path, signal) {
-      const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
-      const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
-      const answer = await client.request<unknown, unknown>(UNSAVED_TEXT, { sessionId, path }, options);
-      return UnsavedTextResponse.parse(answer).text;
+      return UnsavedTextResponse.parse(await ask(UNSAVED_TEXT, { path }, signal)).text;
     },
     async writeUnsaved(path, base, text, signal) {
-      const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
-      const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
-      const answer = await client.request<unknown, unknown>(
-        WRITE_UNSAVED,
-        { sessionId, path, base, text },
-        options,
-      );
-      return WriteUnsavedResponse.parse(answer);
+      return WriteUnsavedResponse.parse(await ask(WRITE_UNSAVED, { path, base, text }, signal));
     },
   };
 }
 
-/** Any ACP editor that offers fs/read_text_file and fs/write_text_file. */
+/**
+ * Any ACP editor that offers fs/read_text_file and fs/write_text_file. What it shows is what the model reads, and
+ * writes go through it, so that it never has to notice them.
+ */
 export function fsEditor(client: AgentContext, sessionId: string): Editor {
-  const unsaved = async (path: string): Promise<string | undefined> => {
-    const shown = await client.request(methods.client.fs.readTextFile, { sessionId, path })
-      .then(({ content }) => content, () => undefined);
-    if (shown === undefined) return undefined;
-    const onDisk = await Deno.readFile(path).then((bytes) => decodeText(bytes)?.text, () => undefined);
-    return shown === onDisk ? undefined : shown;
+  const shownText = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
+    const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
+    const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
+    try {
+      const { content } = await client.request(methods.client.fs.readTextFile, { sessionId, path }, options);
+      return content.replace(/^\ufeff/, "");
+    } catch {
+      signal.throwIfAborted();
+      return undefined;
+    }
   };
   return {
-    unsavedText: unsaved,
-    async writeUnsaved(path, base, text): Promise<UnsavedWrite> {
-      const current = await unsaved(path);
-      if (current === undefined) return { status: "not_open" };
+    async unsavedText(path, signal) {
+      const shown = await shownText(path, signal);
+      return shown === (await diskText(path))?.text ? undefined : shown;
+    },
+    async writeUnsaved(path, base, text, signal): Promise<UnsavedWrite> {
+      const disk = await diskText(path);
+      const current = await shownText(path, signal) ?? disk?.text ?? "";
       if (current !== base) return { status: "conflict", text: `The editor's text is now:\n${current}` };
-      await client.request(methods.client.fs.writeTextFile, { sessionId, path, content: text });
+      // The protocol knows text only: a file in another encoding keeps it if we write it ourselves.
+      const plain = disk === undefined || (disk.encoding === "utf-8" && !disk.bom);
+      if (!plain && disk.text === current) return { status: "not_open" };
+      // The protocol says that a client creates the file, and nothing about its folders.
+      await Deno.mkdir(dirname(path), { recursive: true });
+      const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
+      const asked = { sessionId, path, content: text };
+      await inItsWords(client.request(methods.client.fs.writeTextFile, asked, options));
       return { status: "merged", text, saved: true };
     },
   };
+}
+
+async function diskText(path: string): Promise<DecodedText | undefined> {
+  return await Deno.readFile(path).then(decodeText, () => undefined);
+}
+
+/** What the other side said went wrong stands in the error's data; its message is "Internal error". */
+async function inItsWords<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const data = error instanceof RequestError ? error.data : undefined;
+    const details = typeof data === "object" && data !== null && "details" in data ? data.details : undefined;
+    throw typeof details === "string" ? new Error(details) : error;
+  }
 }
 
 export const noEditor: Editor = {

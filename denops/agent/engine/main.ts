@@ -17,9 +17,18 @@ function configFromEnvironment(): EngineConfig | undefined {
     ? Deno.env.get("AGENT_CONFIG")
     : undefined;
   if (text === undefined) return undefined;
-  const parsed = EngineConfig.safeParse(JSON.parse(text));
+  const parsed = EngineConfig.safeParse(parseJson(text));
   if (!parsed.success) throw new Error(`AGENT_CONFIG: ${firstProblem(parsed.error)}`);
   return parsed.data;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own words quote the text, and a key may be in it.
+    throw new Error("AGENT_CONFIG: it is not JSON");
+  }
 }
 
 const [folder = Deno.cwd()] = Deno.args;

@@ -22,8 +22,10 @@ export class Chat {
   readonly #ports: ChatPorts;
   #queue: string[] = [];
   #running = false;
-  #cancelled = false;
-  #session: { engine: Engine; sessionId: string } | undefined;
+  /** Ends the wait for the engine to start. */
+  #stopStarting: (() => void) | undefined;
+  #session: ChatSession | undefined;
+  #connecting: Promise<ChatSession> | undefined;
 
   constructor(id: number, ports: ChatPorts) {
     this.id = id;
@@ -36,7 +38,11 @@ export class Chat {
 
   /** The session of this chat, begun if need be. @throws {Error} one line */
   async session(): Promise<ChatSession> {
-    return this.#session ??= await this.#ports.connect();
+    if (this.#session !== undefined) return this.#session;
+    this.#connecting ??= this.#ports.connect()
+      .then((session) => this.#session = session)
+      .finally(() => this.#connecting = undefined);
+    return await this.#connecting;
   }
 
   prompt(text: string): void {
@@ -49,14 +55,17 @@ export class Chat {
     const unsent = this.#queue.splice(0);
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
     if (!this.#running) return;
-    this.#cancelled = true;
+    this.#stopStarting?.();
     this.#session?.engine.cancel(this.#session.sessionId);
     this.#ports.settle();
   }
 
-  /** The engine is gone, and with it what it knew of this conversation. */
-  forget(engine: Engine): void {
-    if (this.#session?.engine === engine) this.#session = undefined;
+  /** The engine is gone, and with it what it knew of this conversation. A turn that runs says so at its end. */
+  forget(engine: Engine, how: string): void {
+    if (this.#session?.engine !== engine) return;
+    this.#session = undefined;
+    if (this.#running) return;
+    this.#ports.push({ type: "notice", chat: this.id, severity: "error", text: visible(engineGone(how)) });
   }
 
   async #run(): Promise<void> {
@@ -69,13 +78,11 @@ export class Chat {
 
   async #turn(text: string): Promise<void> {
     const chat = this.id;
-    this.#cancelled = false;
     this.#ports.push({ type: "turn_started", chat });
     try {
-      this.#session ??= await this.#ports.connect();
-      const { engine, sessionId } = this.#session;
+      const session = await this.#connectUnlessStopped();
       // Stopped while the engine was starting: the model is not asked at all.
-      const reason = this.#cancelled ? "cancelled" : await this.#prompt(engine, sessionId, text);
+      const reason = session === undefined ? "cancelled" : await this.#prompt(session, text);
       this.#ports.settle();
       this.#ports.push({ type: "turn_done", chat, reason });
     } catch (error) {
@@ -87,14 +94,28 @@ export class Chat {
     }
   }
 
-  async #prompt(engine: Engine, sessionId: string, text: string): Promise<string> {
+  /** Undefined if the user stops it; the engine goes on starting, for the next message. */
+  async #connectUnlessStopped(): Promise<ChatSession | undefined> {
+    const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+    this.#stopStarting = () => resolve(undefined);
+    try {
+      return await Promise.race([this.session(), stopped]);
+    } finally {
+      this.#stopStarting = undefined;
+    }
+  }
+
+  async #prompt({ engine, sessionId }: ChatSession, text: string): Promise<string> {
     const died = engine.ended.then((how): never => {
-      throw new Error(
-        `The engine stopped (${how}). What it knew of this conversation is gone; the next message starts a new one.`,
-      );
+      this.forget(engine, how);
+      throw new Error(engineGone(how));
     });
     died.catch(() => {});
     const answer: PromptResponse = await Promise.race([died, engine.prompt(sessionId, text)]);
     return answer.stopReason;
   }
+}
+
+function engineGone(how: string): string {
+  return `The engine stopped (${how}). What it knew of this conversation is gone; the next message starts a new one.`;
 }

@@ -3,8 +3,6 @@ import { encodeHex } from "./hex.ts";
 import { join } from "node:path";
 import { z } from "zod";
 
-const PATIENCE_MS = 300;
-
 const Stamp = z.object({ denoDir: z.string() });
 
 /**
@@ -26,11 +24,9 @@ export async function ensureDependencies(
   const known = await readStamp(stampPath);
   if (known !== undefined) return known;
   const denoDir = await askDenoDir();
-  // With everything in the cache it is a matter of a moment, and not worth a message.
-  const timer = setTimeout(announce, PATIENCE_MS);
-  using _ = { [Symbol.dispose]: () => clearTimeout(timer) };
   const agent = join(plugin, "denops", "agent");
-  await deno(["cache", "--frozen", `--config=${join(agent, "deno.json")}`, join(agent, "engine", "main.ts")]);
+  const main = join(agent, "engine", "main.ts");
+  await deno(["cache", "--frozen", `--config=${join(agent, "deno.json")}`, main], announce);
   await Deno.mkdir(stateDir, { recursive: true });
   await Deno.writeTextFile(stampPath, JSON.stringify({ denoDir }));
   return denoDir;
@@ -53,14 +49,38 @@ async function askDenoDir(): Promise<string> {
   return await Deno.realPath(denoDir);
 }
 
-async function deno(args: string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, stdin: "null" })
-    .output();
-  if (success) return new TextDecoder().decode(stdout);
-  const said = new TextDecoder().decode(stderr).trim().split("\n").findLast((line) => line.includes("error"));
+/** @param fetching called once, if something is downloaded */
+async function deno(args: string[], fetching: () => void = () => {}): Promise<string> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const process = command.spawn();
+  const [output, errors, { success }] = await Promise.all([
+    textOf(process.stdout),
+    textOf(process.stderr, fetching),
+    process.status,
+  ]);
+  if (success) return output;
+  const said = errors.trim().split("\n").findLast((line) => line.includes("error"));
   throw new Error(
     `Cannot fetch the engine's dependencies (deno ${args[0]}): ${
       said ?? "it failed"
     }. Check the network and try again.`,
   );
+}
+
+async function textOf(stream: ReadableStream<Uint8Array>, fetching?: () => void): Promise<string> {
+  let text = "";
+  let told = fetching === undefined;
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) {
+    text += decoder.decode(bytes, { stream: true });
+    if (told || !text.includes("Download")) continue;
+    told = true;
+    fetching?.();
+  }
+  return text;
 }

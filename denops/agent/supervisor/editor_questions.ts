@@ -27,12 +27,14 @@ export class EditorQuestions {
     const waiting = this.#waiting.add(request, "editor");
     this.#push({ type: "ask_editor", request, ...question });
     const timer = setTimeout(
-      () => this.#waiting.settle(request, { error: "Neovim does not answer" }),
+      () => this.#waiting.settle(request, { error: "Neovim does not answer, it may be waiting for a key" }),
       LONGEST_WAIT_MS,
     );
     const answer = await waiting;
     clearTimeout(timer);
-    if ("error" in answer) throw new Error(`Cannot ask the editor about ${question.path}: ${answer.error}.`);
+    if ("error" in answer) {
+      throw new Error(`the editor cannot say whether it has unsaved changes: ${answer.error}`);
+    }
     return answer.result;
   }
 

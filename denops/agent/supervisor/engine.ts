@@ -11,6 +11,7 @@ import {
   type RequestPermissionResponse,
   type SessionNotification,
 } from "@agentclientprotocol/sdk";
+import { constants } from "node:os";
 import type { EngineConfig } from "../protocol/config.ts";
 import {
   EXTENSIONS,
@@ -102,11 +103,17 @@ export class Engine implements AsyncDisposable {
   }
 
   async newSession(root: string): Promise<string> {
-    const { sessionId } = await this.#connection.agent.request(methods.agent.session.new, {
-      cwd: root,
-      mcpServers: [],
-    });
-    return sessionId;
+    try {
+      const { sessionId } = await this.#connection.agent.request(methods.agent.session.new, {
+        cwd: root,
+        mcpServers: [],
+      });
+      return sessionId;
+    } catch (error) {
+      // How the process ended says more than the closed pipe.
+      if (!this.#connection.signal.aborted) throw error;
+      throw new Error(`Cannot start the engine: ${await this.ended}`);
+    }
   }
 
   /** @throws {RequestError} if the turn failed; never if the process ended, see `ended` */
@@ -188,10 +195,16 @@ async function endOf(process: Deno.ChildProcess): Promise<string> {
   })().catch(() => {});
   const status = await process.status;
   await reading;
-  const how = status.signal === null ? `exit code ${status.code}` : `signal ${status.signal}`;
+  const signal = status.signal ?? signalOf(status.code);
+  const how = signal === undefined ? `exit code ${status.code}` : `signal ${signal}`;
   const lines = said.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const telling = lines.find((line) => /error|cannot|can't|denied|not found/i.test(line)) ?? lines.at(-1);
   return telling === undefined ? how : `${how}: ${telling.slice(0, 300)}`;
+}
+
+/** bubblewrap, like a shell, ends with 128 and the number of the signal that ended its child. */
+function signalOf(code: number): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 }
 
 function timeout(milliseconds: number): Promise<never> {

@@ -51,8 +51,7 @@ export class Pump implements Disposable {
       this.#releaseBefore(update);
       this.#append(update);
     }
-    // Somebody waits for an answer to these.
-    this.#schedule(update.type === "ask_editor" || update.type === "approval");
+    this.#schedule(isUrgent(update));
   }
 
   /** True if there is something to show. */
@@ -108,7 +107,7 @@ export class Pump implements Disposable {
       .catch(() => {}) // Neovim is gone or Lua has failed and said so; nothing can be shown either way.
       .then(() => {
         this.#delivering = false;
-        if (!this.#disposed) this.#schedule(this.#queue.some(({ type }) => type === "ask_editor"));
+        if (!this.#disposed) this.#schedule(this.#queue.some(isUrgent));
       });
   }
 
@@ -116,6 +115,11 @@ export class Pump implements Disposable {
     this.#disposed = true;
     this.#cancelTimer?.();
   }
+}
+
+/** Somebody waits for an answer to these. */
+function isUrgent({ type }: Update): boolean {
+  return type === "ask_editor" || type === "approval";
 }
 
 /** One update for two, where the second only goes on with the first. */

@@ -157,13 +157,13 @@ export class Supervisor implements AsyncDisposable {
     const forget = () => {
       if (this.#projects.get(key) === opening) this.#projects.delete(key);
     };
-    opening.then((project) => project.engine.ended.then(() => this.#ended(project, forget)), forget);
+    opening.then((project) => project.engine.ended.then((how) => this.#ended(project, how, forget)), forget);
     return opening;
   }
 
-  #ended(project: Project, forget: () => void): void {
+  #ended(project: Project, how: string, forget: () => void): void {
     forget();
-    for (const chat of this.#chats.values()) chat.forget(project.engine);
+    for (const chat of this.#chats.values()) chat.forget(project.engine, how);
     project[Symbol.asyncDispose]();
   }
 

@@ -18,6 +18,8 @@ local M = {}
 ---@field input agent.Input
 ---@field renderer agent.Renderer
 ---@field windows? agent.Windows
+---@field counted? agent.Retry  the countdown on screen
+---@field clock? uv.uv_timer_t   of that countdown
 ---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
 local Chat = setmetatable({}, { __index = navigate })
 Chat.__index = Chat
@@ -143,7 +145,28 @@ function Chat:apply(updates)
     self.renderer:draw(self.timeline.blocks, changed)
     self:follow(following)
   end
+  self:count_down()
   self:show_state()
+end
+
+--- A countdown on screen counts.
+function Chat:count_down()
+  local retry = self.timeline.retry
+  if retry == self.counted then
+    return
+  end
+  if self.clock then
+    self.clock:close()
+  end
+  self.counted, self.clock = retry, retry and assert(vim.uv.new_timer())
+  local second = vim.schedule_wrap(function()
+    if self.timeline.retry == retry then
+      self:apply({ { type = "second" } })
+    end
+  end)
+  if retry then
+    self.clock:start(1000, 1000, second)
+  end
 end
 
 local STATES = {
@@ -152,6 +175,7 @@ local STATES = {
   working = "working",
   waiting = "waits for you",
   retrying = "trying again",
+  stopping = "stopping",
 }
 
 ---@param count integer
@@ -213,6 +237,7 @@ end
 
 function Chat:stop()
   if self.timeline.state ~= "idle" then
+    self:apply({ { type = "stopping" } })
     client.send({ type = "cancel", chat = self.id })
   end
 end
@@ -238,7 +263,7 @@ end
 ---@param chat agent.Chat
 ---@param update table
 local function take_back(chat, update)
-  if update.type == "unsent" then
+  if update.type == "unsent" and #update.texts > 0 then
     chat.input:add(table.concat(update.texts, "\n\n"))
   end
 end
@@ -247,8 +272,16 @@ end
 ---@param update table
 local function host_lost(update)
   for _, chat in pairs(chats) do
+    local text = update.text
+    if chat.timeline.root and update.was_running then
+      text = text .. " What it knew of this conversation is gone; the next message starts a new one."
+    end
+    local unsent = { type = "unsent", texts = timeline.queued(chat.timeline) }
     if chat.timeline.state ~= "idle" then
-      chat:apply({ { type = "turn_done", reason = "error", error = update.text } })
+      chat:apply({ { type = "turn_done", reason = "error", error = text }, unsent })
+      take_back(chat, unsent)
+    elseif chat.timeline.root and update.was_running then
+      chat:apply({ { type = "notice", severity = "error", text = text } })
     end
   end
 end

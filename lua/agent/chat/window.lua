@@ -51,6 +51,7 @@ local function style(window, wrap)
   local options = {
     wrap = wrap,
     linebreak = wrap,
+    smoothscroll = wrap,
     breakindent = wrap,
     smoothscroll = true,
     number = false,

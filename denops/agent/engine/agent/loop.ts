@@ -12,6 +12,9 @@ const MOST_CONTINUATIONS = 3;
 
 const INTERRUPTED = "[The answer was interrupted here.]";
 
+/** Characters of an interrupted answer that stay in the history: one that ran away must not fill the window. */
+const LONGEST_PARTIAL = 20_000;
+
 export interface TurnPorts extends BatchPorts {
   readonly model: Model;
   readonly system: string;
@@ -36,7 +39,7 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
     const end = await runStep(ports.model, prompt, ports.tools, knownIds, ports.emit, signal);
     if (end.type !== "answered") {
       // Every question keeps an answer, so that roles alternate in what the model gets next.
-      const partial = end.text.trim() === "" ? INTERRUPTED : `${end.text}\n${INTERRUPTED}`;
+      const partial = end.text.trim() === "" ? INTERRUPTED : `${middleCut(end.text)}\n${INTERRUPTED}`;
       ports.append({ role: "assistant", text: partial, calls: [], reasoning: [] });
       return end.type === "failed" ? end : { type: "stopped", reason: "cancelled" };
     }
@@ -69,4 +72,11 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
   }
   ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
   return { type: "stopped", reason: "max_iterations" };
+}
+
+function middleCut(text: string): string {
+  const left = text.length - LONGEST_PARTIAL;
+  if (left <= 0) return text;
+  const half = LONGEST_PARTIAL / 2;
+  return `${text.slice(0, half)}\n[${left} characters left out]\n${text.slice(-half)}`;
 }

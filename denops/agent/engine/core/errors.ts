@@ -15,8 +15,12 @@ export type ErrorKind =
 /** Something outside went wrong and the turn cannot go on. `message`: "Cannot X: Y. Try …". */
 export class TurnError extends Error {
   override readonly name = "TurnError";
-  constructor(readonly kind: ErrorKind, message: string) {
-    super(message);
+  /**
+   * @param reason what went wrong, a whole sentence
+   * @param hint what the user can do; it is not said as long as we try again ourselves
+   */
+  constructor(readonly kind: ErrorKind, readonly reason: string, hint: string = "") {
+    super(hint === "" ? reason : `${reason} ${hint}`);
   }
 }
 

@@ -22,6 +22,8 @@ import type { Delta, Endpoint } from "./wire/wire.ts";
 
 /** Bytes of one answer at most. */
 const LARGEST_ANSWER = 8_000_000;
+/** Bytes from the start of an answer that are kept, for a message about one that is no stream. */
+const START_KEPT = 4_000;
 
 export type ModelEvent =
   /** What one read from the network brought, in order; never empty. */
@@ -54,7 +56,9 @@ type TryEnd =
     readonly error: TurnError;
     readonly retryable: boolean;
     readonly headers?: Headers;
-  };
+  }
+  /** The body ended before the answer did. */
+  | { readonly type: "cut_off" };
 
 export async function* streamModel(
   request: ModelRequest,
@@ -72,24 +76,32 @@ export async function* streamModel(
         end = next.value;
         break;
       }
-      started = true;
+      started ||= next.value.some(isContent);
       yield { type: "deltas", deltas: next.value };
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
-    if (!started && current.temperature !== undefined && isTemperatureRefusal(end.error)) {
+    const { error, retryable, headers } = end.type === "failed"
+      ? end
+      : { error: cutOffError(options.target, started), retryable: true, headers: undefined };
+    if (!started && current.temperature !== undefined && isTemperatureRefusal(error)) {
       const { temperature: _refused, ...rest } = current;
       current = rest;
       attempt--;
       continue;
     }
-    const wait = waitMs(attempt, end.headers, Date.now(), Math.random());
-    if (started || !end.retryable || attempt === TRIES || wait > GIVE_UP_MS) {
-      return yield { type: "failed", error: end.error };
+    const wait = waitMs(attempt, headers, Date.now(), Math.random());
+    if (started || !retryable || attempt === TRIES || wait > GIVE_UP_MS) {
+      return yield { type: "failed", error };
     }
-    yield { type: "retry", attempt, tries: TRIES, waitMs: wait, reason: end.error.message };
+    yield { type: "retry", attempt, tries: TRIES, waitMs: wait, reason: error.reason };
     if (!await delay(wait, signal)) return yield { type: "cancelled" };
   }
+}
+
+/** Something that a second try would bring again: tokens that are only counted are not. */
+function isContent({ type }: Delta): boolean {
+  return type !== "usage";
 }
 
 /** Some models take no temperature but their own, and say so only when asked. */
@@ -134,7 +146,7 @@ async function* oneTry(
     }
     if (error instanceof TurnError) return { type: "failed", error, retryable: false };
     // The body broke off: hyper's text for it says nothing a user could use.
-    return { type: "failed", error: cutOffError(target), retryable: true };
+    return { type: "cut_off" };
   }
 }
 
@@ -164,25 +176,33 @@ async function* readBody(
   let size = 0;
   let start = "";
   let finished = false;
+  let framed = false;
   for await (const bytes of response.body ?? []) {
     silence.heard();
     size += bytes.length;
     if (size > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
-    if (start.length < 200) start += new TextDecoder().decode(bytes.subarray(0, 200));
-    const step = stepFrames(framing.push(bytes), decoder, target);
+    if (start.length < START_KEPT) start += new TextDecoder().decode(bytes.subarray(0, START_KEPT));
+    const frames = framing.push(bytes);
+    framed ||= frames.length > 0;
+    const step = stepFrames(frames, decoder, target);
     if (step.deltas.length > 0) yield step.deltas;
     finished ||= step.finished;
     if (step.end !== undefined) return step.end;
   }
-  const step = stepFrames(framing.end(), decoder, target);
+  const rest = framing.end();
+  const step = stepFrames(rest, decoder, target);
   if (step.deltas.length > 0) yield step.deltas;
-  if (step.end !== undefined) return step.end;
+  // A frame that cannot be read at the very end was cut off in the middle.
+  const broken = step.end?.type === "failed" && step.end.error.kind === "bad_answer";
+  if (step.end !== undefined && !(framed && broken)) return step.end;
   // A reason to stop was given: only the closing mark is missing, as with some compatible servers.
   if (finished || step.finished) return { type: "done" };
-  if (size > 0 && /^\s*[^\s:{d]/.test(start)) throw garbageError(start, target);
+  if (framed || rest.length > 0) return { type: "cut_off" };
   const said = errorInBody(start, wire);
   if (said !== undefined) throw streamError(said, target);
-  return { type: "failed", error: cutOffError(target), retryable: true };
+  // Not a single frame, nor a comment: it is something else altogether.
+  if (/^\s*[^\s:]/.test(start)) throw garbageError(start, target);
+  return { type: "cut_off" };
 }
 
 /** Some servers answer 200 with one JSON error object instead of a stream. */

@@ -7,7 +7,7 @@ import type { Decision } from "../../../policy/file_access.ts";
 import { PathError, type ResolvedPath, resolvePath } from "../../../policy/path.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
-import type { Editor } from "../../core/ports.ts";
+import type { Editor, UnsavedWrite } from "../../core/ports.ts";
 import { type FileInfo, fileInfo, lookups, writeAtomic } from "./disk.ts";
 import { decodeText, encodeText, PLAIN, type TextFormat } from "./text.ts";
 
@@ -82,12 +82,20 @@ export class Workspace {
    * @returns the text of an open buffer with unsaved changes, which is what it is to be shown
    */
   async noteRead(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
-    const text = await this.#editor.unsavedText(path.path, signal);
+    const text = await this.#unsavedText(path, signal);
     if (text === undefined) this.#shown.delete(path.path);
     else this.#shown.set(path.path, text);
     const version = text === undefined ? await versionOnDisk(path.path) : await versionOfText(text);
     if (version !== undefined) this.#known.set(path.path, version);
     return text;
+  }
+
+  async #unsavedText(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      return await this.#editor.unsavedText(path.path, signal);
+    } catch (error) {
+      throw new ToolError(`Cannot read ${shownPath(path)}: ${messageOf(error)}`);
+    }
   }
 
   /** @throws {ToolError} unless the model has read the file, as it is now */
@@ -105,7 +113,7 @@ export class Workspace {
   /** The file as text; undefined if there is none. @throws {ToolError} for folders, binaries and giants. */
   async readText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
     const info = await this.info(path);
-    const unsaved = await this.#editor.unsavedText(path.path, signal);
+    const unsaved = await this.#unsavedText(path, signal);
     const shown = this.#shown.get(path.path);
     if (info === undefined) {
       return unsaved === undefined
@@ -205,7 +213,7 @@ export class Workspace {
     if (again.path !== path.path) {
       throw new ToolError(`${shownPath(path)} was replaced meanwhile; nothing was written.`);
     }
-    const merged = await this.#editor.writeUnsaved(path.path, base, text, signal);
+    const merged = await this.#writeInEditor(path, base, text, signal);
     if (merged.status === "conflict") {
       const both = this.mayShow(path)
         ? `
@@ -236,6 +244,19 @@ ${merged.text}`
       after: text,
       onDisk: true,
     };
+  }
+
+  async #writeInEditor(
+    path: ResolvedPath,
+    base: string,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<UnsavedWrite> {
+    try {
+      return await this.#editor.writeUnsaved(path.path, base, text, signal);
+    } catch (error) {
+      throw new ToolError(`Cannot write ${shownPath(path)}: ${messageOf(error)}`);
+    }
   }
 
   async #write(path: ResolvedPath, text: string, now: TextFile | undefined): Promise<void> {

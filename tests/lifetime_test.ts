@@ -1,0 +1,207 @@
+/** Processes end when they should, and only then; and what could not start says why. */
+import assert from "node:assert/strict";
+import process from "node:process";
+import { type AgentOptions, type RunningAgent, startAgent } from "./support/agent.ts";
+import { say, transcript, waitForChat } from "./support/chat.ts";
+import { waitUntil } from "./support/project.ts";
+import { age, marked, type RunningProcess, waitForMarked, waitForNone } from "./support/processes.ts";
+import { reached } from "./support/server.ts";
+
+/** By then nothing may be left. Milliseconds. */
+const GONE = 2_000;
+const linux = Deno.build.os === "linux";
+
+interface Marked extends RunningAgent {
+  /** All processes of this test carry one of these. */
+  readonly marks: readonly string[];
+}
+
+async function start(script: string, options: Partial<AgentOptions> = {}): Promise<Marked> {
+  const mark = `agent-test-${crypto.randomUUID()}`;
+  const agent = await startAgent({ script, ...options, env: { AGENT_TEST_MARK: mark, ...options.env } });
+  return { ...agent, marks: [mark, agent.project.root] };
+}
+
+async function goesOn({ nvim, server }: RunningAgent): Promise<void> {
+  server.play("expect And now?\nexpect-not Hello\nsay All is well again.");
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "All is well again.");
+  assert.deepEqual(server.problems, []);
+}
+
+/** The process of the engine itself, inside of its sandbox. */
+async function engineProcess({ marks }: Marked): Promise<RunningProcess> {
+  const all = await marked(...marks);
+  const engine = all.find(({ command }) =>
+    /^\S*deno run/.test(command) && command.includes("engine/main.ts")
+  );
+  assert.ok(engine, `no engine among\n${all.map(({ command }) => command).join("\n")}`);
+  return engine;
+}
+
+const ENDS: readonly [name: string, end: (agent: RunningAgent) => Promise<unknown>][] = [
+  [":qa!", ({ nvim }) => nvim.quit()],
+  ["SIGTERM", ({ nvim }) => (nvim.kill("SIGTERM"), nvim.exited)],
+  ["SIGKILL", ({ nvim }) => (nvim.kill("SIGKILL"), nvim.exited)],
+];
+
+for (const [name, end] of ENDS) {
+  for (const when of ["idle", "in the middle of a turn"]) {
+    Deno.test({
+      name: `nothing is left after ${name}, ${when}`,
+      ignore: !linux,
+      async fn() {
+        await using agent = await start("say One\nwait here\nsay two");
+        const { nvim, server, marks } = agent;
+        await nvim.command("Agent Hello");
+        await reached(server, "here");
+        if (when === "idle") {
+          server.release("here");
+          await nvim.waitForScreen("· ready");
+        }
+        // Neovim, the supervisor and the engine, at least.
+        await waitForMarked(marks, 3);
+        await end(agent);
+        await waitForNone(marks, GONE);
+      },
+    });
+  }
+}
+
+Deno.test({
+  name: "an engine that is killed in the middle of a turn: an honest line, and the next message works",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say The first half\nwait here\nsay and the second.");
+    const { nvim, server } = agent;
+    await nvim.command("Agent Hello");
+    await reached(server, "here");
+    await waitForChat(nvim, "The first half");
+    process.kill((await engineProcess(agent)).pid, "SIGKILL");
+    const line = "The engine stopped (signal SIGKILL). What it knew of this conversation is gone; " +
+      "the next message starts a new one.";
+    await waitForChat(nvim, line);
+    assert.deepEqual(await transcript(nvim), ["Hello", "The first half", line]);
+    await goesOn(agent);
+  },
+});
+
+Deno.test({
+  name: "an engine that is killed while it idles: the next message starts a new one, and says so",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await nvim.waitForScreen("· ready");
+    const { pid } = await engineProcess(agent);
+    process.kill(pid, "SIGKILL");
+    await waitForChat(nvim, "The engine stopped (signal SIGKILL).");
+    await goesOn(agent);
+    assert.notEqual((await engineProcess(agent)).pid, pid);
+  },
+});
+
+Deno.test({
+  name: "a supervisor that is killed: an honest line, waiting messages come back, and the next one works",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say The first half\nwait here\nsay and the second.");
+    const { nvim, marks } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "The first half");
+    await say(nvim, "This one waits");
+    await waitForChat(nvim, "This one waits (waits for the turn to end)");
+    const all = await marked(...marks);
+    const supervisor = all.find(({ command }) => command.includes("standalone.ts"));
+    assert.ok(supervisor);
+    const { pid: engine } = await engineProcess(agent);
+    process.kill(supervisor.pid, "SIGKILL");
+    await waitForChat(
+      nvim,
+      "The supervisor stopped (signal SIGKILL). What it knew of this conversation is gone; " +
+        "the next message starts a new one.",
+    );
+    await waitForChat(nvim, "This one waits (not sent)");
+    assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "This one waits");
+    await waitUntil(
+      "the engine to end",
+      async () => (await marked(...marks)).every(({ pid }) => pid !== engine),
+    );
+    await nvim.keys("cc<Esc>");
+    await goesOn(agent);
+  },
+});
+
+Deno.test({
+  name: "an engine that idles stays",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim, server } = agent;
+    await nvim.command("Agent Hello");
+    await nvim.waitForScreen("· ready");
+    const { pid } = await engineProcess(agent);
+    // Threads that idle end after some 10 s, and bwrap dies with the thread that started it.
+    await waitUntil("the engine to be 16 s old", async () => await age(pid) >= 16, { timeout: 30_000 });
+    server.play("expect And now?\nsay All is well.");
+    await say(nvim, "And now?");
+    await waitForChat(nvim, "All is well.");
+    assert.equal((await engineProcess(agent)).pid, pid);
+    assert.deepEqual(await transcript(nvim), ["Hello", "Hi.", "And now?", "All is well."]);
+  },
+});
+
+const WRONG: readonly [name: string, options: string, line: string][] = [
+  [
+    "no Deno",
+    'deno = { "no-such-deno" }',
+    "Cannot start: there is no no-such-deno. Install Deno (https://deno.com) or set the option deno.",
+  ],
+  [
+    "a command that is no Deno",
+    'deno = { "false" }',
+    "The supervisor stopped (exit code 1).",
+  ],
+  [
+    "an unknown provider",
+    'provider = "nobody"',
+    'Unknown provider "nobody". Known are: ',
+  ],
+  [
+    "a number out of range",
+    "max_iterations = 0",
+    "Wrong option: max_iterations: Too small: expected number to be >=1.",
+  ],
+  [
+    "a root that is not there",
+    'root = "/no/such/folder"',
+    "Cannot use /no/such/folder as the project: there is no such folder. Set the option root.",
+  ],
+];
+
+for (const [name, options, line] of WRONG) {
+  Deno.test(`${name}: one line, and after setup() it works`, async () => {
+    await using agent = await start("", { options });
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, line);
+    assert.equal((await transcript(nvim)).length, 2);
+    await nvim.lua(
+      "require('agent').setup({ deno = { 'deno' }, provider = 'test', max_iterations = 5, root = vim.fn.getcwd() })",
+    );
+    await goesOn(agent);
+  });
+}
+
+Deno.test("the home folder is no project", async () => {
+  await using agent = await start("", { lua: "vim.env.HOME = vim.fn.getcwd()" });
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent Hello");
+  await waitForChat(
+    nvim,
+    `Cannot use ${project.root} as the project: the agent could change your home folder. ` +
+      "Open a file of a project first.",
+  );
+  assert.equal(server.requests.length, 0);
+});

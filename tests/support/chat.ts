@@ -1,0 +1,48 @@
+/** The chat as its user sees it. */
+import type { ChildNvim } from "./nvim.ts";
+import { waitUntil } from "./project.ts";
+
+/** Whether the chat shows this text, whatever the places where it is wrapped. */
+export function chatShows(screen: string, text: string): boolean {
+  const rows = screen.split("\n").map((row) => /│(.*)│/.exec(row)?.[1] ?? "");
+  return packed(rows.join("")).includes(packed(text));
+}
+
+/** A line is broken at a blank, which then is not shown, or behind a hyphen or a stop. */
+function packed(text: string): string {
+  return text.replaceAll(/\s/g, "");
+}
+
+export async function waitForChat(nvim: ChildNvim, text: string): Promise<void> {
+  try {
+    await nvim.waitForScreen((screen) => chatShows(screen, text));
+  } catch (error) {
+    throw new Error(`The chat never showed ${JSON.stringify(text)}.`, { cause: error });
+  }
+}
+
+/** The lines of the transcript that are not empty, from the first or the given one on. */
+export async function transcript(nvim: ChildNvim, from = 0): Promise<readonly string[]> {
+  const lines = await nvim.lua<string[]>(
+    "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://chat/1$'), ..., -1, false)",
+    from,
+  );
+  return lines.filter((line) => line !== "");
+}
+
+/** Types a message into the input, which has the cursor, and sends it. */
+export async function say(nvim: ChildNvim, text: string): Promise<void> {
+  await nvim.keys(`i${text}<Esc><CR>`);
+}
+
+/** Waits until a turn is over; the longest time that Neovim took to answer meanwhile, in milliseconds. */
+export async function longestSilence(nvim: ChildNvim): Promise<number> {
+  let longest = 0;
+  await waitUntil("the turn to end", async () => {
+    const from = performance.now();
+    const status = await nvim.lua<string>("return require('agent').status()");
+    longest = Math.max(longest, performance.now() - from);
+    return status.endsWith("ready");
+  }, { timeout: 20_000 });
+  return longest;
+}

@@ -1,0 +1,61 @@
+/** The processes of one test, found by a mark that only they carry. Linux. */
+import { waitUntil } from "./project.ts";
+
+export interface RunningProcess {
+  readonly pid: number;
+  /** The command line, with blanks between its arguments. */
+  readonly command: string;
+}
+
+/** Processes of which the command line or the environment holds one of the marks. */
+export async function marked(...marks: readonly string[]): Promise<readonly RunningProcess[]> {
+  const found: RunningProcess[] = [];
+  for await (const { name } of Deno.readDir("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === Deno.pid) continue;
+    const [command, environment] = await Promise.all([read(pid, "cmdline"), read(pid, "environ")]);
+    const carries = marks.some((mark) => command.includes(mark) || environment.includes(mark));
+    if (carries && !await isZombie(pid)) found.push({ pid, command: command.replaceAll("\0", " ") });
+  }
+  return found;
+}
+
+/** Waits until there are such processes, and no fewer than this. */
+export function waitForMarked(marks: readonly string[], atLeast: number): Promise<readonly RunningProcess[]> {
+  return waitUntil(`${atLeast} processes`, async () => {
+    const found = await marked(...marks);
+    return found.length >= atLeast ? found : undefined;
+  });
+}
+
+/** Waits until none is left. */
+export async function waitForNone(marks: readonly string[], timeout: number): Promise<void> {
+  let left: readonly RunningProcess[] = [];
+  await waitUntil(() => `these to end:\n${left.map(({ command }) => command).join("\n")}`, async () => {
+    left = await marked(...marks);
+    return left.length === 0;
+  }, { timeout });
+}
+
+/** Seconds since a process was started. */
+export async function age(pid: number): Promise<number> {
+  const stat = await read(pid, "stat");
+  // The name, in parentheses, may hold blanks; the start is the 22nd field, in hundredths of a second.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [uptime = "0"] = (await Deno.readTextFile("/proc/uptime")).split(" ");
+  return Number(uptime) - Number(fields[19]) / 100;
+}
+
+async function isZombie(pid: number): Promise<boolean> {
+  const stat = await read(pid, "stat");
+  return stat === "" || stat[stat.lastIndexOf(")") + 2] === "Z";
+}
+
+/** Empty if the process is gone, or somebody else's. */
+async function read(pid: number, file: string): Promise<string> {
+  try {
+    return await Deno.readTextFile(`/proc/${pid}/${file}`);
+  } catch {
+    return "";
+  }
+}
