@@ -54,7 +54,7 @@ const shared = {
   safe_to_write: list(SafeToWrite),
   deny_read: list(z.string()),
   /** Names of tools that are not offered to the model. */
-  tools_off: list(z.string()),
+  tools_off: list(z.string()).default([]),
 };
 
 /** The user's options as lua/agent/config.lua sends them; only what the supervisor and the engine use. */

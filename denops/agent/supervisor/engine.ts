@@ -12,6 +12,7 @@ import {
   type SessionNotification,
 } from "@agentclientprotocol/sdk";
 import { constants } from "node:os";
+import { Arrival } from "./arrival.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import {
   EXTENSIONS,
@@ -62,9 +63,16 @@ export class Engine implements AsyncDisposable {
   readonly ended: Promise<string>;
   readonly #process: Deno.ChildProcess;
   readonly #connection: ClientConnection;
+  readonly #arrival: Arrival;
 
-  private constructor(process: Deno.ChildProcess, connection: ClientConnection, ended: Promise<string>) {
+  private constructor(
+    process: Deno.ChildProcess,
+    connection: ClientConnection,
+    arrival: Arrival,
+    ended: Promise<string>,
+  ) {
     this.#process = process;
+    this.#arrival = arrival;
     this.#connection = connection;
     this.ended = ended;
   }
@@ -81,8 +89,10 @@ export class Engine implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     const ended = endOf(process);
-    const connection = clientApp(events).connect(ndJsonStream(process.stdin, process.stdout));
-    const engine = new Engine(process, connection, ended);
+    const arrival = new Arrival([methods.client.session.update, FILE_MODIFIED, RETRY]);
+    const stream = arrival.tap(ndJsonStream(process.stdin, process.stdout));
+    const connection = clientApp(events, arrival).connect(stream);
+    const engine = new Engine(process, connection, arrival, ended);
     const failed = ended.then((how) => {
       throw new Error(`Cannot start the engine: ${how}`);
     });
@@ -125,6 +135,8 @@ export class Engine implements AsyncDisposable {
       // A closed pipe is seen before the end of the process, which says more.
       if (this.#connection.signal.aborted) return await new Promise<never>(() => {});
       throw error;
+    } finally {
+      await this.#arrival.caughtUp();
     }
   }
 
@@ -166,19 +178,32 @@ export class Engine implements AsyncDisposable {
   }
 }
 
-function clientApp(events: EngineEvents) {
+function clientApp(events: EngineEvents, arrival: Arrival) {
   const { terminal } = methods.client;
   const { terminals } = events;
+  const handle = <Params>(take: (params: Params) => void) => ({ params }: { params: Params }) => {
+    try {
+      take(params);
+    } finally {
+      arrival.handled();
+    }
+  };
   return client({ name: "agent.nvim" })
+    .onNotification(
+      methods.client.session.update,
+      handle<SessionNotification>((update) => events.update(update)),
+    )
+    .onNotification(FILE_MODIFIED, FileModified, handle<FileModified>((event) => events.fileModified(event)))
+    .onNotification(RETRY, Retry, handle<Retry>((event) => events.retry(event)))
     .onRequest(terminal.create, async ({ params }) => ({ terminalId: await terminals.create(params) }))
     .onRequest(terminal.output, ({ params }) => terminals.output(params.terminalId))
     .onRequest(terminal.waitForExit, ({ params, signal }) => terminals.waitForExit(params.terminalId, signal))
     .onRequest(terminal.kill, ({ params }) => terminals.kill(params.terminalId))
     .onRequest(terminal.release, ({ params }) => terminals.release(params.terminalId))
-    .onNotification(methods.client.session.update, ({ params }) => events.update(params))
-    .onNotification(FILE_MODIFIED, FileModified, ({ params }) => events.fileModified(params))
-    .onNotification(RETRY, Retry, ({ params }) => events.retry(params))
-    .onRequest(methods.client.session.requestPermission, ({ params }) => events.permission(params))
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
+      await arrival.caughtUp();
+      return await events.permission(params);
+    })
     .onRequest(methods.client.elicitation.create, ({ params }) => events.question(params))
     .onRequest(SEARCH, SearchRequest, ({ params, signal }) => events.search(params, signal))
     .onRequest(UNSAVED_TEXT, UnsavedTextRequest, ({ params }) => events.unsavedText(params))
