@@ -46,7 +46,8 @@ Deno.test("writes go through the client: into unsaved text, into files as they a
   await using engine = await startEngine({
     ...editor.options,
     project: { "a.ts": "one\ntwo\n", "b.ts": "three\n" },
-    script: 'call edit_file {"path": "a.ts", "old_str": "one", "new_str": "1"}\n' +
+    script: 'call read_files {"paths": ["a.ts", "b.ts"]}\n---\n' +
+      'call edit_file {"path": "a.ts", "old_str": "one", "new_str": "1"}\n' +
       'call edit_file {"path": "b.ts", "old_str": "three", "new_str": "3"}\n' +
       'call write_file {"path": "new/c.ts", "content": "four\\n"}\n---\n' +
       "expect Edited a.ts\nexpect Edited b.ts\nexpect Created new/c.ts\nsay Done.",
