@@ -1,5 +1,6 @@
 /** The sandbox of a shell command: everything readable but secrets, only the project writable. Pure. */
 import { join } from "node:path";
+import { isInside } from "../policy/path.ts";
 import type { GitLayout } from "./grants.ts";
 
 export interface CommandPlaces {
@@ -75,16 +76,24 @@ export function bwrapCommandArguments(places: CommandPlaces, git: GitLayout): re
     ...["--tmpfs", "/tmp"],
     ...["--tmpfs", "/run"],
     ...["--tmpfs", "/var/tmp"],
-    ...places.maskedFolders.flatMap((path) => ["--tmpfs", path]),
-    ...places.maskedFiles.flatMap((path) => ["--ro-bind", "/dev/null", path]),
+    ...mask(places, (path) => !isInside(path, root)),
     ...places.writable.flatMap(writable),
     ...writable(root),
+    // What is mounted later covers what was there: secrets inside of the project come after the project.
+    ...mask(places, (path) => isInside(path, root)),
     // Bound on itself, so that nobody can move it away from under its guarded parts.
     ...(git.kind === "directory" ? writable(gitPath) : []),
     ...(git.kind === "file" ? readOnly(gitPath) : []),
     ...git.guarded.flatMap(readOnly),
     ...["--chdir", cwd],
     "--",
+  ];
+}
+
+function mask(places: CommandPlaces, chosen: (path: string) => boolean): readonly string[] {
+  return [
+    ...places.maskedFolders.filter(chosen).flatMap((path) => ["--tmpfs", path]),
+    ...places.maskedFiles.filter(chosen).flatMap((path) => ["--ro-bind", "/dev/null", path]),
   ];
 }
 
