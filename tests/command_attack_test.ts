@@ -145,7 +145,7 @@ const ATTACKS: readonly Attack[] = [
   { name: "reach the network", line: () => "exec 3<>/dev/tcp/1.1.1.1/53 && echo REACHED", leaks: /REACHED/ },
   {
     name: "see other processes",
-    line: () => "ls /proc | grep -c '^[0-9]' | awk '{ if ($1 > 12) print \"MANY\" }'; ps ax",
+    line: () => "ls /proc | grep -c '^[0-9]' | awk '{ if ($1 > 12) print \"MA\" \"NY\" }'; ps ax",
     leaks: /MANY|--embed|standalone\.ts|engine\/main/,
   },
   {
