@@ -1,5 +1,5 @@
 /** Which files may be read and written, and which need a person's word. Pure. */
-// @ts-types="@types/picomatch"
+// @ts-types="./picomatch.d.ts"
 import picomatch from "picomatch";
 import type { SafeToWrite } from "../protocol/config.ts";
 import type { ResolvedPath } from "./path.ts";

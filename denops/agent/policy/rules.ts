@@ -2,7 +2,7 @@
  * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
  * `read(.env)`, `network(npm install *)`. deny > ask > allow; within a list the most specific is named. Pure.
  */
-// @ts-types="@types/picomatch"
+// @ts-types="./picomatch.d.ts"
 import picomatch from "picomatch";
 import { commandMatches, type CommandVerdict, specificity } from "./command.ts";
 import type { ResolvedPath } from "./path.ts";

@@ -1,6 +1,6 @@
 /** How a command is run on this machine: the sandbox's arguments, the shell, the environment. */
 import { join, sep } from "node:path";
-// @ts-types="@types/picomatch"
+// @ts-types="../policy/picomatch.d.ts"
 import picomatch from "picomatch";
 import type { CommandInput } from "../protocol/commands.ts";
 import type { UserConfig } from "../protocol/config.ts";
