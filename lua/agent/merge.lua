@@ -53,7 +53,6 @@ local function diff_indices(a, b, linematch)
   local diff = vim.text and vim.text.diff or vim.diff
   return diff(a, b, {
     result_type = "indices",
-    algorithm = "histogram",
     linematch = linematch or nil,
   }) --[[@as integer[][] ]]
 end

@@ -3,6 +3,7 @@
 --- user has not saved is never lost.
 local find = require("agent.reload.find")
 local follow = require("agent.reload.follow")
+local notice = require("agent.reload.notice")
 local queue = require("agent.reload.queue")
 local rename = require("agent.reload.rename")
 local stamp = require("agent.reload.stamp")
@@ -15,7 +16,8 @@ local M = {}
 ---@field path string        absolute
 ---@field kind "created"|"modified"|"deleted"|"renamed"
 ---@field from? string       old absolute path of a rename
----@field before? string     whole text of the file before the write, decoded to UTF-8 with its own line endings; nil if it did not exist or is too large or binary
+---@field before? string     whole text before the write, in UTF-8 with its own line endings; nil if there was none, or
+---                          if it is too large or binary
 ---@field after? string      whole text after; nil: it is read from disk
 
 ---@alias agent.reload.Action "none"|"reloaded"|"merged"|"conflict"|"deleted"|"renamed"
@@ -67,51 +69,29 @@ local function delete_all(bufs, path, done)
   if #bufs == 0 then
     return done({ action = "none" })
   end
-  local name = vim.fn.fnamemodify(path, ":~:.")
-  local notice = "%s was deleted; its buffer keeps the text: `:write` brings the file back, `:bwipeout!` drops it"
-  done({ buffer = bufs[1], action = "deleted", notice = notice:format(name) })
-end
-
---- The renamed buffer's text: the rename may have come with a change.
----@param buf integer
----@param event agent.FileModified
----@param done fun(result: agent.reload.Result)
-local function follow_renamed(buf, event, done)
-  ---@param notice? string
-  local function finish(notice)
-    done({ buffer = buf, action = "renamed", notice = notice })
-  end
-  if state.has_unsaved(buf) and not event.before then
-    -- Nothing says that the text changed on the way, so the file is the one the buffer was read from.
-    if not state.is_diverged(buf) then
-      stamp.renew(buf, true)
-    end
-    return finish()
-  end
-  local moved = vim.tbl_extend("force", event, { kind = "modified" }) --[[@as agent.FileModified]]
-  follow.follow(buf, moved, function(result)
-    finish(result.notice)
-  end)
+  done({ buffer = bufs[1], action = "deleted", notice = notice.deleted(path) })
 end
 
 ---@param event agent.FileModified
 ---@param done fun(result: agent.reload.Result)
 local function rename_all(event, done)
-  local sources, targets = find.buffers(event.from), find.buffers(event.path)
+  local sources = find.buffers(event.from)
+  local targets = vim.tbl_filter(function(buf)
+    return not vim.list_contains(sources, buf)
+  end, find.buffers(event.path))
   local buf = sources[1]
-  if not buf or vim.list_contains(targets, buf) then
+  if not buf then
     return follow_all(targets, event, done)
-  elseif #targets > 0 then
+  elseif #targets > 0 or rename.rename(buf, event.path) then
     -- Both names are open: the new one follows, the old one has lost its file.
     return follow_all(targets, event, function()
       delete_all(sources, event.from --[[@as string]], done)
     end)
   end
-  local err = rename.rename(buf, event.path)
-  if err then
-    return delete_all(sources, event.from --[[@as string]], done)
-  end
-  follow_renamed(buf, event, done)
+  -- The rename may have come with a change, and the time stamps are due in any case.
+  follow_all({ buf }, event, function(result)
+    done({ buffer = buf, action = "renamed", notice = result.notice })
+  end)
 end
 
 ---@param event agent.FileModified
@@ -144,9 +124,13 @@ function M.file_modified(event, done)
   end
   queue.push({ event.path, event.from }, function(finish)
     local ok, err = xpcall(handle, debug.traceback, event, function(result)
-      finish()
+      local told, reason = true, nil ---@type boolean, any
       if done then
-        done(result)
+        told, reason = xpcall(done, debug.traceback, result)
+      end
+      finish()
+      if not told then
+        error(reason, 0)
       end
     end)
     if not ok then

@@ -53,7 +53,6 @@ local function style(window, wrap)
     linebreak = wrap,
     smoothscroll = wrap,
     breakindent = wrap,
-    smoothscroll = true,
     number = false,
     relativenumber = false,
     signcolumn = "no",

@@ -73,12 +73,31 @@ local function change(edits, options)
   end
 end
 
---- May text be changed now, without harm to what the user is in the middle of?
+--- Does Neovim forbid changes of text at the moment (E565, |textlock|)? That is looked at before the
+--- arguments, so a call that could not work anyway tells without touching anything.
+---@return boolean
+local function is_locked()
+  local _, err = pcall(api.nvim_buf_set_lines, -1, 0, 0, true, {})
+  return tostring(err):find("E565", 1, true) ~= nil
+end
+
+--- Is the user in the middle of a command that remembers line numbers: an operator that waits for its
+--- motion? It would act on lines that have moved.
 ---@param buf integer
 ---@return boolean
-function M.is_completing(buf)
-  return api.nvim_get_current_buf() == buf
-    and (vim.fn.pumvisible() == 1 or api.nvim_get_mode().mode:find("^[iR][cx]") ~= nil)
+function M.is_operator_pending(buf)
+  return api.nvim_get_current_buf() == buf and api.nvim_get_mode().mode:find("^no") ~= nil
+end
+
+--- Is it better to wait a little, because the user is in the middle of something?
+---@param buf integer
+---@return boolean
+function M.is_busy(buf)
+  if api.nvim_get_current_buf() ~= buf then
+    return false
+  end
+  local completing = vim.fn.pumvisible() == 1 or api.nvim_get_mode().mode:find("^[iR][cx]") ~= nil
+  return completing or M.is_operator_pending(buf)
 end
 
 ---@alias agent.reload.Applied "none"|"changed"|"locked"|"failed"
@@ -95,13 +114,15 @@ function M.apply(buf, from, to)
   if #edits == 0 and next(options) == nil then
     return "none"
   end
+  if is_locked() then
+    return "locked"
+  end
   local views = views_of.save(buf)
   local ok, err = quiet.run(buf, function()
     change(edits, options)
   end)
   if not ok then
-    local locked = err and (err:find("E565") or err:find("E523"))
-    return locked and "locked" or "failed", err
+    return "failed", err
   end
   if #edits > 0 then
     views_of.restore(views, edits)

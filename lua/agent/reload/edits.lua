@@ -15,8 +15,8 @@ local M = {}
 
 -- Similar lines are matched up in hunks of at most so many lines; the matching is cubic or worse.
 local LINEMATCH = 60
--- Beyond this, edits line by line cost more (listeners run on each) than marks inside are worth.
-local MAX_EDITS = 500
+-- Beyond this, edits one by one cost more (listeners run on each) than marks between them are worth.
+local MAX_EDITS = 2000
 
 ---@param line string
 ---@param col integer  counted from 0
@@ -57,6 +57,27 @@ local function inline_edit(row, old, new)
   }
 end
 
+--- Splits a hunk so that lines that resemble each other meet: what is attached to a line then stays with
+--- it.
+---@param hunk agent.merge.Hunk
+---@param old string[]
+---@param new string[]
+---@return agent.merge.Hunk[]
+local function match_lines(hunk, old, new)
+  local lines = hunk.count + hunk.new_count
+  if hunk.count == 0 or hunk.new_count == 0 or lines == 2 or lines > LINEMATCH then
+    return { hunk }
+  end
+  local a = vim.list_slice(old, hunk.start, hunk.start + hunk.count - 1)
+  local b = vim.list_slice(new, hunk.new_start, hunk.new_start + hunk.new_count - 1)
+  local parts = merge.hunks(a, b, LINEMATCH)
+  for _, part in ipairs(parts) do
+    part.start = part.start + hunk.start - 1
+    part.new_start = part.new_start + hunk.new_start - 1
+  end
+  return parts
+end
+
 ---@param edits agent.reload.Edit[]
 ---@param hunk agent.merge.Hunk
 ---@param old string[]
@@ -76,6 +97,19 @@ local function add_hunk(edits, hunk, old, new)
       lines = vim.list_slice(new, hunk.new_start + pairs_count, hunk.new_start + hunk.new_count - 1),
     }
   end
+end
+
+--- All hunks as one, for a text of which too much changed.
+---@param hunks agent.merge.Hunk[]
+---@return agent.merge.Hunk
+local function join_hunks(hunks)
+  local first, last = hunks[1], hunks[#hunks]
+  return {
+    start = first.start,
+    count = last.start + last.count - first.start,
+    new_start = first.new_start,
+    new_count = last.new_start + last.new_count - first.new_start,
+  }
 end
 
 ---@param hunk agent.merge.Hunk
@@ -101,28 +135,21 @@ function M.between(old, new)
     -- A buffer without lines has one that is empty and belongs to the text as soon as it is set.
     return { { row = 0, count = math.max(#old, 1), lines = new } }
   end
-  local hunks = merge.hunks(old, new, LINEMATCH)
+  local hunks = merge.hunks(old, new)
+  if #hunks > MAX_EDITS then
+    return { block_edit(join_hunks(hunks), new) }
+  end
   local edits = {} ---@type agent.reload.Edit[]
   for _, hunk in ipairs(hunks) do
-    add_hunk(edits, hunk, old, new)
+    for _, part in ipairs(match_lines(hunk, old, new)) do
+      add_hunk(edits, part, old, new)
+    end
   end
-  if #edits <= MAX_EDITS then
-    return edits
-  end
-  edits = {}
-  if #hunks > MAX_EDITS then
-    local first, last = hunks[1], hunks[#hunks]
-    hunks = {
-      {
-        start = first.start,
-        count = last.start + last.count - first.start,
-        new_start = first.new_start,
-        new_count = last.new_start + last.new_count - first.new_start,
-      },
-    }
-  end
-  for _, hunk in ipairs(hunks) do
-    edits[#edits + 1] = block_edit(hunk, new)
+  if #edits > MAX_EDITS then
+    edits = {}
+    for _, hunk in ipairs(hunks) do
+      edits[#edits + 1] = block_edit(hunk, new)
+    end
   end
   return edits
 end

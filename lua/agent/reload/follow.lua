@@ -3,9 +3,10 @@ local api = vim.api
 local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
 local disk = require("agent.reload.disk")
-local merge = require("agent.merge")
+local notice_of = require("agent.reload.notice")
 local stamp = require("agent.reload.stamp")
 local state = require("agent.reload.state")
+local texts = require("agent.reload.texts")
 
 local M = {}
 
@@ -33,12 +34,6 @@ local RETRY_MS = 20
 local MAX_TRIES = 500
 -- A file that is written over and over is left to the event of its last write.
 local MAX_ROUNDS = 5
-
----@param event agent.FileModified
----@return string
-local function label(event)
-  return vim.fn.fnamemodify(event.path, ":~:.")
-end
 
 ---@param follow agent.reload.Follow
 ---@param action agent.reload.Action
@@ -76,13 +71,6 @@ local function theirs_of(follow, mine)
   end
 end
 
----@param a agent.reload.Text
----@param b agent.reload.Text
----@return boolean
-local function is_same(a, b)
-  return vim.deep_equal(a.format, b.format) and vim.deep_equal(a.lines, b.lines)
-end
-
 --- A new file that was empty until now could not be recognised by its text before.
 ---@param buf integer
 local function detect_filetype(buf)
@@ -104,12 +92,13 @@ local function follow_unmodified(follow, mine, theirs)
   local buf = follow.buf
   local applied, reason = apply.apply(buf, mine, theirs)
   if applied == "failed" then
-    finish(follow, "none", ("%s changed on disk, but its buffer could not follow: %s"):format(label(follow.event), reason))
+    finish(follow, "none", notice_of.failed(follow.event.path, reason))
     return "done"
   elseif applied == "locked" then
     return "again"
   elseif applied == "changed" then
     follow.action = follow.action or "reloaded"
+    follow.before = follow.text -- should another attempt be needed, this is what the buffer is based on
   end
   if not stamp.renew(buf, false) then
     return "again"
@@ -123,43 +112,20 @@ local function follow_unmodified(follow, mine, theirs)
   return "done"
 end
 
---- Both sides' text and options: what only the file changed is taken, everything else is the user's.
----@param base agent.reload.Text
----@param mine agent.reload.Text
----@param theirs agent.reload.Text
----@return agent.reload.Text merged
----@return agent.merge.Conflict[]
-function M.merge(base, mine, theirs)
-  local result = merge.merge3(base.lines, mine.lines, theirs.lines)
-  local format = vim.deepcopy(mine.format)
-  for _, name in ipairs({ "fileformat", "endofline", "endoffile" }) do
-    if theirs.format[name] ~= base.format[name] then
-      format[name] = theirs.format[name]
-    end
-  end
-  return { lines = result.lines, format = format }, result.conflicts
-end
-
 --- The buffer keeps text that the file does not account for: Neovim must still warn at `:write`.
 ---@param follow agent.reload.Follow
 local function keep_warning(follow)
-  state.set_diverged(follow.buf)
+  local buf = follow.buf
+  state.set_diverged(buf)
   if follow.event.kind == "created" then
-    stamp.guard(follow.buf)
-  else
-    stamp.hush(follow.buf)
+    stamp.guard(buf)
+  elseif stamp.hush(buf) == "unknown" then
+    vim.schedule(function()
+      if api.nvim_buf_is_loaded(buf) and state.is_diverged(buf) then
+        stamp.hush(buf)
+      end
+    end)
   end
-end
-
----@param follow agent.reload.Follow
----@param count integer
----@return string
-local function conflict_notice(follow, count)
-  return ("%s: your unsaved text was kept in %d %s the agent changed too; `:write!` would overwrite the agent's version"):format(
-    label(follow.event),
-    count,
-    count == 1 and "place" or "places"
-  )
 end
 
 ---@param follow agent.reload.Follow
@@ -168,32 +134,37 @@ end
 ---@return agent.reload.Step
 local function follow_modified(follow, mine, theirs)
   local buf, event = follow.buf, follow.event
-  local before = follow.before or event.kind == "created" and "" or nil
-  if is_same(mine, theirs) then
-    before = before or follow.text
+  local before = follow.before
+  if not before and event.kind == "created" then
+    before = ""
+  elseif not before and (event.from or texts.same(mine, theirs)) then
+    -- A file that only got another name is still the one the buffer was read from.
+    before = follow.text
   end
   if not before then
     keep_warning(follow)
-    local text = "%s changed on disk while it has unsaved changes, and its earlier text is not known: nothing was merged, `:write!` would overwrite the file"
-    finish(follow, "none", text:format(label(event)))
+    finish(follow, "none", notice_of.unknown_base(event.path))
     return "done"
   end
   local base = codec.parse_for_merge(before, mine)
-  local merged, conflicts = M.merge(base, mine, codec.parse_for_merge(follow.text, mine))
+  local merged, conflicts = texts.merge(base, mine, codec.parse_for_merge(follow.text, mine))
   local applied, reason = apply.apply(buf, mine, merged)
   if applied == "failed" then
-    finish(follow, "none", ("%s changed on disk, but could not be merged into its buffer: %s"):format(label(event), reason))
+    finish(follow, "none", notice_of.failed(event.path, reason))
     return "done"
   elseif applied == "locked" then
     return "again"
   end
   if #conflicts > 0 then
     keep_warning(follow)
-    finish(follow, "conflict", conflict_notice(follow, #conflicts))
+    finish(follow, "conflict", notice_of.conflict(event.path, #conflicts))
     return "done"
   end
-  local equal = is_same(merged, theirs)
-  follow.action = follow.action or (applied == "changed" and "merged" or nil)
+  local equal = texts.same(merged, theirs)
+  if applied == "changed" then
+    follow.action = follow.action or "merged"
+    follow.before = follow.text
+  end
   if equal or not state.is_diverged(buf) then
     if not stamp.renew(buf, not equal) then
       return "again"
@@ -217,7 +188,7 @@ local function step(follow)
   local theirs = follow.source and theirs_of(follow, mine)
   if not theirs then
     if follow.source and follow.source.bytes then
-      finish(follow, "none", ("%s changed on disk, but is not %s any more: its buffer was left alone"):format(label(follow.event), mine.format.fileencoding))
+      finish(follow, "none", notice_of.not_encoded(follow.event.path, mine.format.fileencoding))
       return "done"
     end
     return "disk"
@@ -266,12 +237,12 @@ function attempt(follow)
   end
   follow.tries = follow.tries + 1
   local ok, outcome = true, "again" ---@type boolean, agent.reload.Step|"disk"
-  if follow.tries >= MAX_TRIES or not apply.is_completing(buf) then
+  if follow.tries >= MAX_TRIES or not apply.is_busy(buf) then
     ok, outcome = xpcall(step, debug.traceback, follow)
   end
   if not ok then
     -- Later events of the file wait for this one, so it has to end.
-    finish(follow, "none", ("%s changed on disk, but its buffer could not follow: %s"):format(label(follow.event), outcome))
+    finish(follow, "none", notice_of.failed(follow.event.path, outcome))
   elseif outcome == "disk" then
     read_disk(follow)
   elseif outcome == "again" then
@@ -280,7 +251,7 @@ function attempt(follow)
         attempt(follow)
       end, follow.tries == 1 and 0 or RETRY_MS)
     else
-      finish(follow, "none", ("%s changed on disk, but Neovim did not allow its buffer to follow in time: `:checktime` reads it"):format(label(follow.event)))
+      finish(follow, "none", notice_of.locked(follow.event.path))
     end
   end
 end
@@ -291,10 +262,10 @@ end
 ---@param done fun(result: agent.reload.Result)
 function M.follow(buf, event, done)
   if stamp.has_writer(buf) then
-    local text = "%s changed on disk, but a plugin writes its buffer (BufWriteCmd): it was left alone"
-    return done({ buffer = buf, action = "none", notice = text:format(label(event)) })
+    return done({ buffer = buf, action = "none", notice = notice_of.foreign_writer(event.path) })
   end
-  local follow = { buf = buf, event = event, before = event.before, tries = 0, rounds = 0, done = done } ---@type agent.reload.Follow
+  ---@type agent.reload.Follow
+  local follow = { buf = buf, event = event, before = event.before, tries = 0, rounds = 0, done = done }
   local stat = event.after and vim.uv.fs_stat(event.path)
   if stat then
     follow.source = { stat = stat, text = event.after }

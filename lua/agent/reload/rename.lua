@@ -1,21 +1,7 @@
 --- A file got another name: its buffer gets it as well and stays the same buffer otherwise.
 local api = vim.api
-local find = require("agent.reload.find")
 
 local M = {}
-
---- The new name as the user would spell it: through the same links as the old one, relative to the
---- working directory where it is below it.
----@param buf integer
----@param path string
----@return string
-local function spelling(buf, path)
-  local old_parent = vim.fs.dirname(api.nvim_buf_get_name(buf))
-  if find.real(old_parent) == find.real(vim.fs.dirname(path)) then
-    path = vim.fs.joinpath(old_parent, vim.fs.basename(path))
-  end
-  return vim.fn.fnamemodify(path, ":.")
-end
 
 ---@return table<integer, true>
 local function existing_buffers()
@@ -49,11 +35,15 @@ end
 function M.rename(buf, path)
   local before = existing_buffers()
   local filetype = vim.bo[buf].filetype
-  local name = spelling(buf, path)
+  local name = vim.fn.fnamemodify(path, ":.")
   local ok, err = true, nil ---@type boolean, any
   with_clients_reattached(buf, function()
     ok, err = pcall(api.nvim_buf_call, buf, function()
-      vim.cmd.file({ args = { name }, magic = { file = false, bar = false }, mods = { keepalt = true, silent = true } })
+      vim.cmd.file({
+        args = { name },
+        magic = { file = false, bar = false },
+        mods = { keepalt = true, silent = true },
+      })
     end)
   end)
   -- `:file` leaves the old name behind as an unlisted buffer.

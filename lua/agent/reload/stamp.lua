@@ -95,7 +95,8 @@ end
 ---@param buf integer  a modified buffer
 ---@return "same"|"changed"|"unknown"
 function M.hush(buf)
-  if has_autocmd("FileChangedShell", buf) then
+  -- Within an autocommand no other would run, and Neovim would ask after all.
+  if has_autocmd("FileChangedShell", buf) or vim.fn.state("x") ~= "" then
     return "unknown"
   end
   local changed = false
@@ -131,8 +132,13 @@ end
 --- of a new file there is no older time stamp that would do it.
 ---@param buf integer
 function M.guard(buf)
+  M.renew(buf, true) -- takes back "new file", which would bring W13
   quiet.run(buf, function()
-    vim.cmd.file({ args = { api.nvim_buf_get_name(buf) }, magic = { file = false, bar = false }, mods = { keepalt = true, silent = true } })
+    vim.cmd.file({
+      args = { api.nvim_buf_get_name(buf) },
+      magic = { file = false, bar = false },
+      mods = { keepalt = true, silent = true },
+    })
   end)
 end
 
@@ -146,7 +152,12 @@ function M.write_undo(buf)
   local path = vim.fn.undofile(name)
   if path ~= "" then
     quiet.run(buf, function()
-      vim.cmd.wundo({ args = { path }, bang = true, magic = { file = false, bar = false }, mods = { emsg_silent = true } })
+      vim.cmd.wundo({
+        args = { path },
+        bang = true,
+        magic = { file = false, bar = false },
+        mods = { emsg_silent = true },
+      })
     end)
   end
 end

@@ -3,9 +3,9 @@ local api = vim.api
 local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
 local find = require("agent.reload.find")
-local follow = require("agent.reload.follow")
 local stamp = require("agent.reload.stamp")
 local state = require("agent.reload.state")
+local texts = require("agent.reload.texts")
 
 local M = {}
 
@@ -22,6 +22,7 @@ local M = {}
 ---@field text? string      what `:write` would give now, in UTF-8
 
 local MAX_SHOWN_LINES = 40
+local LOCKED = "The file has unsaved changes in the editor, which allows no change of text at the moment. Try again."
 
 --- The loaded buffer of the file that has unsaved text, if any.
 ---@param path string
@@ -59,7 +60,8 @@ end
 ---@return string
 local function describe(conflicts)
   local out = {
-    "The file has unsaved changes in the editor that overlap with this edit. Nothing was changed. Read the file again: reading gives the unsaved text.",
+    "The file has unsaved changes in the editor that overlap with this edit. Nothing was changed. "
+      .. "Read the file again: reading gives the unsaved text.",
   }
   local limit = math.max(math.floor(MAX_SHOWN_LINES / (2 * #conflicts)), 3)
   for i, conflict in ipairs(conflicts) do
@@ -111,17 +113,21 @@ function M.write(args)
   if not buf then
     return { written = false }
   end
+  if apply.is_operator_pending(buf) then
+    return { written = false, conflict = LOCKED }
+  end
   local mine = codec.of_buffer(buf)
   local base, theirs = codec.parse_for_merge(args.base, mine), codec.parse_for_merge(args.text, mine)
-  local merged, conflicts = follow.merge(base, mine, theirs)
+  local merged, conflicts = texts.merge(base, mine, theirs)
   if #conflicts > 0 then
     return { written = false, conflict = describe(conflicts) }
   end
   local applied, reason = apply.apply(buf, mine, merged)
   if applied == "locked" then
-    return { written = false, conflict = "The file has unsaved changes in the editor, and the editor allows no change of text at the moment. Try again." }
+    return { written = false, conflict = LOCKED }
   elseif applied == "failed" then
-    return { written = false, conflict = "The file has unsaved changes in the editor and could not be changed there: " .. reason }
+    local text = "The file has unsaved changes in the editor, which failed to take the edit: "
+    return { written = false, conflict = text .. reason }
   end
   local saved = nil ---@type boolean?
   if args.save then

@@ -13,10 +13,28 @@ local M = {}
 ---@field wins agent.reload.View[]
 ---@field mode string
 ---@field anchor? { row: integer, col: integer }  where the running Visual selection began
----@field marks table<string, integer[]>
+---@field marks table<string, integer[]>  line from 1, column from 0
 
 local VISUAL = "^[vV\22]"
 local SELECT = "^[sS\19]"
+
+--- Every edit sets '[ and ']; Neovim 0.11 also drops the marks of a line of which a part is replaced.
+---@param buf integer
+---@return string[]
+local function marks_of(buf)
+  local names = { "[", "]" }
+  for _, mark in ipairs(vim.fn.getmarklist(buf)) do
+    if mark.mark:find("^'%l$") then
+      names[#names + 1] = mark.mark:sub(2)
+    end
+  end
+  for _, mark in ipairs(vim.fn.getmarklist()) do
+    if mark.mark:find("^'%u$") and mark.pos[1] == buf then
+      names[#names + 1] = mark.mark:sub(2)
+    end
+  end
+  return names
+end
 
 --- To be called in the user's own context, before the change.
 ---@param buf integer
@@ -32,7 +50,7 @@ function M.save(buf)
     local pos = vim.fn.getpos("v")
     views.anchor = { row = pos[2] - 1, col = pos[3] - 1 }
   end
-  for _, name in ipairs({ "[", "]" }) do
+  for _, name in ipairs(marks_of(buf)) do
     views.marks[name] = api.nvim_buf_get_mark(buf, name)
   end
   return views
@@ -75,11 +93,15 @@ end
 ---@param views agent.reload.Views
 ---@param edits agent.reload.Edit[]
 local function restore_marks(views, edits)
+  local kept = {} ---@type table<integer, true>
+  for _, edit in ipairs(edits) do
+    kept[edit.row] = edit.scol and true or nil
+  end
+  local last = api.nvim_buf_line_count(views.buf)
   for name, pos in pairs(views.marks) do
-    if pos[1] > 0 then
+    if name == "[" or name == "]" or kept[pos[1] - 1] then
       local row, col = edits_of.map(edits, pos[1] - 1, pos[2], false)
-      row = math.min(row, api.nvim_buf_line_count(views.buf) - 1)
-      pcall(api.nvim_buf_set_mark, views.buf, name, row + 1, col, {})
+      pcall(api.nvim_buf_set_mark, views.buf, name, math.min(row + 1, last), col, {})
     end
   end
 end

@@ -1,0 +1,60 @@
+/** Paths in a workspace of one or several roots; each root's own rules are those of path.ts. */
+import { basename, isAbsolute } from "node:path";
+import { PathError, type PathLookups, type ResolvedPath, resolvePath } from "./path.ts";
+
+export interface RootedPath extends ResolvedPath {
+  /** The root that the path is in. */
+  readonly root: string;
+}
+
+/**
+ * The order, where there are several roots: an absolute path; a root's bare name; below the primary root if that
+ * exists; below another if that exists; without a leading root's name if that exists there; below the primary root.
+ * @param roots real paths, the primary one first; paths in others are shown with the root's name before them
+ */
+export async function resolveInRoots(
+  input: string,
+  roots: readonly string[],
+  lookups: PathLookups,
+): Promise<RootedPath> {
+  const [primary = ""] = roots;
+  const inside = async (root: string, path: string): Promise<RootedPath> =>
+    withName(await resolvePath(path, root, lookups), root, primary);
+  if (roots.length === 1) return await inside(primary, input);
+  if (isAbsolute(input)) return await firstInside(roots, (root) => inside(root, input));
+  const named = roots.find((root) => basename(root) === input.replace(/[\\/]+$/, ""));
+  if (named !== undefined) return await inside(named, ".");
+  for (const root of roots) {
+    const found = await inside(root, input).catch(() => undefined);
+    if (found?.exists) return found;
+  }
+  const [first, ...rest] = input.split(/[\\/]/);
+  const stripped = roots.find((root) => basename(root) === first);
+  if (stripped !== undefined && rest.length > 0) {
+    const found = await inside(stripped, rest.join("/")).catch(() => undefined);
+    if (found?.exists) return found;
+  }
+  return await inside(primary, input);
+}
+
+/** Of several refusals the last one is as good as any: they all say "outside". */
+async function firstInside(
+  roots: readonly string[],
+  resolve: (root: string) => Promise<RootedPath>,
+): Promise<RootedPath> {
+  let refusal: unknown = new PathError("there is no root");
+  for (const root of roots) {
+    try {
+      return await resolve(root);
+    } catch (error) {
+      refusal = error;
+    }
+  }
+  throw refusal;
+}
+
+function withName(path: ResolvedPath, root: string, primary: string): RootedPath {
+  if (root === primary) return { ...path, root };
+  const prefix = (relative: string) => relative === "" ? basename(root) : `${basename(root)}/${relative}`;
+  return { ...path, root, relative: prefix(path.relative), named: prefix(path.named) };
+}

@@ -1,0 +1,38 @@
+--- Texts in the terms of a buffer, compared and merged. Pure.
+local merge = require("agent.merge")
+
+local M = {}
+
+---@param a agent.reload.Text
+---@param b agent.reload.Text
+---@return boolean
+function M.same(a, b)
+  if #a.lines ~= #b.lines or not vim.deep_equal(a.format, b.format) then
+    return false
+  end
+  for i, line in ipairs(a.lines) do
+    if line ~= b.lines[i] then
+      return false
+    end
+  end
+  return true
+end
+
+--- Both sides' text and options: what only the file changed is taken, everything else is the user's.
+---@param base agent.reload.Text
+---@param mine agent.reload.Text
+---@param theirs agent.reload.Text
+---@return agent.reload.Text merged
+---@return agent.merge.Conflict[]
+function M.merge(base, mine, theirs)
+  local result = merge.merge3(base.lines, mine.lines, theirs.lines)
+  local format = vim.deepcopy(mine.format)
+  for _, name in ipairs({ "fileformat", "endofline", "endoffile" }) do
+    if theirs.format[name] ~= base.format[name] then
+      format[name] = theirs.format[name]
+    end
+  end
+  return { lines = result.lines, format = format }, result.conflicts
+end
+
+return M
