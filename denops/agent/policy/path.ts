@@ -49,6 +49,9 @@ export async function resolvePath(
   const { parent, rest } = await nearestExisting(absolute, shown, lookups);
   const real = resolve(parent, ...rest);
   if (!isInside(parent, root) || !isInside(real, root)) throw outside(shown);
+  if (rest.length > 0 && await lookups.kind(parent) !== "directory") {
+    throw new PathError(`path goes through something that is not a folder: ${shown}`);
+  }
   return {
     path: real,
     relative: slashes(relative(root, real)),
@@ -106,12 +109,7 @@ async function nearestExisting(
   const rest: string[] = [];
   while (true) {
     const real = await lookups.realPath(current);
-    if (real !== undefined) {
-      if (rest.length > 0 && await lookups.kind(real) !== "directory") {
-        throw new PathError(`path goes through something that is not a folder: ${shown}`);
-      }
-      return { parent: real, rest };
-    }
+    if (real !== undefined) return { parent: real, rest };
     // A link whose target is missing: to write through it would create a file wherever it points.
     if (await lookups.kind(current) === "symlink") {
       throw new PathError(`path is a symbolic link to nothing: ${shown}`);
