@@ -14,12 +14,11 @@ export interface EngineGrants {
   readonly denoDir: string;
 }
 
-/** What `.git` is in the root; files that make git run commands are protected. */
-export interface GitLayout {
-  readonly kind: "none" | "directory" | "file";
-  /** Existing ones among hooks and config, absolute. */
-  readonly guarded: readonly string[];
-}
+/**
+ * Whether the root has a `.git`. The engine may read it, not write it: hooks and config make git run commands, and
+ * so do a new `commondir`, a new `config.worktree` and a moved `.git`.
+ */
+export type GitLayout = "none" | "present";
 
 /** A comma separates paths in Deno's flags; doubled it stands for itself. */
 function list(paths: readonly string[]): string {
@@ -28,7 +27,6 @@ function list(paths: readonly string[]): string {
 
 export function denoArguments(grants: EngineGrants): readonly string[] {
   const { root, state, host, plugin } = grants;
-  const git = join(root, ".git");
   return [
     "run",
     "--no-prompt",
@@ -39,7 +37,7 @@ export function denoArguments(grants: EngineGrants): readonly string[] {
     `--config=${join(plugin, "denops", "agent", "deno.json")}`,
     `--allow-read=${list([root, state])}`,
     `--allow-write=${list([root, state])}`,
-    `--deny-write=${list([join(git, "hooks"), join(git, "config")])}`,
+    `--deny-write=${list([join(root, ".git")])}`,
     `--allow-net=${host}`,
     join(plugin, "denops", "agent", "engine", "main.ts"),
     root,
@@ -92,7 +90,6 @@ export function bwrapArguments(
   const { root, state, plugin, deno, denoDir } = grants;
   const readOnly = (path: string) => ["--ro-bind", path, path];
   const writable = (path: string) => ["--bind", path, path];
-  const gitPath = join(root, ".git");
   return [
     "--unshare-user",
     "--unshare-pid",
@@ -117,10 +114,8 @@ export function bwrapArguments(
     ...readOnly(plugin),
     ...writable(root),
     ...writable(state),
-    // Bound on itself, so that nobody can move it away from under its guarded parts.
-    ...(git.kind === "directory" ? writable(gitPath) : []),
-    ...(git.kind === "file" ? readOnly(gitPath) : []),
-    ...git.guarded.flatMap(readOnly),
+    // A mount, so that it cannot be moved away and replaced either.
+    ...(git === "present" ? readOnly(join(root, ".git")) : []),
     "--chdir",
     root,
     "--",
