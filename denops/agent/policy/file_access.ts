@@ -9,9 +9,12 @@ export type Decision =
   | { readonly verdict: "ask"; readonly rule: string; readonly reason: string }
   | { readonly verdict: "deny"; readonly rule: string; readonly reason: string };
 
+/** "." of the regular expression that a glob becomes matches none of these, so that "**" would end at them. */
+const LINE_ENDS = /[\n\r\u2028\u2029]/g;
+
 /** Case is ignored: on a file system that ignores it, ".ENV" is ".env". */
 function matches(glob: string, path: string): boolean {
-  return picomatch.isMatch(path, glob, { dot: true, nocase: true });
+  return picomatch.isMatch(path.replace(LINE_ENDS, "_"), glob, { dot: true, nocase: true });
 }
 
 /** Both names count: the link's own and its target's. */

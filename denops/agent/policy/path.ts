@@ -29,6 +29,10 @@ export class PathError extends Error {
   override readonly name = "PathError";
 }
 
+/** What Linux takes at most; without a limit the way up through a model's thousands of folders takes a second. */
+const LONGEST_PATH = 4_095;
+const LONGEST_NAME = 255;
+
 /** Names that Windows gives to devices in every folder. */
 const DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$/i;
 
@@ -43,12 +47,16 @@ export async function resolvePath(
   windows: boolean = sep === "\\",
 ): Promise<ResolvedPath> {
   const shown = JSON.stringify(input).slice(1, -1);
+  checkLength(resolve(root, input), windows);
   checkCharacters(input, shown, windows);
   const absolute = await toAbsolute(input, root, lookups);
   if (!isInside(absolute, root)) throw outside(shown);
   const { parent, rest } = await nearestExisting(absolute, shown, lookups);
   const real = resolve(parent, ...rest);
   if (!isInside(parent, root) || !isInside(real, root)) throw outside(shown);
+  if (rest.length > 0 && await lookups.kind(parent) !== "directory") {
+    throw new PathError(`path goes through something that is not a folder: ${shown}`);
+  }
   return {
     path: real,
     relative: slashes(relative(root, real)),
@@ -73,6 +81,15 @@ function checkCharacters(input: string, shown: string, windows: boolean): void {
     }
     if (DEVICE.test(part)) throw new PathError(`path names a device: ${shown}`);
   }
+}
+
+/** @param path normalised; counted in bytes, on Windows in UTF-16 */
+function checkLength(path: string, windows: boolean): void {
+  const length = (text: string) => windows ? text.length : new TextEncoder().encode(text).length;
+  const begin = (text: string) => JSON.stringify(text.slice(0, 100)).slice(1, -1);
+  if (length(path) > LONGEST_PATH) throw new PathError(`path is too long: ${begin(path)}…`);
+  const name = path.split(sep).find((part) => length(part) > LONGEST_NAME);
+  if (name !== undefined) throw new PathError(`path has a name that is too long: ${begin(name)}…`);
 }
 
 /** Models like to begin with the project's own name: `name/rest` means `rest` unless such a folder exists. */
@@ -106,12 +123,7 @@ async function nearestExisting(
   const rest: string[] = [];
   while (true) {
     const real = await lookups.realPath(current);
-    if (real !== undefined) {
-      if (rest.length > 0 && await lookups.kind(real) !== "directory") {
-        throw new PathError(`path goes through something that is not a folder: ${shown}`);
-      }
-      return { parent: real, rest };
-    }
+    if (real !== undefined) return { parent: real, rest };
     // A link whose target is missing: to write through it would create a file wherever it points.
     if (await lookups.kind(current) === "symlink") {
       throw new PathError(`path is a symbolic link to nothing: ${shown}`);

@@ -14,21 +14,23 @@ export interface EngineGrants {
   readonly denoDir: string;
 }
 
-/** What `.git` is in the root; files that make git run commands are protected. */
-export interface GitLayout {
-  readonly kind: "none" | "directory" | "file";
-  /** Existing ones among hooks and config, absolute. */
-  readonly guarded: readonly string[];
-}
+/**
+ * Whether the root has a `.git`. The engine may read it, not write it: hooks and config make git run commands, and
+ * so do a new `commondir`, a new `config.worktree` and a moved `.git`.
+ */
+export type GitLayout = "none" | "present";
 
-/** A comma separates paths in Deno's flags; doubled it stands for itself. */
+/** A comma separates paths in Deno's flags, and no escape for it works in every version. @throws {Error} one line */
 function list(paths: readonly string[]): string {
-  return paths.map((path) => path.replaceAll(",", ",,")).join(",");
+  const impossible = paths.find((path) => path.includes(","));
+  if (impossible !== undefined) {
+    throw new Error(`Cannot use ${impossible}: Deno takes no path with a comma. Rename the folder.`);
+  }
+  return paths.join(",");
 }
 
 export function denoArguments(grants: EngineGrants): readonly string[] {
   const { root, state, host, plugin } = grants;
-  const git = join(root, ".git");
   return [
     "run",
     "--no-prompt",
@@ -39,7 +41,7 @@ export function denoArguments(grants: EngineGrants): readonly string[] {
     `--config=${join(plugin, "denops", "agent", "deno.json")}`,
     `--allow-read=${list([root, state])}`,
     `--allow-write=${list([root, state])}`,
-    `--deny-write=${list([join(git, "hooks"), join(git, "config")])}`,
+    `--deny-write=${list([join(root, ".git")])}`,
     `--allow-net=${host}`,
     join(plugin, "denops", "agent", "engine", "main.ts"),
     root,
@@ -92,7 +94,6 @@ export function bwrapArguments(
   const { root, state, plugin, deno, denoDir } = grants;
   const readOnly = (path: string) => ["--ro-bind", path, path];
   const writable = (path: string) => ["--bind", path, path];
-  const gitPath = join(root, ".git");
   return [
     "--unshare-user",
     "--unshare-pid",
@@ -117,10 +118,8 @@ export function bwrapArguments(
     ...readOnly(plugin),
     ...writable(root),
     ...writable(state),
-    // Bound on itself, so that nobody can move it away from under its guarded parts.
-    ...(git.kind === "directory" ? writable(gitPath) : []),
-    ...(git.kind === "file" ? readOnly(gitPath) : []),
-    ...git.guarded.flatMap(readOnly),
+    // A mount, so that it cannot be moved away and replaced either.
+    ...(git === "present" ? readOnly(join(root, ".git")) : []),
     "--chdir",
     root,
     "--",

@@ -5,6 +5,7 @@ import type { ShownRule, Update } from "../protocol/ui.ts";
 import { ruleText } from "../policy/rules.ts";
 import { screenUpdates, toolUpdate } from "./acp_updates.ts";
 import { ApprovalLog } from "./approval_log.ts";
+import { confined } from "./confine.ts";
 import type { EditorQuestions } from "./editor_questions.ts";
 import { Engine, type EngineEvents } from "./engine.ts";
 import type { Gate, GateContext } from "./gate.ts";
@@ -53,7 +54,7 @@ export class Project implements AsyncDisposable {
     const config = await engineConfig(user, ports.world);
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(root, config, user, announce);
-    const engine = await Engine.start(launch, config, parts.events());
+    const engine = await Engine.start(launch, config, confined(parts.events(), root));
     return new Project(engine, launch, config.provider.name, config.model, parts);
   }
 

@@ -62,14 +62,6 @@ async function systemLayout(): Promise<SystemLayout> {
 }
 
 export async function gitLayout(root: string): Promise<GitLayout> {
-  const git = join(root, ".git");
-  const info = await Deno.lstat(git).catch(() => undefined);
-  if (info === undefined || info.isSymlink) return { kind: "none", guarded: [] };
-  if (!info.isDirectory) return { kind: "file", guarded: [] };
-  const guarded: string[] = [];
-  for (const name of ["hooks", "config"]) {
-    const path = join(git, name);
-    if (await Deno.lstat(path).catch(() => undefined) !== undefined) guarded.push(path);
-  }
-  return { kind: "directory", guarded };
+  const info = await Deno.lstat(join(root, ".git")).catch(() => undefined);
+  return info === undefined || info.isSymlink ? "none" : "present";
 }

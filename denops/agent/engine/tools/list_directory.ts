@@ -21,7 +21,8 @@ export const listDirectory = defineTool({
       async run(signal) {
         const info = await workspace.info(target);
         if (info === undefined) throw new ToolError(`${shownPath(target)} does not exist.`);
-        if (info.kind !== "directory") throw new ToolError(`${shownPath(target)} is a file. Use read_file.`);
+        if (info.kind === "file") throw new ToolError(`${shownPath(target)} is a file. Use read_file.`);
+        if (info.kind === "other") throw new ToolError(`${shownPath(target)} is not a folder.`);
         const entries = await children(workspace, target, signal);
         if (entries.length === 0) return { text: `${shownPath(target)} is empty.`, summary: "empty" };
         const listed = entries.slice(0, MOST_ENTRIES);

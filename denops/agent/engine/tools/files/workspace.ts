@@ -120,7 +120,8 @@ export class Workspace {
         ? undefined
         : { path, text: unsaved, format: PLAIN, unsaved: true, seen: shown ?? "" };
     }
-    if (info.kind !== "file") throw new ToolError(`${shownPath(path)} is a ${info.kind}, not a file.`);
+    if (info.kind === "directory") throw new ToolError(`${shownPath(path)} is a folder, not a file.`);
+    if (info.kind === "other") throw new ToolError(`${shownPath(path)} is not a regular file.`);
     if (info.size > LARGEST_TEXT) {
       throw new ToolError(`${shownPath(path)} is too large to edit (${info.size} bytes).`);
     }

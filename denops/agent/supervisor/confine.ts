@@ -1,0 +1,50 @@
+/**
+ * An engine speaks of the files of its own project only. One that has been taken over may say anything, and Neovim
+ * holds more than the project: what is said of other files is dropped here.
+ */
+import { dirname, resolve } from "node:path";
+import { isInside } from "../policy/path.ts";
+import type { EngineEvents } from "./engine.ts";
+
+/** @param root real path of the project */
+export function confined(events: EngineEvents, root: string): EngineEvents {
+  const check = (path: string) => {
+    if (!isOwn(path, root)) throw new Error(`${path} is not a file of this engine's project`);
+  };
+  return {
+    ...events,
+    fileModified(event) {
+      if (isOwn(event.path, root) && isOwn(event.from ?? event.path, root)) events.fileModified(event);
+    },
+    async unsavedText(request) {
+      check(request.path);
+      return await events.unsavedText(request);
+    },
+    async writeUnsaved(request) {
+      check(request.path);
+      return await events.writeUnsaved(request);
+    },
+  };
+}
+
+/** An engine sends real paths: of what exists of a path nothing may be a link. Synchronous, so that order holds. */
+function isOwn(path: string, root: string): boolean {
+  if (resolve(path) !== path || !isInside(path, root)) return false;
+  for (let existing = path; isInside(existing, root); existing = dirname(existing)) {
+    try {
+      return Deno.realPathSync(existing) === existing;
+    } catch {
+      // Not there, or no longer: then the folder it would be in.
+      if (isLink(existing)) return false;
+    }
+  }
+  return false;
+}
+
+function isLink(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isSymlink;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,6 @@
+/** Stands in for engine/main.ts: does not end with its supervisor. Says in its project when it has outlived it. */
+const [root = "."] = Deno.args;
+await Deno.writeTextFile(`${root}/started`, String(Deno.pid));
+for await (const _ of Deno.stdin.readable);
+await Deno.writeTextFile(`${root}/outlived`, String(Deno.pid));
+setInterval(() => {}, 1_000);

@@ -1,0 +1,105 @@
+/** An engine that has been taken over learns and changes nothing through Neovim but what is its project's. */
+import assert from "node:assert/strict";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { FILE_MODIFIED, UNSAVED_TEXT, WRITE_UNSAVED } from "../denops/agent/protocol/extensions.ts";
+import type { Order } from "./attacks/hostile_questions.ts";
+import { PLUGIN, providerOptions, SECRET } from "./support/agent.ts";
+import { ChildNvim } from "./support/nvim.ts";
+import { type Scratch, scratch } from "./support/project.ts";
+
+const DRAFT = "a draft that is nobody's business";
+const LETTER = "a letter, saved and shown\n";
+
+/** The plugin with the hostile script in the place of its engine. */
+async function taintedPlugin(): Promise<Scratch> {
+  const copy = await scratch();
+  for (const part of ["deno.json", "deno.lock", "denops", "lua", "plugin"]) {
+    cpSync(join(PLUGIN, part), copy.path(part), { recursive: true });
+  }
+  cpSync(join(PLUGIN, "tests/attacks/hostile_questions.ts"), copy.path("denops/agent/engine/main.ts"));
+  return copy;
+}
+
+/** All that can be asked and said of a file; the text that is claimed for it has the size of what is on disk. */
+function ordersAbout(path: string, root: string): readonly Order[] {
+  const modified = { toolCallId: "t", path, before: LETTER, after: "x".repeat(LETTER.length - 1) + "\n" };
+  return [
+    { method: UNSAVED_TEXT, request: true, params: { path } },
+    { method: WRITE_UNSAVED, request: true, params: { path, base: "", text: "written by the engine\n" } },
+    { method: FILE_MODIFIED, request: false, params: { ...modified, kind: "modified" } },
+    { method: FILE_MODIFIED, request: false, params: { ...modified, kind: "deleted" } },
+    {
+      method: FILE_MODIFIED,
+      request: false,
+      params: { toolCallId: "t", path: join(root, "stolen.txt"), from: path, kind: "renamed" },
+    },
+  ];
+}
+
+/** Name, lines and state of every listed buffer. */
+const BUFFERS = `return vim.tbl_map(function(buffer)
+  return { buffer.name, buffer.changed, vim.api.nvim_buf_get_lines(buffer.bufnr, 0, -1, true) }
+end, vim.fn.getbufinfo({ buflisted = 1 }))`;
+
+Deno.test({
+  name: "an engine is told of its project's unsaved buffers only, and changes no others",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using around = await scratch({
+      "outside/draft.txt": "",
+      "outside/letter.txt": LETTER,
+      "proj-evil/letter.txt": LETTER,
+      "proj/package.json": "{}",
+      "proj/own.txt": "",
+    });
+    const root = around.path("proj");
+    await Deno.symlink("../outside", around.path("proj/to-folder"));
+    const foreign = [
+      around.path("outside/draft.txt"),
+      around.path("outside/letter.txt"),
+      around.path("proj-evil/letter.txt"),
+      join(root, "to-folder/draft.txt"),
+      join(root, "to-folder/letter.txt"),
+      `${root}/../outside/draft.txt`,
+      "../outside/draft.txt",
+    ];
+    const own = { method: UNSAVED_TEXT, request: true, params: { path: join(root, "own.txt") } };
+    const orders = [...foreign.flatMap((path) => ordersAbout(path, root)), own];
+    await around.write("proj/orders.json", JSON.stringify(orders));
+
+    await using plugin = await taintedPlugin();
+    await using state = await scratch();
+    await using nvim = await ChildNvim.start({
+      cwd: root,
+      runtime: [plugin.root],
+      env: { TEST_API_KEY: SECRET },
+      lua: `vim.o.hidden = true
+        vim.g.agent = { ${
+        providerOptions("openai_chat", "http://127.0.0.1:9", state.root)
+      }, save_unsaved = true }`,
+    });
+    await nvim.lua(
+      `local base, draft = ...
+       for _, name in ipairs({ "outside/letter.txt", "proj-evil/letter.txt", "outside/draft.txt", "proj/own.txt" }) do
+         vim.cmd.edit(base .. "/" .. name)
+         if name:find("draft") then vim.fn.setline(1, draft) end
+       end
+       vim.fn.setline(1, "the project's own draft")`,
+      around.root,
+      DRAFT,
+    );
+    const before = await nvim.lua(BUFFERS);
+    await nvim.command("Agent! go");
+    await nvim.waitFor(`require("agent").status():find("ready$")`);
+
+    const transcript = await nvim.lua<string[]>(
+      `return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`,
+    );
+    assert.ok(transcript.some((line) => line.includes("the project's own draft")), transcript.join("\n"));
+    assert.ok(transcript.every((line) => !line.includes(DRAFT)), "the draft was told");
+    assert.deepEqual(await nvim.lua(BUFFERS), before);
+    assert.equal(await around.read("outside/draft.txt"), "");
+    assert.equal(await around.read("outside/letter.txt"), LETTER);
+  },
+});

@@ -1,0 +1,132 @@
+/** No engine stays when its supervisor is killed, whatever it was doing. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { EngineCommand } from "../denops/agent/supervisor/engine.ts";
+import type { ParentOrders } from "./attacks/parent.ts";
+import { ModelServer } from "./model/model_server.ts";
+import { SECRET } from "./support/agent.ts";
+import { BUBBLEWRAP, DENO, type Level, LEVELS, prepareEngine } from "./support/engine.ts";
+import { type Scratch, scratch, waitUntil } from "./support/project.ts";
+
+/** Processes are looked up in /proc. */
+const ignore = Deno.build.os !== "linux";
+
+const PARENT = fileURLToPath(new URL("attacks/parent.ts", import.meta.url));
+const SURVIVOR = fileURLToPath(new URL("attacks/hostile_survivor.ts", import.meta.url));
+const LONGEST_MS = 2_000;
+/** A variable of the supervisor's. */
+const VARIABLE = "AGENT_TEST_OWN_SECRET";
+
+/** Processes whose command line names `text`. */
+async function processesWith(text: string): Promise<readonly number[]> {
+  const found: number[] = [];
+  for await (const { name } of Deno.readDir("/proc")) {
+    const line = /^\d+$/.test(name) ? await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "") : "";
+    if (line.includes(text)) found.push(Number(name));
+  }
+  return found;
+}
+
+async function environment(pid: number): Promise<string> {
+  return await Deno.readTextFile(`/proc/${pid}/environ`);
+}
+
+interface Doomed extends AsyncDisposable {
+  readonly project: Scratch;
+  readonly server: ModelServer;
+  readonly pid: number;
+  /** Kills the supervisor. */
+  kill(): Promise<void>;
+}
+
+async function supervisor(level: Level, change?: (command: EngineCommand) => EngineCommand): Promise<Doomed> {
+  await using stack = new AsyncDisposableStack();
+  const project = stack.use(await scratch({ "a.txt": "" }));
+  const state = stack.use(await scratch());
+  const server = stack.use(await ModelServer.start("say I think about it.\nwait never"));
+  Deno.env.set(VARIABLE, SECRET);
+  stack.defer(() => Deno.env.delete(VARIABLE));
+  const { root } = project;
+  const baseUrl = `${server.url}/v1`;
+  const { launch, config } = await prepareEngine({ level, root, stateDir: state.root, baseUrl });
+  const orders: ParentOrders = change === undefined
+    ? { command: launch, root, config }
+    : { command: change(launch), root };
+  const process = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", "--no-check", PARENT, JSON.stringify(orders)],
+    stdin: "null",
+  }).spawn();
+  const kill = async () => {
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // Killed before.
+    }
+    await process.status;
+  };
+  stack.defer(kill);
+  const owned = stack.move();
+  return { project, server, pid: process.pid, kill, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function withoutLoyalty(command: EngineCommand): EngineCommand {
+  return { ...command, args: command.args.map((arg) => arg.endsWith("/engine/main.ts") ? SURVIVOR : arg) };
+}
+
+async function isGone(root: string): Promise<void> {
+  const gone = async () => (await processesWith(root)).length === 0;
+  await waitUntil("the engine to end", gone, { timeout: LONGEST_MS });
+}
+
+for (const level of LEVELS) {
+  Deno.test({
+    name: `an engine ends with its supervisor, in the middle of a turn (${level.name})`,
+    ignore,
+    async fn() {
+      await using doomed = await supervisor(level);
+      await doomed.server.nextRequest();
+      const engines = (await processesWith(doomed.project.root)).filter((pid) => pid !== doomed.pid);
+      assert.ok(engines.length > 0);
+      for (const pid of engines) {
+        assert.ok(!(await environment(pid)).includes(SECRET), "a variable was handed on");
+      }
+      await doomed.kill();
+      await isGone(doomed.project.root);
+    },
+  });
+}
+
+function existing(path: string): Promise<string | undefined> {
+  return Deno.readTextFile(path).then((text) => text === "" ? undefined : text, () => undefined);
+}
+
+Deno.test({
+  name: "inside bubblewrap an engine ends with its supervisor even if it does not want to",
+  ignore,
+  async fn() {
+    await using doomed = await supervisor(BUBBLEWRAP, withoutLoyalty);
+    const { root } = doomed.project;
+    await waitUntil("the engine to start", () => existing(join(root, "started")));
+    await doomed.kill();
+    await isGone(root);
+  },
+});
+
+Deno.test({
+  // If this fails one day, it is no limit any more: then it belongs into the test above.
+  name:
+    "known limit: with Deno's permissions alone an engine that has been taken over outlives its supervisor",
+  ignore,
+  async fn() {
+    await using doomed = await supervisor(DENO, withoutLoyalty);
+    const { root } = doomed.project;
+    await waitUntil("the engine to start", () => existing(join(root, "started")));
+    await doomed.kill();
+    const pid = Number(await waitUntil("the engine to outlive it", () => existing(join(root, "outlived"))));
+    const left = await processesWith(root);
+    Deno.kill(pid, "SIGKILL");
+    await isGone(root);
+    assert.deepEqual(left, [pid]);
+  },
+});
