@@ -53,11 +53,12 @@ export class Engine implements AsyncDisposable {
   readonly ended: Promise<string>;
   readonly #process: Deno.ChildProcess;
   readonly #connection: ClientConnection;
+  #killedBecause: string | undefined;
 
   private constructor(process: Deno.ChildProcess, connection: ClientConnection, ended: Promise<string>) {
     this.#process = process;
     this.#connection = connection;
-    this.ended = ended;
+    this.ended = ended.then((how) => this.#killedBecause ?? how);
   }
 
   /** Resolves when the engine has answered `initialize`. @throws {Error} one line, with what it said. */
@@ -121,6 +122,12 @@ export class Engine implements AsyncDisposable {
 
   cancel(sessionId: string): void {
     this.#connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
+  }
+
+  /** @param why what `ended` then says */
+  kill(why: string): void {
+    this.#killedBecause = why;
+    this[Symbol.asyncDispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
