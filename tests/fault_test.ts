@@ -2,12 +2,10 @@
 import assert from "node:assert/strict";
 import { type WireName, WIRES } from "../denops/agent/protocol/providers.ts";
 import { ModelServer } from "./model/model_server.ts";
-import { longestSilence, say, transcript, waitForChat } from "./support/chat.ts";
+import { say, transcript, waitForChat, waitForTurn } from "./support/chat.ts";
 import { baseUrl, type RunningAgent, startAgent } from "./support/agent.ts";
 
 const AGAIN = "\n---\nexpect And now?\nsay All is well again.\n";
-/** Neovim answers keys within this time whatever the model does. Milliseconds. */
-const RESPONSIVE = 500;
 
 interface Fault {
   readonly name: string;
@@ -93,7 +91,7 @@ for (const { name, wire = "openai_chat", script, kept = [], line } of FAULTS) {
     const { nvim, server } = agent;
     const shown = line.replace("URL", baseUrl(wire, server));
     await nvim.command("Agent Hello");
-    assert.ok(await longestSilence(nvim) < RESPONSIVE);
+    await waitForTurn(nvim);
     await waitForChat(nvim, shown);
     assert.deepEqual(await transcript(nvim), ["Hello", ...kept, shown]);
     await goesOn(agent);
@@ -148,7 +146,7 @@ Deno.test("an answer of 10 MB: it is stopped, Neovim answers all the time, and t
   await using agent = await startAgent({ script: `big 10000000${AGAIN}` });
   const { nvim, server } = agent;
   await nvim.command("Agent Hello");
-  assert.ok(await longestSilence(nvim) < RESPONSIVE);
+  await waitForTurn(nvim);
   await waitForChat(nvim, "Stopped reading: the answer of test is over 8 MB. Ask for less at once.");
   await goesOn(agent);
   assert.ok(JSON.stringify(server.requests[1]?.body).length < 50_000);

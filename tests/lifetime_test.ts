@@ -87,6 +87,22 @@ Deno.test({
 });
 
 Deno.test({
+  name: "an engine that does not react to a stop is ended",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say The first half\nwait here\nsay and the second.");
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "The first half");
+    process.kill((await engineProcess(agent)).pid, "SIGSTOP");
+    await nvim.keys("<C-c>");
+    await nvim.waitForScreen("· stopping");
+    await waitForChat(nvim, "The engine stopped (it did not react to a stop within 5 s).");
+    await goesOn(agent);
+  },
+});
+
+Deno.test({
   name: "an engine that is killed while it idles: the next message starts a new one, and says so",
   ignore: !linux,
   async fn() {

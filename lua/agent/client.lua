@@ -51,6 +51,9 @@ local function deliver(action)
 end
 
 local function on_ready()
+  if ready then
+    return
+  end
   ready = true
   local actions = waiting
   waiting = {}
@@ -72,14 +75,9 @@ end
 ---@return boolean
 local function denops_is_there()
   return vim.g.loaded_denops ~= nil
-    and vim.g.denops_disabled ~= 1
+    and not vim.list_contains({ 1, true }, vim.g["denops#disabled"])
     and vim.fn.exists("*denops#server#status") == 1
     and vim.fn["denops#server#status"]() ~= "stopped"
-end
-
-local function start_denops()
-  host = "denops"
-  vim.fn["denops#plugin#wait_async"]("agent", on_ready)
 end
 
 --- How the process ended: its code or signal, and the first line that tells what went wrong.
@@ -118,9 +116,15 @@ local function on_stderr(lines)
   end
 end
 
-local function start_standalone()
+--- The folder of main.ts and standalone.ts.
+---@return string
+local function scripts()
   local folder = vim.fs.joinpath(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)), "..", "..", "denops", "agent")
-  folder = vim.fs.normalize(vim.fn.fnamemodify(folder, ":p"))
+  return vim.fs.normalize(vim.fn.fnamemodify(folder, ":p"))
+end
+
+local function start_standalone()
+  local folder = scripts()
   local command = vim.list_extend(vim.deepcopy(config.get().deno), {
     "run",
     "-A",
@@ -150,6 +154,50 @@ local function start_standalone()
   })
   channel = job
   on_ready()
+end
+
+--- denops.vim's server stopped, or could not load us. Where we may, we go on without it.
+---@param what string
+local function denops_lost(what)
+  if host ~= "denops" then
+    return
+  end
+  if ready then
+    return lost(what .. ".", true)
+  end
+  if config.get().host == "denops" then
+    local hint = 'Look at :messages, or set the option host to "standalone".'
+    return lost(("Cannot start: %s. %s"):format(what, hint), false)
+  end
+  start_standalone()
+end
+
+local function start_denops()
+  host = "denops"
+  local group = vim.api.nvim_create_augroup("agent.denops", {})
+  for pattern, what in pairs({
+    ["DenopsProcessStopped:*"] = "denops.vim's server stopped",
+    DenopsClosed = "the connection to denops.vim's server was closed",
+    ["DenopsPluginFail:agent"] = "denops.vim's server did not load the plugin",
+    ["DenopsPluginUnloadPre:agent"] = "denops.vim's server unloaded the plugin",
+  }) do
+    vim.api.nvim_create_autocmd("User", {
+      group = group,
+      pattern = pattern,
+      callback = function()
+        denops_lost(what)
+      end,
+    })
+  end
+  vim.fn["denops#server#wait_async"](function()
+    -- denops.vim looks for plugins once: one that a plugin manager loads later is not among them.
+    vim.fn["denops#plugin#load"]("agent", vim.fs.joinpath(scripts(), "main.ts"))
+  end)
+  vim.fn["denops#plugin#wait_async"]("agent", function()
+    if host == "denops" then
+      on_ready()
+    end
+  end)
 end
 
 local function start()

@@ -17,6 +17,9 @@ export interface ChatPorts {
   settle(): void;
 }
 
+/** An engine that has not ended its turn so long after a stop is ended itself. */
+const STUCK_MS = 5_000;
+
 export class Chat {
   readonly id: number;
   readonly #ports: ChatPorts;
@@ -24,6 +27,8 @@ export class Chat {
   #running = false;
   /** Ends the wait for the engine to start. */
   #stopStarting: (() => void) | undefined;
+  /** Runs from a stop to the end of its turn. */
+  #patience: ReturnType<typeof setTimeout> | undefined;
   #session: ChatSession | undefined;
   #connecting: Promise<ChatSession> | undefined;
 
@@ -56,8 +61,14 @@ export class Chat {
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
     if (!this.#running) return;
     this.#stopStarting?.();
-    this.#session?.engine.cancel(this.#session.sessionId);
+    if (this.#session !== undefined) this.#stopPrompt(this.#session);
     this.#ports.settle();
+  }
+
+  #stopPrompt({ engine, sessionId }: ChatSession): void {
+    engine.cancel(sessionId);
+    const why = `it did not react to a stop within ${STUCK_MS / 1_000} s`;
+    this.#patience ??= setTimeout(() => engine.kill(why), STUCK_MS);
   }
 
   /** The engine is gone, and with it what it knew of this conversation. A turn that runs says so at its end. */
@@ -91,6 +102,9 @@ export class Chat {
       const unsent = this.#queue.splice(0);
       this.#ports.push({ type: "turn_done", chat, reason: "error", error: visible(said) });
       if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent });
+    } finally {
+      clearTimeout(this.#patience);
+      this.#patience = undefined;
     }
   }
 

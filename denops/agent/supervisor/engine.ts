@@ -64,6 +64,7 @@ export class Engine implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   readonly #connection: ClientConnection;
   readonly #arrival: Arrival;
+  #killedBecause: string | undefined;
 
   private constructor(
     process: Deno.ChildProcess,
@@ -74,7 +75,7 @@ export class Engine implements AsyncDisposable {
     this.#process = process;
     this.#arrival = arrival;
     this.#connection = connection;
-    this.ended = ended;
+    this.ended = ended.then((how) => this.#killedBecause ?? how);
   }
 
   /** Resolves when the engine has answered `initialize`. @throws {Error} one line, with what it said. */
@@ -147,6 +148,12 @@ export class Engine implements AsyncDisposable {
 
   cancel(sessionId: string): void {
     this.#connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
+  }
+
+  /** @param why what `ended` then says */
+  kill(why: string): void {
+    this.#killedBecause = why;
+    this[Symbol.asyncDispose]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
