@@ -39,7 +39,7 @@ function M.run(command)
     return agent.open()
   end
   if command.args == "" then
-    return agent.open({ context = context })
+    return agent.open(nil, { context = context })
   end
   agent.send(command.args, { context = context, open = not command.bang })
 end

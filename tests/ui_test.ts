@@ -1,0 +1,40 @@
+/** Commands, maps, windows and messages as a user meets them; no engine is needed for most of it. */
+import assert from "node:assert/strict";
+import { PLUGIN } from "./support/agent.ts";
+import { ChildNvim, type ChildOptions } from "./support/nvim.ts";
+
+const LINES = ["local one = 1", "local two = 2", "local three = 3"];
+
+/** Neovim with the plugin, a buffer of three lines, and a list of what would go to the supervisor. */
+async function start(options: ChildOptions = {}): Promise<ChildNvim> {
+  const child = await ChildNvim.start({ runtime: [PLUGIN], ...options });
+  await child.lua(
+    `vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)
+    vim.bo.filetype = "lua"
+    _G.sent = {}
+    require("agent.client").send = function(action) table.insert(_G.sent, action) end`,
+    LINES,
+  );
+  return child;
+}
+
+/** What stands in the input of the chat that is shown. */
+function input(child: ChildNvim): Promise<string> {
+  return child.lua(`return require("agent.chat").current().input:text()`);
+}
+
+/** The messages that went to the supervisor. */
+function prompts(child: ChildNvim): Promise<readonly string[]> {
+  return child.lua(`return vim.iter(_G.sent)
+    :filter(function(action) return action.type == "prompt" end)
+    :map(function(action) return action.text end):totable()`);
+}
+
+Deno.test(":Agent with a range and no text puts the lines into the input", async () => {
+  await using child = await start();
+  await child.command("2,3Agent");
+  await child.waitForScreen("local three = 3");
+  const text = await input(child);
+  assert.match(text, /^User's selected code from an unnamed buffer:L2-L3 /);
+  assert.match(text, /```lua\nlocal two = 2\nlocal three = 3\n```/);
+});
