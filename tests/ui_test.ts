@@ -38,3 +38,17 @@ Deno.test(":Agent with a range and no text puts the lines into the input", async
   assert.match(text, /^User's selected code from an unnamed buffer:L2-L3 /);
   assert.match(text, /```lua\nlocal two = 2\nlocal three = 3\n```/);
 });
+
+Deno.test("the <Plug> maps take a Visual selection along", async () => {
+  await using child = await start();
+  const select = (map: string) => child.keys(`<Esc>gg<Cmd>xmap <lt>F2> <lt>Plug>(${map})<CR>Vj<F2>`);
+  await select("AgentToggle");
+  await child.waitForScreen("local two = 2");
+  assert.match(await input(child), /:L1-L2 .*\nlocal one = 1\nlocal two = 2\n```/s);
+  await child.lua(`require("agent.chat").current().input:set("Why?") require("agent").toggle()`);
+  await child.keys("<Esc>");
+  await select("AgentSend");
+  await child.waitFor("#_G.sent > 0");
+  assert.match((await prompts(child))[0] ?? "", /^Why\?\n\nUser's selected code from .*:L1-L2 /);
+  assert.equal(await input(child), "");
+});

@@ -36,20 +36,24 @@ function M.open(_, extra)
   end
 end
 
---- Opens the chat, or hides it; a turn goes on.
-function M.toggle()
+--- Opens the chat, or hides it; a turn goes on. With a context it opens.
+---@param _? string
+---@param extra? { context?: string }
+function M.toggle(_, extra)
   local chat = ready().get()
-  if chat:is_open() then
+  if chat:is_open() and not (extra and extra.context) then
     chat:hide()
   else
-    M.open()
+    M.open(nil, extra)
   end
 end
 
 --- Begins a new conversation. The old one goes on in the background.
-function M.new()
+---@param _? string
+---@param extra? { context?: string }
+function M.new(_, extra)
   ready().new()
-  M.open()
+  M.open(nil, extra)
 end
 
 --- Stops the turn of the current conversation at once.
@@ -64,11 +68,16 @@ end
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
   local chat = ready().get()
-  if not text then
+  local context = extra and extra.context
+  if not text and not context then
     return chat:submit()
   end
-  if extra and extra.context then
-    text = text .. "\n\n" .. extra.context
+  text = text or chat.input:take()
+  if not text then
+    return M.open(nil, extra)
+  end
+  if context then
+    text = text .. "\n\n" .. context
   end
   if not (extra and extra.open == false) then
     chat:open()
