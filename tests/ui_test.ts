@@ -52,3 +52,37 @@ Deno.test("the <Plug> maps take a Visual selection along", async () => {
   assert.match((await prompts(child))[0] ?? "", /^Why\?\n\nUser's selected code from .*:L1-L2 /);
   assert.equal(await input(child), "");
 });
+
+const WAITS = { type: "approval", chat: 1, request: 7, tool: "1", title: "write .env", reason: "sensitive" };
+
+/** What the supervisor would tell. */
+function receive(child: ChildNvim, ...updates: readonly Readonly<Record<string, unknown>>[]) {
+  return child.lua(`require("agent.approval") return require("agent.client").receive(...)`, updates);
+}
+
+Deno.test("a message may begin with approve or reject, unless something waits for an answer", async () => {
+  await using child = await start();
+  await child.command("Agent reject empty names in the parser");
+  await child.command("Agent approve the plan, then go on");
+  await child.command("Agent send both");
+  assert.deepEqual(await prompts(child), [
+    "reject empty names in the parser",
+    "approve the plan, then go on",
+    "both",
+  ]);
+  await child.command("Agent approve session");
+  await child.waitForScreen("nothing waits for an answer");
+  await receive(child, WAITS);
+  await child.command("Agent reject not this file");
+  assert.deepEqual(await child.lua("return _G.sent[#_G.sent]"), {
+    type: "answer",
+    request: 7,
+    option: "reject",
+    reason: "not this file",
+  });
+  assert.equal((await prompts(child)).length, 3);
+  const completed = (line: string) => child.lua(`return vim.fn.getcompletion(..., "cmdline")`, line);
+  assert.deepEqual(await completed("Agent approve "), ["session", "always"]);
+  assert.deepEqual(await completed("Agent approve s"), ["session"]);
+  assert.deepEqual(await completed("Agent reject "), []);
+});
