@@ -86,3 +86,18 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
   assert.deepEqual(await completed("Agent approve s"), ["session"]);
   assert.deepEqual(await completed("Agent reject "), []);
 });
+
+Deno.test("an approval of another chat says which one it is from", async () => {
+  await using child = await start();
+  await child.command("Agent");
+  await receive(child, WAITS);
+  await child.waitForScreen(" Approval ");
+  assert.ok(!child.text().includes("· chat 1"));
+  await child.command("Agent new");
+  await child.waitForScreen(" Approval · chat 1 ");
+  await receive(child, { ...WAITS, request: 8, chat: 2, title: "write b" });
+  await child.waitForScreen(" Approval 1 of 2 · chat 1 ");
+  await child.command("Agent approve");
+  await child.waitForScreen("write b");
+  assert.ok(!child.text().includes("· chat"));
+});
