@@ -119,10 +119,24 @@ function M.reject(reason)
   require("agent.approval").reject(reason)
 end
 
+--- Asks the supervisor for what is then shown.
+---@param chat agent.Chat
+---@param action table
+---@param show fun(update: table)
+local function ask(chat, action, show)
+  action = vim.tbl_extend("error", action, { chat = chat.id }, chat:place())
+  require("agent.client").ask(action, function(update, problem)
+    if not update then
+      return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+    end
+    show(update)
+  end)
+end
+
 --- Lists the rules in force; choosing one removes it.
 function M.rules()
   local chat = ready().get()
-  require("agent.client").ask(vim.tbl_extend("error", { type = "rules", chat = chat.id }, chat:place()), function(update)
+  ask(chat, { type = "rules" }, function(update)
     if #update.rules == 0 then
       return vim.notify("agent: there are no rules; A in an approval makes one")
     end
@@ -144,8 +158,7 @@ end
 ---@param extra? { toggle?: string }
 function M.tools(_, extra)
   local chat = ready().get()
-  local action = vim.tbl_extend("error", { type = "tools", chat = chat.id, toggle = extra and extra.toggle }, chat:place())
-  require("agent.client").ask(action, function(update)
+  ask(chat, { type = "tools", toggle = extra and extra.toggle }, function(update)
     vim.ui.select(update.tools, {
       prompt = "Tools (choose one to switch it)",
       format_item = function(tool)
@@ -161,8 +174,7 @@ end
 
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
-  local chat = ready().get()
-  require("agent.client").ask(vim.tbl_extend("error", { type = "log", chat = chat.id }, chat:place()), function(update)
+  ask(ready().get(), { type = "log" }, function(update)
     local buffer = vim.api.nvim_create_buf(false, true)
     vim.cmd("tab split")
     vim.api.nvim_win_set_buf(0, buffer)
