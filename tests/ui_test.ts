@@ -1,6 +1,7 @@
 /** Commands, maps, windows and messages as a user meets them; no engine is needed for most of it. */
 import assert from "node:assert/strict";
 import { PLUGIN } from "./support/agent.ts";
+import { waitForChat } from "./support/chat.ts";
 import { ChildNvim, type ChildOptions } from "./support/nvim.ts";
 
 const LINES = ["local one = 1", "local two = 2", "local three = 3"];
@@ -100,4 +101,25 @@ Deno.test("an approval of another chat says which one it is from", async () => {
   await child.command("Agent approve");
   await child.waitForScreen("write b");
   assert.ok(!child.text().includes("· chat"));
+});
+
+Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits for it', async () => {
+  await using child = await ChildNvim.start({ runtime: [PLUGIN], lua: 'vim.g.agent = { host = "denops" }' });
+  const line = "Cannot start: denops.vim is not installed (option host).";
+  await child.command("Agent hello");
+  await waitForChat(child, line);
+  await child.waitForScreen("· ready");
+  await child.command("messages clear");
+  await child.command("Agent! again");
+  await child.command("Agent toggle");
+  await child.command("Agent rules");
+  await child.waitFor(
+    `vim.fn.execute("messages"):find("agent: Cannot start: denops.vim is not", 1, true)`,
+  );
+  await child.command("checkhealth agent");
+  const report = await child.lua<string>(
+    `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`,
+  );
+  assert.ok(report.includes(`ERROR ${line}`), report);
+  assert.match(report, /WARNING The supervisor does not run/);
 });
