@@ -123,3 +123,32 @@ Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits
   assert.ok(report.includes(`ERROR ${line}`), report);
   assert.match(report, /WARNING The supervisor does not run/);
 });
+
+Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", async () => {
+  const lua = `vim.g.agent = { max_iterations = 2.5, layout = "top" }
+    _G.told = {}
+    vim.notify = function(text) table.insert(_G.told, text) end`;
+  await using child = await start({ lua });
+  assert.deepEqual(await child.lua("return _G.told"), []);
+  for (const line of ["Agent", "Agent toggle", "Agent hello"]) await child.command(line);
+  const [first] = await child.lua<readonly string[]>("return _G.told");
+  assert.equal(
+    first,
+    'agent: layout must be one of float, right, left, bottom, tab, current, not "top"' +
+      " (and 1 more, see :checkhealth agent)",
+  );
+  assert.equal(await child.lua("return #_G.told"), 1);
+  await child.lua(`_G.told = {} require("agent").setup({ layout = "float", max_iterations = 0 })`);
+  assert.deepEqual(await child.lua("return _G.told"), [
+    "agent: max_iterations must be a whole number from 1 to 1000, not 0",
+  ]);
+});
+
+Deno.test("a split is 0.4 of the screen unless told, and 0.8 if told", async () => {
+  for (const [width, columns] of [["nil", 40], ["0.8", 80], ["30", 30]] as const) {
+    const lua = `vim.g.agent = { layout = "right", width = ${width} }`;
+    await using child = await start({ lua, columns: 100 });
+    await child.command("Agent");
+    assert.equal(await child.lua("return vim.api.nvim_win_get_width(0)"), columns);
+  }
+});

@@ -4,6 +4,7 @@ local M = {}
 --- Loads what listens to the supervisor, once.
 ---@return table chats
 local function ready()
+  require("agent.config").tell()
   require("agent.editor")
   local approval = require("agent.approval")
   local chats = require("agent.chat")
@@ -16,10 +17,9 @@ end
 ---@param options? table
 function M.setup(options)
   vim.validate("options", options, "table", true)
-  local problems = require("agent.config").set(options)
-  for _, problem in ipairs(problems) do
-    vim.notify("agent: " .. problem .. " (see :help agent-options)", vim.log.levels.ERROR)
-  end
+  local config = require("agent.config")
+  config.set(options)
+  config.tell()
 end
 
 --- Opens the chat and goes to its input.
