@@ -152,3 +152,28 @@ Deno.test("a split is 0.4 of the screen unless told, and 0.8 if told", async () 
     assert.equal(await child.lua("return vim.api.nvim_win_get_width(0)"), columns);
   }
 });
+
+Deno.test("when the supervisor dies, the turn's end and its error are events, and told if not in view", async () => {
+  const lua = `_G.events, _G.told = {}, {}
+    vim.api.nvim_create_autocmd("User", { pattern = "Agent*", callback = function(event)
+      table.insert(_G.events, { event.match, event.data.reason or event.data.text or event.data.answer })
+    end })
+    vim.notify = function(text) table.insert(_G.told, text) end`;
+  await using child = await start({ lua });
+  await child.command("Agent! hello");
+  await receive(child, WAITS);
+  const text = `The supervisor stopped (exit code 1): ${"error ".repeat(30)}.`;
+  await receive(child, { type: "host_lost", text, was_running: true });
+  assert.deepEqual(
+    (await child.lua<readonly [string, string][]>("return _G.events")).toSorted(),
+    [
+      ["AgentApprovalAnswered", "cancelled"],
+      ["AgentApprovalRequested", "sensitive"],
+      ["AgentError", text],
+      ["AgentTurnDone", "error"],
+    ],
+  );
+  const [line = ""] = await child.lua<readonly string[]>("return _G.told");
+  assert.match(line, /^agent: The supervisor stopped \(exit code 1\): error .*…$/);
+  assert.ok(line.length < 80);
+});

@@ -386,6 +386,9 @@ client.listen(function(batch)
     elseif update.type == "approval_closed" then
       closed(update)
     elseif update.type == "host_lost" then
+      for _, approval in ipairs(queue) do
+        events.emit("AgentApprovalAnswered", { chat = approval.chat, request = approval.request, answer = "cancelled" })
+      end
       queue = {}
       close()
     end

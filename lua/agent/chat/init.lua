@@ -278,8 +278,10 @@ local function host_lost(update)
     end
     local unsent = { type = "unsent", texts = timeline.queued(chat.timeline) }
     if chat.timeline.state ~= "idle" then
-      chat:apply({ { type = "turn_done", reason = "error", error = text }, unsent })
+      local done = { type = "turn_done", reason = "error", error = text }
+      chat:apply({ done, unsent })
       take_back(chat, unsent)
+      announce(chat, done)
     elseif chat.timeline.root and update.was_running then
       chat:apply({ { type = "notice", severity = "error", text = text } })
     end
