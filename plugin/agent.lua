@@ -20,6 +20,7 @@ for plug, action in pairs({
   AgentOpen = "open",
   AgentToggle = "toggle",
   AgentNew = "new",
+  AgentChats = "chats",
   AgentStop = "stop",
   AgentSend = "send",
   AgentApprove = "approve",

@@ -177,3 +177,15 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
   assert.match(line, /^agent: The supervisor stopped \(exit code 1\): error .*…$/);
   assert.ok(line.length < 80);
 });
+
+Deno.test(":Agent chats goes back to an older conversation", async () => {
+  await using child = await start();
+  await child.command("Agent the first question");
+  await child.command("Agent new");
+  await child.command("Agent the second question");
+  await child.keys("<Esc><Cmd>Agent chats<CR>");
+  await child.waitForScreen(/1: 1 {2}starting {2}the first question/);
+  await child.keys("1<CR>");
+  await child.waitForScreen((text) => text.includes("the first question") && !text.includes("the second"));
+  assert.equal(await child.lua(`return require("agent.chat").current().id`), 1);
+});

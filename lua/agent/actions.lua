@@ -14,6 +14,7 @@ return {
   { name = "open", plug = "AgentOpen", doc = "Open the chat and go to its input." },
   { name = "toggle", plug = "AgentToggle", doc = "Open the chat, or hide it. Hiding does not stop a turn." },
   { name = "new", plug = "AgentNew", doc = "Begin a new conversation." },
+  { name = "chats", plug = "AgentChats", doc = "Choose a conversation of this Neovim, and open it." },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   { name = "send", plug = "AgentSend", args = "[text]", doc = "Send the text, or what stands in the input." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },

@@ -56,6 +56,22 @@ function M.new(_, extra)
   M.open(nil, extra)
 end
 
+--- Lists the conversations of this Neovim; the chosen one is opened.
+function M.chats()
+  local chats = ready()
+  vim.ui.select(chats.list(), {
+    prompt = "Chats",
+    format_item = function(chat)
+      return chat:label()
+    end,
+  }, function(chat)
+    if chat then
+      chats.switch(chat)
+      M.open()
+    end
+  end)
+end
+
 --- Stops the turn of the current conversation at once.
 function M.stop()
   local chat = ready().get()

@@ -31,6 +31,10 @@ return function(chat, update)
     if config.get().notify and not chat:is_open() then
       notify(update.error or "the turn is done")
     end
+  elseif update.type == "notice" and update.severity == "error" then
+    if config.get().notify and not chat:is_open() then
+      notify(update.text)
+    end
   elseif update.type == "ready" then
     local data = { chat = chat.id, root = update.root, provider = update.provider, model = update.model }
     events.emit("AgentReady", data)
