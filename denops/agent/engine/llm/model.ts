@@ -49,6 +49,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
     provider: provider.name,
     model: config.model,
     keySource: provider.key_source,
+    secrets: secretsOf(endpoint),
   };
   let abilities: Abilities = {
     think: false,
@@ -110,4 +111,13 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
       yield* streamModel(request, options, signal);
     },
   };
+}
+
+/** A short key is a local server's dummy and may be any word. */
+const SHORTEST_SECRET = 8;
+
+function secretsOf({ apiKey, headers }: Endpoint): readonly string[] {
+  const named = Object.entries(headers).filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
+  return [apiKey ?? "", ...named.map(([, value]) => value.replace(/^(?:Bearer|Basic) /i, ""))]
+    .filter((secret) => secret.length >= SHORTEST_SECRET);
 }
