@@ -51,6 +51,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
     keySource: provider.key_source,
     secrets: secretsOf(endpoint),
   };
+  let temperature = config.temperature;
   let abilities: Abilities = {
     think: false,
     tools: true,
@@ -98,7 +99,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         model: config.model,
         contextWindow: abilities.window,
         think: abilities.think,
-        ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+        ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
@@ -107,6 +108,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
+        temperatureRefused: () => void (temperature = undefined),
       };
       yield* streamModel(request, options, signal);
     },
