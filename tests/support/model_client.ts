@@ -6,7 +6,7 @@ import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import type { ModelRequest } from "../../denops/agent/engine/core/messages.ts";
 import type { TurnError } from "../../denops/agent/engine/core/errors.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
-import { HttpConnection } from "../model/http_connection.ts";
+import { HttpConnection, type HttpRequest } from "../model/http_connection.ts";
 import { request, user } from "./conversations.ts";
 
 /** The key of every request; no event may show it. */
@@ -78,20 +78,22 @@ export function checked(events: readonly ModelEvent[], key = KEY): Omit<HeardStr
 /** One line under 300 characters that names what to check or to do. */
 export function checkError(message: string): void {
   assert.ok(message.length < 300, `${message.length} characters: ${message}`);
+  // deno-lint-ignore no-control-regex -- they must not reach the screen
   assert.doesNotMatch(message, /[\u0000-\u001f\u007f-\u009f]/);
-  assert.match(message, /\b(?:Check|Try|Set|Ask|Restart)\b|Is the server|send "continue"/);
+  assert.match(message, /\b(?:Check|Choose|Try|Set|Ask|Restart)\b|Is the server|send "continue"/);
 }
 
 /** A server for answers that no script can tell: each connection's first request is answered by `answer`. */
 export function serve(
-  answer: (http: HttpConnection) => Promise<void>,
+  answer: (http: HttpConnection, request: HttpRequest) => Promise<void>,
 ): AsyncDisposable & { readonly url: string } {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const tasks = new Set<Promise<void>>();
   async function one(conn: Deno.Conn): Promise<void> {
     using http = new HttpConnection(conn);
     // A client that goes away in the middle is what some tests are about.
-    if (await http.next() !== undefined) await answer(http).catch(() => {});
+    const request = await http.next();
+    if (request !== undefined) await answer(http, request).catch(() => {});
   }
   const accepting = (async () => {
     for await (const conn of listener) tasks.add(one(conn));

@@ -64,7 +64,11 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
     const response = await fetchImpl(`${endpoint.baseUrl}/api/show`, {
       method: "POST",
       body: JSON.stringify({ model: config.model }),
-      headers: { "content-type": "application/json", ...endpoint.headers },
+      headers: {
+        "content-type": "application/json",
+        ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
+        ...endpoint.headers,
+      },
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
     });
