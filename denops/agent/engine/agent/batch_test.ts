@@ -62,6 +62,7 @@ Deno.test("calls that change something run one after the other, and reads wait f
     script: [
       'call meet {"name": "a"}',
       'call meet {"name": "b"}',
+      'call read_file {"path": "a.txt"}',
       'call write_file {"path": "a.txt", "content": "new\\n"}',
       'call read_file {"path": "a.txt"}',
       'call edit_file {"path": "a.txt", "old_str": "new", "new_str": "newer"}',
@@ -72,7 +73,7 @@ Deno.test("calls that change something run one after the other, and reads wait f
   });
   await engine.prompt("Go");
   assert.deepEqual(writes.log, ["begin a", "end a", "begin b", "end b"]);
-  assert.deepEqual(engine.results().slice(2), [
+  assert.deepEqual(engine.results().slice(3), [
     "Replaced a.txt (+1 −1).",
     "1\tnew",
     "Edited a.txt (+1 −1).",
@@ -111,7 +112,7 @@ for (const [calls, run, noted] of batches) {
 const failures: readonly (readonly [call: string, result: RegExp])[] = [
   [
     'call read_fil {"path": "a.txt"}',
-    /^There is no tool "read_fil"\. The tools are: read_file, list_directory, write_file, edit_file/,
+    /^There is no tool "read_fil"\. The tools are: read_file, read_files, list_directory, write_file, edit_file/,
   ],
   [
     'rawcall write_file {"path": "c.txt", "content": "function () {}',
@@ -153,11 +154,11 @@ for (const [call, result] of failures) {
         wire,
         files: FILES,
         tools: [breaking],
-        script: `${call}\n---\nsay Done`,
+        script: `call read_file {"path": "a.txt"}\n---\n${call}\n---\nsay Done`,
       });
       assert.deepEqual(await engine.prompt("Go"), END_TURN);
-      assert.match(engine.results()[0] ?? "", result);
-      assert.equal(engine.messages().find((message) => message.role === "tool")?.isError, true);
+      assert.match(engine.results()[1] ?? "", result);
+      assert.equal(engine.messages().findLast((message) => message.role === "tool")?.isError, true);
       assert.deepEqual(engine.server.problems, []);
       assert.deepEqual(
         await Array.fromAsync(Deno.readDir(engine.project.root), ({ name }) => name).then((all) =>

@@ -115,7 +115,7 @@ Deno.test("silence before the answer is tried again, in the middle it is the end
     secrets,
   });
   const { retries, text, error } = await listen(server.url, { timeout: 0.05 });
-  assert.match(retries[0]?.reason ?? "", /silent for 0\.05 s\. Try again or raise request_timeout/);
+  assert.match(retries[0]?.reason ?? "", /silent for 0\.05 s\.$/);
   assert.equal(text, "Half");
   assert.equal(error?.kind, "network");
   await server.aborted();

@@ -184,7 +184,7 @@ const cases: readonly Case[] = [
     script: "status 400",
     end: "failed",
     kind: "bad_request",
-    error: "The script answers with HTTP 400.",
+    error: "The script answers with HTTP 400)",
   },
   {
     what: "422",
