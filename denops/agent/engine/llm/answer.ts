@@ -5,7 +5,7 @@ import type { AnyWire } from "./registry.ts";
 import { isRetryable } from "./retry.ts";
 import type { Delta } from "./wire/wire.ts";
 
-/** Bytes of one answer at most. */
+/** Characters of one answer at most; around each token there may be hundreds of bytes more of JSON. */
 const LARGEST_ANSWER = 8_000_000;
 /** Characters of a body that is no stream: enough for any error. */
 const LARGEST_ERROR = 16_384;
@@ -64,18 +64,21 @@ export async function* readAnswer(
   const decoder = wire.decoder();
   const text = new TextDecoder();
   let start = "";
+  /** What is kept of the answer: its text and arguments, and the bytes of a frame that is not complete. */
   let size = 0;
+  let unframed = 0;
   let streams = false;
   let finished = false;
   try {
     for await (const bytes of response.body ?? []) {
       heard();
-      size += bytes.length;
-      if (size > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
       const frames = framing.push(bytes);
+      unframed = frames.length > 0 ? 0 : unframed + bytes.length;
+      if (size + unframed > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
       streams ||= frames.length > 0;
       if (!streams && start.length < LARGEST_ERROR) start += text.decode(bytes, { stream: true });
       const step = stepFrames(frames, decoder, target);
+      for (const delta of step.deltas) size += "text" in delta ? delta.text.length : 0;
       if (step.deltas.length > 0) yield step.deltas;
       finished ||= step.finished;
       if (step.end !== undefined) return step.end;
