@@ -59,12 +59,12 @@ const FAULTS: readonly Fault[] = [
     name: "garbage in a frame",
     script: "say Half of the answer\ngarbage data: \\xff\\x00{nonsense",
     kept: ["Half of the answer"],
-    line: 'Cannot read the answer of test: not JSON: "�\\u0000{nonsense". Try again.',
+    line: 'Cannot read the answer of test: not JSON: "�\\u0000{nonsense". Try again, or check base_url.',
   },
   {
     name: "text that is no stream",
     script: "status 200 Down for maintenance.",
-    line: "Cannot read the answer of test: Down for maintenance. Try again.",
+    line: "Cannot read the answer of test: Down for maintenance. Try again, or check base_url.",
   },
   {
     name: "a web page with status 200",

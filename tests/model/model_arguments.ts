@@ -44,7 +44,7 @@ export function usage(text: string): Usage {
 }
 
 export function nameAndRest({ text, more }: Argument): [string, string] {
-  const [, name, rest] = /^\s*(\S+)\s*(.*)$/.exec(text) ?? wrong("use call NAME JSON");
+  const [, name, rest] = /^\s*(\S+)\s*([\s\S]*)$/.exec(text) ?? wrong("use call NAME JSON");
   return [name ?? "", [rest ?? "", ...more].filter((line) => line !== "").join("\n")];
 }
 

@@ -54,6 +54,12 @@ export const CONVERSATIONS = {
     assistant("", [call("c1", "read_file", "{'path': 'a.ts',}")]),
     result("c1", "read_file", "1\ta"),
   ],
+  "a tool that the model made up": [
+    user("Go"),
+    assistant("", [call("c1", "functions.read file", "{}"), call("c2", "", "{}")]),
+    result("c1", "functions.read file", "There is no such tool.", true),
+    result("c2", "", "There is no such tool.", true),
+  ],
   "reasoning": [
     user("Think"),
     {

@@ -5,6 +5,8 @@ import { type EngineConfig, UserConfig } from "../../denops/agent/protocol/confi
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import type { EngineEvents } from "../../denops/agent/supervisor/engine.ts";
 import { type Launch, launchCommand } from "../../denops/agent/supervisor/launch.ts";
+import { lookups } from "../../denops/agent/supervisor/lookups.ts";
+import { Terminals } from "../../denops/agent/supervisor/terminals.ts";
 import { engineConfig } from "../../denops/agent/supervisor/provider.ts";
 import { PLUGIN, SECRET } from "./agent.ts";
 
@@ -118,6 +120,13 @@ export function clientThatAnswers(optionId: string, meanwhile = () => Promise.re
     },
     unsavedText: () => Promise.resolve({}),
     writeUnsaved: () => Promise.resolve({ status: "not_open" }),
+    question: () => Promise.resolve({ action: "decline" }),
+    search: () => Promise.reject(new Error("this client does not search")),
+    terminals: new Terminals("/", lookups, {
+      spend: () => false,
+      specify: () => Promise.reject(new Error("this client runs nothing")),
+      show: () => {},
+    }),
   };
   return { events, asked };
 }

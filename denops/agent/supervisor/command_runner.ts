@@ -17,6 +17,8 @@ export interface CommandSpec {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Puts right what the sandbox could not prevent; what was done, one line each. */
+  sweep(): Promise<readonly string[]>;
 }
 
 export type CommandEnd =
@@ -37,6 +39,7 @@ export class RunningCommand implements AsyncDisposable {
   readonly #mark: string;
   readonly #timers: ReturnType<typeof setTimeout>[] = [];
   #reason: CommandEnd | undefined;
+  #swept: readonly string[] = [];
 
   /** @param onOutput called after each read; takes no argument, the text is in `output` */
   constructor(spec: CommandSpec, onOutput: () => void) {
@@ -54,14 +57,15 @@ export class RunningCommand implements AsyncDisposable {
       this.#end({ type: "timed_out", seconds: spec.timeoutMs / 1_000 });
     }, spec.timeoutMs));
     this.#timers.push(setInterval(() => this.#countProcesses(), WATCH_MS));
-    this.ended = this.#run(onOutput);
+    this.ended = this.#run(onOutput, () => spec.sweep());
   }
 
   /** What was printed so far, plain. */
   get output(): string {
     const text = this.#buffer.text;
     const at = text.lastIndexOf(this.#mark);
-    return plainText(at === -1 ? text : text.slice(0, at));
+    const printed = plainText(at === -1 ? text : text.slice(0, at));
+    return printed + this.#swept.map((line) => `\n[${line}]`).join("");
   }
 
   /** The folder that the command ended in, as it says itself; undefined if it did not. */
@@ -102,7 +106,7 @@ export class RunningCommand implements AsyncDisposable {
     if (tree.length > MOST_PROCESSES) this.#end({ type: "too_many_processes", limit: MOST_PROCESSES });
   }
 
-  async #run(onOutput: () => void): Promise<CommandEnd> {
+  async #run(onOutput: () => void, sweep: CommandSpec["sweep"]): Promise<CommandEnd> {
     const read = async (stream: ReadableStream<Uint8Array>) => {
       for await (const bytes of stream) {
         this.#buffer.push(bytes);
@@ -118,6 +122,7 @@ export class RunningCommand implements AsyncDisposable {
       new Promise((resolve) => Deno.unrefTimer(Number(setTimeout(resolve, 500)))),
     ]);
     this.#buffer.finish();
+    this.#swept = await sweep();
     for (const timer of this.#timers) clearTimeout(timer);
     if (this.#reason !== undefined) return this.#reason;
     return status.signal === null

@@ -1,7 +1,6 @@
 /** The sandbox of a shell command: everything readable but secrets, only the project writable. Pure. */
-import { join } from "node:path";
 import { isInside } from "../policy/path.ts";
-import type { GitLayout } from "./grants.ts";
+import type { GitGuard } from "./git_guard.ts";
 
 export interface CommandPlaces {
   readonly root: string;
@@ -54,11 +53,13 @@ export const SECRET_FILES = [
 ];
 
 /** Arguments of bubblewrap up to the program; the program and its own follow. */
-export function bwrapCommandArguments(places: CommandPlaces, git: GitLayout): readonly string[] {
+export function bwrapCommandArguments(
+  places: CommandPlaces,
+  git: Pick<GitGuard, "bound" | "guarded">,
+): readonly string[] {
   const { root, cwd, network } = places;
   const writable = (path: string) => ["--bind", path, path];
   const readOnly = (path: string) => ["--ro-bind", path, path];
-  const gitPath = join(root, ".git");
   return [
     "--unshare-user",
     "--disable-userns",
@@ -81,9 +82,7 @@ export function bwrapCommandArguments(places: CommandPlaces, git: GitLayout): re
     ...writable(root),
     // What is mounted later covers what was there: secrets inside of the project come after the project.
     ...mask(places, (path) => isInside(path, root)),
-    // Bound on itself, so that nobody can move it away from under its guarded parts.
-    ...(git.kind === "directory" ? writable(gitPath) : []),
-    ...(git.kind === "file" ? readOnly(gitPath) : []),
+    ...git.bound.flatMap(writable),
     ...git.guarded.flatMap(readOnly),
     ...["--chdir", cwd],
     "--",
@@ -101,11 +100,10 @@ function mask(places: CommandPlaces, chosen: (path: string) => boolean): readonl
  * The same for macOS, as a profile of sandbox-exec. Later rules win.
  * Source: the profiles in /System/Library/Sandbox/Profiles and `man sandbox-exec`.
  */
-export function seatbeltProfile(places: CommandPlaces, git: GitLayout): string {
+export function seatbeltProfile(places: CommandPlaces, git: Pick<GitGuard, "bound" | "guarded">): string {
   const quoted = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
   const subpaths = (paths: readonly string[]) => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
   const { root } = places;
-  const guarded = [...git.guarded, ...(git.kind === "file" ? [join(root, ".git")] : [])];
   const masked = [...places.maskedFolders, ...places.maskedFiles];
   return [
     "(version 1)",
@@ -117,9 +115,9 @@ export function seatbeltProfile(places: CommandPlaces, git: GitLayout): string {
     `(allow file-write* ${
       subpaths([root, ...places.writable])
     } (subpath "/dev") (subpath "/private/tmp") (regex #"^/private/var/folders/"))`,
-    guarded.length === 0 ? "" : `(deny file-write* ${subpaths(guarded)})`,
+    git.guarded.length === 0 ? "" : `(deny file-write* ${subpaths(git.guarded)})`,
     // Renaming the folder would take its guarded parts along.
-    git.kind === "directory" ? `(deny file-write-unlink (literal ${quoted(join(root, ".git"))}))` : "",
+    ...git.bound.map((path) => `(deny file-write-unlink (literal ${quoted(path)}))`),
     masked.length === 0 ? "" : `(deny file-read* file-write* ${subpaths(masked)})`,
   ].filter((line) => line !== "").join("\n");
 }

@@ -1,12 +1,11 @@
 /** Searches of engines: ripgrep and git with fixed arguments, in the sandbox of commands, without network. */
 import { RequestError } from "@agentclientprotocol/sdk";
-import { join } from "node:path";
 import { resolvePath } from "../policy/path.ts";
 import type { FoundLine, SearchRequest, SearchResponse } from "../protocol/search.ts";
 import { bwrapCommandArguments } from "./command_sandbox.ts";
 import { plainText } from "./command_output.ts";
 import { lookups } from "./lookups.ts";
-import { findProgram, gitLayout, sandbox } from "./sandbox.ts";
+import { findProgram, sandbox } from "./sandbox.ts";
 import { commandEnvironment } from "./shell.ts";
 
 /** Matching lines that are counted beyond those that are wanted. */
@@ -253,6 +252,6 @@ async function sandboxed(
   };
   return {
     command: found.bwrap,
-    before: [...bwrapCommandArguments(places, await gitLayout(join(root))), program],
+    before: [...bwrapCommandArguments(places, { bound: [], guarded: [root] }), program],
   };
 }

@@ -12,7 +12,8 @@ import {
   SECRET_FOLDERS,
 } from "./command_sandbox.ts";
 import type { CommandSpec } from "./command_runner.ts";
-import { findProgram, gitLayout, sandbox } from "./sandbox.ts";
+import { gitGuard } from "./git_guard.ts";
+import { findProgram, sandbox } from "./sandbox.ts";
 
 /** Entries of the project that are looked at for secrets at most. */
 const MOST_ENTRIES = 50_000;
@@ -40,15 +41,18 @@ export async function specifyCommand(
   const shell = await findProgram("bash") ?? await findProgram("sh") ?? "sh";
   const env = commandEnvironment(user.command_environment);
   const level = await commandLevel(user);
-  if (level === "none") return { program: shell, sandboxArgs: [], shell, env };
+  const sweep = () => Promise.resolve([]);
+  if (level === "none") return { program: shell, sandboxArgs: [], shell, env, sweep };
   const places = await commandPlaces(input, root, user);
-  const git = await gitLayout(root);
+  const git = await gitGuard(root);
   if (level === "seatbelt") {
-    return { program: "sandbox-exec", sandboxArgs: ["-p", seatbeltProfile(places, git)], shell, env };
+    const sandboxArgs = ["-p", seatbeltProfile(places, git)];
+    return { program: "sandbox-exec", sandboxArgs, shell, env, sweep: git.sweep };
   }
   const found = await sandbox();
   if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
-  return { program: found.bwrap, sandboxArgs: bwrapCommandArguments(places, git), shell, env };
+  const sandboxArgs = bwrapCommandArguments(places, git);
+  return { program: found.bwrap, sandboxArgs, shell, env, sweep: git.sweep };
 }
 
 /** Cleared but for what programs cannot do without. */

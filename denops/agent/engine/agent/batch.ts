@@ -5,12 +5,15 @@ import type { Emit, ToolStart } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/messages.ts";
 import type { AskApproval } from "../core/ports.ts";
 import { parseArguments } from "../llm/arguments.ts";
+import { oneLine } from "../llm/failures.ts";
 import type { Repeats } from "./repeats.ts";
-import type { PreparedCall, Tool, ToolContext, ToolResult } from "../tools/define.ts";
+import type { PreparedCall, Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
 
 /** More calls than this are answered with an error. */
 const MOST_CALLS = 15;
 const MANY_CALLS = 8;
+/** Characters of a tool's name as a model made it up. */
+const LONGEST_NAME = 80;
 
 export interface BatchPorts {
   readonly tools: readonly Tool[];
@@ -87,31 +90,35 @@ async function runCall(
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = ports.tools.map(({ name }) => name).join(", ");
-    return refuse(call, `There is no tool "${call.name}". The tools are: ${names}.`, ports);
+    const name = oneLine(call.name, LONGEST_NAME);
+    return refuse(call, `There is no tool "${name}". The tools are: ${names}.`, ports);
   }
   const args = parseArguments(call.arguments);
   if (!args.ok) {
     return refuse(call, `The arguments are not valid JSON: ${args.error}. Send the call again.`, ports);
   }
+  let start: ToolStart | undefined;
   try {
     signal.throwIfAborted();
     const prepared = await tool.prepare(args.value, { ...ports.context, callId: call.id }, signal);
-    const start = startOf(call, tool, args.value, prepared);
+    start = startOf(call, tool, args.value, prepared.touches);
     ports.emit({ type: "tool_start", call: start });
     const permitted = await permission(start, prepared, loop, ports, signal);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     return finished(call, await prepared.run(signal, permitted.command), ports);
   } catch (error) {
+    // A call that is not even prepared still shows on screen.
+    if (start === undefined) ports.emit({ type: "tool_start", call: startOf(call, tool, args.value, []) });
     if (signal.aborted) return failed(call, "Cancelled by the user.", ports);
     if (error instanceof ToolError) return failed(call, error.message, ports);
     return failed(call, `The tool failed: ${messageOf(error)}`, ports);
   }
 }
 
-function startOf(call: ToolCall, tool: Tool, args: unknown, prepared: PreparedCall): ToolStart {
+function startOf(call: ToolCall, tool: Tool, args: unknown, touches: readonly Touch[]): ToolStart {
   const given = typeof args === "object" && args !== null ? { ...args } : {};
-  const paths = [...new Set(prepared.touches.map(({ path }) => path.path))];
+  const paths = [...new Set(touches.map(({ path }) => path.path))];
   return { id: call.id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
 }
 
@@ -193,9 +200,10 @@ function failed(call: ToolCall, text: string, { emit }: BatchPorts): ToolMessage
   return { role: "tool", id: call.id, name: call.name, text, isError: true };
 }
 
-/** A call that is not even prepared still shows on screen. */
+/** A call that reaches no tool still shows on screen. */
 function refuse(call: ToolCall, text: string, ports: BatchPorts): ToolMessage {
-  const start: ToolStart = { id: call.id, tool: call.name, title: call.name, kind: "other", paths: [] };
+  const title = oneLine(call.name, LONGEST_NAME);
+  const start: ToolStart = { id: call.id, tool: call.name, title, kind: "other", paths: [] };
   ports.emit({ type: "tool_start", call: start });
   return failed(call, text, ports);
 }

@@ -4,7 +4,7 @@ import { Assembly } from "../llm/assemble.ts";
 import type { Model, Prompt } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
 import type { TurnError } from "../core/errors.ts";
-import type { Emit } from "../core/events.ts";
+import type { AgentEvent, Emit } from "../core/events.ts";
 import type { AssistantMessage, FinishReason } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
 
@@ -30,7 +30,7 @@ export async function runStep(
       case "deltas": {
         const deltas = event.deltas.map(withUniqueId);
         for (const delta of deltas) assembly.add(delta);
-        screen.show(deltas, assembly);
+        screen.show(deltas);
         break;
       }
       case "retry":
@@ -81,7 +81,7 @@ class Screen {
   readonly #message: string;
   readonly #tools: readonly Tool[];
   readonly #emit: Emit;
-  readonly #lines = new Map<string, number>();
+  readonly #writing = new Map<number, Writing>();
   #thinkingSince: number | undefined;
 
   constructor(message: string, tools: readonly Tool[], emit: Emit) {
@@ -90,7 +90,7 @@ class Screen {
     this.#emit = emit;
   }
 
-  show(deltas: readonly Delta[], assembly: Assembly): void {
+  show(deltas: readonly Delta[]): void {
     const thought = joined(deltas, "thought");
     const text = joined(deltas, "text");
     if (thought !== "") {
@@ -100,7 +100,7 @@ class Screen {
     const calling = deltas.some((delta) => delta.type === "call_start" || delta.type === "call_arguments");
     if (text !== "" || calling) this.#endThought();
     if (text !== "") this.#emit({ type: "token", message: this.#message, text });
-    if (calling) this.#showCalls(assembly);
+    if (calling) this.#showCalls(deltas);
   }
 
   close(): void {
@@ -114,17 +114,59 @@ class Screen {
     this.#emit({ type: "thought_done", message: this.#message, milliseconds });
   }
 
-  #showCalls(assembly: Assembly): void {
-    for (const call of assembly.calls) {
-      // A newline inside a JSON string is always written as an escape.
-      const lines = call.arguments.split("\\n").length;
-      if (this.#lines.get(call.id) === lines) continue;
-      this.#lines.set(call.id, lines);
-      const tool = this.#tools.find(({ name }) => name === call.name);
-      const title = tool?.title(partialArguments(call.arguments)) ?? oneLine(call.name);
-      const counted = tool?.streamed === undefined ? 0 : lines;
-      this.#emit({ type: "tool_writing", id: call.id, tool: call.name, title, lines: counted });
+  #showCalls(deltas: readonly Delta[]): void {
+    const changed = new Set<Writing>();
+    for (const delta of deltas) {
+      if (delta.type === "call_start") {
+        const tool = this.#tools.find(({ name }) => name === delta.name);
+        this.#writing.set(delta.index, new Writing(delta.id, delta.name, tool));
+      }
+      if (delta.type !== "call_start" && delta.type !== "call_arguments") continue;
+      const writing = this.#writing.get(delta.index);
+      if (writing === undefined) continue;
+      if (delta.type === "call_arguments") writing.add(delta.text);
+      changed.add(writing);
     }
+    for (const writing of changed) {
+      const event = writing.news();
+      if (event !== undefined) this.#emit(event);
+    }
+  }
+}
+
+/** Characters of the arguments in which the title is looked for. */
+const LONGEST_HEAD = 2_000;
+
+/** A call whose arguments stream in: what is shown of them, without looking at all of them for each piece. */
+class Writing {
+  readonly #id: string;
+  readonly #name: string;
+  readonly #tool: Tool | undefined;
+  #head = "";
+  #last = "";
+  #lines = 1;
+  #shown = "";
+
+  constructor(id: string, name: string, tool: Tool | undefined) {
+    this.#id = id;
+    this.#name = name;
+    this.#tool = tool;
+  }
+
+  add(piece: string): void {
+    if (this.#head.length < LONGEST_HEAD) this.#head += piece.slice(0, LONGEST_HEAD);
+    // A newline inside a JSON string is always written as an escape, which pieces may split.
+    this.#lines += (this.#last + piece).split("\\n").length - 1;
+    this.#last = piece.at(-1) ?? this.#last;
+  }
+
+  /** Undefined if nothing that is shown has changed. */
+  news(): Extract<AgentEvent, { type: "tool_writing" }> | undefined {
+    const title = this.#tool?.title(partialArguments(this.#head)) ?? oneLine(this.#name);
+    const lines = this.#tool?.streamed === undefined ? 0 : this.#lines;
+    if (this.#shown === `${lines} ${title}`) return undefined;
+    this.#shown = `${lines} ${title}`;
+    return { type: "tool_writing", id: this.#id, tool: this.#name, title, lines };
   }
 }
 
@@ -135,7 +177,7 @@ function joined(deltas: readonly Delta[], type: "text" | "thought"): string {
 /** The short string arguments that have come whole, from JSON that is still being written. */
 function partialArguments(json: string): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const [, key, value] of json.slice(0, 2_000).matchAll(/"(\w+)"\s*:\s*"((?:[^"\\]|\\.){0,300})"/g)) {
+  for (const [, key, value] of json.matchAll(/"(\w+)"\s*:\s*"((?:[^"\\]|\\.){0,300})"/g)) {
     if (key !== undefined && value !== undefined) found[key] ??= value;
   }
   return found;

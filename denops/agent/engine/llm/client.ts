@@ -2,28 +2,17 @@
  * One request to a model: HTTP, framing, retries. The stream never throws; it ends in exactly one
  * `done`, `cancelled` or `failed`.
  */
-import { delay } from "./delay.ts";
-import { messageOf, TurnError } from "../core/errors.ts";
+import { TurnError } from "../core/errors.ts";
 import type { ModelRequest } from "../core/messages.ts";
-import {
-  connectionError,
-  cutOffError,
-  garbageError,
-  htmlError,
-  silenceError,
-  statusError,
-  streamError,
-  type Target,
-  tooLargeError,
-} from "./failures.ts";
+import { readAnswer, refusal, type TryEnd } from "./answer.ts";
+import { delay } from "./delay.ts";
+import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
 import type { AnyWire } from "./registry.ts";
-import { GIVE_UP_MS, isRetryable, TRIES, waitMs } from "./retry.ts";
+import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
 import type { Delta, Endpoint } from "./wire/wire.ts";
 
-/** Bytes of one answer at most. */
-const LARGEST_ANSWER = 8_000_000;
-/** Bytes from the start of an answer that are kept, for a message about one that is no stream. */
-const START_KEPT = 4_000;
+/** setTimeout takes no more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export type ModelEvent =
   /** What one read from the network brought, in order; never empty. */
@@ -46,19 +35,9 @@ export interface ClientOptions {
   /** Seconds without a byte after which the provider counts as gone. */
   readonly timeout: number;
   readonly fetch: typeof fetch;
+  /** The model takes no temperature but its own: later requests need not ask. */
+  temperatureRefused(): void;
 }
-
-/** How one try ended. */
-type TryEnd =
-  | { readonly type: "done" }
-  | {
-    readonly type: "failed";
-    readonly error: TurnError;
-    readonly retryable: boolean;
-    readonly headers?: Headers;
-  }
-  /** The body ended before the answer did. */
-  | { readonly type: "cut_off" };
 
 export async function* streamModel(
   request: ModelRequest,
@@ -70,21 +49,27 @@ export async function* streamModel(
     let started = false;
     const tryOnce = oneTry(current, options, signal);
     let end: TryEnd;
-    while (true) {
-      const next = await tryOnce.next();
-      if (next.done) {
-        end = next.value;
-        break;
+    try {
+      while (true) {
+        const next = await tryOnce.next();
+        if (next.done) {
+          end = next.value;
+          break;
+        }
+        started ||= next.value.some(isContent);
+        yield { type: "deltas", deltas: next.value };
       }
-      started ||= next.value.some(isContent);
-      yield { type: "deltas", deltas: next.value };
+    } finally {
+      // Who stops listening ends the request.
+      await tryOnce.return({ type: "done" });
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
-    const { error, retryable, headers } = end.type === "failed"
+    const { error, retryable, headers, noTemperature }: Failure = end.type === "failed"
       ? end
-      : { error: cutOffError(options.target, started), retryable: true, headers: undefined };
-    if (!started && current.temperature !== undefined && isTemperatureRefusal(error)) {
+      : { error: cutOffError(options.target, started), retryable: true };
+    if (current.temperature !== undefined && noTemperature) {
+      options.temperatureRefused();
       const { temperature: _refused, ...rest } = current;
       current = rest;
       attempt--;
@@ -99,14 +84,11 @@ export async function* streamModel(
   }
 }
 
+type Failure = Omit<Extract<TryEnd, { type: "failed" }>, "type">;
+
 /** Something that a second try would bring again: tokens that are only counted are not. */
 function isContent({ type }: Delta): boolean {
   return type !== "usage";
-}
-
-/** Some models take no temperature but their own, and say so only when asked. */
-function isTemperatureRefusal(error: TurnError): boolean {
-  return error.kind === "bad_request" && /temperature/i.test(error.message);
 }
 
 async function* oneTry(
@@ -133,13 +115,13 @@ async function* oneTry(
     return { type: "failed", ...connectionError(error, target) };
   }
   silence.heard();
-  if (response.status !== 200) return await refused(response, options);
+  if (response.status !== 200) return await refusal(response, wire, target);
   if (/text\/html/i.test(response.headers.get("content-type") ?? "")) {
     await response.body?.cancel();
     return { type: "failed", error: htmlError(target), retryable: false };
   }
   try {
-    return yield* readBody(response, options, silence);
+    return yield* readAnswer(response, wire, target, () => silence.heard());
   } catch (error) {
     if (silence.expired) {
       return { type: "failed", error: silenceError(options.timeout, target), retryable: true };
@@ -150,104 +132,6 @@ async function* oneTry(
   }
 }
 
-async function refused(response: Response, { wire, target }: ClientOptions): Promise<TryEnd> {
-  const text = await response.text().catch(() => "");
-  let detail = /^\s*</.test(text) ? "" : text;
-  try {
-    detail = wire.errorText(JSON.parse(text)) ?? text;
-  } catch {
-    // Not JSON: the text itself is shown.
-  }
-  return {
-    type: "failed",
-    error: statusError(response.status, detail, target),
-    retryable: isRetryable(response.status),
-    headers: response.headers,
-  };
-}
-
-async function* readBody(
-  response: Response,
-  { wire, target }: ClientOptions,
-  silence: SilenceTimer,
-): AsyncGenerator<readonly Delta[], TryEnd> {
-  const framing = wire.framing();
-  const decoder = wire.decoder();
-  let size = 0;
-  let start = "";
-  let finished = false;
-  let framed = false;
-  for await (const bytes of response.body ?? []) {
-    silence.heard();
-    size += bytes.length;
-    if (size > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
-    if (start.length < START_KEPT) start += new TextDecoder().decode(bytes.subarray(0, START_KEPT));
-    const frames = framing.push(bytes);
-    framed ||= frames.length > 0;
-    const step = stepFrames(frames, decoder, target);
-    if (step.deltas.length > 0) yield step.deltas;
-    finished ||= step.finished;
-    if (step.end !== undefined) return step.end;
-  }
-  const rest = framing.end();
-  const step = stepFrames(rest, decoder, target);
-  if (step.deltas.length > 0) yield step.deltas;
-  // A frame that cannot be read at the very end was cut off in the middle.
-  const broken = step.end?.type === "failed" && step.end.error.kind === "bad_answer";
-  if (step.end !== undefined && !(framed && broken)) return step.end;
-  // A reason to stop was given: only the closing mark is missing, as with some compatible servers.
-  if (finished || step.finished) return { type: "done" };
-  if (framed || rest.length > 0) return { type: "cut_off" };
-  const said = errorInBody(start, wire);
-  if (said !== undefined) throw streamError(said, target);
-  // Not a single frame, nor a comment: it is something else altogether.
-  if (/^\s*[^\s:]/.test(start)) throw garbageError(start, target);
-  return { type: "cut_off" };
-}
-
-/** Some servers answer 200 with one JSON error object instead of a stream. */
-function errorInBody(text: string, wire: AnyWire): string | undefined {
-  try {
-    return wire.errorText(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
-
-interface Step {
-  readonly deltas: readonly Delta[];
-  readonly finished: boolean;
-  readonly end?: TryEnd;
-}
-
-function stepFrames(
-  frames: readonly string[],
-  decoder: { step(frame: string): readonly Delta[] },
-  target: Target,
-): Step {
-  const deltas: Delta[] = [];
-  let finished = false;
-  for (const frame of frames) {
-    let next: readonly Delta[];
-    try {
-      next = decoder.step(frame);
-    } catch (error) {
-      const end: TryEnd = { type: "failed", error: garbageError(messageOf(error), target), retryable: false };
-      return { deltas, finished, end };
-    }
-    for (const delta of next) {
-      if (delta.type === "done") return { deltas, finished, end: { type: "done" } };
-      if (delta.type === "error") {
-        const error = streamError(delta.message, target);
-        return { deltas, finished, end: { type: "failed", error, retryable: delta.retryable } };
-      }
-      if (delta.type === "finish") finished = true;
-      deltas.push(delta);
-    }
-  }
-  return { deltas, finished };
-}
-
 /** Aborts when the user does, or when nothing was heard for too long. */
 class SilenceTimer implements Disposable {
   readonly #controller = new AbortController();
@@ -256,7 +140,7 @@ class SilenceTimer implements Disposable {
   #timer: ReturnType<typeof setTimeout>;
 
   constructor(seconds: number, signal: AbortSignal) {
-    this.#milliseconds = seconds * 1_000;
+    this.#milliseconds = Math.min(seconds * 1_000, LONGEST_TIMER_MS);
     this.signal = AbortSignal.any([signal, this.#controller.signal]);
     this.#timer = this.#start();
   }

@@ -1,5 +1,5 @@
-/** Failures of HTTP and of the wire → one line that says what to check. Pure. */
-import { messageOf, TurnError } from "../core/errors.ts";
+/** Failures of HTTP and of the wire → one line of less than 300 characters that says what to check. Pure. */
+import { type ErrorKind, messageOf, TurnError } from "../core/errors.ts";
 
 /** Where a request went, for messages. */
 export interface Target {
@@ -7,71 +7,67 @@ export interface Target {
   readonly provider: string;
   readonly model: string;
   readonly keySource: string;
+  /** What no message may show: some providers quote the key that they refuse. */
+  readonly secrets: readonly string[];
 }
 
+const LONGEST_MESSAGE = 299;
+const LONGEST_NAME = 80;
+
 export function statusError(status: number, detail: string, target: Target): TurnError {
-  const said = detail === "" ? `HTTP ${status}` : `HTTP ${status}: ${quoted(detail)}`;
+  const { provider, model, baseUrl, keySource } = names(target);
+  const http = detail === "" ? `HTTP ${status}` : `HTTP ${status}: `;
+  const fail = (kind: ErrorKind, what: string, hint: string) =>
+    failure(kind, `${what} (${http}`, detail, ").", hint, target);
   switch (status) {
     case 401:
     case 403:
-      return new TurnError(
-        "auth",
-        `Cannot use ${target.provider}: the API key was refused (${said}).`,
-        `Check ${target.keySource}.`,
-      );
+      return fail("auth", `Cannot use ${provider}: the API key was refused`, `Check ${keySource}.`);
+    case 402:
+      return fail("auth", `Cannot use ${provider}: it wants to be paid`, "Check the account's credit.");
     case 404:
-      return new TurnError(
+      return fail(
         "not_found",
-        `Cannot find model "${target.model}" at ${target.baseUrl} (${said}).`,
+        `Cannot find model "${model}" at ${baseUrl}`,
         "Check the options model and base_url.",
       );
     case 429:
-      return new TurnError(
-        "rate_limited",
-        `Cannot go on: ${target.provider} limits the rate (${said}).`,
-        "Try again later.",
-      );
-    default:
-      if (status >= 500) {
-        return new TurnError(
-          "overloaded",
-          `Cannot go on: ${target.provider} has a problem (${said}).`,
-          "Try again later.",
-        );
-      }
-      if (status >= 300 && status < 400) {
-        return new TurnError(
-          "setup",
-          `Cannot use ${target.baseUrl}: it redirects (${said}).`,
-          "Set base_url to the address itself.",
-        );
-      }
-      return new TurnError("bad_request", `Cannot ask ${target.provider}: it refused the request (${said}).`);
+      return fail("rate_limited", `Cannot go on: ${provider} limits the rate`, "Try again later.");
   }
+  if (status >= 500) {
+    return fail("overloaded", `Cannot go on: ${provider} has a problem`, "Try again later.");
+  }
+  if (status >= 300 && status < 400) {
+    return fail("setup", `Cannot use ${baseUrl}: it redirects`, "Set base_url to the address itself.");
+  }
+  return fail("bad_request", `Cannot ask ${provider}: it refused the request`, `Check the model "${model}".`);
 }
 
 /** An error of fetch itself. `retryable`: the connection broke, as against nobody being there. */
 export function connectionError(error: unknown, target: Target): { error: TurnError; retryable: boolean } {
-  const text = withCauses(error);
-  const fail = (reason: string, hint: string, retryable: boolean) => ({
-    error: new TurnError("network", `Cannot reach ${target.baseUrl}: ${reason}.`, hint),
+  const { baseUrl, keySource } = names(target);
+  const text = reasonOf(error);
+  const fail = (reason: string, hint: string, retryable = false) => ({
+    error: failure("network", `Cannot reach ${baseUrl}: `, reason, ".", hint, target),
     retryable,
   });
-  if (/refused/i.test(text)) {
-    return fail("connection refused", "Is the server running? Check base_url.", false);
+  if (/header|ByteString/i.test(text)) {
+    return fail("the key or a header has characters that HTTP cannot carry", `Check ${keySource}.`);
   }
-  if (/dns|lookup|resolve/i.test(text)) return fail("unknown host", "Check base_url and the network.", false);
-  if (/certificate|tls|ssl/i.test(text)) {
-    return fail("TLS failed", `Check the certificate: ${oneLine(text)}`, false);
+  if (/refused/i.test(text)) return fail("connection refused", "Is the server running? Check base_url.");
+  if (/dns|lookup|resolve/i.test(text)) return fail("unknown host", "Check base_url and the network.");
+  if (/certificate|tls|ssl|handshake|corrupt message/i.test(text)) {
+    return fail(`TLS failed: ${text}`, "Check base_url and the certificate.");
   }
+  if (/port \d+ are blocked|invalid url/i.test(text)) return fail(text, "Check base_url.");
   if (/Requires net access/i.test(text)) {
-    return fail("not granted to the engine", "Restart with :Agent new.", false);
+    return fail("not granted to the engine", "Quit Neovim and start it again.");
   }
   return fail("the connection broke", "Check the network and try again.", true);
 }
 
-/** Since Deno 2.9 fetch says only "fetch failed", and why stands in the cause. */
-function withCauses(error: unknown): string {
+/** fetch says what went wrong in the chain of causes; the address in it may hold any of the words looked for. */
+function reasonOf(error: unknown): string {
   const texts: string[] = [];
   for (
     let at = error;
@@ -80,44 +76,39 @@ function withCauses(error: unknown): string {
   ) {
     texts.push(messageOf(at));
   }
-  return texts.join(": ");
+  return texts.join(": ").replace(/\(?\bhttps?:\/\/\S+/g, "");
 }
 
 export function htmlError(target: Target): TurnError {
+  const { baseUrl } = names(target);
   return new TurnError(
     "bad_answer",
-    `Cannot read the answer of ${target.baseUrl}: it is a web page, not an API.`,
+    `Cannot read the answer of ${baseUrl}: it is a web page, not an API.`,
     "Check base_url.",
   );
 }
 
 export function garbageError(detail: string, target: Target): TurnError {
-  return new TurnError(
-    "bad_answer",
-    `Cannot read the answer of ${target.provider}: ${quoted(detail)}.`,
-    "Try again.",
-  );
+  const before = `Cannot read the answer of ${names(target).provider}: `;
+  return failure("bad_answer", before, detail, ".", "Try again, or check base_url.", target);
 }
 
 export function streamError(detail: string, target: Target): TurnError {
-  return new TurnError(
-    "overloaded",
-    `${target.provider} stopped with an error: ${quoted(detail)}.`,
-    "Try again.",
-  );
+  const before = `${names(target).provider} stopped with an error: `;
+  return failure("overloaded", before, detail, ".", "Try again.", target);
 }
 
 /** @param came whether a part of the answer had come before */
 export function cutOffError(target: Target, came: boolean): TurnError {
   const hint = came ? 'What came is kept; send "continue" to go on.' : "Check the network and try again.";
-  return new TurnError("cut_off", `The answer of ${target.provider} was cut off.`, hint);
+  return new TurnError("cut_off", `The answer of ${names(target).provider} was cut off.`, hint);
 }
 
 export function tooLargeError(limit: number, target: Target): TurnError {
   const megabytes = Math.round(limit / 1_000_000);
   return new TurnError(
     "too_large",
-    `Stopped reading: the answer of ${target.provider} is over ${megabytes} MB.`,
+    `Stopped reading: the answer of ${names(target).provider} is over ${megabytes} MB.`,
     "Ask for less at once.",
   );
 }
@@ -125,19 +116,41 @@ export function tooLargeError(limit: number, target: Target): TurnError {
 export function silenceError(seconds: number, target: Target): TurnError {
   return new TurnError(
     "network",
-    `Cannot go on: ${target.provider} was silent for ${seconds} s.`,
+    `Cannot go on: ${names(target).provider} was silent for ${seconds} s.`,
     "Try again or raise request_timeout.",
   );
 }
 
-/** Foreign words inside a sentence of ours, which has its own full stop. */
-function quoted(text: string): string {
-  return oneLine(text).replace(/[.\s]+$/, "");
+function names({ provider, model, baseUrl, keySource }: Target) {
+  const short = (text: string) => oneLine(text, LONGEST_NAME);
+  return {
+    provider: short(provider),
+    model: short(model),
+    baseUrl: short(baseUrl),
+    keySource: short(keySource),
+  };
 }
 
-/** At most 200 characters, on one line, without control characters. */
-export function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
+/** `detail` is what others wrote: without secrets, on one line, and as long as there is room. */
+function failure(
+  kind: ErrorKind,
+  before: string,
+  detail: string,
+  after: string,
+  hint: string,
+  { secrets }: Target,
+): TurnError {
+  const safe = secrets.reduce((text, secret) => text.replaceAll(secret, "[key]"), detail);
+  const room = LONGEST_MESSAGE - before.length - after.length - hint.length - 1;
+  // The sentence around it has its own full stop.
+  return new TurnError(kind, before + oneLine(safe, room).replace(/[.\s]+$/, "") + after, hint);
+}
+
+/** At most `most` characters, on one line, without control characters. */
+export function oneLine(text: string, most = 200): string {
   // deno-lint-ignore no-control-regex -- they must not reach the screen
-  return (line.length > 200 ? `${line.slice(0, 200)}…` : line).replace(/[\u0000-\u001f\u007f]/g, "");
+  const line = text.replace(/\s+/g, " ").replace(/[\u0000-\u001f\u007f-\u009f]/g, "").trim();
+  if (line.length <= most) return line;
+  // Half a character at the cut would be one that no encoding can hold.
+  return `${line.slice(0, Math.max(0, most - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -49,7 +49,9 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
     provider: provider.name,
     model: config.model,
     keySource: provider.key_source,
+    secrets: secretsOf(endpoint),
   };
+  let temperature = config.temperature;
   let abilities: Abilities = {
     think: false,
     tools: true,
@@ -62,7 +64,11 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
     const response = await fetchImpl(`${endpoint.baseUrl}/api/show`, {
       method: "POST",
       body: JSON.stringify({ model: config.model }),
-      headers: { "content-type": "application/json", ...endpoint.headers },
+      headers: {
+        "content-type": "application/json",
+        ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
+        ...endpoint.headers,
+      },
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
     });
@@ -97,7 +103,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         model: config.model,
         contextWindow: abilities.window,
         think: abilities.think,
-        ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+        ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
@@ -106,8 +112,18 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
+        temperatureRefused: () => void (temperature = undefined),
       };
       yield* streamModel(request, options, signal);
     },
   };
+}
+
+/** A short key is a local server's dummy and may be any word. */
+const SHORTEST_SECRET = 8;
+
+function secretsOf({ apiKey, headers }: Endpoint): readonly string[] {
+  const named = Object.entries(headers).filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
+  return [apiKey ?? "", ...named.map(([, value]) => value.replace(/^(?:Bearer|Basic) /i, ""))]
+    .filter((secret) => secret.length >= SHORTEST_SECRET);
 }

@@ -35,7 +35,10 @@ export const editFile = defineTool({
       throw new ToolError(`${shownPath(target)} does not exist. Use write_file to create it.`);
     }
     await workspace.checkRead(before);
-    const single = old_str === undefined ? [] : [{ old_str, new_str: new_str ?? "", replace_all }];
+    if (old_str !== undefined && new_str === undefined) {
+      throw new ToolError('edit_file needs new_str. To delete the text, give new_str as "".');
+    }
+    const single = old_str === undefined || new_str === undefined ? [] : [{ old_str, new_str, replace_all }];
     const wanted = [...single, ...(edits ?? [])];
     if (wanted.length === 0) throw new ToolError("edit_file needs old_str and new_str, or edits.");
     const after = applyEdits(before.text, wanted, shownPath(target));

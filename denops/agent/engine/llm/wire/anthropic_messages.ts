@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { AssistantMessage, FinishReason, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
-import { parseFrame } from "./json.ts";
+import { parseFrame, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 /** The API demands a limit; every current model takes this one. */
@@ -219,7 +219,7 @@ function encodeAssistant(message: AssistantMessage): readonly Record<string, unk
   const calls = message.calls.map((call) => ({
     type: "tool_use",
     id: call.id,
-    name: call.name,
+    name: toolName(call.name),
     input: argumentsObject(call.arguments),
   }));
   if (text.length + calls.length > 0) return [...reasoning, ...text, ...calls];

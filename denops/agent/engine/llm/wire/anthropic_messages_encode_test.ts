@@ -87,6 +87,29 @@ testsOfMessages("anthropic_messages", {
     },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "1\ta", ...ephemeral }] },
   ],
+  "a tool that the model made up": [
+    { role: "user", content: [{ type: "text", text: "Go" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "tool_use", id: "c1", name: "functions_read_file", input: {} },
+        { type: "tool_use", id: "c2", name: "unknown", input: {}, ...ephemeral },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "c1", content: "There is no such tool.", is_error: true },
+        {
+          type: "tool_result",
+          tool_use_id: "c2",
+          content: "There is no such tool.",
+          is_error: true,
+          ...ephemeral,
+        },
+      ],
+    },
+  ],
   "reasoning": [
     { role: "user", content: [{ type: "text", text: "Think" }] },
     {

@@ -17,3 +17,11 @@ export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.inf
   }
   return parsed.data;
 }
+
+/**
+ * The name of a tool as every provider takes it back. Models make up others ("functions.read_file"), which were
+ * answered with an error; sent as they are they would make the provider refuse every later request.
+ */
+export function toolName(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
+}

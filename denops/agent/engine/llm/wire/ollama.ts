@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
-import { parseFrame } from "./json.ts";
+import { parseFrame, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const Line = z.object({
@@ -96,12 +96,17 @@ function encodeMessage(message: Message): Record<string, unknown> {
     case "user":
       return { role: "user", content: message.text };
     case "tool":
-      return { role: "tool", tool_name: message.name, tool_call_id: message.id, content: message.text };
+      return {
+        role: "tool",
+        tool_name: toolName(message.name),
+        tool_call_id: message.id,
+        content: message.text,
+      };
     case "assistant": {
       const empty = message.text.trim() === "" && message.calls.length === 0;
       const calls = message.calls.map((call) => ({
         id: call.id,
-        function: { name: call.name, arguments: argumentsObject(call.arguments) },
+        function: { name: toolName(call.name), arguments: argumentsObject(call.arguments) },
       }));
       return {
         role: "assistant",

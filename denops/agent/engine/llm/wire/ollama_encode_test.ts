@@ -64,6 +64,19 @@ testsOfMessages("ollama", {
     },
     { role: "tool", tool_name: "read_file", tool_call_id: "c1", content: "1\ta" },
   ],
+  "a tool that the model made up": [
+    { role: "user", content: "Go" },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [
+        { id: "c1", function: { name: "functions_read_file", arguments: {} } },
+        { id: "c2", function: { name: "unknown", arguments: {} } },
+      ],
+    },
+    { role: "tool", tool_name: "functions_read_file", tool_call_id: "c1", content: "There is no such tool." },
+    { role: "tool", tool_name: "unknown", tool_call_id: "c2", content: "There is no such tool." },
+  ],
   "reasoning": [
     { role: "user", content: "Think" },
     {

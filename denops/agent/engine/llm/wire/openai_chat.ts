@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
-import { parseFrame } from "./json.ts";
+import { parseFrame, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const ErrorBody = z.union([
@@ -206,7 +206,7 @@ function encodeMessage(message: Message): Record<string, unknown> {
       const calls = message.calls.map((call) => ({
         id: call.id,
         type: "function",
-        function: { name: call.name, arguments: argumentsText(call.arguments) },
+        function: { name: toolName(call.name), arguments: argumentsText(call.arguments) },
         ...(call.extra === undefined ? {} : { extra_content: call.extra }),
       }));
       if (calls.length > 0) return { role: "assistant", content: message.text, tool_calls: calls };

@@ -1,0 +1,192 @@
+/** The calls of one answer, run by the real session for a scripted model. */
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
+import { WIRES } from "../../protocol/providers.ts";
+import { defineTool, type Tool } from "../tools/define.ts";
+
+const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
+
+/** A tool whose calls meet: each ends only when the call that it waits for has begun. */
+function meeting(readOnly: boolean): { readonly tool: Tool; readonly log: readonly string[] } {
+  const log: string[] = [];
+  const begun = new Map<string, PromiseWithResolvers<void>>();
+  const gate = (name: string) => {
+    const found = begun.get(name) ?? Promise.withResolvers<void>();
+    begun.set(name, found);
+    return found;
+  };
+  const tool = defineTool({
+    name: "meet",
+    description: "Waits for another call.",
+    kind: "other",
+    readOnly,
+    schema: z.object({ name: z.string(), after: z.string().optional() }),
+    title: () => "meet",
+    prepare: ({ name, after }) =>
+      Promise.resolve({
+        touches: [],
+        async run() {
+          log.push(`begin ${name}`);
+          gate(name).resolve();
+          if (after !== undefined) await gate(after).promise;
+          log.push(`end ${name}`);
+          return { text: `met ${name}`, summary: name };
+        },
+      }),
+  });
+  return { tool, log };
+}
+
+for (const wire of WIRES) {
+  Deno.test(`${wire}: calls that only read run at the same time, their results keep the order`, async () => {
+    const { tool, log } = meeting(true);
+    await using engine = await startEngine({
+      wire,
+      tools: [tool],
+      script: 'call meet {"name": "a", "after": "b"}\ncall meet {"name": "b"}\n---\nexpect met a\nsay Done',
+    });
+    assert.deepEqual(await engine.prompt("Meet"), END_TURN);
+    assert.deepEqual(log, ["begin a", "begin b", "end b", "end a"]);
+    assert.deepEqual(engine.results(), ["met a", "met b"]);
+    assert.deepEqual(engine.server.problems, []);
+    checkEvents(engine.events);
+  });
+}
+
+Deno.test("calls that change something run one after the other, and reads wait for them", async () => {
+  const writes = meeting(false);
+  await using engine = await startEngine({
+    files: FILES,
+    tools: [writes.tool],
+    script: [
+      'call meet {"name": "a"}',
+      'call meet {"name": "b"}',
+      'call read_file {"path": "a.txt"}',
+      'call write_file {"path": "a.txt", "content": "new\\n"}',
+      'call read_file {"path": "a.txt"}',
+      'call edit_file {"path": "a.txt", "old_str": "new", "new_str": "newer"}',
+      'call read_file {"path": "a.txt"}',
+      "---",
+      "say Done",
+    ].join("\n"),
+  });
+  await engine.prompt("Go");
+  assert.deepEqual(writes.log, ["begin a", "end a", "begin b", "end b"]);
+  assert.deepEqual(engine.results().slice(3), [
+    "Replaced a.txt (+1 −1).",
+    "1\tnew",
+    "Edited a.txt (+1 −1).",
+    "1\tnewer",
+  ]);
+  assert.equal(await engine.project.read("a.txt"), "newer\n");
+});
+
+const read = 'call read_file {"path": "a.txt"}';
+const batches: readonly (readonly [calls: number, run: number, noted: boolean])[] = [
+  [8, 8, false],
+  [9, 9, true],
+  [15, 15, true],
+  [17, 15, true],
+];
+
+for (const [calls, run, noted] of batches) {
+  Deno.test(`of ${calls} calls in one answer ${run} run${noted ? ", with a note" : ""}`, async () => {
+    const script = `${Array(calls).fill(read).join("\n")}\n---\nsay Done`;
+    await using engine = await startEngine({ files: FILES, script });
+    assert.deepEqual(await engine.prompt("Read"), END_TURN);
+    const results = engine.results();
+    assert.equal(results.length, calls);
+    assert.equal(results.filter((text) => text.startsWith("1\talpha")).length, run);
+    assert.equal(
+      results.filter((text) => text.startsWith("Not run: at most 15 calls at once.")).length,
+      calls - run,
+    );
+    assert.equal(results.at(-1)?.includes(`[${calls} calls in one answer; at most 8 are better]`), noted);
+    assert.deepEqual(engine.server.problems, []);
+    checkEvents(engine.events);
+  });
+}
+
+/** Calls that fail are results that the model can act on. */
+const failures: readonly (readonly [call: string, result: RegExp])[] = [
+  [
+    'call read_fil {"path": "a.txt"}',
+    /^There is no tool "read_fil"\. The tools are: read_file, read_files, list_directory, write_file, edit_file/,
+  ],
+  [
+    'rawcall write_file {"path": "c.txt", "content": "function () {}',
+    /^The arguments are not valid JSON: .*\. Send the call again\.$/,
+  ],
+  ['rawcall write_file {"path": "c.txt", "content": "// }', /^The arguments are not valid JSON: /],
+  ['rawcall read_file ["a.txt"]', /^The arguments of read_file must be a JSON object\.$/],
+  ["call read_file {}", /^Wrong argument "path" for read_file: .* The schema says "path": \{"type":"string"/],
+  ['call read_file {"path": 7}', /^Wrong argument "path" for read_file/],
+  ['call read_file {"path": "c.txt"}', /^c\.txt does not exist\.$/],
+  ['call read_file {"path": "../../etc/passwd"}', /^path is outside of the project/],
+  [
+    'call edit_file {"path": "c.txt", "old_str": "a", "new_str": "b"}',
+    /^c\.txt does not exist\. Use write_file/,
+  ],
+  [
+    'call edit_file {"path": "a.txt", "old_str": "gamma", "new_str": "b"}',
+    /^old_str was not found in a\.txt/,
+  ],
+  ['call edit_file {"path": "a.txt", "old_str": "alpha"}', /^edit_file needs new_str/],
+  ['call break {"how": "bug"}', /^The tool failed: a bug\nwith a second line$/],
+];
+
+const breaking = defineTool({
+  name: "break",
+  description: "Fails.",
+  kind: "other",
+  readOnly: true,
+  schema: z.object({ how: z.string() }),
+  title: () => "break",
+  prepare: ({ how }) =>
+    Promise.resolve({ touches: [], run: () => Promise.reject(new Error(`a ${how}\nwith a second line`)) }),
+});
+
+for (const [call, result] of failures) {
+  Deno.test(`a call that fails is a result: ${call}`, async () => {
+    for (const wire of WIRES) {
+      await using engine = await startEngine({
+        wire,
+        files: FILES,
+        tools: [breaking],
+        script: `call read_file {"path": "a.txt"}\n---\n${call}\n---\nsay Done`,
+      });
+      assert.deepEqual(await engine.prompt("Go"), END_TURN);
+      assert.match(engine.results()[1] ?? "", result);
+      assert.equal(engine.messages().findLast((message) => message.role === "tool")?.isError, true);
+      assert.deepEqual(engine.server.problems, []);
+      assert.deepEqual(
+        await Array.fromAsync(Deno.readDir(engine.project.root), ({ name }) => name).then((all) =>
+          all.sort()
+        ),
+        ["a.txt", "b.txt"],
+      );
+      checkEvents(engine.events);
+    }
+  });
+}
+
+Deno.test("a repaired call runs, and the model sees it as it ran", async () => {
+  await using engine = await startEngine({
+    files: FILES,
+    script: "rawcall read_file {'path': 'a.txt',}\n---\nexpect 1\talpha\nsay Done",
+  });
+  await engine.prompt("Read");
+  assert.deepEqual(engine.results(), ["1\talpha"]);
+  assert.match(JSON.stringify(engine.server.requests[1]?.body), /\{\\"path\\":\\"a\.txt\\"\}/);
+  assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("unknown arguments are ignored with a note, and other names of path are taken", async () => {
+  await using engine = await startEngine({
+    files: FILES,
+    script: 'call read_file {"file_path": "a.txt", "encoding": "utf8"}\n---\nsay Done',
+  });
+  await engine.prompt("Read");
+  assert.deepEqual(engine.results(), ["1\talpha\n(ignored unknown arguments: encoding)"]);
+});

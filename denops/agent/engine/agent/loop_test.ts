@@ -1,0 +1,164 @@
+/** Whole turns of the real session with a scripted model. */
+import assert from "node:assert/strict";
+import { CANCELLED, checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
+import { WIRES } from "../../protocol/providers.ts";
+
+const FILES = { "a.txt": "alpha\n" };
+const read = 'call read_file {"path": "a.txt"}';
+
+for (const wire of WIRES) {
+  Deno.test(`${wire}: a turn asks, runs, asks again and ends with the answer`, async () => {
+    await using engine = await startEngine({
+      wire,
+      files: FILES,
+      script: [
+        `think Look first.\nsay I look.\n${read}\nusage 100 10`,
+        'expect 1\talpha\nsay I write.\ncall edit_file {"path": "a.txt", "old_str": "alpha", "new_str": "omega"}',
+        "expect Edited a.txt\nsay Done.",
+        "expect And now?\nsay Nothing.",
+      ].join("\n---\n"),
+    });
+    assert.deepEqual(await engine.prompt("Go"), END_TURN);
+    assert.equal(await engine.project.read("a.txt"), "omega\n");
+    assert.deepEqual(await engine.prompt("And now?"), END_TURN);
+    assert.deepEqual(engine.server.problems, []);
+    checkEvents(engine.events);
+    const said = engine.events.flatMap((event) => event.type === "token" ? [event.text] : []).join("");
+    assert.equal(said, "I look.I write.Done.Nothing.");
+    assert.equal(engine.events.filter(({ type }) => type === "thought_done").length, 1);
+    const [usage] = engine.events.filter((event) => event.type === "usage");
+    assert.deepEqual([usage?.usage.input, usage?.usage.output], [100, 10]);
+  });
+}
+
+Deno.test("calls that have one id, or none, get results of their own", async () => {
+  // The scripted server numbers its calls; without a new script it would begin at one again.
+  for (const wire of WIRES) {
+    await using engine = await startEngine({
+      wire,
+      files: FILES,
+      script: `${read}\n${read}\n---\n${read}\n---\nsay Done`,
+    });
+    assert.deepEqual(await engine.prompt("Read"), END_TURN);
+    const ids = engine.messages().flatMap((message) => message.role === "tool" ? [message.id] : []);
+    assert.equal(new Set(ids).size, 3);
+    assert.deepEqual(engine.server.problems, []);
+  }
+});
+
+Deno.test("an answer that hits the output limit goes on where it stopped", async () => {
+  await using engine = await startEngine({
+    files: FILES,
+    script: [
+      "say Part one\nstop length",
+      'expect Continue exactly where you stopped\nsay Part two\ncall write_file {"path": "b.txt", "content": "half"}\nstop length',
+      "expect A tool call that was cut off was not run\nsay Part three",
+    ].join("\n---\n"),
+  });
+  assert.deepEqual(await engine.prompt("Write"), END_TURN);
+  assert.deepEqual(engine.results(), []);
+  await assert.rejects(engine.project.read("b.txt"), Deno.errors.NotFound);
+  assert.deepEqual(engine.server.problems, []);
+  checkEvents(engine.events);
+});
+
+Deno.test("an answer that never ends is given up after three continuations", async () => {
+  await using engine = await startEngine({ script: "say more\nstop length\nrepeat" });
+  assert.deepEqual(await engine.prompt("Write"), { type: "stopped", reason: "max_tokens" });
+  assert.equal(engine.server.requests.length, 4);
+  engine.server.play("say Done");
+  assert.deepEqual(await engine.prompt("Enough"), END_TURN);
+  assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("a turn ends after its most iterations, and the next one can go on", async () => {
+  await using engine = await startEngine({
+    files: FILES,
+    config: { max_iterations: 2 },
+    script: `${read}\nrepeat`,
+  });
+  assert.deepEqual(await engine.prompt("Read"), { type: "stopped", reason: "max_iterations" });
+  assert.equal(engine.server.requests.length, 2);
+  engine.server.play("expect Go on\nsay Done");
+  assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+  assert.deepEqual(engine.server.problems, []);
+  checkEvents(engine.events);
+});
+
+Deno.test("the output limit in the last iteration leaves a history that can go on", async () => {
+  await using engine = await startEngine({
+    config: { max_iterations: 1 },
+    script: "say a\nstop length\n---\nsay Done",
+  });
+  assert.deepEqual(await engine.prompt("Write"), { type: "stopped", reason: "max_iterations" });
+  assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+  assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("a refusal ends the turn, its calls are not run", async () => {
+  for (const wire of ["openai_chat", "anthropic_messages"] as const) {
+    await using engine = await startEngine({
+      wire,
+      files: FILES,
+      script: `say No.\n${read}\nstop content_filter\n---\nsay Yes`,
+    });
+    assert.deepEqual(await engine.prompt("Do"), { type: "stopped", reason: "refused" });
+    assert.deepEqual(engine.results(), []);
+    assert.deepEqual(await engine.prompt("Then this"), END_TURN);
+    assert.deepEqual(engine.server.problems, []);
+  }
+});
+
+Deno.test("an answer with nothing in it says so", async () => {
+  for (const wire of WIRES) {
+    await using engine = await startEngine({ wire, script: "stop end_turn\n---\nsay Hello" });
+    assert.deepEqual(await engine.prompt("Hi"), END_TURN);
+    assert.equal(engine.events.filter(({ type }) => type === "notice").length, 1);
+    assert.deepEqual(await engine.prompt("Hi?"), END_TURN);
+    assert.deepEqual(engine.server.problems, []);
+  }
+});
+
+const failures: readonly (readonly [what: string, script: string, kind: string])[] = [
+  ["the key is refused", "status 401", "auth"],
+  ["the answer breaks off", "say Half\ncut", "cut_off"],
+  ["the answer breaks off in a call", 'say Half\ncall read_file {"path": "a.txt"}\ncut', "cut_off"],
+  ["garbage", "say Half\ngarbage data: {\ngarbage {", "bad_answer"],
+  ["an error in the middle", "say Half\nerror Sorry", "overloaded"],
+];
+
+for (const [what, script, kind] of failures) {
+  Deno.test(`a turn that fails leaves a history that can go on: ${what}`, async () => {
+    for (const wire of WIRES) {
+      await using engine = await startEngine({
+        wire,
+        files: FILES,
+        script: `${script}\n---\nexpect Again\nsay Done`,
+      });
+      const end = await engine.prompt("Go");
+      assert.equal(end.type === "failed" ? end.error.kind : end.reason, kind);
+      assert.deepEqual(engine.results(), [], "no call of a broken answer is run");
+      assert.deepEqual(await engine.prompt("Again"), END_TURN);
+      const kept = JSON.stringify(engine.server.requests.at(-1)?.body);
+      assert.equal(kept.includes("Half"), script.includes("Half"));
+      assert.match(kept, /\[The answer was interrupted here\.\]/);
+      assert.deepEqual(engine.server.problems, []);
+      checkEvents(engine.events);
+    }
+  });
+}
+
+Deno.test("a try that failed is told and then forgotten", async () => {
+  await using engine = await startEngine({ script: "status 503 retry-after-ms=1\n---\nsay Done" });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  assert.deepEqual(engine.events.filter(({ type }) => type === "retry").length, 1);
+  assert.deepEqual(engine.messages().length, 2);
+});
+
+Deno.test("a turn that is cancelled before it began asks nobody", async () => {
+  await using engine = await startEngine({ script: "say never" });
+  const turn = engine.prompt("Go");
+  engine.session.cancel();
+  assert.deepEqual(await turn, CANCELLED);
+  assert.equal(engine.server.requests.length, 0);
+});

@@ -1,0 +1,157 @@
+/** The body of one HTTP answer → deltas and how it ended. */
+import { messageOf, TurnError } from "../core/errors.ts";
+import { garbageError, htmlError, statusError, streamError, type Target, tooLargeError } from "./failures.ts";
+import type { AnyWire } from "./registry.ts";
+import { isRetryable } from "./retry.ts";
+import type { Delta } from "./wire/wire.ts";
+
+/** Characters of one answer at most; around each token there may be hundreds of bytes more of JSON. */
+const LARGEST_ANSWER = 8_000_000;
+/** Characters of a body that is no stream: enough for any error. */
+const LARGEST_ERROR = 16_384;
+
+/** How one try ended. */
+export type TryEnd =
+  | { readonly type: "done" }
+  | {
+    readonly type: "failed";
+    readonly error: TurnError;
+    readonly retryable: boolean;
+    readonly headers?: Headers;
+    /** Some models take no temperature but their own, and say so only when asked. */
+    readonly noTemperature?: boolean;
+  }
+  /** The body ended before the answer did. */
+  | { readonly type: "cut_off" };
+
+/** An answer that is no stream, by its status. */
+export async function refusal(response: Response, wire: AnyWire, target: Target): Promise<TryEnd> {
+  const text = await beginning(response);
+  const html = /^\s*</.test(text);
+  const detail = html ? "" : errorInBody(text, wire) ?? text;
+  return {
+    type: "failed",
+    error: statusError(response.status, detail, target),
+    retryable: isRetryable(response.status),
+    headers: response.headers,
+    noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
+  };
+}
+
+/** The first part of a body as text; what had come, if it breaks off. */
+async function beginning(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const bytes of response.body ?? []) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.length > LARGEST_ERROR) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return text;
+}
+
+/** @param heard called for every read. @throws what breaks the body off, and TurnErrors */
+export async function* readAnswer(
+  response: Response,
+  wire: AnyWire,
+  target: Target,
+  heard: () => void,
+): AsyncGenerator<readonly Delta[], TryEnd> {
+  const framing = wire.framing();
+  const decoder = wire.decoder();
+  const text = new TextDecoder();
+  let start = "";
+  /** What is kept of the answer: its text and arguments, and the bytes of a frame that is not complete. */
+  let size = 0;
+  let unframed = 0;
+  let streams = false;
+  let finished = false;
+  try {
+    for await (const bytes of response.body ?? []) {
+      heard();
+      const frames = framing.push(bytes);
+      unframed = frames.length > 0 ? 0 : unframed + bytes.length;
+      if (size + unframed > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
+      streams ||= frames.length > 0;
+      if (!streams && start.length < LARGEST_ERROR) start += text.decode(bytes, { stream: true });
+      const step = stepFrames(frames, decoder, target);
+      for (const delta of step.deltas) size += "text" in delta ? delta.text.length : 0;
+      if (step.deltas.length > 0) yield step.deltas;
+      finished ||= step.finished;
+      if (step.end !== undefined) return step.end;
+    }
+  } catch (error) {
+    if (!finished || error instanceof TurnError) throw error;
+    return { type: "done" };
+  }
+  const last = stepFrames(framing.end(), decoder, target);
+  if (last.deltas.length > 0) yield last.deltas;
+  if (last.end !== undefined && !last.broken) return last.end;
+  // A reason to stop was given: only the closing mark is missing, as with some compatible servers.
+  if (finished || last.finished) return { type: "done" };
+  return streams ? { type: "cut_off" } : noStream(start, wire, target);
+}
+
+/** What a body was in which no frame came. */
+function noStream(text: string, wire: AnyWire, target: Target): TryEnd {
+  const said = errorInBody(text, wire);
+  if (said !== undefined) return { type: "failed", error: streamError(said, target), retryable: false };
+  if (/^\s*</.test(text)) return { type: "failed", error: htmlError(target), retryable: false };
+  if (/^\s*(?:$|[:{]|(?:data|event|id|retry)\b)/.test(text) && !isJson(text)) {
+    return { type: "cut_off" };
+  }
+  return { type: "failed", error: garbageError(text, target), retryable: false };
+}
+
+/** Some servers answer 200 with one JSON error object instead of a stream. */
+function errorInBody(text: string, wire: AnyWire): string | undefined {
+  return isJson(text) ? wire.errorText(JSON.parse(text)) : undefined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+interface Step {
+  readonly deltas: readonly Delta[];
+  readonly finished: boolean;
+  readonly end?: TryEnd;
+  /** The end is a frame that could not be read. */
+  readonly broken?: boolean;
+}
+
+function stepFrames(
+  frames: readonly string[],
+  decoder: { step(frame: string): readonly Delta[] },
+  target: Target,
+): Step {
+  const deltas: Delta[] = [];
+  let finished = false;
+  for (const frame of frames) {
+    let next: readonly Delta[];
+    try {
+      next = decoder.step(frame);
+    } catch (error) {
+      const end: TryEnd = { type: "failed", error: garbageError(messageOf(error), target), retryable: false };
+      return { deltas, finished, end, broken: true };
+    }
+    for (const delta of next) {
+      if (delta.type === "done") return { deltas, finished, end: { type: "done" } };
+      if (delta.type === "error") {
+        const error = streamError(delta.message, target);
+        return { deltas, finished, end: { type: "failed", error, retryable: delta.retryable } };
+      }
+      if (delta.type === "finish") finished = true;
+      deltas.push(delta);
+    }
+  }
+  return { deltas, finished };
+}

@@ -1,0 +1,199 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { checkError } from "../../../../tests/support/model_client.ts";
+import {
+  connectionError,
+  cutOffError,
+  garbageError,
+  htmlError,
+  oneLine,
+  silenceError,
+  statusError,
+  streamError,
+  type Target,
+  tooLargeError,
+} from "./failures.ts";
+
+const target: Target = {
+  baseUrl: "https://models.test/v1",
+  provider: "test",
+  model: "model-1",
+  keySource: "TEST_API_KEY",
+  secrets: ["sk-12345678"],
+};
+
+const statuses: readonly (readonly [status: number, kind: string, message: string])[] = [
+  [401, "auth", "Cannot use test: the API key was refused (HTTP 401: no). Check TEST_API_KEY."],
+  [403, "auth", "Cannot use test: the API key was refused (HTTP 403: no). Check TEST_API_KEY."],
+  [402, "auth", "Cannot use test: it wants to be paid (HTTP 402: no). Check the account's credit."],
+  [
+    404,
+    "not_found",
+    'Cannot find model "model-1" at https://models.test/v1 (HTTP 404: no). Check the options model and base_url.',
+  ],
+  [400, "bad_request", 'Cannot ask test: it refused the request (HTTP 400: no). Check the model "model-1".'],
+  [413, "bad_request", 'Cannot ask test: it refused the request (HTTP 413: no). Check the model "model-1".'],
+  [429, "rate_limited", "Cannot go on: test limits the rate (HTTP 429: no). Try again later."],
+  [500, "overloaded", "Cannot go on: test has a problem (HTTP 500: no). Try again later."],
+  [529, "overloaded", "Cannot go on: test has a problem (HTTP 529: no). Try again later."],
+  [
+    302,
+    "setup",
+    "Cannot use https://models.test/v1: it redirects (HTTP 302: no). Set base_url to the address itself.",
+  ],
+];
+
+for (const [status, kind, message] of statuses) {
+  Deno.test(`HTTP ${status} says what to check`, () => {
+    const error = statusError(status, "no", target);
+    assert.equal(error.message, message);
+    assert.equal(error.kind, kind);
+    assert.equal(statusError(status, "", target).message, message.replace(": no)", ")"));
+  });
+}
+
+/** fetch puts the reason into the chain of causes; older versions put it into the message. */
+function fetchError(reason: string, url = "http://models.test/"): Error {
+  return new TypeError("fetch failed", {
+    cause: new Error(`error sending request for url (${url}): ${reason}`),
+  });
+}
+
+const broken: readonly (readonly [what: string, error: unknown, message: RegExp, retryable: boolean])[] = [
+  [
+    "refused",
+    fetchError("client error (Connect): tcp connect error: Connection refused (os error 111)"),
+    /refused\. Is the server running/,
+    false,
+  ],
+  [
+    "refused, as older versions say it",
+    new TypeError("error sending request: Connection refused"),
+    /refused\. Is the server/,
+    false,
+  ],
+  [
+    "no such host",
+    fetchError("client error (Connect): dns error: failed to lookup address information"),
+    /unknown host\. Check base_url/,
+    false,
+  ],
+  [
+    "a certificate",
+    fetchError("invalid peer certificate: UnknownIssuer"),
+    /TLS failed: .*UnknownIssuer.*certificate/,
+    false,
+  ],
+  [
+    "https where http is spoken",
+    fetchError("received corrupt message of type InvalidContentType"),
+    /TLS failed/,
+    false,
+  ],
+  [
+    "reset",
+    fetchError("client error (SendRequest): connection error: Connection reset by peer"),
+    /broke/,
+    true,
+  ],
+  [
+    "closed",
+    fetchError("client error (SendRequest): connection closed before message completed"),
+    /broke/,
+    true,
+  ],
+  [
+    "a host whose name says something else",
+    fetchError("connection reset", "https://dns.tls-refused.test/lookup"),
+    /broke/,
+    true,
+  ],
+  [
+    "not permitted",
+    new Error('Requires net access to "a.test:443", run again with the --allow-net flag'),
+    /not granted/,
+    false,
+  ],
+  [
+    "a key that is no header",
+    new TypeError('Invalid header value: "Bearer sk-12345678\n"'),
+    /characters that HTTP cannot carry\. Check TEST_API_KEY/,
+    false,
+  ],
+  [
+    "a key in another script",
+    new TypeError("'headers' of 'RequestInit' (Argument 2) is not a valid ByteString"),
+    /Check TEST_API_KEY/,
+    false,
+  ],
+  [
+    "a port that fetch refuses",
+    new TypeError("Fetch failed: Requests to port 1 are blocked"),
+    /port 1 are blocked\. Check base_url/,
+    false,
+  ],
+  ["anything thrown", "boom", /broke/, true],
+];
+
+for (const [what, thrown, message, retryable] of broken) {
+  Deno.test(`no connection: ${what}`, () => {
+    const failure = connectionError(thrown, target);
+    assert.match(failure.error.message, message);
+    assert.equal(failure.error.kind, "network");
+    assert.equal(failure.retryable, retryable);
+    checkError(failure.error.message);
+    assert.ok(!failure.error.message.includes("sk-12345678"));
+  });
+}
+
+Deno.test("whatever others write, a message is one short line without secrets that says what to check", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 400 }),
+    fc.array(fc.constantFrom("sk-12345678", "\n", "😀", "\u001b[31m", "word "), { maxLength: 120 }).map((
+      all,
+    ) => all.join("")),
+  );
+  fc.assert(fc.property(text, text, fc.integer({ min: 300, max: 599 }), (detail, name, status) => {
+    const odd = { ...target, provider: name, model: name, baseUrl: name, keySource: name };
+    const errors = [
+      statusError(status, detail, target),
+      garbageError(detail, target),
+      streamError(detail, target),
+      connectionError(new Error(detail), target).error,
+    ];
+    for (const { message } of errors) {
+      checkError(message);
+      assert.ok(!message.includes("sk-12345678"), message);
+      assert.ok(message.isWellFormed() || !detail.isWellFormed());
+    }
+    const long = [
+      statusError(status, detail, odd),
+      htmlError(odd),
+      silenceError(60, odd),
+      cutOffError(odd, true),
+      tooLargeError(8e6, odd),
+    ];
+    for (const { message } of long) checkError(message);
+  }));
+});
+
+Deno.test("a secret that is cut at the end of the line does not show its beginning", () => {
+  for (let padding = 150; padding < 300; padding++) {
+    const { message } = statusError(401, `${"x".repeat(padding)}sk-12345678`, target);
+    assert.ok(!message.includes("sk-1"), message);
+  }
+});
+
+const lines: readonly (readonly [text: string, most: number, line: string])[] = [
+  ["", 10, ""],
+  [" a \n\t b\r\n", 10, "a b"],
+  ["a\u0000b\u001b[1mc\u009bd", 20, "ab[1mcd"],
+  ["0123456789", 10, "0123456789"],
+  ["0123456789a", 10, "012345678…"],
+  ["01234567😀9", 10, "01234567…"],
+  ["abc", 0, "…"],
+];
+
+for (const [text, most, line] of lines) {
+  Deno.test(`one line of ${JSON.stringify(text)} in ${most}`, () => assert.equal(oneLine(text, most), line));
+}

@@ -1,0 +1,28 @@
+/** The configuration of an engine whose model is a scripted server. */
+import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
+import type { WireName } from "../../denops/agent/protocol/providers.ts";
+import { KEY } from "./model_client.ts";
+
+export function engineConfig(
+  url: string,
+  wire: WireName = "openai_chat",
+  changes: Partial<EngineConfig> = {},
+): EngineConfig {
+  return {
+    model: "model-1",
+    max_iterations: 25,
+    request_timeout: 30,
+    safe_to_write: [{ glob: "**", safe: true }, { glob: "**/.env*", safe: false }],
+    deny_read: ["**/.env*"],
+    tools_off: [],
+    provider: {
+      name: "test",
+      wire,
+      base_url: wire === "openai_chat" ? `${url}/v1` : url,
+      headers: {},
+      api_key: KEY,
+      key_source: "TEST_API_KEY",
+    },
+    ...changes,
+  };
+}

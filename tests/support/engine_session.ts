@@ -1,0 +1,118 @@
+/** One conversation of the real engine with a scripted model, in a folder of its own; without a screen. */
+import assert from "node:assert/strict";
+import { noEditor } from "../../denops/agent/engine/acp_editor.ts";
+import type { TurnEnd } from "../../denops/agent/engine/agent/loop.ts";
+import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
+import type { Message } from "../../denops/agent/engine/core/messages.ts";
+import type { ApprovalAnswer, ApprovalRequest, Editor } from "../../denops/agent/engine/core/ports.ts";
+import { createModel } from "../../denops/agent/engine/llm/model.ts";
+import { Session } from "../../denops/agent/engine/session.ts";
+import { MemoryStore } from "../../denops/agent/engine/store/memory.ts";
+import type { Tool } from "../../denops/agent/engine/tools/define.ts";
+import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
+import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
+import type { WireName } from "../../denops/agent/protocol/providers.ts";
+import { ModelServer } from "../model/model_server.ts";
+import { engineConfig } from "./engine_config.ts";
+import { KEY } from "./model_client.ts";
+import { type Scratch, scratch } from "./project.ts";
+
+export interface EngineOptions {
+  readonly script: string;
+  readonly wire?: WireName;
+  readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  readonly config?: Partial<EngineConfig>;
+  /** More tools than the engine's own. */
+  readonly tools?: readonly Tool[];
+  readonly editor?: Editor;
+  /** Everything is allowed unless told. */
+  readonly ask?: (request: ApprovalRequest, signal: AbortSignal) => ApprovalAnswer | Promise<ApprovalAnswer>;
+  readonly publish?: (event: AgentEvent) => void;
+}
+
+export interface RunningEngine extends AsyncDisposable {
+  readonly session: Session;
+  readonly server: ModelServer;
+  readonly project: Scratch;
+  /** Everything that was published, in order. */
+  readonly events: readonly AgentEvent[];
+  readonly asked: readonly ApprovalRequest[];
+  prompt(text: string): Promise<TurnEnd>;
+  messages(): readonly Message[];
+  /** The results of tools that the model was given. */
+  results(): readonly string[];
+}
+
+export async function startEngine(options: EngineOptions): Promise<RunningEngine> {
+  const { wire = "openai_chat", files = {}, tools = [], editor = noEditor } = options;
+  await using stack = new AsyncDisposableStack();
+  const project = stack.use(await scratch(files));
+  const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY] }));
+  const config = engineConfig(server.url, wire, options.config);
+  const store = new MemoryStore();
+  const events: AgentEvent[] = [];
+  const asked: ApprovalRequest[] = [];
+  const session = new Session("s1", project.root, {
+    config,
+    store,
+    editor,
+    model: createModel(config),
+    tools: [...TOOLS, ...tools],
+    system: "Be brief.",
+    offers: {},
+    async ask(request, signal) {
+      asked.push(request);
+      return await options.ask?.(request, signal) ?? { answer: "allow_once" };
+    },
+    publish(event) {
+      events.push(event);
+      options.publish?.(event);
+    },
+  });
+  const messages = () => store.messages("s1");
+  const owned = stack.move();
+  return {
+    session,
+    server,
+    project,
+    events,
+    asked,
+    messages,
+    prompt: (text) => session.prompt(text),
+    results: () => messages().flatMap((message) => message.role === "tool" ? [message.text] : []),
+    async [Symbol.asyncDispose]() {
+      session.cancel();
+      await owned.disposeAsync();
+    },
+  };
+}
+
+export const END_TURN: TurnEnd = { type: "stopped", reason: "end_turn" };
+export const CANCELLED: TurnEnd = { type: "stopped", reason: "cancelled" };
+
+/** What holds for the events of any conversation: each turn and each call has its beginning and one end. */
+export function checkEvents(events: readonly AgentEvent[]): void {
+  let running = false;
+  const calls = new Map<string, "started" | "done">();
+  for (const event of events) {
+    if (event.type === "turn_started") {
+      assert.ok(!running, "a turn begins within another");
+      running = true;
+    }
+    assert.ok(running, `${event.type} outside of a turn`);
+    if (event.type === "turn_done" || event.type === "turn_failed") {
+      running = false;
+      assert.deepEqual([...calls].filter(([, state]) => state !== "done"), [], "calls without an end");
+    }
+    if (event.type === "tool_start") {
+      assert.equal(calls.get(event.call.id), undefined, `${event.call.id} begins twice`);
+      calls.set(event.call.id, "started");
+    }
+    if (event.type === "tool_running") assert.equal(calls.get(event.id), "started", `${event.id} runs`);
+    if (event.type === "tool_done") {
+      assert.equal(calls.get(event.id), "started", `${event.id} ends`);
+      calls.set(event.id, "done");
+    }
+  }
+  assert.ok(!running, "the last turn has no end");
+}
