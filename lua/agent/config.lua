@@ -281,7 +281,10 @@ function M.tell()
   local problems = M.current_problems()
   if problems[1] and not told then
     local more = #problems > 1 and (" (and %d more, see :checkhealth agent)"):format(#problems - 1) or ""
-    vim.notify("agent: " .. problems[1] .. more, vim.log.levels.ERROR)
+    -- Later: Neovim waits three seconds before it begins to insert while a message is on the screen.
+    vim.schedule(function()
+      vim.notify("agent: " .. problems[1] .. more, vim.log.levels.ERROR)
+    end)
   end
   told = true
 end

@@ -67,7 +67,8 @@ function M.chats()
   }, function(chat)
     if chat then
       chats.switch(chat)
-      M.open()
+      -- Later: Neovim waits three seconds before it begins to insert while the list is on the screen.
+      vim.schedule(M.open)
     end
   end)
 end
