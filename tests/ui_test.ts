@@ -1,7 +1,7 @@
 /** Commands, maps, windows and messages as a user meets them; no engine is needed for most of it. */
 import assert from "node:assert/strict";
-import { PLUGIN } from "./support/agent.ts";
-import { waitForChat } from "./support/chat.ts";
+import { PLUGIN, startAgent } from "./support/agent.ts";
+import { transcript, waitForChat } from "./support/chat.ts";
 import { ChildNvim, type ChildOptions } from "./support/nvim.ts";
 
 const LINES = ["local one = 1", "local two = 2", "local three = 3"];
@@ -189,4 +189,23 @@ Deno.test(":Agent chats goes back to an older conversation", async () => {
   await child.keys("1<CR>");
   await child.waitForScreen((text) => text.includes("the first question") && !text.includes("the second"));
   assert.equal(await child.lua(`return require("agent.chat").current().id`), 1);
+});
+
+Deno.test("a call that is refused before it is asked about shows what it wanted", async () => {
+  const script = `
+call read_file {"path": "../elsewhere/secret.txt"}
+call read_file {"path": "README.md"}
+---
+call read_file {"path": "README.md"}
+---
+say Done.`;
+  await using agent = await startAgent({ script });
+  const { nvim } = agent;
+  await nvim.command("Agent look");
+  await waitForChat(nvim, "Done.");
+  assert.deepEqual((await transcript(nvim)).slice(1, 4), [
+    "✗ read ../elsewhere/secret.txt  path is outside of the project: ../elsewhere/secret.txt",
+    "✓ read README.md  1 line",
+    "✗ read README.md  Already done, see the result above; nothing has changed since.",
+  ]);
 });
