@@ -1,7 +1,7 @@
 /** The sandbox of commands, attacked from inside: every attempt must leave what it attacks as it was. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { startAgent } from "./support/agent.ts";
+import { type RunningAgent, startAgent } from "./support/agent.ts";
 import { scratch, waitUntil } from "./support/project.ts";
 
 const APPROVE =
@@ -130,6 +130,11 @@ const ATTACKS: readonly Attack[] = [
       /evil|\[core\][\s\S]*\[core\]/.test(await Deno.readTextFile(join(root, ".git/config"))),
   },
   {
+    name: "point git elsewhere by commondir",
+    line: () => "mkdir -p evil/hooks; echo ../evil > .git/commondir; sleep 0",
+    harmed: ({ root }) => exists(join(root, ".git/commondir")),
+  },
+  {
     name: "move .git away and make another",
     line: () => "mv .git old; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit",
     harmed: ({ root }) => exists(join(root, ".git/hooks/pre-commit")),
@@ -169,13 +174,17 @@ async function isChanged({ outside }: World): Promise<boolean> {
   return await Deno.readTextFile(join(outside, "secret.txt")).catch(() => "gone") !== "outside\n";
 }
 
-Deno.test({
-  name: "commands cannot leave their sandbox",
-  ignore: Deno.build.os !== "linux",
-  async fn(test) {
-    await using outside = await scratch({ "secret.txt": "outside\n" });
-    using listener = Deno.listen({ transport: "unix", path: outside.path("host.sock") });
-    await using agent = await startAgent({
+interface Scene extends AsyncDisposable {
+  readonly agent: RunningAgent;
+  readonly world: World;
+}
+
+async function openScene(): Promise<Scene> {
+  await using stack = new AsyncDisposableStack();
+  const outside = stack.use(await scratch({ "secret.txt": "outside\n" }));
+  const listener = stack.use(Deno.listen({ transport: "unix", path: outside.path("host.sock") }));
+  const agent = stack.use(
+    await startAgent({
       script: "say Nothing yet.",
       project: {
         "README.md": "# demo\n",
@@ -183,38 +192,52 @@ Deno.test({
         "sub/.env.local": "PASSWORD=hunter2\n",
       },
       lua: APPROVE,
-    });
-    const { nvim, server, project } = agent;
-    const home = await nvim.lua<string>("return vim.env.HOME");
-    await Deno.mkdir(join(home, ".ssh"), { recursive: true });
-    await Deno.writeTextFile(join(home, ".ssh/id_ed25519"), "PRIVATE KEY\n");
-    await Deno.writeTextFile(join(home, ".npmrc"), "//registry/:_authToken=TOKEN-IN-NPMRC\n");
-    const socket = await nvim.lua<string>("return vim.v.servername");
-    const world: World = {
-      root: project.root,
-      outside: outside.root,
-      home,
-      socket,
-      hostSocket: listener.addr.transport === "unix" ? listener.addr.path : "",
-      port: Number(new URL(server.url).port),
-    };
-    for (const { name, line, leaks, harmed } of ATTACKS) {
-      await test.step(name, async () => {
-        const before = server.requests.length;
-        const command = line(world);
-        server.play(`call run_terminal_command ${JSON.stringify({ command, timeout: 10 })}\n---\nsay Tried.`);
-        await nvim.command("Agent! try");
-        await waitUntil("the result to reach the model", () => server.requests.length >= before + 2, {
-          timeout: 20_000,
-        });
-        await nvim.waitFor(`require("agent").status():find("ready$")`);
-        const output = server.requests.at(-1)?.text ?? "";
-        assert.doesNotMatch(output, /not approved|cannot run/i, "the command was run");
-        if (leaks !== undefined) assert.doesNotMatch(output, leaks);
-        if (harmed !== undefined) assert.equal(await harmed(world), false, output);
-      });
-    }
-    assert.equal(await isChanged(world), false);
-    assert.equal(await nvim.lua("return 1 + 1"), 2, "Neovim is alive");
-  },
+    }),
+  );
+  const { nvim, server, project } = agent;
+  const home = await nvim.lua<string>("return vim.env.HOME");
+  await Deno.mkdir(join(home, ".ssh"), { recursive: true });
+  await Deno.writeTextFile(join(home, ".ssh/id_ed25519"), "PRIVATE KEY\n");
+  await Deno.writeTextFile(join(home, ".npmrc"), "//registry/:_authToken=TOKEN-IN-NPMRC\n");
+  const world: World = {
+    root: project.root,
+    outside: outside.root,
+    home,
+    socket: await nvim.lua<string>("return vim.v.servername"),
+    hostSocket: listener.addr.transport === "unix" ? listener.addr.path : "",
+    port: Number(new URL(server.url).port),
+  };
+  const owned = stack.move();
+  return { agent, world, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+let scene: Scene | undefined;
+
+Deno.test.afterAll(async () => {
+  await scene?.[Symbol.asyncDispose]();
 });
+
+for (const { name, line, leaks, harmed } of ATTACKS) {
+  Deno.test({
+    name: `a command tries to: ${name}`,
+    ignore: Deno.build.os !== "linux",
+    async fn() {
+      scene ??= await openScene();
+      const { agent: { nvim, server }, world } = scene;
+      const before = server.requests.length;
+      const command = line(world);
+      server.play(`call run_terminal_command ${JSON.stringify({ command, timeout: 10 })}\n---\nsay Tried.`);
+      await nvim.command("Agent! try");
+      await waitUntil("the result to reach the model", () => server.requests.length >= before + 2, {
+        timeout: 30_000,
+      });
+      await nvim.waitFor(`require("agent").status():find("ready$")`);
+      const output = server.requests.at(-1)?.text ?? "";
+      assert.doesNotMatch(output, /not approved|cannot run/i, "the command was run");
+      if (leaks !== undefined) assert.doesNotMatch(output, leaks);
+      if (harmed !== undefined) assert.equal(await harmed(world), false, output);
+      assert.equal(await isChanged(world), false, output);
+      assert.equal(await nvim.lua("return 1 + 1"), 2, "Neovim is alive");
+    },
+  });
+}
