@@ -1,6 +1,6 @@
 /** Commands, maps, windows and messages as a user meets them; no engine is needed for most of it. */
 import assert from "node:assert/strict";
-import { PLUGIN, startAgent } from "./support/agent.ts";
+import { GREET, PLUGIN, startAgent } from "./support/agent.ts";
 import { transcript, waitForChat } from "./support/chat.ts";
 import { ChildNvim, type ChildOptions } from "./support/nvim.ts";
 
@@ -207,5 +207,34 @@ say Done.`;
     "✗ read ../elsewhere/secret.txt  path is outside of the project: ../elsewhere/secret.txt",
     "✓ read README.md  1 line",
     "✗ read README.md  Already done, see the result above; nothing has changed since.",
+  ]);
+});
+
+Deno.test("rules on files and on the network hold for files that are written unasked, too", async () => {
+  const script = `
+call read_file {"path": "README.md"}
+call read_file {"path": "src/greet.ts"}
+call read_file {"path": "src/notes.md"}
+---
+call edit_file {"path": "src/greet.ts", "old_str": "greet", "new_str": "salute"}
+call run_terminal_command {"command": "curl example.com", "network": true}
+call edit_file {"path": "README.md", "old_str": "demo", "new_str": "example"}
+---
+say Done.`;
+  const options = `ask = { "write(*.md)" }, ` +
+    `deny = { "write(src/*.ts)", "read(**/notes.md)", "network(curl example.com)" }`;
+  const project = { ...GREET, "src/notes.md": "# notes\n" };
+  await using agent = await startAgent({ script, options, project });
+  const { nvim } = agent;
+  await nvim.command("Agent go on");
+  await nvim.waitForScreen("a rule asks: write(*.md)");
+  await nvim.command("Agent approve");
+  await waitForChat(nvim, "Done.");
+  assert.deepEqual((await transcript(nvim)).slice(3, 7), [
+    "✗ read src/notes.md  Cannot read src/notes.md: src/notes.md may hold secrets and is not readable " +
+    "(deny_read: **/notes.md).",
+    "✗ edit src/greet.ts  Not allowed: a rule forbids it: write(src/*.ts).",
+    "✗ run curl example.com  Not allowed: a rule forbids it: network(curl example.com).",
+    "✓ edit README.md  +1 −1",
   ]);
 });
