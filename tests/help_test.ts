@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { UserConfig } from "../denops/agent/protocol/config.ts";
 import { PRESETS, WIRES } from "../denops/agent/protocol/providers.ts";
+import { RULE_KINDS } from "../denops/agent/policy/rules.ts";
+import { SECRET_FILES, SECRET_FOLDERS } from "../denops/agent/supervisor/command_sandbox.ts";
 import { TOOLS } from "../denops/agent/engine/tools/registry.ts";
 import { PLUGIN } from "./support/agent.ts";
 import { ChildNvim } from "./support/nvim.ts";
@@ -176,8 +178,8 @@ Deno.test("help: every key of the chat and of the approval", async () => {
   same(chat, await read("{ transcript = chat.transcript, input = chat.input.buffer }"));
 
   const approval: [string, string][] = [];
-  for (const { cells: [key = "", doc = ""] } of help.table("agent-approval-keys")) {
-    approval.push([`n approval ${await spelled(key)}`, doc]);
+  for (const { cells: [keys = "", doc = ""] } of help.table("agent-approval-keys")) {
+    for (const key of eachKey(keys)) approval.push([`n approval ${await spelled(key)}`, doc]);
   }
   await child.lua(`
     require("agent.approval")
@@ -187,6 +189,43 @@ Deno.test("help: every key of the chat and of the approval", async () => {
   await child.waitForScreen("write x");
   assert.equal(await child.lua("return vim.bo.filetype"), "agent-approval");
   same(approval, await read("{ approval = vim.api.nvim_get_current_buf() }"));
+});
+
+/** "1 … 9" stands for nine keys. */
+function eachKey(keys: string): readonly string[] {
+  const [, first, last] = /^(\d) … (\d)$/.exec(keys) ?? [];
+  if (first === undefined || last === undefined) return [keys];
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${Number(first) + at}`);
+}
+
+Deno.test("help: the keys that each kind of approval offers", async () => {
+  await using child = await nvim();
+  const keys = new Map(
+    help.table("agent-approval-keys").map(({ cells: [key = "", doc = ""] }) => [key, doc]),
+  );
+  const offered = await child.lua<readonly string[]>(
+    `return vim.tbl_map(require("agent.approval.content").keys, {
+    { title = "write x", reason = "", after = "x", suggestion = "write(x)" },
+    { title = "run x", reason = "", command = "x", suggestion = "run(x)" },
+    { question = "Which?", options = { "one", "two" } },
+  })`,
+  );
+  const [file = [], command = [], question = []] = offered.map((line) => line.trim().split(/ {2,}/));
+  assert.deepEqual(file.map((key) => key.slice(0, 1)), ["a", "s", "A", "r", "R", "d"]);
+  assert.deepEqual(command.map((key) => key.slice(0, 1)), ["a", "s", "A", "r", "R", "e"]);
+  for (const key of [...file, ...command]) {
+    const [name = "", ...words] = key.split(" ");
+    const doc = keys.get(name) ?? "nothing";
+    assert.ok(words.every((word) => doc.includes(word)), `${key}: the help says "${doc}"`);
+  }
+  assert.deepEqual(question, ["1-2 choose", "a type an answer", "r no answer"]);
+  for (const key of ["1 … 9", "a", "r"]) assert.ok(keys.has(key), key);
+});
+
+Deno.test("help: every kind of rule, and what commands cannot see", () => {
+  assert.deepEqual(help.table("agent-rule-kinds").map(({ cells: [name] }) => name), [...RULE_KINDS]);
+  const lists = help.entry("agent-shell-secrets").code.map((block) => block.trim().split("\n"));
+  assert.deepEqual(lists, [SECRET_FOLDERS, SECRET_FILES]);
 });
 
 Deno.test("help: every preset, wire and tool", () => {
