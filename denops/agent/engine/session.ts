@@ -41,14 +41,14 @@ export class Session {
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
 
-  constructor(id: string, root: string, ports: SessionPorts) {
+  constructor(id: string, roots: readonly string[], ports: SessionPorts) {
     this.id = id;
     this.#ports = ports;
     const { deny_read } = ports.config;
     const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
-    this.#workspace = new Workspace({ root, editor: ports.editor, mayRead: mayReadPath });
+    this.#workspace = new Workspace({ roots, editor: ports.editor, mayRead: mayReadPath });
     this.#off = new Set(ports.config.tools_off);
-    ports.store.createSession({ id, root });
+    ports.store.createSession({ id, root: roots[0] ?? "" });
   }
 
   /** Runs one turn, after those asked for before it. */

@@ -63,6 +63,8 @@ export const UserConfig = z.object({
   provider: z.string().optional(),
   providers: map(ProviderOptions),
   sandbox: z.enum(["auto", "off"]),
+  /** Other folders of the workspace, absolute or relative to the project. */
+  roots: list(z.string()).default([]),
   /** Patterns such as "run(git diff *)". */
   rules,
   /** Commands that only look run unasked, inside a sandbox. */

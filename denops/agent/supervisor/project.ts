@@ -13,6 +13,7 @@ import { type Launch, launchCommand } from "./launch.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
+import { otherRoots } from "./root.ts";
 import { RuleBook } from "./rule_book.ts";
 import { search, type SearchOptions } from "./search.ts";
 import { commandLevel, specifyCommand } from "./shell.ts";
@@ -36,13 +37,23 @@ const SHOWN_OUTPUT = 8_000;
 export class Project implements AsyncDisposable {
   readonly engine: Engine;
   readonly launch: Launch;
+  /** The project's folder first. */
+  readonly roots: readonly string[];
   readonly provider: string;
   readonly model: string;
   readonly #parts: Parts;
 
-  private constructor(engine: Engine, launch: Launch, provider: string, model: string, parts: Parts) {
+  private constructor(
+    engine: Engine,
+    launch: Launch,
+    roots: readonly string[],
+    provider: string,
+    model: string,
+    parts: Parts,
+  ) {
     this.engine = engine;
     this.launch = launch;
+    this.roots = roots;
     this.provider = provider;
     this.model = model;
     this.#parts = parts;
@@ -50,12 +61,13 @@ export class Project implements AsyncDisposable {
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
   static async open(root: string, user: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
-    const parts = await Parts.open(root, user, ports);
+    const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
+    const parts = await Parts.open(roots, user, ports);
     const config = await engineConfig(user, ports.world);
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
-    const launch = await launchCommand(root, config, user, announce);
-    const engine = await Engine.start(launch, config, confined(parts.events(), root));
-    return new Project(engine, launch, config.provider.name, config.model, parts);
+    const launch = await launchCommand(roots, config, user, announce);
+    const engine = await Engine.start(launch, config, confined(parts.events(), roots));
+    return new Project(engine, launch, roots, config.provider.name, config.model, parts);
   }
 
   shownRules(chat: number): readonly ShownRule[] {
@@ -93,22 +105,23 @@ class Parts {
   readonly #searchOptions: SearchOptions;
 
   private constructor(
-    root: string,
+    roots: readonly string[],
     rules: RuleBook,
     sandboxed: boolean,
     user: UserConfig,
     ports: ProjectPorts,
   ) {
+    const [root = ""] = roots;
     this.root = root;
     this.rules = rules;
     this.log = new ApprovalLog(user.state_dir);
     this.#ports = ports;
     this.#sandboxed = sandboxed;
     this.#allowSafe = user.allow_safe_commands;
-    this.#searchOptions = { root, denyRead: user.deny_read, sandboxed };
-    this.terminals = new Terminals(root, lookups, {
+    this.#searchOptions = { roots, denyRead: user.deny_read, sandboxed };
+    this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-      specify: (input) => specifyCommand(input, root, user),
+      specify: (input) => specifyCommand(input, roots, user),
       show: (sessionId, id, output) => {
         const chat = ports.chatOf(sessionId);
         if (chat === undefined) return;
@@ -123,9 +136,10 @@ class Parts {
     });
   }
 
-  static async open(root: string, user: UserConfig, ports: ProjectPorts): Promise<Parts> {
+  static async open(roots: readonly string[], user: UserConfig, ports: ProjectPorts): Promise<Parts> {
+    const [root = ""] = roots;
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
-    return new Parts(root, rules, await commandLevel(user) !== "none", user, ports);
+    return new Parts(roots, rules, await commandLevel(user) !== "none", user, ports);
   }
 
   events(): EngineEvents {
