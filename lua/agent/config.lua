@@ -34,6 +34,15 @@ M.schema = {
   { name = "context_window", type = "number|nil", doc = "Tokens of the conversation at most." },
   { name = "temperature", type = "number|nil", default = 0.1, doc = "Left out where a model refuses it." },
   { name = "request_timeout", type = "number", default = 300, doc = "Seconds of silence before a request fails." },
+  { name = "max_tokens_per_turn", type = "number|nil", doc = "Over this the turn waits and asks." },
+  { name = "max_cost_per_session", type = "number|nil", doc = "Over this the turn waits and asks; see prices." },
+  { name = "max_cost_per_day", type = "number|nil", doc = "As above, for all sessions of a project in a day." },
+  {
+    name = "prices",
+    type = "map",
+    default = {},
+    doc = "Money per million tokens by model: { input, output, cached_read, cached_write }.",
+  },
   {
     name = "safe_to_write",
     type = "list",
@@ -268,6 +277,10 @@ function M.for_supervisor()
     "command_write",
     "command_environment",
     "tools_off",
+    "max_tokens_per_turn",
+    "max_cost_per_session",
+    "max_cost_per_day",
+    "prices",
   }) do
     sent[name] = options[name]
   end

@@ -10,6 +10,7 @@ import type { EditorQuestions } from "./editor_questions.ts";
 import { Engine, type EngineEvents } from "./engine.ts";
 import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
+import { Ledger } from "./ledger.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
@@ -63,7 +64,9 @@ export class Project implements AsyncDisposable {
   static async open(root: string, user: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
     const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
     const parts = await Parts.open(roots, user, ports);
-    const config = await engineConfig(user, ports.world);
+    const date = new Date().toISOString().slice(0, 10);
+    const spent = { date, amount: await parts.ledger.spent(date) };
+    const config = { ...await engineConfig(user, ports.world), spent };
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(roots, config, user, announce);
     const engine = await Engine.start(launch, config, confined(parts.events(), roots));
@@ -98,6 +101,7 @@ class Parts {
   readonly root: string;
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
+  readonly ledger: Ledger;
   readonly terminals: Terminals;
   readonly #ports: ProjectPorts;
   readonly #sandboxed: boolean;
@@ -107,6 +111,7 @@ class Parts {
   private constructor(
     roots: readonly string[],
     rules: RuleBook,
+    ledger: Ledger,
     sandboxed: boolean,
     user: UserConfig,
     ports: ProjectPorts,
@@ -114,6 +119,7 @@ class Parts {
     const [root = ""] = roots;
     this.root = root;
     this.rules = rules;
+    this.ledger = ledger;
     this.log = new ApprovalLog(user.state_dir);
     this.#ports = ports;
     this.#sandboxed = sandboxed;
@@ -139,7 +145,8 @@ class Parts {
   static async open(roots: readonly string[], user: UserConfig, ports: ProjectPorts): Promise<Parts> {
     const [root = ""] = roots;
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
-    return new Parts(roots, rules, await commandLevel(user) !== "none", user, ports);
+    const ledger = await Ledger.open(user.state_dir, root);
+    return new Parts(roots, rules, ledger, await commandLevel(user) !== "none", user, ports);
   }
 
   events(): EngineEvents {
@@ -151,6 +158,9 @@ class Parts {
     return {
       update: ({ sessionId, update }) =>
         withChat(sessionId, (chat) => {
+          if (update.sessionUpdate === "usage_update" && update.cost) {
+            this.ledger.add(new Date().toISOString().slice(0, 10), update.cost.amount);
+          }
           for (const shown of screenUpdates(chat, update)) push(shown);
         }),
       fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) =>
