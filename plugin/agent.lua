@@ -20,13 +20,19 @@ for plug, action in pairs({
   AgentOpen = "open",
   AgentToggle = "toggle",
   AgentNew = "new",
+  AgentChats = "chats",
   AgentStop = "stop",
   AgentSend = "send",
   AgentApprove = "approve",
   AgentReject = "reject",
   AgentApproval = "approval",
 }) do
-  vim.keymap.set({ "n", "x" }, "<Plug>(" .. plug .. ")", function()
+  vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
     require("agent")[action]()
   end, { desc = "Agent: " .. action })
+  -- The command line begins with '<,'> there, so that the selected lines go along.
+  vim.keymap.set("x", "<Plug>(" .. plug .. ")", (":Agent %s<CR>"):format(action), {
+    desc = "Agent: " .. action,
+    silent = true,
+  })
 end

@@ -5,6 +5,8 @@
 ---@field name string      sub-command of :Agent and function in require("agent")
 ---@field plug? string     name of the <Plug> map
 ---@field args? string     arguments of the sub-command, as the help shows them
+---@field words? string[]   arguments to complete
+---@field answers? boolean  free text is an argument only while something waits for an answer
 ---@field doc string
 
 ---@type agent.Action[]
@@ -12,11 +14,25 @@ return {
   { name = "open", plug = "AgentOpen", doc = "Open the chat and go to its input." },
   { name = "toggle", plug = "AgentToggle", doc = "Open the chat, or hide it. Hiding does not stop a turn." },
   { name = "new", plug = "AgentNew", doc = "Begin a new conversation." },
+  { name = "chats", plug = "AgentChats", doc = "Choose a conversation of this Neovim, and open it." },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   { name = "send", plug = "AgentSend", args = "[text]", doc = "Send the text, or what stands in the input." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
-  { name = "approve", plug = "AgentApprove", args = "[session|always]", doc = "Allow what waits: once, for this session, or by a rule." },
-  { name = "reject", plug = "AgentReject", args = "[reason]", doc = "Reject what waits; the agent is told the reason." },
+  {
+    name = "approve",
+    plug = "AgentApprove",
+    args = "[session|always]",
+    words = { "session", "always" },
+    answers = true,
+    doc = "Allow what waits: once, for this session, or by a rule.",
+  },
+  {
+    name = "reject",
+    plug = "AgentReject",
+    args = "[reason]",
+    answers = true,
+    doc = "Reject what waits; the agent is told the reason.",
+  },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this conversation." },
   { name = "log", doc = "Show every approval with the rule that gave it." },

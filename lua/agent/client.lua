@@ -202,7 +202,12 @@ end
 
 local function start()
   local wanted = config.get().host
-  if wanted == "denops" or (wanted == "auto" and denops_is_there()) then
+  local there = denops_is_there()
+  if wanted == "denops" and not there then
+    local what = vim.g.loaded_denops and "denops.vim's server does not run" or "denops.vim is not installed"
+    return lost(("Cannot start: %s (option host)."):format(what), false)
+  end
+  if wanted ~= "standalone" and there then
     return start_denops()
   end
   start_standalone()
@@ -238,12 +243,12 @@ function M.send(action)
 end
 
 local last_request = 0
----@type table<integer, fun(update: table)>
+---@type table<integer, fun(update?: table, problem?: string)>
 local asked = {}
 
 --- Asks the supervisor about itself; the answer is an update of the action's own type.
 ---@param action table
----@param done fun(update: table)
+---@param done fun(update?: table, problem?: string) the problem is set if there will be no answer
 function M.ask(action, done)
   last_request = last_request + 1
   asked[last_request] = done
@@ -258,6 +263,12 @@ M.listen(function(batch)
     if done then
       asked[update.request] = nil
       done(update)
+    elseif update.type == "host_lost" then
+      local waiting_for = asked
+      asked = {}
+      for _, tell in pairs(waiting_for) do
+        tell(nil, update.text)
+      end
     end
   end
 end)

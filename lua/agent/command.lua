@@ -11,6 +11,18 @@ local function action(name)
   end
 end
 
+--- Whether words after the name of a sub-command are its argument, and not a message that begins with this name.
+---@param row agent.Action
+---@param words string
+---@return boolean
+local function takes(row, words)
+  if words == "" or vim.list_contains(row.words or {}, words) then
+    return true
+  end
+  local approval = package.loaded["agent.approval"]
+  return row.args ~= nil and not (row.answers and (not approval or approval.count() == 0))
+end
+
 --- The selected lines, labelled as the model is told of them.
 ---@param command table see nvim_create_user_command
 ---@return string
@@ -32,14 +44,14 @@ function M.run(command)
   local context = command.range > 0 and selection(command) or nil
   local name, rest = command.args:match("^(%S+)%s*(.*)$")
   local row = name and action(name)
-  if row and (rest == "" or row.args) then
+  if row and takes(row, rest) then
     return agent[row.name](rest ~= "" and rest or nil, { context = context })
   end
   if command.args == "" and not context then
     return agent.open()
   end
   if command.args == "" then
-    return agent.open({ context = context })
+    return agent.open(nil, { context = context })
   end
   agent.send(command.args, { context = context, open = not command.bang })
 end
@@ -50,20 +62,17 @@ end
 function M.complete(lead, line)
   local before = line:match("^.*Agent!?%s+(.*)$") or ""
   local names = {}
-  if before:find("%s") then
-    for _, scope in ipairs(before:match("^approve%s") and { "session", "always" } or {}) do
-      if scope:find(lead, 1, true) == 1 then
-        table.insert(names, scope)
-      end
-    end
-    return names
-  end
-  for _, row in ipairs(require("agent.actions")) do
-    if row.name:find(lead, 1, true) == 1 then
+  local name = before:match("^(%S+)%s")
+  if name then
+    names = (action(name) or {}).words or {}
+  else
+    for _, row in ipairs(require("agent.actions")) do
       table.insert(names, row.name)
     end
   end
-  return names
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, names)
 end
 
 return M

@@ -3,9 +3,11 @@ local M = {}
 
 ---@class agent.Option
 ---@field name string
----@field type string          Lua types joined by "|", "list" and "map" among them
+---@field type string          Lua types joined by "|", "integer", "list" and "map" among them
 ---@field default any
 ---@field one_of? string[]
+---@field min? number
+---@field max? number
 ---@field doc string
 
 ---@type agent.Option[]
@@ -29,19 +31,54 @@ M.schema = {
     default = {},
     doc = "Other folders that belong to the work, absolute or relative to the project.",
   },
-  { name = "max_iterations", type = "number", default = 25, doc = "Requests to the model in one turn at most." },
-  { name = "max_output_tokens", type = "number|nil", doc = "Tokens of one answer at most." },
-  { name = "context_window", type = "number|nil", doc = "Tokens of the conversation at most." },
-  { name = "temperature", type = "number|nil", default = 0.1, doc = "Left out where a model refuses it." },
-  { name = "request_timeout", type = "number", default = 300, doc = "Seconds of silence before a request fails." },
-  { name = "max_tokens_per_turn", type = "number|nil", doc = "Over this the turn waits and asks." },
-  { name = "max_cost_per_session", type = "number|nil", doc = "Over this the turn waits and asks; see prices." },
-  { name = "max_cost_per_day", type = "number|nil", doc = "As above, for all sessions of a project in a day." },
+  {
+    name = "max_iterations",
+    type = "integer",
+    default = 25,
+    min = 1,
+    max = 1000,
+    doc = "Requests to the model in one turn at most.",
+  },
+  { name = "max_output_tokens", type = "integer|nil", min = 1, doc = "Tokens of one answer at most." },
+  { name = "context_window", type = "integer|nil", min = 1, doc = "Tokens of the conversation at most." },
+  {
+    name = "temperature",
+    type = "number|nil",
+    default = 0.1,
+    min = 0,
+    max = 2,
+    doc = "Left out where a model refuses it.",
+  },
+  {
+    name = "request_timeout",
+    type = "number",
+    default = 300,
+    min = 1,
+    doc = "Seconds of silence before a request fails.",
+  },
+  {
+    name = "max_tokens_per_turn",
+    type = "integer|nil",
+    min = 1,
+    doc = "Tokens of one turn; over this it waits and asks.",
+  },
+  {
+    name = "max_cost_per_session",
+    type = "number|nil",
+    min = 0,
+    doc = "Money of a conversation; over this it waits and asks. See prices.",
+  },
+  {
+    name = "max_cost_per_day",
+    type = "number|nil",
+    min = 0,
+    doc = "Money of all conversations of a project in a day; over this it waits and asks.",
+  },
   {
     name = "prices",
     type = "map",
     default = {},
-    doc = "Money per million tokens by model: { input, output, cached_read, cached_write }.",
+    doc = "Money per million tokens by model: input, output, cached_read, cached_write.",
   },
   {
     name = "safe_to_write",
@@ -63,6 +100,7 @@ M.schema = {
       "**/.ssh/**",
       "**/.netrc",
       "**/.npmrc",
+      "**/.pypirc",
     },
     doc = "Globs of files that the model may not see. Replaces the default.",
   },
@@ -126,9 +164,17 @@ M.schema = {
     one_of = { "float", "right", "left", "bottom", "tab", "current" },
     doc = "Where the chat opens.",
   },
-  { name = "width", type = "number", default = 0.8, doc = "Width of the chat: columns, or a share of the screen." },
-  { name = "height", type = "number", default = 0.8, doc = "Height of the chat: lines, or a share of the screen." },
-  { name = "input_height", type = "number", default = 3, doc = "Lines of the input." },
+  {
+    name = "width",
+    type = "number|nil",
+    doc = "Width of the chat: columns, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
+  },
+  {
+    name = "height",
+    type = "number|nil",
+    doc = "Height of the chat: lines, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
+  },
+  { name = "input_height", type = "integer", default = 3, min = 1, doc = "Lines of the input." },
   {
     name = "approval_focus",
     type = "string",
@@ -147,6 +193,9 @@ M.safe_to_write = {
   { "**/*.key", false },
   { "**/id_*", false },
   { "**/.ssh/**", false },
+  { "**/.netrc", false },
+  { "**/.npmrc", false },
+  { "**/.pypirc", false },
   { "**/.git", false },
   { "**/.git/**", false },
   { "**/.github/workflows/**", false },
@@ -173,34 +222,68 @@ M.safe_to_write = {
 
 ---@type table<string, any>?
 local given
+--- The mistakes were shown.
+local told = false
+
+---@param value any
+---@param name string a type of the schema
+---@return boolean
+local function is_a(value, name)
+  if name == "integer" then
+    return type(value) == "number" and value % 1 == 0
+  elseif name == "list" then
+    return vim.islist(value)
+  elseif name == "map" then
+    return type(value) == "table" and (vim.tbl_isempty(value) or not vim.islist(value))
+  end
+  return type(value) == name
+end
+
+--- What an option takes, in words: "a whole number from 1 to 1000", "a string or nil".
+---@param option agent.Option
+---@return string
+local function wanted(option)
+  if option.one_of then
+    return "one of " .. table.concat(option.one_of, ", ")
+  end
+  local range = option.max and (" from %d to %d"):format(option.min, option.max)
+    or option.min and (" of at least %d"):format(option.min)
+    or ""
+  local words = {
+    integer = "a whole number" .. range,
+    number = "a number" .. range,
+    string = "a string",
+    boolean = "true or false",
+    list = "a list",
+    map = "a table with names",
+  }
+  return (option.type:gsub("%a+", words):gsub("|", " or "))
+end
 
 ---@param option agent.Option
 ---@param value any
 ---@return string? problem
 local function check(option, value)
-  for name in option.type:gmatch("[^|]+") do
-    local matches = type(value) == name
-      or (name == "list" and vim.islist(value))
-      or (name == "map" and type(value) == "table" and (vim.tbl_isempty(value) or not vim.islist(value)))
-    if matches then
-      if option.one_of and value ~= nil and not vim.list_contains(option.one_of, value) then
-        return ("%s must be one of %s, not %s"):format(
-          option.name,
-          table.concat(option.one_of, ", "),
-          vim.inspect(value)
-        )
-      end
-      return nil
-    end
+  local fits = vim.iter(vim.gsplit(option.type, "|", { plain = true })):any(function(name)
+    return is_a(value, name)
+  end)
+  if fits and value ~= nil then
+    fits = not (option.one_of and not vim.list_contains(option.one_of, value))
+      and not (option.min and value < option.min)
+      and not (option.max and value > option.max)
   end
-  return ("%s must be %s, not %s"):format(option.name, option.type:gsub("|", " or "), vim.inspect(value))
+  if fits then
+    return nil
+  end
+  local given_as = vim.inspect(value, { newline = "", indent = "" })
+  return ("%s must be %s, not %s"):format(option.name, wanted(option), given_as)
 end
 
 --- What is wrong with these options, a line each; empty if nothing is.
 ---@param options table
 ---@return string[]
 function M.problems(options)
-  local problems = {}
+  local problems = vim.g.agent ~= nil and type(vim.g.agent) ~= "table" and { "vim.g.agent must be a table" } or {}
   local known = {}
   for _, option in ipairs(M.schema) do
     known[option.name] = true
@@ -223,18 +306,33 @@ function M.problems(options)
   return problems
 end
 
---- Options of the user, over vim.g.agent, over the defaults.
+--- Says in one line what is wrong with the options in force, once for each that were set.
+function M.tell()
+  local problems = M.current_problems()
+  if problems[1] and not told then
+    local more = #problems > 1 and (" (and %d more, see :checkhealth agent)"):format(#problems - 1) or ""
+    -- Later: Neovim waits three seconds before it begins to insert while a message is on the screen.
+    vim.schedule(function()
+      vim.notify("agent: " .. problems[1] .. more, vim.log.levels.ERROR)
+    end)
+  end
+  told = true
+end
+
+--- Options of the user, over vim.g.agent, over the defaults. Wrong ones are left at their defaults.
 ---@param options? table
----@return string[] problems wrong options are left at their defaults
 function M.set(options)
   given = vim.tbl_extend("force", type(vim.g.agent) == "table" and vim.g.agent or {}, options or {})
-  return M.problems(given)
+  told = false
 end
 
 --- What is wrong with the options in force.
 ---@return string[]
 function M.current_problems()
-  return M.problems(given or {})
+  if not given then
+    M.set()
+  end
+  return M.problems(given)
 end
 
 ---@return table<string, any>

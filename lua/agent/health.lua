@@ -3,6 +3,20 @@ local M = {}
 
 local health = vim.health
 
+--- Where the supervisor runs now, whatever was wished for.
+local function check_host()
+  local host = require("agent.client").host()
+  if host == "denops" then
+    health.ok("The supervisor runs in denops.vim's server")
+  elseif host == "standalone" then
+    local why = vim.g.loaded_denops and "denops.vim's server does not run, or the option host says so"
+      or "denops.vim is not installed"
+    health.ok(("The supervisor runs in a process of its own: %s"):format(why))
+  else
+    health.warn("The supervisor does not run")
+  end
+end
+
 ---@param config table
 local function check_programs(config)
   health.start("agent: programs")
@@ -17,11 +31,7 @@ local function check_programs(config)
   else
     health.error("Deno is not found: " .. deno, { "Install it from https://deno.com, or set the option deno" })
   end
-  if vim.g.loaded_denops then
-    health.ok("denops.vim is installed: the supervisor runs in its server")
-  else
-    health.ok("denops.vim is not installed: the supervisor runs in a process of its own")
-  end
+  check_host()
   if pcall(vim.treesitter.language.add, "markdown") then
     health.ok("The tree-sitter parser for markdown is there")
   else
@@ -47,7 +57,7 @@ local function show(report)
     health.error(problem)
   end
   health.ok("Deno " .. report.deno)
-  for _, row in ipairs({ "root", "provider", "host", "model", "key" }) do
+  for _, row in ipairs({ "root", "provider", "address", "model", "key" }) do
     if report[row] ~= "" then
       health.ok(("%s: %s"):format(row, report[row]))
     end
@@ -69,26 +79,34 @@ local function show(report)
   end
 end
 
-function M.check()
-  local config = require("agent.config")
-  local options = config.get()
-  check_programs(options)
-  check_options()
-  local report
+--- What the supervisor says of itself. A health check is asked for and waited for, as all of them are.
+---@param options table
+---@return table? report
+---@return string? problem
+local function ask(options)
   local name = vim.api.nvim_buf_get_name(vim.fn.bufnr("#"))
   local cwd = vim.fn.getcwd()
   local place = { folder = name ~= "" and vim.fs.dirname(name) or cwd, cwd = cwd, root = options.root }
-  require("agent.client").ask(vim.tbl_extend("error", { type = "health" }, place), function(update)
-    report = update.report
+  local report, problem
+  require("agent.client").ask(vim.tbl_extend("error", { type = "health" }, place), function(update, why)
+    report, problem = update and update.report, why
   end)
-  -- A health check is asked for and waited for, as all of them are.
   vim.wait(15000, function()
-    return report ~= nil
+    return report ~= nil or problem ~= nil
   end, 20)
+  return report, problem
+end
+
+function M.check()
+  local options = require("agent.config").get()
+  local report, problem = ask(options)
+  check_programs(options)
+  check_options()
   if report then
     show(report)
   else
-    health.error("The supervisor does not answer", { "Look at :messages", "Try: deno --version" })
+    health.start("agent: supervisor and engine")
+    health.error(problem or "The supervisor does not answer", { "Look at :messages", "Try: deno --version" })
   end
 end
 

@@ -4,6 +4,7 @@ local M = {}
 --- Loads what listens to the supervisor, once.
 ---@return table chats
 local function ready()
+  require("agent.config").tell()
   require("agent.editor")
   local approval = require("agent.approval")
   local chats = require("agent.chat")
@@ -16,10 +17,9 @@ end
 ---@param options? table
 function M.setup(options)
   vim.validate("options", options, "table", true)
-  local problems = require("agent.config").set(options)
-  for _, problem in ipairs(problems) do
-    vim.notify("agent: " .. problem .. " (see :help agent-options)", vim.log.levels.ERROR)
-  end
+  local config = require("agent.config")
+  config.set(options)
+  config.tell()
 end
 
 --- Opens the chat and goes to its input.
@@ -36,20 +36,41 @@ function M.open(_, extra)
   end
 end
 
---- Opens the chat, or hides it; a turn goes on.
-function M.toggle()
+--- Opens the chat, or hides it; a turn goes on. With a context it opens.
+---@param _? string
+---@param extra? { context?: string }
+function M.toggle(_, extra)
   local chat = ready().get()
-  if chat:is_open() then
+  if chat:is_open() and not (extra and extra.context) then
     chat:hide()
   else
-    M.open()
+    M.open(nil, extra)
   end
 end
 
 --- Begins a new conversation. The old one goes on in the background.
-function M.new()
+---@param _? string
+---@param extra? { context?: string }
+function M.new(_, extra)
   ready().new()
-  M.open()
+  M.open(nil, extra)
+end
+
+--- Lists the conversations of this Neovim; the chosen one is opened.
+function M.chats()
+  local chats = ready()
+  vim.ui.select(chats.list(), {
+    prompt = "Chats",
+    format_item = function(chat)
+      return chat:label()
+    end,
+  }, function(chat)
+    if chat then
+      chats.switch(chat)
+      -- Later: Neovim waits three seconds before it begins to insert while the list is on the screen.
+      vim.schedule(M.open)
+    end
+  end)
 end
 
 --- Stops the turn of the current conversation at once.
@@ -64,11 +85,16 @@ end
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
   local chat = ready().get()
-  if not text then
+  local context = extra and extra.context
+  if not text and not context then
     return chat:submit()
   end
-  if extra and extra.context then
-    text = text .. "\n\n" .. extra.context
+  text = text or chat.input:take()
+  if not text then
+    return M.open(nil, extra)
+  end
+  if context then
+    text = text .. "\n\n" .. context
   end
   if not (extra and extra.open == false) then
     chat:open()
@@ -110,10 +136,24 @@ function M.reject(reason)
   require("agent.approval").reject(reason)
 end
 
+--- Asks the supervisor for what is then shown.
+---@param chat agent.Chat
+---@param action table
+---@param show fun(update: table)
+local function ask(chat, action, show)
+  action = vim.tbl_extend("error", action, { chat = chat.id }, chat:place())
+  require("agent.client").ask(action, function(update, problem)
+    if not update then
+      return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+    end
+    show(update)
+  end)
+end
+
 --- Lists the rules in force; choosing one removes it.
 function M.rules()
   local chat = ready().get()
-  require("agent.client").ask(vim.tbl_extend("error", { type = "rules", chat = chat.id }, chat:place()), function(update)
+  ask(chat, { type = "rules" }, function(update)
     if #update.rules == 0 then
       return vim.notify("agent: there are no rules; A in an approval makes one")
     end
@@ -135,8 +175,7 @@ end
 ---@param extra? { toggle?: string }
 function M.tools(_, extra)
   local chat = ready().get()
-  local action = vim.tbl_extend("error", { type = "tools", chat = chat.id, toggle = extra and extra.toggle }, chat:place())
-  require("agent.client").ask(action, function(update)
+  ask(chat, { type = "tools", toggle = extra and extra.toggle }, function(update)
     vim.ui.select(update.tools, {
       prompt = "Tools (choose one to switch it)",
       format_item = function(tool)
@@ -152,8 +191,7 @@ end
 
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
-  local chat = ready().get()
-  require("agent.client").ask(vim.tbl_extend("error", { type = "log", chat = chat.id }, chat:place()), function(update)
+  ask(ready().get(), { type = "log" }, function(update)
     local buffer = vim.api.nvim_create_buf(false, true)
     vim.cmd("tab split")
     vim.api.nvim_win_set_buf(0, buffer)

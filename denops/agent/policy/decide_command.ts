@@ -32,8 +32,10 @@ export function decideCommand(request: CommandRequest, circumstances: CommandCir
     always,
   });
   const byRule = lineRules(rules, "run", verdict);
-  if (byRule?.verdict === "deny") {
-    const rule = ruleText(byRule.rule);
+  const network = request.network ? lineRules(rules, "network", verdict) : undefined;
+  for (const found of [byRule, network]) {
+    if (found?.verdict !== "deny") continue;
+    const rule = ruleText(found.rule);
     return {
       decision: { verdict: "deny", rule, reason: `a rule forbids it: ${rule}` },
       verdict,
@@ -43,7 +45,7 @@ export function decideCommand(request: CommandRequest, circumstances: CommandCir
   if (verdict.severity === "critical") return ask("critical", verdict.reason, true);
   if (!sandboxed) return ask("no sandbox", `it runs without a sandbox; ${verdict.reason}`, true);
   if (byRule?.verdict === "ask") return ask(ruleText(byRule.rule), `a rule asks: ${ruleText(byRule.rule)}`);
-  if (request.network && lineRules(rules, "network", verdict)?.verdict !== "allow") {
+  if (request.network && network?.verdict !== "allow") {
     return ask("network", `it wants the network; ${verdict.reason}`);
   }
   if (byRule?.verdict === "allow") {

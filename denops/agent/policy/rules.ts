@@ -5,6 +5,7 @@
 // @ts-types="./picomatch.d.ts"
 import picomatch from "picomatch";
 import { commandMatches, type CommandVerdict, specificity } from "./command.ts";
+import type { SafeToWrite } from "../protocol/config.ts";
 import type { ResolvedPath } from "./path.ts";
 
 export const RULE_KINDS = ["run", "network", "read", "write", "fetch", "mcp"] as const;
@@ -37,6 +38,30 @@ export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource
     throw new Error(`Not a rule: ${text}. Rules look like run(git diff *), write(src/**) or read(docs/**).`);
   }
   return { verdict, kind: known, pattern: pattern.trim(), source };
+}
+
+/** The options that say which files may be read and written. */
+export interface FileOptions {
+  readonly rules: Readonly<Record<RuleVerdict, readonly string[]>>;
+  readonly safe_to_write: SafeToWrite[];
+  readonly deny_read: string[];
+}
+
+/**
+ * The options with the user's rules on files in them. An engine asks about writes that are not safe, and the gate
+ * then answers by the rule; what a rule forbids to read is neither found nor shown, as with `deny_read`.
+ * @throws {Error} one line if a rule is not one
+ */
+export function withFileRules<Options extends FileOptions>(options: Options): Options {
+  const globs = (verdict: RuleVerdict, kind: RuleKind) =>
+    options.rules[verdict].map((text) => parseRule(text, verdict, "user"))
+      .flatMap((rule) => rule.kind === kind ? [rule.pattern] : []);
+  const asked = [...globs("ask", "write"), ...globs("deny", "write")];
+  return {
+    ...options,
+    safe_to_write: [...options.safe_to_write, ...asked.map((glob) => ({ glob, safe: false }))],
+    deny_read: [...options.deny_read, ...globs("deny", "read")],
+  };
 }
 
 /** The verdict of the rules on a file, and the rule that gave it; undefined if none speaks of it. */

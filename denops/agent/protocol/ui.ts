@@ -184,7 +184,8 @@ export interface ApprovalUpdate {
 
 export interface HealthReport {
   readonly deno: string;
-  readonly host: string;
+  /** Base URL of the model's API. */
+  readonly address: string;
   readonly root: string;
   readonly provider: string;
   readonly model: string;

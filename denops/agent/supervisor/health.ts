@@ -25,7 +25,7 @@ export async function healthReport(
     : await launchCommand([root], engine, user, () => {}).catch(note);
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
-    host: engine?.provider.base_url ?? "",
+    address: engine?.provider.base_url ?? "",
     root: root ?? "",
     provider: engine?.provider.name ?? "",
     model: engine?.model ?? "",

@@ -2,7 +2,7 @@
 import type { UserConfig } from "../protocol/config.ts";
 import { UnsavedTextResponse, WriteUnsavedResponse } from "../protocol/extensions.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
-import { ruleText } from "../policy/rules.ts";
+import { ruleText, withFileRules } from "../policy/rules.ts";
 import { screenUpdates, toolUpdate } from "./acp_updates.ts";
 import { ApprovalLog } from "./approval_log.ts";
 import { confined } from "./confine.ts";
@@ -61,7 +61,8 @@ export class Project implements AsyncDisposable {
   }
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
-  static async open(root: string, user: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
+  static async open(root: string, options: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
+    const user = withFileRules(options);
     const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
     const parts = await Parts.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);

@@ -23,7 +23,8 @@ local diff = vim.text and vim.text.diff or vim.diff
 ---@return string
 function M.keys(approval)
   if approval.question then
-    local choose = approval.options and #approval.options > 0 and ("1-%d choose  "):format(math.min(9, #approval.options)) or ""
+    local count = math.min(9, #(approval.options or {}))
+    local choose = count > 0 and ("1-%d choose  "):format(count) or ""
     return (" %sa type an answer  r no answer "):format(choose)
   end
   local parts = { "a once", "s session" }

@@ -32,14 +32,36 @@ local function is_focused()
   return is_open() and vim.api.nvim_get_current_win() == window
 end
 
+--- What kind it is, how many wait, and the chat that it is from if that is not the one in view.
+---@return string
+local function title()
+  local approval = queue[1]
+  local text = approval and approval.question and "Question" or "Approval"
+  if #queue > 1 then
+    text = ("%s 1 of %d"):format(text, #queue)
+  end
+  local chats = package.loaded["agent.chat"]
+  local chat = chats and chats.current()
+  if approval and chat and chat.id ~= approval.chat then
+    text = ("%s · chat %d"):format(text, approval.chat)
+  end
+  return (" %s "):format(text)
+end
+
+--- The keys, once they count; before that, how to get there.
+---@return string
+local function hint()
+  if not is_focused() then
+    return " <Tab> in the chat, or :Agent approval, to answer "
+  end
+  local armed = vim.uv.now() >= armed_at
+  return armed and queue[1] and content.keys(queue[1]) or " … "
+end
+
 ---@param line_count integer
 ---@return table
 local function place(line_count)
   local free = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
-  local kind = queue[1] and queue[1].question and "Question" or "Approval"
-  local title = #queue > 1 and (" %s 1 of %d "):format(kind, #queue) or (" %s "):format(kind)
-  local armed = is_focused() and vim.uv.now() >= armed_at
-  local hint = is_focused() and (armed and queue[1] and content.keys(queue[1]) or " … ") or " <Tab> in the chat, or :Agent approval, to answer "
   return {
     relative = "editor",
     anchor = "SW",
@@ -50,8 +72,8 @@ local function place(line_count)
     border = "rounded",
     style = "minimal",
     zindex = 60,
-    title = { { title, "AgentTitle" } },
-    footer = { { hint, "AgentHint" } },
+    title = { { title(), "AgentTitle" } },
+    footer = { { hint(), "AgentHint" } },
     footer_pos = "right",
   }
 end
@@ -364,6 +386,9 @@ client.listen(function(batch)
     elseif update.type == "approval_closed" then
       closed(update)
     elseif update.type == "host_lost" then
+      for _, approval in ipairs(queue) do
+        events.emit("AgentApprovalAnswered", { chat = approval.chat, request = approval.request, answer = "cancelled" })
+      end
       queue = {}
       close()
     end

@@ -2,6 +2,16 @@
 local config = require("agent.config")
 local events = require("agent.events")
 
+--- The transcript has all of it: a longer line would ask for a key.
+---@param text string
+local function notify(text)
+  local line = ("agent: %s"):format(text):gsub("\n.*", "")
+  if vim.api.nvim_strwidth(line) > vim.v.echospace then
+    line = vim.fn.strcharpart(line, 0, vim.v.echospace - 1) .. "…"
+  end
+  vim.notify(line)
+end
+
 ---@param chat agent.Chat
 ---@param update table
 return function(chat, update)
@@ -19,7 +29,11 @@ return function(chat, update)
       events.emit("AgentError", { chat = chat.id, text = update.error })
     end
     if config.get().notify and not chat:is_open() then
-      vim.notify("agent: " .. (update.error or "the turn is done"))
+      notify(update.error or "the turn is done")
+    end
+  elseif update.type == "notice" and update.severity == "error" then
+    if config.get().notify and not chat:is_open() then
+      notify(update.text)
     end
   elseif update.type == "ready" then
     local data = { chat = chat.id, root = update.root, provider = update.provider, model = update.model }

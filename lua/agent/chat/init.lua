@@ -57,10 +57,7 @@ function M.new()
   }, Chat)
   pcall(vim.api.nvim_buf_set_name, buffer, ("agent://chat/%d"):format(chat.id))
   chats[chat.id] = chat
-  if current then
-    current:hide()
-  end
-  current = chat
+  M.switch(chat)
   keymaps.map(chat)
   return chat
 end
@@ -73,6 +70,25 @@ function M.get(id)
     return chats[id]
   end
   return current or M.new()
+end
+
+--- Every chat of this Neovim, oldest first.
+---@return agent.Chat[]
+function M.list()
+  local list = vim.tbl_values(chats)
+  table.sort(list, function(a, b)
+    return a.id < b.id
+  end)
+  return list
+end
+
+--- Makes a chat the current one; the other one is hidden and goes on.
+---@param chat agent.Chat
+function M.switch(chat)
+  if current and current ~= chat then
+    current:hide()
+  end
+  current = chat
 end
 
 --- The current chat, if there is one.
@@ -202,6 +218,16 @@ function Chat:status()
   return table.concat(parts, " · ")
 end
 
+--- One line for a list of chats: number, state, first message.
+---@return string
+function Chat:label()
+  local first = vim.iter(self.timeline.blocks):find(function(block)
+    return block.kind == "user"
+  end)
+  local text = first and vim.trim(first.text):gsub("%s*\n.*", " …") or "(nothing said yet)"
+  return ("%d  %s  %s"):format(self.id, STATES[self.timeline.state], vim.fn.strcharpart(text, 0, 60))
+end
+
 function Chat:show_state()
   if not self.windows or not vim.api.nvim_win_is_valid(self.windows.transcript) then
     return
@@ -281,8 +307,10 @@ local function host_lost(update)
     end
     local unsent = { type = "unsent", texts = timeline.queued(chat.timeline) }
     if chat.timeline.state ~= "idle" then
-      chat:apply({ { type = "turn_done", reason = "error", error = text }, unsent })
+      local done = { type = "turn_done", reason = "error", error = text }
+      chat:apply({ done, unsent })
       take_back(chat, unsent)
+      announce(chat, done)
     elseif chat.timeline.root and update.was_running then
       chat:apply({ { type = "notice", severity = "error", text = text } })
     end

@@ -10,6 +10,9 @@ local M = {}
 
 local HINT = " <CR> send  <C-c> stop  q hide  g? keys "
 
+--- Shares of the screen where the user names no size.
+local FLOAT, SPLIT = 0.8, 0.4
+
 --- A share of the whole, or an absolute size, kept within what fits.
 ---@param size number
 ---@param whole integer
@@ -25,8 +28,8 @@ end
 local function float_places()
   local options = config.get()
   local lines = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
-  local width = fit(options.width, vim.o.columns)
-  local height = math.max(8, fit(options.height, lines))
+  local width = fit(options.width or FLOAT, vim.o.columns)
+  local height = math.max(8, fit(options.height or FLOAT, lines))
   local input_height = math.min(options.input_height, math.max(1, height - 7))
   local row = math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
@@ -92,8 +95,8 @@ local function open_split(buffer)
     return vim.api.nvim_get_current_win()
   end
   local split = SPLITS[options.layout]
-  local size = split.vertical and { width = fit(options.width == 0.8 and 0.4 or options.width, vim.o.columns) }
-    or { height = fit(options.height == 0.8 and 0.4 or options.height, vim.o.lines) }
+  local size = split.vertical and { width = fit(options.width or SPLIT, vim.o.columns) }
+    or { height = fit(options.height or SPLIT, vim.o.lines) }
   return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
 end
 

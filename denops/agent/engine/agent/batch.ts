@@ -200,10 +200,14 @@ function failed(call: ToolCall, text: string, { emit }: BatchPorts): ToolMessage
   return { role: "tool", id: call.id, name: call.name, text, isError: true };
 }
 
-/** A call that reaches no tool still shows on screen. */
+/** A call that reaches no tool still shows on screen, with what it wanted as far as that can be read. */
 function refuse(call: ToolCall, text: string, ports: BatchPorts): ToolMessage {
+  const tool = ports.tools.find(({ name }) => name === call.name);
+  const args = parseArguments(call.arguments);
   const title = oneLine(call.name, LONGEST_NAME);
-  const start: ToolStart = { id: call.id, tool: call.name, title, kind: "other", paths: [] };
+  const start: ToolStart = tool !== undefined && args.ok
+    ? startOf(call, tool, args.value, [])
+    : { id: call.id, tool: call.name, title, kind: "other", paths: [] };
   ports.emit({ type: "tool_start", call: start });
   return failed(call, text, ports);
 }
