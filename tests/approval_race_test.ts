@@ -78,7 +78,7 @@ for (const level of LEVELS) {
         });
         const client = clientThatAnswers(OPTION.allowOnce, () => meanwhile(base));
         await using engine = await Engine.start(launch, config, client.events);
-        await engine.prompt(await engine.newSession(root), "Write it.");
+        await engine.prompt(await engine.newSession([root]), "Write it.");
 
         assert.equal(client.asked.length, 1);
         assert.match(server.requests[1]?.text ?? "", says);

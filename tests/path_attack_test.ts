@@ -86,7 +86,7 @@ async function play(
   await using engine = await Engine.start(launch, config, client.events);
   const outside = () => snapshot(ground.base, [root, state]);
   const before = await outside();
-  const turn = engine.prompt(await engine.newSession(root), "Attack!");
+  const turn = engine.prompt(await engine.newSession([root]), "Attack!");
   assert.ok((await within(LONGEST_MS, turn)).done, "a call hangs");
   assert.deepEqual(await outside(), before, "nothing outside of the project has changed");
   assert.equal(await Deno.readTextFile(baited), bait(SECRETS.state));

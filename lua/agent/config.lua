@@ -26,6 +26,12 @@ M.schema = {
   },
   { name = "root", type = "string|nil", doc = "Folder of the project. Without it: nearest .git, manifest or cwd." },
   {
+    name = "roots",
+    type = "list",
+    default = {},
+    doc = "Other folders that belong to the work, absolute or relative to the project.",
+  },
+  {
     name = "max_iterations",
     type = "integer",
     default = 25,
@@ -49,6 +55,30 @@ M.schema = {
     default = 300,
     min = 1,
     doc = "Seconds of silence before a request fails.",
+  },
+  {
+    name = "max_tokens_per_turn",
+    type = "integer|nil",
+    min = 1,
+    doc = "Tokens of one turn; over this it waits and asks.",
+  },
+  {
+    name = "max_cost_per_session",
+    type = "number|nil",
+    min = 0,
+    doc = "Money of a conversation; over this it waits and asks. See prices.",
+  },
+  {
+    name = "max_cost_per_day",
+    type = "number|nil",
+    min = 0,
+    doc = "Money of all conversations of a project in a day; over this it waits and asks.",
+  },
+  {
+    name = "prices",
+    type = "map",
+    default = {},
+    doc = "Money per million tokens by model: input, output, cached_read, cached_write.",
   },
   {
     name = "safe_to_write",
@@ -331,6 +361,7 @@ function M.for_supervisor()
     "provider",
     "model",
     "providers",
+    "roots",
     "max_iterations",
     "max_output_tokens",
     "context_window",
@@ -344,6 +375,10 @@ function M.for_supervisor()
     "command_write",
     "command_environment",
     "tools_off",
+    "max_tokens_per_turn",
+    "max_cost_per_session",
+    "max_cost_per_day",
+    "prices",
   }) do
     sent[name] = options[name]
   end

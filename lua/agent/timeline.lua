@@ -33,6 +33,7 @@ local M = {}
 ---@field sandbox? string
 ---@field used? integer          tokens of the context window
 ---@field size? integer
+---@field cost? number            money of the session so far
 ---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
 ---@field tools table<string, integer>   tool call → its block
@@ -261,6 +262,9 @@ end
 
 function on.usage(timeline, update)
   timeline.used, timeline.size = update.used, update.size
+  if update.cost then
+    timeline.cost = (timeline.cost or 0) + update.cost
+  end
 end
 
 function on.ready(timeline, update)

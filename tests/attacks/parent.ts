@@ -27,5 +27,5 @@ if (config === undefined) {
   await child.status;
 } else {
   const engine = await Engine.start(command, config, clientThatAnswers("reject").events);
-  await engine.prompt(await engine.newSession(root), "Go on.");
+  await engine.prompt(await engine.newSession([root]), "Go on.");
 }

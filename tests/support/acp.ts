@@ -58,7 +58,7 @@ export async function spawnEngine(options: EngineOptions): Promise<EngineProcess
   const state = stack.use(await scratch());
   const server = stack.use(await ModelServer.start(options.script, { secrets: [SECRET] }));
   const host = new URL(server.url).host;
-  const grants = { root: project.root, state: state.root, host, plugin: PLUGIN, deno: "", denoDir: "" };
+  const grants = { roots: [project.root], state: state.root, host, plugin: PLUGIN, deno: "", denoDir: "" };
   const [run = "", ...rest] = denoArguments(grants);
   const process = new Deno.Command(Deno.execPath(), {
     args: [run, "--allow-env=AGENT_CONFIG", ...rest],

@@ -62,7 +62,7 @@ export async function prepareEngine({ level, root, stateDir, baseUrl }: EngineSe
     fetch: () => Promise.reject(new Error("no network")),
     run: () => Promise.reject(new Error("no commands")),
   });
-  const launch = await launchCommand(root, config, user, () => {});
+  const launch = await launchCommand([root], config, user, () => {});
   assert.match(launch.sandbox, level.says);
   const folders = await Array.fromAsync(Deno.readDir(stateDir));
   const state = folders.find(({ name, isDirectory }) => isDirectory && name.startsWith(`${basename(root)}-`));
@@ -122,7 +122,7 @@ export function clientThatAnswers(optionId: string, meanwhile = () => Promise.re
     writeUnsaved: () => Promise.resolve({ status: "not_open" }),
     question: () => Promise.resolve({ action: "decline" }),
     search: () => Promise.reject(new Error("this client does not search")),
-    terminals: new Terminals("/", lookups, {
+    terminals: new Terminals(["/"], lookups, {
       spend: () => false,
       specify: () => Promise.reject(new Error("this client runs nothing")),
       show: () => {},

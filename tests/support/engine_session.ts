@@ -52,7 +52,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const store = new MemoryStore();
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
-  const session = new Session("s1", project.root, {
+  const session = new Session("s1", [project.root], {
     config,
     store,
     editor,

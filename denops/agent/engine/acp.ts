@@ -40,8 +40,8 @@ import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./cor
 import { Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
-  /** Real path of the only project that this engine may touch. */
-  readonly root: string;
+  /** Real paths of the only folders that this engine may touch, the project first. */
+  readonly roots: readonly string[];
   readonly version: string;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
@@ -90,12 +90,13 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onRequest(methods.agent.session.new, async ({ params, client }) => {
       const usable = configOrError(config, options);
-      if (await Deno.realPath(params.cwd).catch(() => undefined) !== options.root) {
-        throw RequestError.invalidParams(undefined, `this engine works in ${options.root} only`);
+      if (await Deno.realPath(params.cwd).catch(() => undefined) !== options.roots[0]) {
+        throw RequestError.invalidParams(undefined, `this engine works in ${options.roots[0]} only`);
       }
+      const roots = await grantedRoots(params.additionalDirectories ?? [], options.roots);
       const id = crypto.randomUUID();
       const sender = new UpdateSender(client, id, can);
-      const session = new Session(id, options.root, {
+      const session = new Session(id, roots, {
         ...options.sessionPorts(usable),
         editor: editorOf(client, id, can),
         ask: asker(client, id),
@@ -126,6 +127,23 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel());
   return app.connect(stream);
+}
+
+/** The folders that the client asks for, the project first. @throws {RequestError} if one was not granted */
+async function grantedRoots(
+  asked: readonly string[],
+  granted: readonly string[],
+): Promise<readonly string[]> {
+  const [project = ""] = granted;
+  const others: string[] = [];
+  for (const folder of asked) {
+    const real = await Deno.realPath(folder).catch(() => undefined);
+    if (real === undefined || !granted.includes(real)) {
+      throw RequestError.invalidParams(undefined, `this engine may not touch ${folder}`);
+    }
+    others.push(real);
+  }
+  return [project, ...others];
 }
 
 function abilitiesOf({ clientCapabilities, _meta }: InitializeRequest): ClientAbilities {

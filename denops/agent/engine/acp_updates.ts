@@ -87,7 +87,14 @@ export class UpdateSender {
       case "usage": {
         const { usage, window } = event;
         const used = usage.input + usage.output;
-        return this.#update({ sessionUpdate: "usage_update", used, size: window, _meta: { [META]: usage } });
+        const cost = event.cost === undefined ? {} : { cost: { amount: event.cost, currency: "USD" } };
+        return this.#update({
+          sessionUpdate: "usage_update",
+          used,
+          size: window,
+          ...cost,
+          _meta: { [META]: usage },
+        });
       }
       case "notice":
         return this.#notice(event.severity, event.text);

@@ -1,5 +1,5 @@
 /**
- * The engine: an ACP agent on stdin and stdout for one project, whose folder is the only argument.
+ * The engine: an ACP agent on stdin and stdout for one workspace, whose folders are the arguments.
  * It ends when stdin does.
  */
 import { ndJsonStream } from "@agentclientprotocol/sdk";
@@ -31,13 +31,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-const [folder = Deno.cwd()] = Deno.args;
-const root = await Deno.realPath(folder);
+const folders = Deno.args.length > 0 ? Deno.args : [Deno.cwd()];
+const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const store = new MemoryStore();
-const system = buildSystemPrompt({ root, os: Deno.build.os });
+const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {
-  root,
+  roots,
   version: VERSION,
   ownConfig: configFromEnvironment,
   sessionPorts: (config) => ({ config, model: createModel(config), tools: TOOLS, store, system }),

@@ -6,6 +6,7 @@ import { judgeCommand } from "../policy/command.ts";
 import { allowKey, decide } from "../policy/decide.ts";
 import { type Decision, mayRead } from "../policy/file_access.ts";
 import type { EngineConfig } from "../protocol/config.ts";
+import { Spending } from "./agent/budget.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { AskApproval, Editor, Store } from "./core/ports.ts";
@@ -35,20 +36,24 @@ export class Session {
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
   readonly #state: SessionState = { folder: "", plan: [] };
+  readonly #spending: Spending;
   /** Names of tools that are switched off. */
   readonly #off: Set<string>;
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
 
-  constructor(id: string, root: string, ports: SessionPorts) {
+  constructor(id: string, roots: readonly string[], ports: SessionPorts) {
     this.id = id;
     this.#ports = ports;
     const { deny_read } = ports.config;
     const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
-    this.#workspace = new Workspace({ root, editor: ports.editor, mayRead: mayReadPath });
+    this.#workspace = new Workspace({ roots, editor: ports.editor, mayRead: mayReadPath });
     this.#off = new Set(ports.config.tools_off);
-    ports.store.createSession({ id, root });
+    const today = new Date().toISOString().slice(0, 10);
+    const { spent } = ports.config;
+    this.#spending = new Spending(ports.config, spent?.date === today ? spent.amount : 0, today);
+    ports.store.createSession({ id, root: roots[0] ?? "" });
   }
 
   /** Runs one turn, after those asked for before it. */
@@ -109,6 +114,8 @@ export class Session {
       tools,
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
+      spending: this.#spending,
+      price: config.price,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
       decide: (prepared: PreparedCall) => this.#decide(prepared),

@@ -1,10 +1,12 @@
 /** Paths in a workspace of one or several roots; each root's own rules are those of path.ts. */
-import { basename, isAbsolute } from "node:path";
+import { basename, isAbsolute, join } from "node:path";
 import { PathError, type PathLookups, type ResolvedPath, resolvePath } from "./path.ts";
 
 export interface RootedPath extends ResolvedPath {
   /** The root that the path is in. */
   readonly root: string;
+  /** Absolute, with symbolic links as they were named. */
+  readonly link: string;
 }
 
 /**
@@ -54,7 +56,8 @@ async function firstInside(
 }
 
 function withName(path: ResolvedPath, root: string, primary: string): RootedPath {
-  if (root === primary) return { ...path, root };
+  const link = join(root, path.named);
+  if (root === primary) return { ...path, root, link };
   const prefix = (relative: string) => relative === "" ? basename(root) : `${basename(root)}/${relative}`;
-  return { ...path, root, relative: prefix(path.relative), named: prefix(path.named) };
+  return { ...path, root, link, relative: prefix(path.relative), named: prefix(path.named) };
 }

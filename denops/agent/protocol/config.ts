@@ -44,6 +44,23 @@ const rules = z.preprocess(
   }),
 );
 
+/** Money per million tokens, in whatever currency the user counts in. */
+export const Price = z.object({
+  input: z.number().min(0),
+  output: z.number().min(0),
+  cached_read: z.number().min(0).optional(),
+  cached_write: z.number().min(0).optional(),
+});
+export type Price = z.infer<typeof Price>;
+
+/** Caps over which the user is asked before anything more is sent. */
+export const Budget = z.object({
+  max_tokens_per_turn: z.number().min(1).optional(),
+  max_cost_per_session: z.number().min(0).optional(),
+  max_cost_per_day: z.number().min(0).optional(),
+});
+export type Budget = z.infer<typeof Budget>;
+
 const shared = {
   model: z.string().optional(),
   max_iterations: z.int().min(1).max(1000),
@@ -53,6 +70,7 @@ const shared = {
   request_timeout: z.number().min(1),
   safe_to_write: list(SafeToWrite),
   deny_read: list(z.string()),
+  ...Budget.shape,
   /** Names of tools that are not offered to the model. */
   tools_off: list(z.string()).default([]),
 };
@@ -62,7 +80,11 @@ export const UserConfig = z.object({
   ...shared,
   provider: z.string().optional(),
   providers: map(ProviderOptions),
+  /** By the model's name. */
+  prices: map(Price).default({}),
   sandbox: z.enum(["auto", "off"]),
+  /** Other folders of the workspace, absolute or relative to the project. */
+  roots: list(z.string()).default([]),
   /** Patterns such as "run(git diff *)". */
   rules,
   /** Commands that only look run unasked, inside a sandbox. */
@@ -82,6 +104,9 @@ export type UserConfig = z.infer<typeof UserConfig>;
 /** What the engine is told when it is started; travels in `initialize`, thus on stdin only. */
 export const EngineConfig = z.object({
   ...shared,
+  price: Price.optional(),
+  /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
+  spent: z.object({ date: z.string(), amount: z.number() }).optional(),
   model: z.string().min(1),
   provider: z.object({
     name: z.string(),

@@ -4,7 +4,7 @@ import { z } from "zod";
 /** Request, engine to client. */
 export const SEARCH = "_agent/search";
 
-/** Relative to the root, "" for the root; resolved by the engine, and once more by the supervisor. */
+/** Absolute, "" for the project; resolved by the engine, and once more by the supervisor. */
 const path = z.string();
 
 export const SearchRequest = z.discriminatedUnion("op", [

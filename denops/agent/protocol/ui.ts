@@ -100,7 +100,13 @@ export type Update =
     readonly wait_ms: number;
     readonly reason: string;
   }
-  | { readonly type: "usage"; readonly chat: number; readonly used: number; readonly size: number }
+  | {
+    readonly type: "usage";
+    readonly chat: number;
+    readonly used: number;
+    readonly size: number;
+    readonly cost?: number;
+  }
   | {
     readonly type: "ready";
     readonly chat: number;

@@ -32,8 +32,10 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
       }));
       return [{ type: "plan", chat, steps }];
     }
-    case "usage_update":
-      return [{ type: "usage", chat, used: update.used, size: update.size }];
+    case "usage_update": {
+      const cost = update.cost ? { cost: update.cost.amount } : {};
+      return [{ type: "usage", chat, used: update.used, size: update.size, ...cost }];
+    }
     case "notice": {
       const severity = update.severity === "error" || update.severity === "warning"
         ? update.severity

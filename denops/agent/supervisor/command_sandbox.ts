@@ -3,8 +3,9 @@ import { isInside } from "../policy/path.ts";
 import type { GitGuard } from "./git_guard.ts";
 
 export interface CommandPlaces {
-  readonly root: string;
-  /** Where the command starts: the root or below. */
+  /** The workspace's roots; only they, and `writable`, may be written. */
+  readonly roots: readonly string[];
+  /** Where the command starts: in one of them. */
   readonly cwd: string;
   readonly home: string | undefined;
   /** Existing folders and files that commands may not see: keys, other programs' state, Neovim's sockets. */
@@ -57,7 +58,7 @@ export function bwrapCommandArguments(
   places: CommandPlaces,
   git: Pick<GitGuard, "bound" | "guarded">,
 ): readonly string[] {
-  const { root, cwd, network } = places;
+  const { roots, cwd, network } = places;
   const writable = (path: string) => ["--bind", path, path];
   const readOnly = (path: string) => ["--ro-bind", path, path];
   return [
@@ -77,16 +78,20 @@ export function bwrapCommandArguments(
     ...["--tmpfs", "/tmp"],
     ...["--tmpfs", "/run"],
     ...["--tmpfs", "/var/tmp"],
-    ...mask(places, (path) => !isInside(path, root)),
+    ...mask(places, (path) => !isInAny(path, roots)),
     ...places.writable.flatMap(writable),
-    ...writable(root),
+    ...roots.flatMap(writable),
     // What is mounted later covers what was there: secrets inside of the project come after the project.
-    ...mask(places, (path) => isInside(path, root)),
+    ...mask(places, (path) => isInAny(path, roots)),
     ...git.bound.flatMap(writable),
     ...git.guarded.flatMap(readOnly),
     ...["--chdir", cwd],
     "--",
   ];
+}
+
+function isInAny(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => isInside(path, root));
 }
 
 function mask(places: CommandPlaces, chosen: (path: string) => boolean): readonly string[] {
@@ -103,7 +108,6 @@ function mask(places: CommandPlaces, chosen: (path: string) => boolean): readonl
 export function seatbeltProfile(places: CommandPlaces, git: Pick<GitGuard, "bound" | "guarded">): string {
   const quoted = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
   const subpaths = (paths: readonly string[]) => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
-  const { root } = places;
   const masked = [...places.maskedFolders, ...places.maskedFiles];
   return [
     "(version 1)",
@@ -113,7 +117,7 @@ export function seatbeltProfile(places: CommandPlaces, git: Pick<GitGuard, "boun
     "(deny network-outbound (remote unix-socket))",
     "(deny file-write*)",
     `(allow file-write* ${
-      subpaths([root, ...places.writable])
+      subpaths([...places.roots, ...places.writable])
     } (subpath "/dev") (subpath "/private/tmp") (regex #"^/private/var/folders/"))`,
     git.guarded.length === 0 ? "" : `(deny file-write* ${subpaths(git.guarded)})`,
     // Renaming the folder would take its guarded parts along.

@@ -6,15 +6,16 @@ import { dirname, resolve } from "node:path";
 import { isInside } from "../policy/path.ts";
 import type { EngineEvents } from "./engine.ts";
 
-/** @param root real path of the project */
-export function confined(events: EngineEvents, root: string): EngineEvents {
+/** @param roots real paths of the workspace */
+export function confined(events: EngineEvents, roots: readonly string[]): EngineEvents {
+  const isOwnInAny = (path: string) => roots.some((root) => isOwn(path, root));
   const check = (path: string) => {
-    if (!isOwn(path, root)) throw new Error(`${path} is not a file of this engine's project`);
+    if (!isOwnInAny(path)) throw new Error(`${path} is not a file of this engine's project`);
   };
   return {
     ...events,
     fileModified(event) {
-      if (isOwn(event.path, root) && isOwn(event.from ?? event.path, root)) events.fileModified(event);
+      if (isOwnInAny(event.path) && isOwnInAny(event.from ?? event.path)) events.fileModified(event);
     },
     async unsavedText(request) {
       check(request.path);

@@ -113,10 +113,12 @@ export class Engine implements AsyncDisposable {
     return this.#process.pid;
   }
 
-  async newSession(root: string): Promise<string> {
+  /** @param roots the project's folder first */
+  async newSession([cwd = "", ...additionalDirectories]: readonly string[]): Promise<string> {
     try {
       const { sessionId } = await this.#connection.agent.request(methods.agent.session.new, {
-        cwd: root,
+        cwd,
+        additionalDirectories,
         mcpServers: [],
       });
       return sessionId;

@@ -52,6 +52,14 @@ export async function gitGuard(root: string): Promise<GitGuard> {
   };
 }
 
+export function mergeGuards(guards: readonly GitGuard[]): GitGuard {
+  return {
+    bound: guards.flatMap(({ bound }) => bound),
+    guarded: guards.flatMap(({ guarded }) => guarded),
+    sweep: async () => (await Promise.all(guards.map((guard) => guard.sweep()))).flat(),
+  };
+}
+
 /** Hooks and configurations of submodules, whose repositories are kept below. */
 async function below(folder: string, depth = 4): Promise<readonly string[]> {
   const found: string[] = [];

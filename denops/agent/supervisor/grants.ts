@@ -2,8 +2,8 @@
 import { join } from "node:path";
 
 export interface EngineGrants {
-  /** Real path of the project. */
-  readonly root: string;
+  /** Real paths of the workspace's roots, the project first. */
+  readonly roots: readonly string[];
   /** The project's state folder: with the root the only place that may be written. */
   readonly state: string;
   /** "host:port" of the model's provider. */
@@ -13,12 +13,6 @@ export interface EngineGrants {
   readonly deno: string;
   readonly denoDir: string;
 }
-
-/**
- * Whether the root has a `.git`. The engine may read it, not write it: hooks and config make git run commands, and
- * so do a new `commondir`, a new `config.worktree` and a moved `.git`.
- */
-export type GitLayout = "none" | "present";
 
 /** A comma separates paths in Deno's flags, and no escape for it works in every version. @throws {Error} one line */
 function list(paths: readonly string[]): string {
@@ -30,7 +24,7 @@ function list(paths: readonly string[]): string {
 }
 
 export function denoArguments(grants: EngineGrants): readonly string[] {
-  const { root, state, host, plugin } = grants;
+  const { roots, state, host, plugin } = grants;
   return [
     "run",
     "--no-prompt",
@@ -39,12 +33,12 @@ export function denoArguments(grants: EngineGrants): readonly string[] {
     "--no-remote",
     "--frozen",
     `--config=${join(plugin, "denops", "agent", "deno.json")}`,
-    `--allow-read=${list([root, state])}`,
-    `--allow-write=${list([root, state])}`,
-    `--deny-write=${list([join(root, ".git")])}`,
+    `--allow-read=${list([...roots, state])}`,
+    `--allow-write=${list([...roots, state])}`,
+    `--deny-write=${list(roots.map((root) => join(root, ".git")))}`,
     `--allow-net=${host}`,
     join(plugin, "denops", "agent", "engine", "main.ts"),
-    root,
+    ...roots,
   ];
 }
 
@@ -86,12 +80,16 @@ export interface SystemLayout {
   readonly resolvConf?: string;
 }
 
+/**
+ * @param gits the `.git` of each root that has one. The engine may read them, not write them: hooks and config make
+ * git run commands, and so do a new `commondir`, a new `config.worktree` and a moved `.git`.
+ */
 export function bwrapArguments(
   grants: EngineGrants,
-  git: GitLayout,
+  gits: readonly string[],
   system: SystemLayout,
 ): readonly string[] {
-  const { root, state, plugin, deno, denoDir } = grants;
+  const { roots, state, plugin, deno, denoDir } = grants;
   const readOnly = (path: string) => ["--ro-bind", path, path];
   const writable = (path: string) => ["--bind", path, path];
   return [
@@ -116,12 +114,12 @@ export function bwrapArguments(
     ...readOnly(denoDir),
     ...readOnly(deno),
     ...readOnly(plugin),
-    ...writable(root),
+    ...roots.flatMap(writable),
     ...writable(state),
     // A mount, so that it cannot be moved away and replaced either.
-    ...(git === "present" ? readOnly(join(root, ".git")) : []),
+    ...gits.flatMap(readOnly),
     "--chdir",
-    root,
+    roots[0] ?? "/",
     "--",
     deno,
     ...denoArguments(grants),

@@ -22,7 +22,7 @@ export async function healthReport(
   const engine = user === undefined ? undefined : await engineConfig(user, world).catch(note);
   const launch = user === undefined || root === undefined || engine === undefined
     ? undefined
-    : await launchCommand(root, engine, user, () => {}).catch(note);
+    : await launchCommand([root], engine, user, () => {}).catch(note);
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
     address: engine?.provider.base_url ?? "",

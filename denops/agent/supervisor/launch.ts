@@ -7,7 +7,7 @@ import { ensureDependencies } from "./dependencies.ts";
 import type { EngineCommand } from "./engine.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 import { encodeHex } from "./hex.ts";
-import { gitLayout, type Sandbox, sandbox } from "./sandbox.ts";
+import { gitPaths, type Sandbox, sandbox } from "./sandbox.ts";
 
 export const PLUGIN = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -17,16 +17,17 @@ export interface Launch extends EngineCommand {
 }
 
 export async function launchCommand(
-  root: string,
+  roots: readonly string[],
   config: EngineConfig,
   user: UserConfig,
   announceFetch: () => void,
 ): Promise<Launch> {
+  const [root = ""] = roots;
   const plugin = await Deno.realPath(PLUGIN);
   const denoDir = await ensureDependencies(plugin, user.state_dir, announceFetch);
   const state = await stateFolder(root, user.state_dir);
   const grants: EngineGrants = {
-    root,
+    roots,
     state,
     host: hostAndPort(config.provider.base_url),
     plugin,
@@ -41,7 +42,7 @@ export async function launchCommand(
     const text = `Deno permissions only (${level.reason})`;
     return { program: grants.deno, args: denoArguments(grants), env, cwd: root, sandbox: text };
   }
-  const args = bwrapArguments(grants, await gitLayout(root), level.system);
+  const args = bwrapArguments(grants, await gitPaths(roots), level.system);
   return { program: level.bwrap, args, env, cwd: root, sandbox: "bubblewrap and Deno permissions" };
 }
 

@@ -10,9 +10,11 @@ import type { EditorQuestions } from "./editor_questions.ts";
 import { Engine, type EngineEvents } from "./engine.ts";
 import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
+import { Ledger } from "./ledger.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
+import { otherRoots } from "./root.ts";
 import { RuleBook } from "./rule_book.ts";
 import { search, type SearchOptions } from "./search.ts";
 import { commandLevel, specifyCommand } from "./shell.ts";
@@ -36,13 +38,23 @@ const SHOWN_OUTPUT = 8_000;
 export class Project implements AsyncDisposable {
   readonly engine: Engine;
   readonly launch: Launch;
+  /** The project's folder first. */
+  readonly roots: readonly string[];
   readonly provider: string;
   readonly model: string;
   readonly #parts: Parts;
 
-  private constructor(engine: Engine, launch: Launch, provider: string, model: string, parts: Parts) {
+  private constructor(
+    engine: Engine,
+    launch: Launch,
+    roots: readonly string[],
+    provider: string,
+    model: string,
+    parts: Parts,
+  ) {
     this.engine = engine;
     this.launch = launch;
+    this.roots = roots;
     this.provider = provider;
     this.model = model;
     this.#parts = parts;
@@ -51,12 +63,15 @@ export class Project implements AsyncDisposable {
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
   static async open(root: string, options: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
     const user = withFileRules(options);
-    const parts = await Parts.open(root, user, ports);
-    const config = await engineConfig(user, ports.world);
+    const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
+    const parts = await Parts.open(roots, user, ports);
+    const date = new Date().toISOString().slice(0, 10);
+    const spent = { date, amount: await parts.ledger.spent(date) };
+    const config = { ...await engineConfig(user, ports.world), spent };
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
-    const launch = await launchCommand(root, config, user, announce);
-    const engine = await Engine.start(launch, config, confined(parts.events(), root));
-    return new Project(engine, launch, config.provider.name, config.model, parts);
+    const launch = await launchCommand(roots, config, user, announce);
+    const engine = await Engine.start(launch, config, confined(parts.events(), roots));
+    return new Project(engine, launch, roots, config.provider.name, config.model, parts);
   }
 
   shownRules(chat: number): readonly ShownRule[] {
@@ -87,6 +102,7 @@ class Parts {
   readonly root: string;
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
+  readonly ledger: Ledger;
   readonly terminals: Terminals;
   readonly #ports: ProjectPorts;
   readonly #sandboxed: boolean;
@@ -94,22 +110,25 @@ class Parts {
   readonly #searchOptions: SearchOptions;
 
   private constructor(
-    root: string,
+    roots: readonly string[],
     rules: RuleBook,
+    ledger: Ledger,
     sandboxed: boolean,
     user: UserConfig,
     ports: ProjectPorts,
   ) {
+    const [root = ""] = roots;
     this.root = root;
     this.rules = rules;
+    this.ledger = ledger;
     this.log = new ApprovalLog(user.state_dir);
     this.#ports = ports;
     this.#sandboxed = sandboxed;
     this.#allowSafe = user.allow_safe_commands;
-    this.#searchOptions = { root, denyRead: user.deny_read, sandboxed };
-    this.terminals = new Terminals(root, lookups, {
+    this.#searchOptions = { roots, denyRead: user.deny_read, sandboxed };
+    this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-      specify: (input) => specifyCommand(input, root, user),
+      specify: (input) => specifyCommand(input, roots, user),
       show: (sessionId, id, output) => {
         const chat = ports.chatOf(sessionId);
         if (chat === undefined) return;
@@ -124,9 +143,11 @@ class Parts {
     });
   }
 
-  static async open(root: string, user: UserConfig, ports: ProjectPorts): Promise<Parts> {
+  static async open(roots: readonly string[], user: UserConfig, ports: ProjectPorts): Promise<Parts> {
+    const [root = ""] = roots;
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
-    return new Parts(root, rules, await commandLevel(user) !== "none", user, ports);
+    const ledger = await Ledger.open(user.state_dir, root);
+    return new Parts(roots, rules, ledger, await commandLevel(user) !== "none", user, ports);
   }
 
   events(): EngineEvents {
@@ -138,6 +159,9 @@ class Parts {
     return {
       update: ({ sessionId, update }) =>
         withChat(sessionId, (chat) => {
+          if (update.sessionUpdate === "usage_update" && update.cost) {
+            this.ledger.add(new Date().toISOString().slice(0, 10), update.cost.amount);
+          }
           for (const shown of screenUpdates(chat, update)) push(shown);
         }),
       fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) =>

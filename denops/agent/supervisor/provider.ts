@@ -42,7 +42,11 @@ export async function engineConfig(user: UserConfig, world: ProviderWorld): Prom
     safe_to_write,
     deny_read,
     tools_off,
+    max_tokens_per_turn,
+    max_cost_per_session,
+    max_cost_per_day,
   } = user;
+  const price = user.prices[model];
   return {
     max_iterations,
     request_timeout,
@@ -52,6 +56,10 @@ export async function engineConfig(user: UserConfig, world: ProviderWorld): Prom
     ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
     ...(context_window === undefined ? {} : { context_window }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(max_tokens_per_turn === undefined ? {} : { max_tokens_per_turn }),
+    ...(max_cost_per_session === undefined ? {} : { max_cost_per_session }),
+    ...(max_cost_per_day === undefined ? {} : { max_cost_per_day }),
+    ...(price === undefined ? {} : { price }),
     model,
     provider: {
       name,

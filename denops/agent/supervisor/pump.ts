@@ -131,6 +131,5 @@ function merge(last: Update, next: Update): Update | undefined {
   if (last.type === "tool" && next.type === "tool") {
     return last.chat === next.chat && last.id === next.id ? { ...last, ...next } : undefined;
   }
-  if (last.type === "usage" && next.type === "usage" && last.chat === next.chat) return next;
   return undefined;
 }

@@ -34,11 +34,27 @@ export async function findRoot({ folder, cwd, root }: RootQuery, home: string | 
   const chosen = root ??
     await nearest(folder, [".git"]) ?? await nearest(cwd, [".git"]) ??
     await nearest(folder, MANIFESTS) ?? await nearest(cwd, MANIFESTS) ?? cwd;
+  return await usable(chosen, home, "root");
+}
+
+/** The real paths of the workspace's other folders. @throws {Error} one line */
+export async function otherRoots(
+  folders: readonly string[],
+  root: string,
+  home: string | undefined,
+): Promise<readonly string[]> {
+  const found = await Promise.all(folders.map((folder) => usable(resolve(root, folder), home, "roots")));
+  return [...new Set(found)].filter((path) => path !== root);
+}
+
+async function usable(chosen: string, home: string | undefined, option: string): Promise<string> {
   const real = await Deno.realPath(chosen).catch(() => {
-    throw new Error(`Cannot use ${chosen} as the project: there is no such folder. Set the option root.`);
+    throw new Error(
+      `Cannot use ${chosen} as the project: there is no such folder. Set the option ${option}.`,
+    );
   });
   if (!(await Deno.stat(real)).isDirectory) {
-    throw new Error(`Cannot use ${real} as the project: it is not a folder. Set the option root.`);
+    throw new Error(`Cannot use ${real} as the project: it is not a folder. Set the option ${option}.`);
   }
   const realHome = home === undefined ? undefined : await Deno.realPath(home).catch(() => undefined);
   if (real === dirname(real) || real === realHome) {

@@ -1,6 +1,6 @@
 /** Whether the operating system can hold the engine, asked once. */
 import { join } from "node:path";
-import type { GitLayout, SystemLayout } from "./grants.ts";
+import type { SystemLayout } from "./grants.ts";
 
 export type Sandbox =
   | { readonly level: "bubblewrap"; readonly bwrap: string; readonly system: SystemLayout }
@@ -61,7 +61,13 @@ async function systemLayout(): Promise<SystemLayout> {
   return { links, folders, ...(outside ? { resolvConf } : {}) };
 }
 
-export async function gitLayout(root: string): Promise<GitLayout> {
-  const info = await Deno.lstat(join(root, ".git")).catch(() => undefined);
-  return info === undefined || info.isSymlink ? "none" : "present";
+/** The `.git` of each root that has one; one that is a link is of another place. */
+export async function gitPaths(roots: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const root of roots) {
+    const path = join(root, ".git");
+    const info = await Deno.lstat(path).catch(() => undefined);
+    if (info !== undefined && !info.isSymlink) found.push(path);
+  }
+  return found;
 }

@@ -1,6 +1,7 @@
 /** Searches of engines: ripgrep and git with fixed arguments, in the sandbox of commands, without network. */
 import { RequestError } from "@agentclientprotocol/sdk";
-import { resolvePath } from "../policy/path.ts";
+import { basename, relative } from "node:path";
+import { resolveInRoots } from "../policy/roots.ts";
 import type { FoundLine, SearchRequest, SearchResponse } from "../protocol/search.ts";
 import { bwrapCommandArguments } from "./command_sandbox.ts";
 import { plainText } from "./command_output.ts";
@@ -14,7 +15,7 @@ const LONGEST_MS = 30_000;
 const MOST_CHARACTERS = 30_000;
 
 export interface SearchOptions {
-  readonly root: string;
+  readonly roots: readonly string[];
   readonly denyRead: readonly string[];
   /** False runs the programs without bubblewrap. */
   readonly sandboxed: boolean;
@@ -30,16 +31,29 @@ export async function search(
   options: SearchOptions,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
-  const { relative } = await resolvePath(request.path === "" ? "." : request.path, options.root, lookups);
-  const within = relative === "" ? "." : relative;
+  const { path, root, prefix } = await placeOf(request.path, options.roots);
+  const within = relative(root, path) || ".";
+  const place: Place = { ...options, root, prefix };
   switch (request.op) {
     case "grep":
-      return await grep(request, within, options, signal);
+      return await grep(request, within, place, signal);
     case "files":
-      return await files(request, within, options, signal);
+      return await files(request, within, place, signal);
     case "changes":
-      return await changes(request, within, options, signal);
+      return await changes(request, within, place, signal);
   }
+}
+
+interface Place extends SearchOptions {
+  readonly root: string;
+  /** What stands before the paths of a root that is not the primary one: "lib/". */
+  readonly prefix: string;
+}
+
+/** The engine names an absolute path, or "" for the primary root. */
+async function placeOf(path: string, roots: readonly string[]) {
+  const found = await resolveInRoots(path === "" ? "." : path, roots, lookups);
+  return { ...found, prefix: found.root === roots[0] ? "" : `${basename(found.root)}/` };
 }
 
 const RIPGREP = ["--no-config", "--color=never", "--no-messages", "--hidden", "--glob=!.git/"];
@@ -52,7 +66,7 @@ function denied(denyRead: readonly string[]): readonly string[] {
 async function grep(
   request: Grep,
   within: string,
-  options: SearchOptions,
+  options: Place,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
   const args = [
@@ -80,7 +94,9 @@ async function grep(
     if (path === undefined || number === undefined || text === undefined) return true;
     const isMatch = mark === ":";
     if (isMatch) total += 1;
-    if (total <= request.most) lines.push({ path, line: Number(number), text: plainText(text), isMatch });
+    if (total <= request.most) {
+      lines.push({ path: options.prefix + path, line: Number(number), text: plainText(text), isMatch });
+    }
     more = total >= MOST_COUNTED;
     return !more;
   });
@@ -92,7 +108,7 @@ async function grep(
 async function files(
   request: Files,
   within: string,
-  options: SearchOptions,
+  options: Place,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
   const args = [
@@ -108,7 +124,7 @@ async function files(
   let more = false;
   const { code, stderr } = await run("rg", args, options, signal, (line) => {
     more = paths.length >= request.most;
-    if (!more) paths.push(plainText(line.replace(/^\.\//, "")));
+    if (!more) paths.push(options.prefix + plainText(line.replace(/^\.\//, "")));
     return !more;
   });
   if (code > 1 && !more) throw failure(stderr);
@@ -133,7 +149,7 @@ const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv"];
 async function changes(
   request: Changes,
   within: string,
-  options: SearchOptions,
+  options: Place,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
   const pathspec = ["--", within, ...options.denyRead.map((glob) => `:(exclude,glob,icase)${glob}`)];
@@ -194,7 +210,7 @@ function failure(stderr: string): RequestError {
 async function run(
   name: "rg" | "git",
   args: readonly string[],
-  options: SearchOptions,
+  options: Place,
   signal: AbortSignal,
   onLine: (line: string) => boolean,
 ): Promise<{ code: number; stderr: string }> {
@@ -236,13 +252,13 @@ async function run(
 
 async function sandboxed(
   program: string,
-  options: SearchOptions,
+  options: Place,
 ): Promise<{ command: string; before: readonly string[] }> {
   const found = await sandbox();
   if (!options.sandboxed || found.level !== "bubblewrap") return { command: program, before: [] };
   const { root } = options;
   const places = {
-    root,
+    roots: [root],
     cwd: root,
     home: undefined,
     maskedFolders: [],

@@ -12,7 +12,7 @@ import {
   SECRET_FOLDERS,
 } from "./command_sandbox.ts";
 import type { CommandSpec } from "./command_runner.ts";
-import { gitGuard } from "./git_guard.ts";
+import { gitGuard, mergeGuards } from "./git_guard.ts";
 import { findProgram, sandbox } from "./sandbox.ts";
 
 /** Entries of the project that are looked at for secrets at most. */
@@ -35,7 +35,7 @@ export type ShellOptions = Pick<
 
 export async function specifyCommand(
   input: CommandInput,
-  root: string,
+  roots: readonly string[],
   user: ShellOptions,
 ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
   const shell = await findProgram("bash") ?? await findProgram("sh") ?? "sh";
@@ -43,8 +43,8 @@ export async function specifyCommand(
   const level = await commandLevel(user);
   const sweep = () => Promise.resolve([]);
   if (level === "none") return { program: shell, sandboxArgs: [], shell, env, sweep };
-  const places = await commandPlaces(input, root, user);
-  const git = await gitGuard(root);
+  const places = await commandPlaces(input, roots, user);
+  const git = mergeGuards(await Promise.all(roots.map(gitGuard)));
   if (level === "seatbelt") {
     const sandboxArgs = ["-p", seatbeltProfile(places, git)];
     return { program: "sandbox-exec", sandboxArgs, shell, env, sweep: git.sweep };
@@ -75,7 +75,7 @@ export function commandEnvironment(more: readonly string[]): Record<string, stri
 
 export async function commandPlaces(
   input: Pick<CommandInput, "cwd" | "network">,
-  root: string,
+  roots: readonly string[],
   user: ShellOptions,
 ): Promise<CommandPlaces> {
   const home = Deno.env.get("HOME");
@@ -84,10 +84,10 @@ export async function commandPlaces(
   const files = [
     ...(home === undefined ? [] : SECRET_FILES.map((name) => join(home, name))),
     ...(user.socket === undefined ? [] : [user.socket]),
-    ...await secretFiles(root, user.deny_read),
+    ...(await Promise.all(roots.map((root) => secretFiles(root, user.deny_read)))).flat(),
   ];
   return {
-    root,
+    roots,
     cwd: input.cwd,
     home,
     network: input.network,

@@ -128,7 +128,7 @@ export class Supervisor implements AsyncDisposable {
   async #connect(chat: number): Promise<ChatSession> {
     const project = await this.#project(chat);
     const { engine, launch, provider, model } = project;
-    const sessionId = await engine.newSession(launch.cwd);
+    const sessionId = await engine.newSession(project.roots);
     this.#pump.push({ type: "ready", chat, root: launch.cwd, provider, model, sandbox: launch.sandbox });
     return { engine, sessionId };
   }

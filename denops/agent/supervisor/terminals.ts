@@ -4,8 +4,8 @@ import {
   RequestError,
   type TerminalOutputResponse,
 } from "@agentclientprotocol/sdk";
-import { relative } from "node:path";
-import { type PathLookups, resolvePath } from "../policy/path.ts";
+import type { PathLookups } from "../policy/path.ts";
+import { resolveInRoots } from "../policy/roots.ts";
 import { type CommandInput, TerminalMeta } from "../protocol/commands.ts";
 import { META, ours } from "../protocol/extensions.ts";
 import { shortened } from "./command_output.ts";
@@ -31,13 +31,13 @@ interface Terminal {
 }
 
 export class Terminals implements AsyncDisposable {
-  readonly #root: string;
+  readonly #roots: readonly string[];
   readonly #ports: TerminalPorts;
   readonly #lookups: PathLookups;
   readonly #open = new Map<string, Terminal>();
 
-  constructor(root: string, lookups: PathLookups, ports: TerminalPorts) {
-    this.#root = root;
+  constructor(roots: readonly string[], lookups: PathLookups, ports: TerminalPorts) {
+    this.#roots = roots;
     this.#lookups = lookups;
     this.#ports = ports;
   }
@@ -65,7 +65,7 @@ export class Terminals implements AsyncDisposable {
         `${MOST_RUNNING} commands are running; stop one with stop_command`,
       );
     }
-    const { path: cwd } = await resolvePath(input.cwd, this.#root, this.#lookups);
+    const { path: cwd } = await resolveInRoots(input.cwd, this.#roots, this.#lookups);
     const spec = { ...await this.#ports.specify(input), line, cwd, timeoutMs: input.timeout * 1_000 };
     const id = crypto.randomUUID();
     const command = new RunningCommand(
@@ -133,9 +133,9 @@ export class Terminals implements AsyncDisposable {
     const folder = command.endFolder;
     if (folder === undefined) return {};
     try {
-      return { folder: (await resolvePath(folder, this.#root, this.#lookups)).relative };
+      return { folder: (await resolveInRoots(folder, this.#roots, this.#lookups)).relative };
     } catch {
-      return { folder: relative(this.#root, this.#root) };
+      return { folder: "" };
     }
   }
 }

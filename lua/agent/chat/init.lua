@@ -211,6 +211,9 @@ function Chat:status()
   if line.used and line.size then
     table.insert(parts, ("%s of %s tokens"):format(thousands(line.used), thousands(line.size)))
   end
+  if line.cost then
+    table.insert(parts, ("%.2f"):format(line.cost))
+  end
   table.insert(parts, STATES[line.state])
   return table.concat(parts, " · ")
 end

@@ -1,9 +1,11 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
 import type { TurnError } from "../core/errors.ts";
-import type { StopReason } from "../core/events.ts";
+import type { Emit, StopReason } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import { type BatchPorts, runBatch, type TurnMemory } from "./batch.ts";
+import type { Price } from "../../protocol/config.ts";
+import { costOf, type Spending } from "./budget.ts";
 import { Repeats } from "./repeats.ts";
 import { runStep } from "./step.ts";
 
@@ -16,11 +18,50 @@ const INTERRUPTED = "[The answer was interrupted here.]";
 const LONGEST_PARTIAL = 20_000;
 
 export interface TurnPorts extends BatchPorts {
+  readonly spending: Spending;
+  readonly price: Price | undefined;
   readonly model: Model;
   readonly system: string;
   readonly maxIterations: number;
   history(): readonly Message[];
   append(message: Message): void;
+}
+
+/** Over a cap the user is asked before anything more is sent. */
+async function mayGoOn(ports: TurnPorts, signal: AbortSignal): Promise<boolean> {
+  for (let cap = ports.spending.reached(); cap !== undefined; cap = ports.spending.reached()) {
+    const call = {
+      id: `cap-${crypto.randomUUID()}`,
+      tool: "cap",
+      title: "go on",
+      kind: "other",
+      paths: [],
+    } as const;
+    ports.emit({ type: "tool_start", call });
+    const answer = await ports.ask({ call, reason: cap.text, force: true, touches: [] }, signal);
+    const allowed = answer.answer === "allow_once" || answer.answer === "allow_session";
+    const summary = allowed ? "for as much again" : "stopped at the cap";
+    ports.emit({
+      type: "tool_done",
+      id: call.id,
+      status: allowed ? "completed" : "failed",
+      summary,
+      output: cap.text,
+    });
+    if (!allowed) return false;
+    ports.spending.raise(cap.counter);
+  }
+  return true;
+}
+
+/** Counts what each request used up, on its way to the screen. */
+function counting(ports: TurnPorts): Emit {
+  return (event) => {
+    if (event.type !== "usage") return ports.emit(event);
+    const cost = costOf(event.usage, ports.price);
+    ports.spending.add(event.usage, cost, new Date().toISOString().slice(0, 10));
+    ports.emit(cost === undefined ? event : { ...event, cost });
+  };
 }
 
 export type TurnEnd =
@@ -30,13 +71,20 @@ export type TurnEnd =
 export async function runTurn(text: string, ports: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   ports.append({ role: "user", text });
   let continuations = 0;
+  ports.spending.beginTurn();
+  const emit = counting(ports);
   const memory: TurnMemory = { repeats: new Repeats(), iteration: 0 };
   for (let iteration = 1; iteration <= ports.maxIterations; iteration++) {
     memory.iteration = iteration;
+    if (!await mayGoOn(ports, signal)) {
+      // The last message is the user's, or a tool's: it gets an answer, as ever.
+      ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
+      return { type: "stopped", reason: signal.aborted ? "cancelled" : "end_turn" };
+    }
     const messages = ports.history();
     const prompt = { system: ports.system, messages, tools: ports.tools.map(({ spec }) => spec) };
     const knownIds = new Set(messages.flatMap((message) => message.role === "tool" ? [message.id] : []));
-    const end = await runStep(ports.model, prompt, ports.tools, knownIds, ports.emit, signal);
+    const end = await runStep(ports.model, prompt, ports.tools, knownIds, emit, signal);
     if (end.type !== "answered") {
       // Every question keeps an answer, so that roles alternate in what the model gets next.
       const partial = end.text.trim() === "" ? INTERRUPTED : `${middleCut(end.text)}\n${INTERRUPTED}`;

@@ -46,6 +46,24 @@ Deno.test("calls that have one id, or none, get results of their own", async () 
   }
 });
 
+Deno.test("a call that streams in shows what it is about as soon as that is known, and its lines", async () => {
+  const content = "one\ntwo\n\\ three\n";
+  for (const pieces of [1, 3, 1_000]) {
+    await using engine = await startEngine({
+      script: `slow 1\npieces ${pieces}\ncall write_file ${
+        JSON.stringify({ path: "b.txt", content })
+      }\n---\nsay Done`,
+    });
+    await engine.prompt("Write");
+    const told = engine.events.filter((event) => event.type === "tool_writing");
+    assert.deepEqual([told.at(-1)?.title, told.at(-1)?.lines], ["write b.txt", 4]);
+    const shown = told.map(({ title, lines }) => `${title} ${lines}`);
+    assert.equal(new Set(shown).size, shown.length, "nothing is told twice");
+    if (pieces < 10) assert.ok(shown.includes("write … 1") && shown.includes("write b.txt 1"), shown.join());
+    assert.equal(await engine.project.read("b.txt"), content);
+  }
+});
+
 Deno.test("an answer that hits the output limit goes on where it stopped", async () => {
   await using engine = await startEngine({
     files: FILES,

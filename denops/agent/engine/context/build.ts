@@ -4,7 +4,8 @@
  */
 
 export interface PromptInputs {
-  readonly root: string;
+  /** The project's folder first. */
+  readonly roots: readonly string[];
   readonly os: string;
 }
 
@@ -36,6 +37,7 @@ function tools(): string {
   ].join("\n");
 }
 
-function environment({ root, os }: PromptInputs): string {
-  return `Environment: ${os}; the project is ${root}`;
+function environment({ roots: [root = "", ...others], os }: PromptInputs): string {
+  const more = others.length === 0 ? "" : `; other folders of the workspace are ${others.join(", ")}`;
+  return `Environment: ${os}; the project is ${root}${more}`;
 }

@@ -96,7 +96,7 @@ export type AgentEvent =
     readonly waitMs: number;
     readonly reason: string;
   }
-  | { readonly type: "usage"; readonly usage: Usage; readonly window: number }
+  | { readonly type: "usage"; readonly usage: Usage; readonly window: number; readonly cost?: number }
   | { readonly type: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string };
 
 export type Emit = (event: AgentEvent) => void;

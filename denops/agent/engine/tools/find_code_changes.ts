@@ -22,7 +22,7 @@ export const findCodeChanges = defineTool({
     return {
       touches: [{ access: "read", path: target }],
       async run(signal) {
-        const request = { path: target.relative, ...(since ? { since } : {}), ...(query ? { query } : {}) };
+        const request = { path: target.path, ...(since ? { since } : {}), ...(query ? { query } : {}) };
         const text = await search.changes(request, signal);
         return { text, summary: counted(text.split("\n").length, "line") };
       },

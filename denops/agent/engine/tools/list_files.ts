@@ -22,7 +22,7 @@ export const listFiles = defineTool({
       touches: [{ access: "read", path: target }],
       async run(signal) {
         const { paths, more } = await search.files({
-          path: target.relative,
+          path: target.path,
           most: MOST_FILES,
           ...(glob === undefined ? {} : { glob }),
           ...(depth === undefined ? {} : { depth }),

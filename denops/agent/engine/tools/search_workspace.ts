@@ -31,7 +31,7 @@ export const searchWorkspace = defineTool({
         const found = await search.grep({
           query: args.query,
           isRegex: args.is_regex === true,
-          path: target.relative,
+          path: target.path,
           case: args.case ?? "smart",
           context: args.context ?? 1,
           most: MOST_MATCHES,

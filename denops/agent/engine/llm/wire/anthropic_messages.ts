@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { AssistantMessage, FinishReason, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
-import { parseFrame, toolName } from "./json.ts";
+import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 /** The API demands a limit; every current model takes this one. */
@@ -71,7 +71,7 @@ export const anthropicMessages: Wire<State> = {
         ...(endpoint.apiKey === undefined ? {} : { "x-api-key": endpoint.apiKey }),
         ...endpoint.headers,
       },
-      body: JSON.stringify({
+      body: requestBody({
         model: request.model,
         max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS,
         stream: true,

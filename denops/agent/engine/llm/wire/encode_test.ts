@@ -3,7 +3,16 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { checkPrefix, checkRequest } from "../../../../../tests/model/model_checks.ts";
 import { isObject, type JsonObject, transcript } from "../../../../../tests/model/model_messages.ts";
-import { conversations, LIST, READ_FILE, request } from "../../../../../tests/support/conversations.ts";
+import {
+  assistant,
+  call,
+  conversations,
+  LIST,
+  READ_FILE,
+  request,
+  result,
+  user,
+} from "../../../../../tests/support/conversations.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";
 import type { ModelRequest } from "../../core/messages.ts";
 import { wire } from "../registry.ts";
@@ -155,6 +164,22 @@ for (const name of WIRES) {
         assert.deepEqual(wrong, []);
       }
     }));
+  });
+}
+
+for (const name of WIRES) {
+  Deno.test(`${name}: half a character is sent as a whole one`, () => {
+    const half = "a\ud83d";
+    const { body } = encoded(
+      name,
+      request([
+        user(half),
+        assistant(half, [call("c1", "read_file", JSON.stringify({ path: "😀" }))]),
+        result("c1", "read_file", `\ude00b`),
+      ]),
+    );
+    assert.doesNotMatch(body, /\\ud[89a-f]/);
+    assert.ok(body.includes("a\ufffd") && body.includes("\ufffdb") && body.includes("😀"));
   });
 }
 

@@ -19,6 +19,14 @@ export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.inf
 }
 
 /**
+ * A request's body. Half a character, as where a long line was cut, is no Unicode: providers refuse it, and with
+ * it every later request.
+ */
+export function requestBody(value: unknown): string {
+  return JSON.stringify(value, (_key, part) => typeof part === "string" ? part.toWellFormed() : part);
+}
+
+/**
  * The name of a tool as every provider takes it back. Models make up others ("functions.read_file"), which were
  * answered with an error; sent as they are they would make the provider refuse every later request.
  */

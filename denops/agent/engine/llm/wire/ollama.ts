@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
-import { parseFrame, toolName } from "./json.ts";
+import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const Line = z.object({
@@ -40,7 +40,7 @@ export const ollama: Wire<State> = {
         ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
         ...endpoint.headers,
       },
-      body: JSON.stringify({
+      body: requestBody({
         model: request.model,
         stream: true,
         keep_alive: "30m",

@@ -9,7 +9,7 @@ import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
-import { parseFrame, toolName } from "./json.ts";
+import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const ErrorBody = z.union([
@@ -75,7 +75,7 @@ export const openaiChat: Wire<State> = {
         ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
         ...endpoint.headers,
       },
-      body: JSON.stringify({
+      body: requestBody({
         model: request.model,
         stream: true,
         stream_options: { include_usage: true },

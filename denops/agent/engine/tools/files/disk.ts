@@ -47,10 +47,7 @@ export async function fileInfo(path: string): Promise<FileInfo | undefined> {
  */
 export async function writeAtomic(path: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
   await Deno.mkdir(dirname(path), { recursive: true });
-  const temporary = join(
-    dirname(path),
-    `.${basename(path).slice(0, 100)}.${crypto.randomUUID().slice(0, 8)}.tmp`,
-  );
+  const temporary = join(dirname(path), `.${shortName(path)}.${crypto.randomUUID().slice(0, 8)}.tmp`);
   try {
     {
       using file = await Deno.open(temporary, { write: true, createNew: true });
@@ -64,4 +61,9 @@ export async function writeAtomic(path: string, bytes: Uint8Array, mode: number 
     await Deno.remove(temporary).catch(() => {});
     throw error;
   }
+}
+
+/** A name may have 255 bytes, and a character up to four of them. */
+function shortName(path: string): string {
+  return [...basename(path)].slice(0, 50).join("");
 }

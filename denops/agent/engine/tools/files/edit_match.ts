@@ -52,73 +52,98 @@ function applyEdit(text: string, edit: Edit, path: string, label: string): strin
   return result + text.slice(at);
 }
 
-/** Matches of the first tier that has any. */
+/** Matches of the first tier that has any; with `replace_all` those that do not overlap. */
 function find(text: string, edit: Edit): readonly Replacement[] {
   const ending = lineEnding(text) ?? "\n";
-  const exact = findExact(text, edit.old_str, edit.new_str);
-  if (exact.length > 0) return exact;
-  const adapted = findExact(text, withEnding(edit.old_str, ending), withEnding(edit.new_str, ending));
-  if (adapted.length > 0) return adapted;
+  const exact = findExact(text, edit);
+  if (exact.length > 0) return exact.map((found) => ({ ...found, text: asThere(text, found, edit, ending) }));
+  const { old_str, new_str, replace_all } = edit;
+  const adapted = { old_str: withEnding(old_str, ending), new_str: withEnding(new_str, ending), replace_all };
+  const otherEnding = findExact(text, adapted);
+  if (otherEnding.length > 0) return otherEnding;
   const trimmed = findLines(text, edit, ending, trailingTier);
   return trimmed.length > 0 ? trimmed : findLines(text, edit, ending, indentTier);
 }
 
-function findExact(text: string, old: string, replacement: string): readonly Replacement[] {
+/** A place within another counts too: which of the two is meant? */
+function findExact(text: string, edit: Edit): readonly Replacement[] {
+  const { old_str: old, new_str: replacement } = edit;
+  const step = edit.replace_all === true ? old.length : 1;
   const found: Replacement[] = [];
-  for (let start = text.indexOf(old); start !== -1; start = text.indexOf(old, start + old.length)) {
+  for (let start = text.indexOf(old); start !== -1; start = text.indexOf(old, start + step)) {
     found.push({ start, end: start + old.length, text: replacement });
   }
   return found;
 }
 
-/** Compares whole lines; gives how to write the new ones, or undefined if they do not match. */
-type Tier = (have: readonly string[], want: readonly string[]) => ((line: string) => string) | undefined;
+/** Models write "\n": lines put into a line of a file with other endings end as that line does. */
+function asThere(text: string, { end }: Replacement, edit: Edit, ending: LineEnding): string {
+  if (/[\r\n]/.test(edit.old_str)) return edit.new_str;
+  const [there = ending] = text.slice(end).match(/\r\n|\n|\r/) ?? [];
+  return there === "\n" ? edit.new_str : edit.new_str.replace(/\r?\n/g, there);
+}
 
-const trailingTier: Tier = (have, want) =>
-  have.every((line, index) => line.trimEnd() === want[index]?.trimEnd()) ? (line) => line : undefined;
+/** Compares whole lines from `at` on; gives how to write the new ones, or undefined if they do not match. */
+type Tier = (have: readonly Line[], at: number, want: readonly Line[]) => Rewrite | undefined;
+type Rewrite = (line: string) => string;
+
+const trailingTier: Tier = (have, at, want) =>
+  want.every((line, index) => have[at + index]?.trimmed === line.trimmed) ? (line) => line : undefined;
 
 /** Every line is indented deeper, or less deep, by the same white space. */
-const indentTier: Tier = (have, want) => {
-  const pairs = have.map((line, index) => [line.trimEnd(), (want[index] ?? "").trimEnd()] as const);
-  if (!pairs.every(([a, b]) => a.trimStart() === b.trimStart())) return undefined;
-  const [first] = pairs.filter(([a]) => a !== "");
-  if (first === undefined) return undefined;
-  const [haveIndent, wantIndent] = first.map((line) => line.slice(0, line.length - line.trimStart().length));
-  if (haveIndent === undefined || wantIndent === undefined) return undefined;
+const indentTier: Tier = (have, at, want) => {
+  if (!want.every((line, index) => have[at + index]?.bare === line.bare)) return undefined;
+  const first = want.findIndex((line) => line.bare !== "");
+  const [haveIndent, wantIndent] = [indentOf(have[at + first]), indentOf(want[first])];
   if (haveIndent.endsWith(wantIndent)) {
     const more = haveIndent.slice(0, haveIndent.length - wantIndent.length);
-    const shifted = pairs.every(([a, b]) => a === "" || a === more + b);
+    const shifted = want.every(({ trimmed }, index) =>
+      trimmed === "" || have[at + index]?.trimmed === more + trimmed
+    );
     return shifted ? (line) => line.trim() === "" ? line : more + line : undefined;
   }
   if (wantIndent.endsWith(haveIndent)) {
     const less = wantIndent.slice(0, wantIndent.length - haveIndent.length);
-    const shifted = pairs.every(([a, b]) => a === "" || less + a === b);
+    const shifted = want.every(({ trimmed }, index) =>
+      trimmed === "" || less + have[at + index]?.trimmed === trimmed
+    );
     return shifted ? (line) => line.startsWith(less) ? line.slice(less.length) : line : undefined;
   }
   return undefined;
 };
 
+function indentOf(line: Line | undefined): string {
+  return line === undefined ? "" : line.trimmed.slice(0, line.trimmed.length - line.bare.length);
+}
+
 function findLines(text: string, edit: Edit, ending: LineEnding, tier: Tier): readonly Replacement[] {
   const have = linesWithOffsets(text);
-  const want = splitLines(edit.old_str);
-  if (want.every((line) => line.trim() === "")) return [];
+  const want = linesWithOffsets(edit.old_str);
+  if (want.every(({ bare }) => bare === "")) return [];
+  const step = edit.replace_all === true ? want.length : 1;
   const found: Replacement[] = [];
-  for (let at = 0; at + want.length <= have.length; at++) {
-    const window = have.slice(at, at + want.length);
-    const rewrite = tier(window.map((line) => line.text), want);
-    const first = window[0];
-    const last = window.at(-1);
-    if (rewrite === undefined || first === undefined || last === undefined) continue;
+  for (let at = 0; at + want.length <= have.length;) {
+    const rewrite = tier(have, at, want);
+    const first = have[at];
+    const last = have[at + want.length - 1];
+    if (rewrite === undefined || first === undefined || last === undefined) {
+      at += 1;
+      continue;
+    }
+    const written = edit.new_str.split(/\r\n|\n|\r/).map(rewrite);
     const endsLine = /[\r\n]$/.test(edit.old_str);
-    const written = edit.new_str.split(/\r\n|\n|\r/).map(rewrite).join(ending);
-    found.push({ start: first.start, end: endsLine ? last.next : last.end, text: written });
-    at += want.length - 1;
+    // The file's last line has no ending that the new text could take over.
+    if (endsLine && last.next === last.end && written.at(-1) === "") written.pop();
+    found.push({ start: first.start, end: endsLine ? last.next : last.end, text: written.join(ending) });
+    at += step;
   }
   return found;
 }
 
 interface Line {
-  readonly text: string;
+  /** Without white space at the end, and without any around it. */
+  readonly trimmed: string;
+  readonly bare: string;
   readonly start: number;
   /** Offset after the line's text, and after its line ending. */
   readonly end: number;
@@ -127,14 +152,16 @@ interface Line {
 
 function linesWithOffsets(text: string): readonly Line[] {
   const lines: Line[] = [];
+  const add = (start: number, end: number, next: number) => {
+    const trimmed = text.slice(start, end).trimEnd();
+    lines.push({ trimmed, bare: trimmed.trimStart(), start, end, next });
+  };
   let start = 0;
   for (const { 0: ending, index } of text.matchAll(/\r\n|\n|\r/g)) {
-    lines.push({ text: text.slice(start, index), start, end: index, next: index + ending.length });
+    add(start, index, index + ending.length);
     start = index + ending.length;
   }
-  if (start < text.length) {
-    lines.push({ text: text.slice(start), start, end: text.length, next: text.length });
-  }
+  if (start < text.length) add(start, text.length, text.length);
   return lines;
 }
 
@@ -142,32 +169,46 @@ function lineNumber(text: string, offset: number): number {
   return splitLines(text.slice(0, offset) + "x").length;
 }
 
-/** Says where the file comes nearest to the first line that was looked for. */
+/** Lines of a file and of what was looked for that are compared to find the nearest place. */
+const MOST_LINES = 20_000;
+const MOST_WANTED = 8;
+const LONGEST_LINE = 200;
+
+/** Says where the file comes nearest to the first lines that were looked for. */
 function notFound(text: string, old: string, path: string): string {
-  const wanted = splitLines(old).map((line) => line.trim()).filter((line) => line !== "");
+  const advice = "Read the file again and copy the text exactly.";
   const lines = splitLines(text);
+  if (lines.length > MOST_LINES) return `old_str was not found in ${path}. ${advice}`;
+  const wanted = splitLines(old.replace(/^\s*[\r\n]/, "")).slice(0, MOST_WANTED).map(wordsOf);
+  const have = lines.map(wordsOf);
   let best = { score: 0, at: 0 };
-  for (let at = 0; at < lines.length; at++) {
-    const score = wanted.reduce(
-      (sum, line, index) => sum + similarity(line, lines[at + index]?.trim() ?? ""),
-      0,
-    );
+  for (let at = 0; at < have.length; at++) {
+    const score = wanted.reduce((sum, line, index) => sum + similarity(line, have[at + index]), 0);
     if (score > best.score) best = { score, at };
   }
-  const advice = "Read the file again and copy the text exactly.";
-  if (best.score < wanted.length * 0.5) {
+  if (best.score < wanted.filter(({ line }) => line !== "").length * 0.5) {
     return `old_str was not found in ${path}, nor anything like it. ${advice}`;
   }
-  const near = lines.slice(best.at, best.at + Math.min(wanted.length, 8))
-    .map((line, index) => `${best.at + index + 1}: ${line}`);
+  const near = lines.slice(best.at, best.at + wanted.length)
+    .map((line, index) => `${best.at + index + 1}: ${line.slice(0, LONGEST_LINE)}`);
   return `old_str was not found in ${path}. The nearest lines are:\n${near.join("\n")}\n${advice}`;
 }
 
+interface Words {
+  readonly line: string;
+  readonly words: ReadonlySet<string>;
+}
+
+function wordsOf(line: string): Words {
+  return { line: line.trim(), words: new Set(line.match(/\w+/g) ?? []) };
+}
+
 /** Share of words in common, 0 to 1. */
-function similarity(a: string, b: string): number {
-  if (a === b) return 1;
-  const words = (line: string) => new Set(line.match(/\w+/g) ?? []);
-  const [left, right] = [words(a), words(b)];
-  const common = [...left].filter((word) => right.has(word)).length;
-  return left.size + right.size === 0 ? 0 : (2 * common) / (left.size + right.size);
+function similarity(a: Words, b: Words | undefined): number {
+  if (a.line === "" || b === undefined) return 0;
+  if (a.line === b.line) return 1;
+  let common = 0;
+  for (const word of a.words) if (b.words.has(word)) common += 1;
+  const all = a.words.size + b.words.size;
+  return all === 0 ? 0 : (2 * common) / all;
 }

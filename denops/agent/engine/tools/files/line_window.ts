@@ -34,19 +34,20 @@ export async function readLines(
   while (true) {
     signal.throwIfAborted();
     const count = await file.read(buffer);
-    const bytes = buffer.subarray(0, count ?? 0);
+    let bytes = buffer.subarray(0, count ?? 0);
     if (decoder === undefined) {
-      decoder = decoderFor(bytes);
-      if (decoder === undefined) return undefined;
+      const start = startOf(bytes);
+      if (start === undefined) return undefined;
+      decoder = start.decoder;
+      bytes = bytes.subarray(start.mark);
+    } else if (count !== null && isLong(rest) && decoder.encoding === "utf-8" && !hasLineEnd(bytes)) {
+      continue;
     }
     rest += decoder.decode(bytes, { stream: count !== null });
     // A "\r" at the end may be the first half of "\r\n".
     const lines = rest.split(/\r\n|\n|\r(?=[^\n])/);
     rest = lines.pop() ?? "";
-    // Only the start of an endless line is shown, so only that is kept.
-    if (rest.length > LONGEST_LINE * 2) {
-      rest = rest.slice(0, LONGEST_LINE * 2) + (rest.endsWith("\r") ? "\r" : "");
-    }
+    if (isLong(rest)) rest = rest.slice(0, LONGEST_LINE * 2);
     for (const line of lines) if (!collector.add(line)) return collector.window();
     if (count === null) break;
   }
@@ -55,11 +56,26 @@ export async function readLines(
   return collector.window();
 }
 
-/** By the first bytes; undefined if they are binary. */
-function decoderFor(bytes: Uint8Array): TextDecoder | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le");
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be");
-  return bytes.subarray(0, 8_192).includes(0) ? undefined : new TextDecoder("utf-8");
+/** Only the start of an endless line is shown: so only that is kept, and what follows is not even decoded. */
+function isLong(line: string): boolean {
+  return line.length >= LONGEST_LINE * 2 && !line.endsWith("\r");
+}
+
+function hasLineEnd(bytes: Uint8Array): boolean {
+  return bytes.includes(10) || bytes.includes(13);
+}
+
+/**
+ * By the first bytes: how to decode the file, and how many bytes of it are the mark; undefined if they are
+ * binary. The decoder would take a mark at the start of any piece for the file's.
+ */
+function startOf(bytes: Uint8Array): { readonly decoder: TextDecoder; readonly mark: number } | undefined {
+  const decoder = (label: string) => new TextDecoder(label, { ignoreBOM: true });
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { decoder: decoder("utf-16le"), mark: 2 };
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { decoder: decoder("utf-16be"), mark: 2 };
+  if (bytes.subarray(0, 8_192).includes(0)) return undefined;
+  const mark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  return { decoder: decoder("utf-8"), mark };
 }
 
 class Collector {

@@ -18,10 +18,10 @@ export const PLAIN: TextFormat = { encoding: "utf-8", bom: false };
 
 const BOM = "\ufeff";
 
-/** Undefined for a binary file: one with NUL bytes and no UTF-16 mark. */
+/** Undefined for a binary file: one with NUL characters, or with half a character of UTF-16. */
 export function decodeText(bytes: Uint8Array): DecodedText | undefined {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decoded(bytes.subarray(2), "utf-16le");
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return decoded(bytes.subarray(2), "utf-16be");
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return fromUtf16(bytes.subarray(2), "utf-16le");
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return fromUtf16(bytes.subarray(2), "utf-16be");
   if (bytes.includes(0)) return undefined;
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -30,12 +30,8 @@ export function decodeText(bytes: Uint8Array): DecodedText | undefined {
       : { text, encoding: "utf-8", bom: false };
   } catch {
     // Latin-1 gives each byte its own character, so that the untouched ones come back as they were.
-    return { text: fromLatin1(bytes), encoding: "latin1", bom: false };
+    return { text: fromUnits(bytes), encoding: "latin1", bom: false };
   }
-}
-
-function decoded(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): DecodedText {
-  return { text: new TextDecoder(encoding).decode(bytes), encoding, bom: true };
 }
 
 /** @throws {RangeError} if the text has characters that the file's encoding cannot hold. */
@@ -52,10 +48,20 @@ export function encodeText(text: string, format: TextFormat): Uint8Array {
   }
 }
 
-function fromLatin1(bytes: Uint8Array): string {
+/** Unit by unit: TextDecoder would replace half pairs, and drop a second mark. */
+function fromUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): DecodedText | undefined {
+  if (bytes.length % 2 !== 0) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const units = new Uint16Array(bytes.length / 2);
+  for (let at = 0; at < units.length; at++) units[at] = view.getUint16(at * 2, encoding === "utf-16le");
+  return units.includes(0) ? undefined : { text: fromUnits(units), encoding, bom: true };
+}
+
+/** In parts: a function takes only so many arguments. */
+function fromUnits(units: Uint8Array | Uint16Array): string {
   const parts: string[] = [];
-  for (let at = 0; at < bytes.length; at += 8_192) {
-    parts.push(String.fromCharCode(...bytes.subarray(at, at + 8_192)));
+  for (let at = 0; at < units.length; at += 8_192) {
+    parts.push(String.fromCharCode(...units.subarray(at, at + 8_192)));
   }
   return parts.join("");
 }
@@ -65,7 +71,8 @@ function toLatin1(text: string): Uint8Array {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code > 255) {
-      throw new RangeError(`the file is Latin-1 and cannot hold ${JSON.stringify(text.charAt(at))}`);
+      const [character] = text.slice(at);
+      throw new RangeError(`the file is Latin-1 and cannot hold ${JSON.stringify(character)}`);
     }
     bytes[at] = code;
   }

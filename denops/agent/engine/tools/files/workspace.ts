@@ -2,9 +2,10 @@
  * The project's files as the tools see them: the text on the user's screen where a buffer has unsaved
  * changes, else the bytes on disk.
  */
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Decision } from "../../../policy/file_access.ts";
-import { PathError, type ResolvedPath, resolvePath } from "../../../policy/path.ts";
+import { PathError, type ResolvedPath } from "../../../policy/path.ts";
+import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
 import type { Editor, UnsavedWrite } from "../../core/ports.ts";
@@ -27,14 +28,16 @@ export interface TextFile {
 
 export interface WorkspaceOptions {
   /** Real path of the project. */
-  readonly root: string;
+  readonly roots: readonly string[];
   readonly editor: Editor;
   /** May the model see what is in this path? */
   mayRead(path: ResolvedPath): Decision;
 }
 
 export class Workspace {
+  /** The project's own folder. */
   readonly root: string;
+  readonly #roots: readonly string[];
   readonly #mayRead: (path: ResolvedPath) => Decision;
   readonly #editor: Editor;
   /** Texts of unsaved buffers as the model was last shown them, by path. */
@@ -43,15 +46,16 @@ export class Workspace {
   readonly #known = new Map<string, string>();
 
   constructor(options: WorkspaceOptions) {
-    this.root = options.root;
+    this.#roots = options.roots;
+    this.root = options.roots[0] ?? "";
     this.#mayRead = options.mayRead;
     this.#editor = options.editor;
   }
 
   /** @throws {ToolError} if the path leads out of the project. */
-  async resolve(path: string): Promise<ResolvedPath> {
+  async resolve(path: string): Promise<RootedPath> {
     try {
-      return await resolvePath(path, this.root, lookups);
+      return await resolveInRoots(path, this.#roots, lookups);
     } catch (error) {
       if (error instanceof PathError) throw new ToolError(error.message);
       throw error;
@@ -59,7 +63,7 @@ export class Workspace {
   }
 
   /** As `resolve`, for a tool whose result shows the model what is there. */
-  async resolveReadable(path: string): Promise<ResolvedPath> {
+  async resolveReadable(path: string): Promise<RootedPath> {
     const resolved = await this.resolve(path);
     const decision = this.#mayRead(resolved);
     if (decision.verdict !== "allow") {
@@ -150,9 +154,9 @@ export class Workspace {
   }
 
   /** Deletes a file as it was read in `before`. A symbolic link itself is deleted, not its target. */
-  async remove(path: ResolvedPath, before: TextFile | undefined, signal: AbortSignal): Promise<FileChange> {
+  async remove(path: RootedPath, before: TextFile | undefined, signal: AbortSignal): Promise<FileChange> {
     await this.#unchanged(path, before, signal);
-    const link = join(this.root, path.named);
+    const { link } = path;
     const isLink = await lookups.kind(link) === "symlink";
     await act(`delete ${shownPath(path)}`, () => Deno.remove(isLink ? link : path.path));
     return {

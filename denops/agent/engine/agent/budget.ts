@@ -1,0 +1,71 @@
+/** What a turn, a session and a day may use up; over a cap the user is asked. Pure but for the date it is given. */
+import type { Budget as Caps, Price } from "../../protocol/config.ts";
+import type { Usage } from "../core/messages.ts";
+
+/** Money of one request in the price's currency; undefined where the model has no price. */
+export function costOf(usage: Usage, price: Price | undefined): number | undefined {
+  if (price === undefined) return undefined;
+  const fresh = usage.input - usage.cachedRead - usage.cachedWrite;
+  const perMillion = fresh * price.input + usage.output * price.output +
+    usage.cachedRead * (price.cached_read ?? price.input) +
+    usage.cachedWrite * (price.cached_write ?? price.input);
+  return perMillion / 1_000_000;
+}
+
+type Counter = "turn" | "session" | "day";
+
+export class Spending {
+  readonly #caps: Caps;
+  readonly #used: Record<Counter, number>;
+  /** How often each cap was raised by the user: each time by itself. */
+  readonly #raised: Record<Counter, number> = { turn: 0, session: 0, day: 0 };
+  #date: string;
+
+  /** @param spentToday money that other sessions have used up on `date` (YYYY-MM-DD) */
+  constructor(caps: Caps, spentToday: number, date: string) {
+    this.#caps = caps;
+    this.#used = { turn: 0, session: 0, day: spentToday };
+    this.#date = date;
+  }
+
+  beginTurn(): void {
+    this.#used.turn = 0;
+    this.#raised.turn = 0;
+  }
+
+  add(usage: Usage, cost: number | undefined, date: string): void {
+    if (date !== this.#date) {
+      this.#date = date;
+      this.#used.day = 0;
+    }
+    this.#used.turn += usage.input + usage.output;
+    this.#used.session += cost ?? 0;
+    this.#used.day += cost ?? 0;
+  }
+
+  /** The cap that is reached, as one line; undefined if none is. */
+  reached(): { readonly counter: Counter; readonly text: string } | undefined {
+    const caps = {
+      turn: this.#caps.max_tokens_per_turn,
+      session: this.#caps.max_cost_per_session,
+      day: this.#caps.max_cost_per_day,
+    };
+    for (const counter of ["turn", "session", "day"] as const) {
+      const cap = caps[counter];
+      if (cap === undefined || this.#used[counter] < cap * (this.#raised[counter] + 1)) continue;
+      const used = this.#used[counter];
+      const text = counter === "turn"
+        ? `this turn has used ${used} tokens; the cap is ${cap} (max_tokens_per_turn)`
+        : `this ${counter} has cost ${used.toFixed(2)}; the cap is ${
+          cap.toFixed(2)
+        } (max_cost_per_${counter})`;
+      return { counter, text };
+    }
+    return undefined;
+  }
+
+  /** The user lets it go on for as much again. */
+  raise(counter: Counter): void {
+    this.#raised[counter] += 1;
+  }
+}

@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
+import { noEditor } from "../../acp_editor.ts";
+import type { Editor } from "../../core/ports.ts";
+import { writeAtomic } from "./disk.ts";
+import type { TextFile } from "./workspace.ts";
+import { Workspace } from "./workspace.ts";
+
+const never = new AbortController().signal;
+
+function workspaceOf(project: Scratch, editor: Editor = noEditor): Workspace {
+  return new Workspace({ root: project.root, editor, mayRead: () => ({ verdict: "allow", rule: "test" }) });
+}
+
+async function read(workspace: Workspace, path: string): Promise<TextFile | undefined> {
+  return await workspace.readText(await workspace.resolve(path), never);
+}
+
+/** Reads, lets `meanwhile` happen, and writes. */
+async function edit(
+  project: Scratch,
+  path: string,
+  text: string,
+  meanwhile: () => unknown = () => {},
+  editor: Editor = noEditor,
+) {
+  const workspace = workspaceOf(project, editor);
+  const before = await read(workspace, path);
+  const target = await workspace.resolve(path);
+  await meanwhile();
+  return await workspace.writeText(target, before, text, never);
+}
+
+/** Every path below the folder, temporary files too. */
+async function listing(folder: string, prefix = ""): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    found.push(prefix + name);
+    if (isDirectory) found.push(...await listing(join(folder, name), `${prefix}${name}/`));
+  }
+  return found.sort();
+}
+
+const latin1 = Uint8Array.from([99, 97, 102, 233, 10]);
+const utf16 = Uint8Array.from([0xff, 0xfe, 97, 0, 10, 0]);
+
+const kept:
+  readonly (readonly [what: string, file: string | Uint8Array, text: string, bytes: readonly number[]])[] = [
+    ["Latin-1", latin1, "thé\n", [116, 104, 233, 10]],
+    ["UTF-16", utf16, "b\n", [0xff, 0xfe, 98, 0, 10, 0]],
+    ["the byte order mark", "\ufeffa", "b", [0xef, 0xbb, 0xbf, 98]],
+    ["plain UTF-8", "a", "ü", [0xc3, 0xbc]],
+  ];
+
+for (const [what, file, text, bytes] of kept) {
+  Deno.test(`a write keeps the file's format: ${what}`, async () => {
+    await using project = await scratch({ "a.txt": file });
+    const change = await edit(project, "a.txt", text);
+    assert.deepEqual([...await Deno.readFile(project.path("a.txt"))], bytes);
+    assert.deepEqual([change.kind, change.after, change.onDisk], ["modified", text, true]);
+    assert.deepEqual(await listing(project.root), ["a.txt"]);
+  });
+}
+
+Deno.test("a new file is created with its folders, as plain UTF-8", async () => {
+  await using project = await scratch();
+  const change = await edit(project, "src/deep/a.ts", "é\n");
+  assert.deepEqual(change, {
+    path: project.path("src/deep/a.ts"),
+    kind: "created",
+    after: "é\n",
+    onDisk: true,
+  });
+  assert.equal(await project.read("src/deep/a.ts"), "é\n");
+  assert.deepEqual(await listing(project.root), ["src", "src/deep", "src/deep/a.ts"]);
+});
+
+Deno.test({
+  name: "a write keeps the mode",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    for (const mode of [0o755, 0o600, 0o444]) {
+      await using project = await scratch({ "run.sh": "a\n" });
+      await Deno.chmod(project.path("run.sh"), mode);
+      await edit(project, "run.sh", "b\n");
+      const { mode: now } = await Deno.stat(project.path("run.sh"));
+      assert.equal((now ?? 0) & 0o7777, mode);
+    }
+  },
+});
+
+const meanwhiles:
+  readonly (readonly [what: string, path: string, change: (project: Scratch) => unknown, error: RegExp])[] = [
+    [
+      "changed",
+      "a.txt",
+      (project) => project.write("a.txt", "theirs\n"),
+      /^a\.txt changed meanwhile; nothing was written\. Read it again\.$/,
+    ],
+    ["deleted", "a.txt", (project) => Deno.remove(project.path("a.txt")), /^a\.txt changed meanwhile/],
+    ["created", "new.txt", (project) => project.write("new.txt", "theirs\n"), /^new\.txt changed meanwhile/],
+    ["created, empty", "new.txt", (project) => project.write("new.txt", ""), /^new\.txt changed meanwhile/],
+    [
+      "turned into a folder",
+      "new.txt",
+      (project) => Deno.mkdir(project.path("new.txt")),
+      /^new\.txt is a directory, not a file/,
+    ],
+    ["turned into a binary", "a.txt", (project) => project.write("a.txt", "a\0"), /^a\.txt is a binary file/],
+  ];
+
+for (const [what, path, change, error] of meanwhiles) {
+  Deno.test(`a file that was ${what} meanwhile is not written`, async () => {
+    await using project = await scratch({ "a.txt": "a\n" });
+    let before: readonly string[] = [];
+    const meanwhile = async () => {
+      await change(project);
+      before = await listing(project.root);
+    };
+    await assert.rejects(edit(project, path, "ours\n", meanwhile), { name: "ToolError", message: error });
+    assert.deepEqual(await listing(project.root), before);
+    const left = await Deno.readTextFile(project.path(path)).catch(() => "");
+    assert.ok(!left.includes("ours"));
+  });
+}
+
+Deno.test({
+  name: "a link within the project stays a link, and its target is written",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using project = await scratch({ "real/a.txt": "a\n" });
+    await Deno.symlink("real/a.txt", project.path("link.txt"));
+    await Deno.symlink("real", project.path("folder"));
+    await edit(project, "link.txt", "b\n");
+    await edit(project, "folder/new.txt", "n\n");
+    assert.ok((await Deno.lstat(project.path("link.txt"))).isSymlink);
+    assert.ok((await Deno.lstat(project.path("folder"))).isSymlink);
+    assert.equal(await project.read("real/a.txt"), "b\n");
+    assert.deepEqual(await listing(project.path("real")), ["a.txt", "new.txt"]);
+  },
+});
+
+Deno.test({
+  name: "a folder that was replaced by a link meanwhile leads nowhere else",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using outside = await scratch({ "a.txt": "theirs\n" });
+    await using project = await scratch({ "sub/a.txt": "theirs\n", "other/a.txt": "theirs\n" });
+    for (const target of [outside.root, project.path("other")]) {
+      const meanwhile = async () => {
+        await Deno.rename(project.path("sub"), project.path("old"));
+        await Deno.symlink(target, project.path("sub"));
+      };
+      await assert.rejects(edit(project, "sub/a.txt", "ours\n", meanwhile), { name: "ToolError" });
+      assert.equal(await Deno.readTextFile(join(target, "a.txt")), "theirs\n");
+      await Deno.remove(project.path("sub"));
+      await Deno.rename(project.path("old"), project.path("sub"));
+    }
+  },
+});
+
+Deno.test("what the file's encoding cannot hold is refused, and the file stays", async () => {
+  await using project = await scratch({ "a.txt": latin1 });
+  await assert.rejects(edit(project, "a.txt", "😀"), {
+    name: "ToolError",
+    message: 'Cannot write a.txt: the file is Latin-1 and cannot hold "😀"',
+  });
+  assert.deepEqual(await Deno.readFile(project.path("a.txt")), latin1);
+  assert.deepEqual(await listing(project.root), ["a.txt"]);
+});
+
+Deno.test("a cancelled write writes nothing", async () => {
+  await using project = await scratch({ "a.txt": "a\n" });
+  const workspace = workspaceOf(project);
+  const before = await read(workspace, "a.txt");
+  const target = await workspace.resolve("a.txt");
+  await assert.rejects(workspace.writeText(target, before, "b\n", AbortSignal.abort()));
+  assert.equal(await project.read("a.txt"), "a\n");
+  assert.deepEqual(await listing(project.root), ["a.txt"]);
+});
+
+Deno.test("an atomic write that fails leaves no file behind", async () => {
+  await using project = await scratch({ "folder/a.txt": "a\n" });
+  await assert.rejects(writeAtomic(project.path("folder"), new Uint8Array([1]), undefined));
+  await assert.rejects(writeAtomic(project.path(`x${"y".repeat(255)}`), new Uint8Array([1]), undefined));
+  assert.deepEqual(await listing(project.root), ["folder", "folder/a.txt"]);
+});
+
+Deno.test("the longest names that a file system takes are written", async () => {
+  await using project = await scratch();
+  for (const name of ["a".repeat(255), "ü".repeat(127), `a${"語".repeat(84)}`, "😀".repeat(63)]) {
+    await edit(project, name, "a\n");
+    assert.equal(await project.read(name), "a\n");
+  }
+});
+
+Deno.test("many at once: each is whole", async () => {
+  await using project = await scratch();
+  const texts = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(100_000));
+  await Promise.all(
+    texts.map((text) => writeAtomic(project.path("a.txt"), new TextEncoder().encode(text), 0o644)),
+  );
+  assert.ok(texts.includes(await project.read("a.txt")));
+  assert.deepEqual(await listing(project.root), ["a.txt"]);
+});
+
+Deno.test("what is no text to edit says so", async () => {
+  await using project = await scratch({ "b.bin": Uint8Array.from([0, 1]), "sub/a.txt": "a" });
+  await Deno.writeTextFile(project.path("huge.txt"), "a");
+  await Deno.truncate(project.path("huge.txt"), 20_000_001);
+  const workspace = workspaceOf(project);
+  const errors = {
+    "b.bin": "b.bin is a binary file.",
+    "sub": "sub is a directory, not a file.",
+    "huge.txt": "huge.txt is too large to edit (20000001 bytes).",
+  };
+  for (const [path, message] of Object.entries(errors)) {
+    await assert.rejects(read(workspace, path), { name: "ToolError", message });
+  }
+  assert.equal(await read(workspace, "none.txt"), undefined);
+});
+
+/** An editor in which a buffer of every file has unsaved changes. */
+function editorWith(text: string, answer: Awaited<ReturnType<Editor["writeUnsaved"]>>): Editor {
+  return { unsavedText: () => Promise.resolve(text), writeUnsaved: () => Promise.resolve(answer) };
+}
+
+Deno.test("unsaved changes: the text is the buffer's, the write goes into it", async () => {
+  await using project = await scratch({ "a.txt": "disk\n" });
+  const editor = editorWith("buffer\n", { status: "merged", text: "merged\n", saved: false });
+  assert.equal((await read(workspaceOf(project, editor), "a.txt"))?.text, "buffer\n");
+  const change = await edit(project, "a.txt", "ours\n", () => {}, editor);
+  assert.deepEqual([change.before, change.after, change.onDisk], ["buffer\n", "merged\n", false]);
+  assert.equal(await project.read("a.txt"), "disk\n");
+});
+
+Deno.test("unsaved changes on the same lines: nothing is written, both are shown", async () => {
+  await using project = await scratch({ "a.txt": "disk\n" });
+  const editor = editorWith("buffer\n", { status: "conflict", text: "<<<<<<< yours" });
+  await assert.rejects(edit(project, "a.txt", "ours\n", () => {}, editor), {
+    name: "ToolError",
+    message:
+      /^The user has unsaved changes on the same lines of a\.txt; nothing was written\.\n<<<<<<< yours$/,
+  });
+  assert.equal(await project.read("a.txt"), "disk\n");
+});
