@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { GREET, PLUGIN, startAgent } from "./support/agent.ts";
 import { transcript, waitForChat } from "./support/chat.ts";
 import { ChildNvim, type ChildOptions } from "./support/nvim.ts";
+import { scratch } from "./support/project.ts";
 
 const LINES = ["local one = 1", "local two = 2", "local three = 3"];
 
@@ -237,4 +238,18 @@ say Done.`;
     "✗ run curl example.com  Not allowed: a rule forbids it: network(curl example.com).",
     "✓ edit README.md  +1 −1",
   ]);
+});
+
+Deno.test("health shows the grants of every root", async () => {
+  await using folder = await scratch({ "util.ts": "" });
+  await using agent = await startAgent({ script: "say Hi.", options: `roots = { "${folder.root}" }` });
+  const { nvim, project } = agent;
+  await nvim.command("checkhealth agent");
+  const report = await nvim.lua<string>(
+    `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`,
+  );
+  assert.ok(report.includes(`root: ${project.root}, ${folder.root}`), report);
+  assert.ok(report.includes(`--allow-write=${project.root},${folder.root},`), report);
+  assert.match(report, /address: http:\/\/127\.0\.0\.1:\d+\/v1/);
+  assert.match(report, /The supervisor runs in a process of its own: denops\.vim is not installed/);
 });

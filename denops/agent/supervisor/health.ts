@@ -3,7 +3,7 @@ import type { UserConfig } from "../protocol/config.ts";
 import type { HealthReport } from "../protocol/ui.ts";
 import { launchCommand } from "./launch.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
-import { findRoot, type RootQuery } from "./root.ts";
+import { findRoot, otherRoots, type RootQuery } from "./root.ts";
 
 /** @param config the options, or what is wrong with them */
 export async function healthReport(
@@ -18,15 +18,19 @@ export async function healthReport(
     return undefined;
   };
   const user = typeof config === "string" ? note(`Wrong option: ${config}.`) : config;
-  const root = await findRoot(place, world.env("HOME")).catch(note);
-  const engine = user === undefined ? undefined : await engineConfig(user, world).catch(note);
-  const launch = user === undefined || root === undefined || engine === undefined
+  const home = world.env("HOME");
+  const root = await findRoot(place, home).catch(note);
+  const others = user === undefined || root === undefined
     ? undefined
-    : await launchCommand([root], engine, user, () => {}).catch(note);
+    : await otherRoots(user.roots, root, home).catch(note);
+  const engine = user === undefined ? undefined : await engineConfig(user, world).catch(note);
+  const launch = user === undefined || root === undefined || engine === undefined || others === undefined
+    ? undefined
+    : await launchCommand([root, ...others], engine, user, () => {}).catch(note);
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
     address: engine?.provider.base_url ?? "",
-    root: root ?? "",
+    root: [...(root === undefined ? [] : [root]), ...(others ?? [])].join(", "),
     provider: engine?.provider.name ?? "",
     model: engine?.model ?? "",
     // Found or not; the key itself is never shown.
