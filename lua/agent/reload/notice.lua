@@ -27,8 +27,7 @@ M.unknown_base = notice(
 M.deleted = notice("%s was deleted; its buffer keeps the text: `:write` brings the file back, `:bwipeout!` drops it")
 
 local conflict = notice(
-  "%s: your unsaved text was kept in %d %s the agent changed too; `:write!` would overwrite the agent's version, "
-    .. "`:Agent changes` shows both"
+  "%s: your unsaved text was kept in %d %s the agent changed too; `:write!` would overwrite the agent's version"
 )
 
 ---@param path string
