@@ -10,7 +10,11 @@ import { Workspace } from "./workspace.ts";
 const never = new AbortController().signal;
 
 function workspaceOf(project: Scratch, editor: Editor = noEditor): Workspace {
-  return new Workspace({ root: project.root, editor, mayRead: () => ({ verdict: "allow", rule: "test" }) });
+  return new Workspace({
+    roots: [project.root],
+    editor,
+    mayRead: () => ({ verdict: "allow", rule: "test" }),
+  });
 }
 
 async function read(workspace: Workspace, path: string): Promise<TextFile | undefined> {
@@ -29,7 +33,7 @@ async function edit(
   const before = await read(workspace, path);
   const target = await workspace.resolve(path);
   await meanwhile();
-  return await workspace.writeText(target, before, text, never);
+  return await workspace.writeText(target, before, text, before?.text ?? "", never);
 }
 
 /** Every path below the folder, temporary files too. */
