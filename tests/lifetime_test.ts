@@ -185,11 +185,6 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
     'Unknown provider "nobody". Known are: ',
   ],
   [
-    "a number out of range",
-    "max_iterations = 0",
-    "Wrong option: max_iterations: Too small: expected number to be >=1.",
-  ],
-  [
     "a root that is not there",
     'root = "/no/such/folder"',
     "Cannot use /no/such/folder as the project: there is no such folder. Set the option root.",

@@ -109,7 +109,7 @@ const meanwhiles:
       "turned into a folder",
       "new.txt",
       (project) => Deno.mkdir(project.path("new.txt")),
-      /^new\.txt is a directory, not a file/,
+      /^new\.txt is a folder, not a file/,
     ],
     ["turned into a binary", "a.txt", (project) => project.write("a.txt", "a\0"), /^a\.txt is a binary file/],
   ];
@@ -179,7 +179,7 @@ Deno.test("a cancelled write writes nothing", async () => {
   const workspace = workspaceOf(project);
   const before = await read(workspace, "a.txt");
   const target = await workspace.resolve("a.txt");
-  await assert.rejects(workspace.writeText(target, before, "b\n", AbortSignal.abort()));
+  await assert.rejects(workspace.writeText(target, before, "b\n", before?.text ?? "", AbortSignal.abort()));
   assert.equal(await project.read("a.txt"), "a\n");
   assert.deepEqual(await listing(project.root), ["a.txt"]);
 });
@@ -216,7 +216,7 @@ Deno.test("what is no text to edit says so", async () => {
   const workspace = workspaceOf(project);
   const errors = {
     "b.bin": "b.bin is a binary file.",
-    "sub": "sub is a directory, not a file.",
+    "sub": "sub is a folder, not a file.",
     "huge.txt": "huge.txt is too large to edit (20000001 bytes).",
   };
   for (const [path, message] of Object.entries(errors)) {
