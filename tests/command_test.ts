@@ -113,15 +113,15 @@ Deno.test("the environment holds no key and nothing of the user's but the usual"
 Deno.test("the exact command is what is asked, edited and run", async () => {
   await using agent = await startAgent({
     script: `${
-      call("echo one")
+      call("touch one")
     }\n---\nexpect the user changed the command to: echo two\nexpect two\nsay Seen.`,
   });
   const { nvim, server } = agent;
   await nvim.command("Agent go");
-  await nvim.waitForScreen("$ echo one");
+  await nvim.waitForScreen("$ touch one");
   await nvim.waitForScreen("e edit");
   await nvim.keys("e");
-  await nvim.waitForScreen("Run: echo one");
+  await nvim.waitForScreen("Run: touch one");
   await nvim.keys("<C-u>echo two<CR>");
   await nvim.waitForScreen("Seen.");
   assert.deepEqual(server.problems, []);

@@ -1,5 +1,5 @@
 /** May this command line run? Pure; the gate asks at the moment of running, on exactly what runs. */
-import { type CommandVerdict, judgeCommand } from "./command.ts";
+import { type CommandVerdict, judgeCommand, type Places } from "./command.ts";
 import type { Decision } from "./file_access.ts";
 import { lineRules, type Rule, ruleText } from "./rules.ts";
 
@@ -14,6 +14,8 @@ export interface CommandCircumstances {
   readonly sandboxed: boolean;
   /** Commands that only look may run unasked. */
   readonly allowSafe: boolean;
+  /** The project and the home folder, so that absolute paths are understood. */
+  readonly places: Places;
 }
 
 export interface CommandDecision {
@@ -24,7 +26,7 @@ export interface CommandDecision {
 }
 
 export function decideCommand(request: CommandRequest, circumstances: CommandCircumstances): CommandDecision {
-  const verdict = judgeCommand(request.line);
+  const verdict = judgeCommand(request.line, circumstances.places);
   const { rules, sandboxed, allowSafe } = circumstances;
   const ask = (rule: string, reason: string, always = false): CommandDecision => ({
     decision: { verdict: "ask", rule, reason },

@@ -4,7 +4,7 @@
  */
 // @ts-types="./picomatch.d.ts"
 import picomatch from "picomatch";
-import { commandMatches, type CommandVerdict, specificity } from "./command.ts";
+import { commandMatches, type CommandVerdict, lineTouches, specificity } from "./command.ts";
 import type { SafeToWrite } from "../protocol/config.ts";
 import type { ResolvedPath } from "./path.ts";
 
@@ -98,14 +98,13 @@ export function lineRules(
 ): LineRules | undefined {
   const of = (verdict: RuleVerdict) => rules.filter((rule) => rule.kind === kind && rule.verdict === verdict);
   for (const verdict of ["deny", "ask"] as const) {
-    const named = of(verdict).filter((rule) =>
-      line.commands.some((command) => commandMatches(rule.pattern, command))
-    );
-    const rule = mostSpecific(named);
+    const rule = mostSpecific(of(verdict).filter(({ pattern }) => lineTouches(pattern, line)));
     if (rule !== undefined) return { verdict, rule };
   }
-  if (!line.parsed || line.commands.length === 0) return undefined;
-  const allowing = line.commands.map((command) =>
+  // Wrappers such as `env` only stand around the command that counts.
+  const own = line.commands.filter(({ transparent }) => !transparent);
+  if (!line.parsed || own.length === 0) return undefined;
+  const allowing = own.map((command) =>
     mostSpecific(of("allow").filter((rule) => commandMatches(rule.pattern, command)))
   );
   const found = allowing.flatMap((rule) => rule === undefined ? [] : [rule]);

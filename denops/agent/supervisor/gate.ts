@@ -103,6 +103,7 @@ export class Gate {
       rules: context.rules.rules(context.chat),
       sandboxed: context.sandboxed,
       allowSafe: context.allowSafe,
+      places: { root: context.root, ...(HOME === undefined ? {} : { home: HOME }) },
     });
     const force = meta?.force === true;
     const grant = (granted: CommandInput) =>
@@ -179,12 +180,16 @@ export class Gate {
 
   async #always(answer: UserAnswer, { rules, chat }: GateContext): Promise<void> {
     try {
-      const rule = await rules.add(answer.rule ?? "", "allow", "project", chat);
+      const added: string[] = [];
+      // A line of several commands is allowed by several rules.
+      for (const text of (answer.rule ?? "").split(/(?<=\))\s*,\s*(?=\w+\()/)) {
+        added.push(ruleText(await rules.add(text, "allow", "project", chat)));
+      }
       this.#push({
         type: "notice",
         chat,
         severity: "info",
-        text: `From now on allowed in this project: ${ruleText(rule)}`,
+        text: `From now on allowed in this project: ${added.join(", ")}`,
       });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
@@ -197,6 +202,8 @@ export class Gate {
     }
   }
 }
+
+const HOME = Deno.env.get("HOME");
 
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 

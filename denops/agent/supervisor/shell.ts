@@ -23,7 +23,8 @@ export type CommandLevel = "bubblewrap" | "seatbelt" | "none";
 
 /** What holds commands here. */
 export async function commandLevel(user: Pick<UserConfig, "sandbox">): Promise<CommandLevel> {
-  if (user.sandbox === "off") return "none";
+  // Lines are judged as bash reads them: with another shell a person has to look.
+  if (user.sandbox === "off" || await findProgram("bash") === undefined) return "none";
   if ((await sandbox()).level === "bubblewrap") return "bubblewrap";
   return Deno.build.os === "darwin" && await findProgram("sandbox-exec") !== undefined ? "seatbelt" : "none";
 }

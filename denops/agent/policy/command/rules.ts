@@ -1,0 +1,125 @@
+/**
+ * Patterns of permission rules on commands: the inside of `run(git diff *)`.
+ *
+ * A pattern is words. `*` alone stands for any number of words, none too; within a word for any characters of it.
+ * Quotes hold words with spaces together, a backslash takes the meaning from what follows. Pure.
+ */
+import type { SimpleCommand } from "./findings.ts";
+import { isPlainVariable } from "./wrappers.ts";
+
+/** One word of a pattern: literal texts with anything between them. */
+type Piece = { readonly kind: "any" } | { readonly kind: "word"; readonly texts: readonly string[] };
+
+function read(pattern: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let texts: string[] = [""];
+  let started = false;
+  let quote = "";
+  const add = (char: string) => {
+    texts.push((texts.pop() ?? "") + char);
+    started = true;
+  };
+  const end = () => {
+    if (started) {
+      pieces.push(texts.length === 2 && texts.join("") === "" ? { kind: "any" } : { kind: "word", texts });
+    }
+    texts = [""];
+    started = false;
+  };
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern.charAt(at);
+    if (char === "\\" && quote !== "'" && at + 1 < pattern.length) add(pattern.charAt(++at));
+    else if (quote !== "" && char === quote) quote = "";
+    else if (quote === "" && (char === "'" || char === '"')) {
+      quote = char;
+      started = true;
+    } else if (char === "*") {
+      texts.push("");
+      started = true;
+    } else if (quote === "" && /\s/.test(char)) end();
+    else add(char);
+  }
+  end();
+  return pieces;
+}
+
+/** The texts must occur in this order, the first at the start, the last at the end. */
+function matchesWord(texts: readonly string[], word: string): boolean {
+  const [first = "", ...rest] = texts;
+  if (rest.length === 0) return word === first;
+  const last = rest.pop() ?? "";
+  if (!word.startsWith(first) || word.length < first.length + last.length || !word.endsWith(last)) {
+    return false;
+  }
+  const end = word.length - last.length;
+  let at = first.length;
+  for (const text of rest) {
+    const found = word.indexOf(text, at);
+    if (found < 0 || found + text.length > end) return false;
+    at = found + text.length;
+  }
+  return true;
+}
+
+/** Goes back to the last `*` where it fails: linear in practice, never worse than words × pieces. */
+function matchesWords(pieces: readonly Piece[], words: readonly string[]): boolean {
+  let [piece, word] = [0, 0];
+  let star = -1;
+  let from = 0;
+  while (word < words.length) {
+    const current = pieces[piece];
+    if (current?.kind === "word" && matchesWord(current.texts, words[word] ?? "")) {
+      piece++;
+      word++;
+    } else if (current?.kind === "any") {
+      star = piece++;
+      from = word;
+    } else if (star >= 0) {
+      piece = star + 1;
+      word = ++from;
+    } else return false;
+  }
+  return pieces.slice(piece).every(({ kind }) => kind === "any");
+}
+
+/**
+ * True if an allow rule of this pattern covers the command: exactly these words, and nothing besides that the rule
+ * does not name: no redirection into a file, no variables but those that only change how output looks.
+ */
+export function commandMatches(pattern: string, command: SimpleCommand): boolean {
+  if (command.dynamic || command.words.length === 0 || command.redirects.length > 0) return false;
+  if (!command.assignments.every(isPlainVariable)) return false;
+  return matchesWords(read(pattern), command.words);
+}
+
+/**
+ * True if an ask or deny rule of this pattern touches the command. More generous than {@link commandMatches}:
+ * the program counts whatever its folder and its case, and nothing around it takes it out of the rule.
+ */
+export function commandTouches(pattern: string, command: SimpleCommand): boolean {
+  const [name, ...args] = command.words;
+  if (name === undefined) return false;
+  const pieces = read(pattern);
+  const base = name.slice(name.lastIndexOf("/") + 1);
+  return [name, base, base.toLowerCase()].some((one) => matchesWords(pieces, [one, ...args]));
+}
+
+/** How narrow a pattern is: the higher wins. Literal characters count, and a pattern without `*` most. */
+export function specificity(pattern: string): number {
+  const pieces = read(pattern);
+  const literal = pieces.reduce(
+    (sum, piece) => sum + (piece.kind === "word" ? piece.texts.join("").length + 1 : 0),
+    0,
+  );
+  const exact = pieces.every((piece) => piece.kind === "word" && piece.texts.length === 1);
+  return exact && pieces.length > 0 ? literal + 10_000 : literal;
+}
+
+/** A pattern that means exactly these words. */
+export function quotePattern(words: readonly string[]): string {
+  return words.map((word) => {
+    const escaped = word.replace(/[\\*]/g, "\\$&");
+    if (word !== "" && !/[\s'"]/.test(word)) return escaped;
+    return `"${escaped.replaceAll('"', '\\"')}"`;
+  }).join(" ");
+}
