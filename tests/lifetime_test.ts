@@ -185,9 +185,9 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
     'Unknown provider "nobody". Known are: ',
   ],
   [
-    "a number out of range",
-    "max_iterations = 0",
-    "Wrong option: max_iterations: Too small: expected number to be >=1.",
+    "an option that only the supervisor checks",
+    "command_write = { 1 }",
+    "Wrong option: command_write.0: Invalid input: expected string, received number.",
   ],
   [
     "a root that is not there",
@@ -204,7 +204,7 @@ for (const [name, options, line] of WRONG) {
     await waitForChat(nvim, line);
     assert.equal((await transcript(nvim)).length, 2);
     await nvim.lua(
-      "require('agent').setup({ deno = { 'deno' }, provider = 'test', max_iterations = 5, root = vim.fn.getcwd() })",
+      "require('agent').setup({ deno = { 'deno' }, provider = 'test', command_write = {}, root = vim.fn.getcwd() })",
     );
     await goesOn(agent);
   });

@@ -74,10 +74,12 @@ end
 
 ---@return boolean
 local function denops_is_there()
-  return vim.g.loaded_denops ~= nil
-    and not vim.list_contains({ 1, true }, vim.g["denops#disabled"])
-    and vim.fn.exists("*denops#server#status") == 1
-    and vim.fn["denops#server#status"]() ~= "stopped"
+  if vim.g.loaded_denops == nil or vim.list_contains({ 1, true }, vim.g["denops#disabled"]) then
+    return false
+  end
+  -- Called, not looked for: it may not have been autoloaded yet.
+  local ok, status = pcall(vim.fn["denops#server#status"])
+  return ok and status ~= "stopped"
 end
 
 --- How the process ended: its code or signal, and the first line that tells what went wrong.
