@@ -77,7 +77,7 @@ local function denops_is_there()
   if vim.g.loaded_denops == nil or vim.list_contains({ 1, true }, vim.g["denops#disabled"]) then
     return false
   end
-  -- Called, not looked for: it may not have been autoloaded yet.
+  -- Called and not looked for: it is loaded with the first call.
   local ok, status = pcall(vim.fn["denops#server#status"])
   return ok and status ~= "stopped"
 end

@@ -10,7 +10,11 @@ import { Workspace } from "./workspace.ts";
 const never = new AbortController().signal;
 
 function workspaceOf(project: Scratch, editor: Editor = noEditor): Workspace {
-  return new Workspace({ root: project.root, editor, mayRead: () => ({ verdict: "allow", rule: "test" }) });
+  return new Workspace({
+    roots: [project.root],
+    editor,
+    mayRead: () => ({ verdict: "allow", rule: "test" }),
+  });
 }
 
 async function read(workspace: Workspace, path: string): Promise<TextFile | undefined> {
@@ -29,7 +33,7 @@ async function edit(
   const before = await read(workspace, path);
   const target = await workspace.resolve(path);
   await meanwhile();
-  return await workspace.writeText(target, before, text, never);
+  return await workspace.writeText(target, before, text, before?.text ?? "", never);
 }
 
 /** Every path below the folder, temporary files too. */
@@ -105,7 +109,7 @@ const meanwhiles:
       "turned into a folder",
       "new.txt",
       (project) => Deno.mkdir(project.path("new.txt")),
-      /^new\.txt is a directory, not a file/,
+      /^new\.txt is a folder, not a file/,
     ],
     ["turned into a binary", "a.txt", (project) => project.write("a.txt", "a\0"), /^a\.txt is a binary file/],
   ];
@@ -175,7 +179,7 @@ Deno.test("a cancelled write writes nothing", async () => {
   const workspace = workspaceOf(project);
   const before = await read(workspace, "a.txt");
   const target = await workspace.resolve("a.txt");
-  await assert.rejects(workspace.writeText(target, before, "b\n", AbortSignal.abort()));
+  await assert.rejects(workspace.writeText(target, before, "b\n", before?.text ?? "", AbortSignal.abort()));
   assert.equal(await project.read("a.txt"), "a\n");
   assert.deepEqual(await listing(project.root), ["a.txt"]);
 });
@@ -212,7 +216,7 @@ Deno.test("what is no text to edit says so", async () => {
   const workspace = workspaceOf(project);
   const errors = {
     "b.bin": "b.bin is a binary file.",
-    "sub": "sub is a directory, not a file.",
+    "sub": "sub is a folder, not a file.",
     "huge.txt": "huge.txt is too large to edit (20000001 bytes).",
   };
   for (const [path, message] of Object.entries(errors)) {
