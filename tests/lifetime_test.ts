@@ -185,6 +185,11 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
     'Unknown provider "nobody". Known are: ',
   ],
   [
+    "an option that only the supervisor checks",
+    "command_write = { 1 }",
+    "Wrong option: command_write.0: Invalid input: expected string, received number.",
+  ],
+  [
     "a root that is not there",
     'root = "/no/such/folder"',
     "Cannot use /no/such/folder as the project: there is no such folder. Set the option root.",
@@ -199,7 +204,7 @@ for (const [name, options, line] of WRONG) {
     await waitForChat(nvim, line);
     assert.equal((await transcript(nvim)).length, 2);
     await nvim.lua(
-      "require('agent').setup({ deno = { 'deno' }, provider = 'test', max_iterations = 5, root = vim.fn.getcwd() })",
+      "require('agent').setup({ deno = { 'deno' }, provider = 'test', command_write = {}, root = vim.fn.getcwd() })",
     );
     await goesOn(agent);
   });
