@@ -266,6 +266,8 @@ Deno.test("a program that runs a command never lowers its severity", () => {
   const simple = anyLine.map((line) => line.split(/[;&|\n]/)[0]?.trim() ?? "").filter(isSimple);
   fc.assert(
     fc.property(simple, fc.constantFrom(...PREFIXES), (line, prefix) => {
+      // What is fed to xargs becomes arguments, and no longer is what the command reads.
+      if (prefix.startsWith("xargs") && line.includes("<<")) return;
       const [plain, wrapped] = [judgeCommand(line), judgeCommand(`${prefix} ${line}`)];
       const message =
         `${prefix}: ${plain.severity} (${plain.reason}) → ${wrapped.severity} (${wrapped.reason})`;
