@@ -115,6 +115,7 @@ for (const { what, script, at, results, kept } of phases) {
       const told = engine.results();
       assert.deepEqual(told.slice(-1), results.slice(-1), wire);
       if (at === "approval_requested") assert.equal(await engine.project.read(".env"), "KEY=1\n");
+      assert.ok(engine.asked.length <= 1, "nobody is asked after a cancel");
       engine.server.play("expect Go on\nsay Done");
       assert.deepEqual(await engine.prompt("Go on"), END_TURN);
       const sent = JSON.stringify(engine.server.requests.at(-1)?.body);

@@ -37,6 +37,8 @@ const refused: readonly (readonly [what: string, text: string])[] = [
   ["a string between backticks", '{"content": `if (a) { b }}'],
   ["a word as value", '{"path": a.ts}'],
   ["two objects", '{"a": 1}{"b": 2}'],
+  ["two members without a comma", '{"a": "b" "c": "d"}'],
+  ["a word after a string", '{"content": "x "y}'],
   ["two values", '{"a": "b" "c"}'],
   ["text after it", '{"a": 1} I think'],
   ["text before it", 'Arguments: {"a": 1}'],
