@@ -9,6 +9,7 @@ import {
   type RunningEngine,
   startEngine,
 } from "../../../tests/support/engine_session.ts";
+import { soon } from "../../../tests/support/soon.ts";
 import { type WireName, WIRES } from "../protocol/providers.ts";
 import type { AgentEvent } from "./core/events.ts";
 import type { ApprovalAnswer } from "./core/ports.ts";
@@ -91,38 +92,43 @@ const phases: readonly Phase[] = [
   },
 ];
 
-for (const { what, script, at, results, kept } of phases) {
-  Deno.test(`cancelled ${what}: over at once, and the history can go on`, async () => {
-    for (const wire of WIRES) {
-      let since = Infinity;
-      const cancel = () => {
-        since = performance.now();
-        engine.session.cancel();
-      };
-      await using engine: RunningEngine = await startEngine({
-        wire,
-        script,
-        files: FILES,
-        tools: [endless],
-        ask: noAnswer,
-        publish: (event) => event.type === at && since === Infinity && cancel(),
-      });
-      if (at === "here") engine.server.reached("here").then(cancel);
-      assert.deepEqual(await engine.prompt("Go"), CANCELLED);
-      const milliseconds = performance.now() - since;
-      assert.ok(milliseconds < MOST_MS, `${wire}: ${milliseconds} ms`);
-      // What ran at the same time may have ended before.
-      const told = engine.results();
-      assert.deepEqual(told.slice(-1), results.slice(-1), wire);
-      if (at === "approval_requested") assert.equal(await engine.project.read(".env"), "KEY=1\n");
-      engine.server.play("expect Go on\nsay Done");
-      assert.deepEqual(await engine.prompt("Go on"), END_TURN);
-      const sent = JSON.stringify(engine.server.requests.at(-1)?.body);
-      assert.ok(sent.includes(kept ?? "[The answer was interrupted here.]"), sent);
-      assert.deepEqual(engine.server.problems, [], wire);
-      checkEvents(engine.events);
-    }
+for (const phase of phases) {
+  for (const wire of WIRES) {
+    Deno.test(`${wire}: cancelled ${phase.what}: over at once, and the history can go on`, async () => {
+      await soon(MOST_MS, () => cancelIn(phase, wire));
+    });
+  }
+}
+
+/** The milliseconds from the cancel to the turn's end. */
+async function cancelIn({ script, at, results, kept }: Phase, wire: WireName): Promise<number> {
+  let since = Infinity;
+  const cancel = () => {
+    since = performance.now();
+    engine.session.cancel();
+  };
+  await using engine: RunningEngine = await startEngine({
+    wire,
+    script,
+    files: FILES,
+    tools: [endless],
+    ask: noAnswer,
+    publish: (event) => event.type === at && since === Infinity && cancel(),
   });
+  if (at === "here") engine.server.reached("here").then(cancel);
+  assert.deepEqual(await engine.prompt("Go"), CANCELLED);
+  const milliseconds = performance.now() - since;
+  // What ran at the same time may have ended before.
+  assert.deepEqual(engine.results().slice(-1), results.slice(-1), wire);
+  if (at === "approval_requested") assert.equal(await engine.project.read(".env"), "KEY=1\n");
+  assert.ok(engine.asked.length <= 1, "nobody is asked after a cancel");
+  engine.server.play("expect Go on\nsay Done");
+  assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+  const sent = JSON.stringify(engine.server.requests.at(-1)?.body);
+  assert.ok(sent.includes(kept ?? "[The answer was interrupted here.]"), sent);
+  assert.deepEqual(engine.server.problems, [], wire);
+  checkEvents(engine.events);
+  return milliseconds;
 }
 
 Deno.test("prompts run one after the other", async () => {

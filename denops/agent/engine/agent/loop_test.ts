@@ -1,5 +1,10 @@
 /** Whole turns of the real session with a scripted model. */
 import assert from "node:assert/strict";
+import { checkRequest } from "../../../../tests/model/model_checks.ts";
+import { isObject, type JsonObject } from "../../../../tests/model/model_messages.ts";
+import { engineConfig } from "../../../../tests/support/engine_config.ts";
+import { serve } from "../../../../tests/support/model_client.ts";
+import { events } from "../../../../tests/support/wire_play.ts";
 import { CANCELLED, checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
 import { WIRES } from "../../protocol/providers.ts";
 
@@ -31,8 +36,7 @@ for (const wire of WIRES) {
   });
 }
 
-Deno.test("calls that have one id, or none, get results of their own", async () => {
-  // The scripted server numbers its calls; without a new script it would begin at one again.
+Deno.test("calls of every answer get results of their own", async () => {
   for (const wire of WIRES) {
     await using engine = await startEngine({
       wire,
@@ -45,6 +49,46 @@ Deno.test("calls that have one id, or none, get results of their own", async () 
     assert.deepEqual(engine.server.problems, []);
   }
 });
+
+/** Calls with the ids that a provider may give: each must be known by an id of its own. */
+const ids: readonly (readonly [what: string, first: unknown, second: unknown])[] = [
+  ["none", undefined, undefined],
+  ["one for all", "x", "x"],
+  ["numbers that begin again with each answer", "1", "2"],
+];
+
+for (const [what, first, second] of ids) {
+  Deno.test(`ids of calls: ${what}`, async () => {
+    const called = (index: number, id: unknown) => ({
+      index,
+      id,
+      function: { name: "read_file", arguments: '{"path":"a.txt"}' },
+    });
+    const calls = {
+      choices: [{
+        delta: { tool_calls: [called(0, first), called(1, second)] },
+        finish_reason: "tool_calls",
+      }],
+    };
+    const text = { choices: [{ delta: { content: "Done" }, finish_reason: "stop" }] };
+    const bodies: JsonObject[] = [];
+    await using server = serve(async (http, { body }) => {
+      const value: unknown = JSON.parse(body);
+      if (isObject(value)) bodies.push(value);
+      await http.begin(200, { connection: "close" });
+      await http.write(events(bodies.length < 3 ? calls : text, "[DONE]"));
+      await http.end();
+    });
+    const { provider } = engineConfig(server.url);
+    await using engine = await startEngine({ script: "", files: FILES, config: { provider } });
+    assert.deepEqual(await engine.prompt("Read"), END_TURN);
+    assert.deepEqual(bodies.flatMap((body) => checkRequest("openai_chat", {}, body)), []);
+    const known = engine.messages().flatMap((message) => message.role === "tool" ? [message.id] : []);
+    assert.equal(new Set(known).size, 4);
+    assert.match(known[2] ?? "", /^[a-zA-Z0-9]{9}$/);
+    checkEvents(engine.events);
+  });
+}
 
 Deno.test("a call that streams in shows what it is about as soon as that is known, and its lines", async () => {
   const content = "one\ntwo\n\\ three\n";

@@ -54,6 +54,8 @@ Deno.test("a message without its calls keeps text and reasoning", () => {
     { type: "thought", text: "." },
     { type: "signature", signature: "s" },
     { type: "redacted", data: "r" },
+    { type: "thought", text: "So." },
+    { type: "signature", signature: "t" },
     { type: "thought", text: "not signed" },
     { type: "text", text: "a" },
     start(0, "a"),
@@ -64,7 +66,11 @@ Deno.test("a message without its calls keeps text and reasoning", () => {
     role: "assistant",
     text: "ab",
     calls: [],
-    reasoning: [{ type: "signed", text: "Hm.", signature: "s" }, { type: "redacted", data: "r" }],
+    reasoning: [
+      { type: "signed", text: "Hm.", signature: "s" },
+      { type: "redacted", data: "r" },
+      { type: "signed", text: "So.", signature: "t" },
+    ],
   });
   assert.equal(assembly.message({ withCalls: true }).calls.length, 1);
 });

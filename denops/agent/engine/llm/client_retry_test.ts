@@ -133,9 +133,9 @@ Deno.test("silence in an error's body does not hold the client", async () => {
 });
 
 Deno.test("every byte counts as a sign of life, also one that is no event", async () => {
-  const comments = Array.from({ length: 12 }, () => "garbage : keep-alive").join("\n");
-  await using server = await ModelServer.start(`slow 30\n${comments}\nsay Fine`, { secrets });
-  const { text, retries } = await listen(server.url, { timeout: 0.2 });
+  const comments = Array.from({ length: 50 }, () => "garbage : keep-alive").join("\n");
+  await using server = await ModelServer.start(`slow 15\n${comments}\nsay Fine`, { secrets });
+  const { text, retries } = await listen(server.url, { timeout: 0.6 });
   assert.equal(text, "Fine");
   assert.deepEqual(retries, []);
 });

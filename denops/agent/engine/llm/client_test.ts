@@ -5,7 +5,7 @@ import { ModelServer } from "../../../../tests/model/model_server.ts";
 import { request, user } from "../../../../tests/support/conversations.ts";
 import { checked, KEY, listen, serve, stream } from "../../../../tests/support/model_client.ts";
 import { utf8 } from "../../../../tests/support/pieces.ts";
-import { events } from "../../../../tests/support/wire_play.ts";
+import { events, lines } from "../../../../tests/support/wire_play.ts";
 import { type WireName, WIRES } from "../../protocol/providers.ts";
 import type { ModelEvent } from "./client.ts";
 
@@ -300,10 +300,17 @@ for (const wire of WIRES) {
 }
 
 Deno.test("a long answer in small tokens is whole, however much JSON is around them", async () => {
-  await using server = await ModelServer.start("flood 30000", { secrets });
+  const token = { choices: [{ delta: { content: "word " }, logprobs: null }], obfuscation: "x".repeat(300) };
+  const many = events(...Array.from({ length: 1_000 }, () => token));
+  await using server = serve(async (http) => {
+    await http.begin(200, { connection: "close" });
+    for (let left = 9_000_000 / many.length; left > 0; left--) await http.write(many);
+    await http.write(events({ choices: [{ delta: {}, finish_reason: "stop" }] }, "[DONE]"));
+    await http.end();
+  });
   const { end, text } = await listen(server.url);
   assert.equal(end, "done");
-  assert.ok(text.endsWith("word30000 "));
+  assert.ok(text.length > 100_000);
 });
 
 Deno.test("an error page without end is read in part only", async () => {
@@ -325,6 +332,24 @@ Deno.test("what breaks off after the reason to stop was whole", async () => {
   });
   const { end, text } = await listen(server.url);
   assert.deepEqual([end, text], ["done", "Whole"]);
+});
+
+Deno.test("a body that ends within a frame was cut off, it is no garbage", async () => {
+  const whole = {
+    openai_chat: events({ choices: [{ delta: { content: "Half" } }] }),
+    anthropic_messages: events({ type: "content_block_delta", delta: { type: "text_delta", text: "Half" } }),
+    ollama: lines({ message: { content: "Half" } }),
+  };
+  for (const wire of WIRES) {
+    await using server = serve(async (http) => {
+      await http.begin(200, { connection: "close" });
+      await http.write(whole[wire]);
+      await http.write(whole[wire].subarray(0, 20));
+      await http.end();
+    });
+    const { error, text } = await listen(server.url, { wire });
+    assert.deepEqual([error?.kind, text], ["cut_off", "Half"], wire);
+  }
 });
 
 /** Anything that can happen to an answer, in any order. */

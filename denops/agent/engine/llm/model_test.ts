@@ -95,6 +95,21 @@ Deno.test("what the model can is asked with the key, and not knowing it ends not
   }
 });
 
+Deno.test("what could not be asked is asked again with the next request", async () => {
+  const asked: string[] = [];
+  await using server = serve(async (http, { path }) => {
+    asked.push(path);
+    const body = path === "/api/chat"
+      ? '{"message": {"content": "Hello"}, "done": true}\n'
+      : '{"error": "busy"}';
+    await http.respond(path === "/api/chat" ? 200 : 503, { connection: "close" }, body);
+  });
+  const model = createModel(engineConfig(server.url, "ollama"));
+  await answer(model);
+  await answer(model);
+  assert.deepEqual(asked, ["/api/show", "/api/chat", "/api/show", "/api/chat"]);
+});
+
 Deno.test("a cancel while Ollama is asked what the model can is a cancel", async () => {
   const reached = Promise.withResolvers<void>();
   await using server = serve(async (http) => {

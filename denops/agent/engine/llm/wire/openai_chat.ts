@@ -175,13 +175,15 @@ function isWhole(json: string): boolean {
   }
 }
 
-/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION" and the like. */
+/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION", or its own names in capitals. */
 function finishDelta(reason: string, calls: boolean): Delta {
   if (reason === "error" || reason === "insufficient_system_resource") {
     return { type: "error", message: `finish_reason "${reason}"`, retryable: true };
   }
-  if (reason === "length" || reason === "model_length") return { type: "finish", reason: "length" };
-  if (reason.startsWith("content_filter")) return { type: "finish", reason: "refused" };
+  if (/^(?:model_)?length$|^max_tokens$/i.test(reason)) return { type: "finish", reason: "length" };
+  if (/^(?:content_filter|safety|recitation|blocklist|prohibited_content|spii)\b/i.test(reason)) {
+    return { type: "finish", reason: "refused" };
+  }
   return { type: "finish", reason: calls ? "tool_calls" : "stop" };
 }
 

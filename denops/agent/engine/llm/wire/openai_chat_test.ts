@@ -203,6 +203,10 @@ const finishes: readonly (readonly [reason: string, finish: string])[] = [
   ["model_length", "length"],
   ["content_filter", "refused"],
   ["content_filter: RECITATION", "refused"],
+  ["STOP", "stop"],
+  ["MAX_TOKENS", "length"],
+  ["SAFETY", "refused"],
+  ["PROHIBITED_CONTENT", "refused"],
 ];
 
 for (const [reason, finish] of finishes) {

@@ -17,7 +17,7 @@ function bytesOf(name: WireName, script: string): Uint8Array {
 }
 
 const letters = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 })
-  .map((text) => text.toWellFormed().replace(/[\r\n]/g, "/"));
+  .map((text) => text.toWellFormed().replace(/[\r\n\u2028\u2029]/g, "/"));
 
 interface Told {
   readonly thought: string;
