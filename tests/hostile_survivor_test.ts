@@ -51,9 +51,21 @@ async function supervisor(level: Level, change?: (command: EngineCommand) => Eng
     }
     await process.status;
   };
+  stack.defer(() => endAll(root));
   stack.defer(kill);
   const owned = stack.move();
   return { project, server, pid: process.pid, kill, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** What a failed test leaves. */
+async function endAll(root: string): Promise<void> {
+  for (const { pid } of await marked(root)) {
+    try {
+      Deno.kill(pid, "SIGKILL");
+    } catch {
+      // It has just ended.
+    }
+  }
 }
 
 function withoutLoyalty(command: EngineCommand): EngineCommand {
