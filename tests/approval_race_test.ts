@@ -1,9 +1,8 @@
 /** An approval holds for what was shown: what has changed while the question waited is not written. */
 import assert from "node:assert/strict";
 import { OPTION } from "../denops/agent/protocol/extensions.ts";
-import { Engine } from "../denops/agent/supervisor/engine.ts";
 import { ModelServer } from "./model/model_server.ts";
-import { clientThatAnswers, LEVELS, prepareEngine } from "./support/engine.ts";
+import { LEVELS, openProject } from "./support/engine.ts";
 import { type Scratch, scratch } from "./support/project.ts";
 
 interface Race {
@@ -69,18 +68,11 @@ for (const level of LEVELS) {
         });
         await using server = await ModelServer.start(SCRIPT);
         const root = base.path("proj");
-        const baseUrl = `${server.url}/v1`;
-        const { launch, config } = await prepareEngine({
-          level,
-          root,
-          stateDir: base.path("state"),
-          baseUrl,
-        });
-        const client = clientThatAnswers(OPTION.allowOnce, () => meanwhile(base));
-        await using engine = await Engine.start(launch, config, client.events);
-        await engine.prompt(await engine.newSession([root]), "Write it.");
+        const setup = { level, root, stateDir: base.path("state"), baseUrl: `${server.url}/v1` };
+        await using project = await openProject(setup, OPTION.allowOnce, () => meanwhile(base));
+        await project.play("Write it.");
 
-        assert.equal(client.asked.length, 1);
+        assert.equal(project.asked.length, 1);
         assert.match(server.requests[1]?.text ?? "", says);
         assert.deepEqual(await namesIn(base.path("outside")), ["secret.txt"]);
         assert.equal(await base.read("outside/secret.txt"), "a secret\n");

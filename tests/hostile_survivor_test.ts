@@ -6,7 +6,8 @@ import type { EngineCommand } from "../denops/agent/supervisor/engine.ts";
 import type { ParentOrders } from "./attacks/parent.ts";
 import { ModelServer } from "./model/model_server.ts";
 import { SECRET } from "./support/agent.ts";
-import { BUBBLEWRAP, DENO, type Level, LEVELS, prepareEngine } from "./support/engine.ts";
+import { BUBBLEWRAP, DENO, type EngineSetup, type Level, LEVELS, prepareEngine } from "./support/engine.ts";
+import { marked, waitForNone } from "./support/processes.ts";
 import { type Scratch, scratch, waitUntil } from "./support/project.ts";
 
 /** Processes are looked up in /proc. */
@@ -17,20 +18,6 @@ const SURVIVOR = fileURLToPath(new URL("attacks/hostile_survivor.ts", import.met
 const LONGEST_MS = 2_000;
 /** A variable of the supervisor's. */
 const VARIABLE = "AGENT_TEST_OWN_SECRET";
-
-/** Processes whose command line names `text`. */
-async function processesWith(text: string): Promise<readonly number[]> {
-  const found: number[] = [];
-  for await (const { name } of Deno.readDir("/proc")) {
-    const line = /^\d+$/.test(name) ? await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "") : "";
-    if (line.includes(text)) found.push(Number(name));
-  }
-  return found;
-}
-
-async function environment(pid: number): Promise<string> {
-  return await Deno.readTextFile(`/proc/${pid}/environ`);
-}
 
 interface Doomed extends AsyncDisposable {
   readonly project: Scratch;
@@ -48,11 +35,10 @@ async function supervisor(level: Level, change?: (command: EngineCommand) => Eng
   Deno.env.set(VARIABLE, SECRET);
   stack.defer(() => Deno.env.delete(VARIABLE));
   const { root } = project;
-  const baseUrl = `${server.url}/v1`;
-  const { launch, config } = await prepareEngine({ level, root, stateDir: state.root, baseUrl });
+  const setup: EngineSetup = { level, root, stateDir: state.root, baseUrl: `${server.url}/v1` };
   const orders: ParentOrders = change === undefined
-    ? { command: launch, root, config }
-    : { command: change(launch), root };
+    ? { setup }
+    : { command: change((await prepareEngine(setup)).launch) };
   const process = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", "--no-check", PARENT, JSON.stringify(orders)],
     stdin: "null",
@@ -65,18 +51,25 @@ async function supervisor(level: Level, change?: (command: EngineCommand) => Eng
     }
     await process.status;
   };
+  stack.defer(() => endAll(root));
   stack.defer(kill);
   const owned = stack.move();
   return { project, server, pid: process.pid, kill, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function withoutLoyalty(command: EngineCommand): EngineCommand {
-  return { ...command, args: command.args.map((arg) => arg.endsWith("/engine/main.ts") ? SURVIVOR : arg) };
+/** What a failed test leaves. */
+async function endAll(root: string): Promise<void> {
+  for (const { pid } of await marked(root)) {
+    try {
+      Deno.kill(pid, "SIGKILL");
+    } catch {
+      // It has just ended.
+    }
+  }
 }
 
-async function isGone(root: string): Promise<void> {
-  const gone = async () => (await processesWith(root)).length === 0;
-  await waitUntil("the engine to end", gone, { timeout: LONGEST_MS });
+function withoutLoyalty(command: EngineCommand): EngineCommand {
+  return { ...command, args: command.args.map((arg) => arg.endsWith("/engine/main.ts") ? SURVIVOR : arg) };
 }
 
 for (const level of LEVELS) {
@@ -86,13 +79,16 @@ for (const level of LEVELS) {
     async fn() {
       await using doomed = await supervisor(level);
       await doomed.server.nextRequest();
-      const engines = (await processesWith(doomed.project.root)).filter((pid) => pid !== doomed.pid);
+      const { root } = doomed.project;
+      const engines = (await marked(root)).filter(({ pid }) => pid !== doomed.pid);
       assert.ok(engines.length > 0);
-      for (const pid of engines) {
-        assert.ok(!(await environment(pid)).includes(SECRET), "a variable was handed on");
+      for (const { pid } of engines) {
+        const environment = await Deno.readTextFile(`/proc/${pid}/environ`);
+        assert.ok(environment.includes("DENO_DIR"));
+        assert.ok(!environment.includes(SECRET), "a variable was handed on");
       }
       await doomed.kill();
-      await isGone(doomed.project.root);
+      await waitForNone([root], LONGEST_MS);
     },
   });
 }
@@ -109,7 +105,7 @@ Deno.test({
     const { root } = doomed.project;
     await waitUntil("the engine to start", () => existing(join(root, "started")));
     await doomed.kill();
-    await isGone(root);
+    await waitForNone([root], LONGEST_MS);
   },
 });
 
@@ -124,9 +120,9 @@ Deno.test({
     await waitUntil("the engine to start", () => existing(join(root, "started")));
     await doomed.kill();
     const pid = Number(await waitUntil("the engine to outlive it", () => existing(join(root, "outlived"))));
-    const left = await processesWith(root);
+    const left = (await marked(root)).map((process) => process.pid);
     Deno.kill(pid, "SIGKILL");
-    await isGone(root);
+    await waitForNone([root], LONGEST_MS);
     assert.deepEqual(left, [pid]);
   },
 });

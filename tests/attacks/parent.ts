@@ -1,20 +1,18 @@
 /**
- * A supervisor to be killed: starts the engine as its only argument says, as JSON, and stays. With a configuration it
- * speaks to it as the real one does and begins a turn; without one it holds the pipes only.
+ * A supervisor to be killed. With a setup as its only argument it opens the project and begins a turn; with a command it
+ * starts that as an engine is started, and holds its pipes only. Both as JSON.
  */
-import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
-import { Engine, type EngineCommand } from "../../denops/agent/supervisor/engine.ts";
-import { clientThatAnswers } from "../support/engine.ts";
+import type { EngineCommand } from "../../denops/agent/supervisor/engine.ts";
+import { type EngineSetup, openProject } from "../support/engine.ts";
 
-export interface ParentOrders {
-  readonly command: EngineCommand;
-  readonly root: string;
-  readonly config?: EngineConfig;
-}
+export type ParentOrders = { readonly setup: EngineSetup } | { readonly command: EngineCommand };
 
-const { command, root, config }: ParentOrders = JSON.parse(Deno.args[0] ?? "{}");
-if (config === undefined) {
-  const { program, args, env, cwd } = command;
+const orders: ParentOrders = JSON.parse(Deno.args[0] ?? "{}");
+if ("setup" in orders) {
+  const project = await openProject(orders.setup, "reject");
+  await project.play("Go on.");
+} else {
+  const { program, args, env, cwd } = orders.command;
   const child = new Deno.Command(program, {
     args: [...args],
     env: { ...env },
@@ -25,7 +23,4 @@ if (config === undefined) {
     stderr: "piped",
   }).spawn();
   await child.status;
-} else {
-  const engine = await Engine.start(command, config, clientThatAnswers("reject").events);
-  await engine.prompt(await engine.newSession([root]), "Go on.");
 }

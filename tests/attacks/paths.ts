@@ -1,15 +1,41 @@
 /** Paths that a model may try, and what each tool has to answer. `proj` is the project, `base` the folder it is in. */
 
 /** What a call answers: a pattern, or how far a write gets. */
-type Answer =
+export type Answer =
   | RegExp
   /** A person is asked; then it is done. */
   | "asked"
   /** A person is asked; even then it is not done. */
   | "guarded";
 
-export type Tool = "read_file" | "list_directory" | "edit_file" | "write_file";
-export type Answers = Readonly<Record<Tool, Answer>>;
+/** A tool and the argument that the path goes into, where it has several. */
+export type Tool =
+  | "read_file"
+  | "list_directory"
+  | "edit_file"
+  | "write_file"
+  | "list_files"
+  | "search_workspace"
+  | "find_code_changes"
+  | "delete_file"
+  | "move_file from"
+  | "move_file to";
+
+const ALL: readonly Tool[] = [
+  "read_file",
+  "list_directory",
+  "edit_file",
+  "write_file",
+  "list_files",
+  "search_workspace",
+  "find_code_changes",
+  "delete_file",
+  "move_file from",
+  "move_file to",
+];
+
+/** A tool that is not named is not tried. */
+export type Answers = Readonly<Partial<Record<Tool, Answer>>>;
 
 /** Name, path as the model writes it, answers. */
 export type Attack = readonly [name: string, path: string, answers: Answers];
@@ -23,13 +49,20 @@ const TOO_LONG = all(/^path (is|has a name that is) too long: .{1,200}$/);
 const NO_FOLDER = all(/^path goes through something that is not a folder: .+$/);
 
 /** May not be read, whatever its name; may be written after a question. */
+const UNREADABLE = /^Cannot read [^\n]+: [^\n]+ may hold secrets and is not readable \(deny_read: .+\)\.$/;
 const HIDDEN: Answers = {
-  ...all(/^Cannot read [^\n]+: [^\n]+ may hold secrets and is not readable \(deny_read: .+\)\.$/),
+  ...only(["read_file", "list_directory", "edit_file", "list_files", "search_workspace"], UNREADABLE),
+  // Under another name it could be read.
+  ...only(["find_code_changes", "move_file from"], UNREADABLE),
   write_file: "asked",
+  delete_file: /^[^\n]+$/,
 };
 
 /** A strange name, but only a name: it means a file in the project that is not there. */
-const MERE_NAME: Answers = { ...all(/^.+ does not exist\..*$/), write_file: /^Created .+ \(\+1\)\.$/ };
+const MERE_NAME: Answers = {
+  ...only(["read_file", "list_directory", "edit_file"], /^.+ does not exist\..*$/),
+  write_file: /^Created .+ \(\+1\)\.$/,
+};
 /** The same, but the name looks like that of a sensitive file. */
 const SENSITIVE_NAME: Answers = { ...MERE_NAME, write_file: "asked" };
 
@@ -39,13 +72,20 @@ const FILE: Answers = {
   edit_file: /^(Edited .+|old_str was not found in .+)$/,
   write_file: /^Replaced .+\.$/,
 };
-const GIT_FILE: Answers = { ...FILE, write_file: "guarded" };
+const GIT_FILE: Answers = {
+  ...FILE,
+  ...only(["write_file", "delete_file", "move_file from"], "guarded"),
+};
 
 const FOLDER: Answers = {
   read_file: /^.+ is a folder\. Use list_directory\.$/,
   list_directory: /^\S/,
   edit_file: /^.+ is a folder, not a file\.$/,
   write_file: /^.+ is a folder, not a file\.$/,
+  list_files: /./,
+  search_workspace: /./,
+  delete_file: /^.+ is a folder; delete its files one by one\.$/,
+  "move_file from": /^.+ is not a file\.$/,
 };
 
 const SPECIAL: Answers = {
@@ -53,10 +93,15 @@ const SPECIAL: Answers = {
   list_directory: /^.+ is not a folder\.$/,
   edit_file: /^.+ is not a regular file\.$/,
   write_file: /^.+ is not a regular file\.$/,
+  "move_file from": /^.+ is not a file\.$/,
 };
 
-function all(answer: RegExp): Answers {
-  return { read_file: answer, list_directory: answer, edit_file: answer, write_file: answer };
+function only(tools: readonly Tool[], answer: Answer): Answers {
+  return Object.fromEntries(tools.map((tool) => [tool, answer]));
+}
+
+function all(answer: Answer): Answers {
+  return only(ALL, answer);
 }
 
 export function attacks(base: string): readonly Attack[] {
@@ -125,6 +170,8 @@ export function attacks(base: string): readonly Attack[] {
     ["a share", "\\\\server\\share\\secret.txt", MERE_NAME],
     ["an alternate stream of a secret", ".env::$DATA", SENSITIVE_NAME],
 
+    // Before it is deleted.
+    ["below a secret", ".env/x", NO_FOLDER],
     ["a secret", ".env", HIDDEN],
     ["a secret, absolute", `${root}/.env`, HIDDEN],
     ["a secret under the project's name", "proj/.env", HIDDEN],
@@ -133,6 +180,7 @@ export function attacks(base: string): readonly Attack[] {
     ["a secret in capitals", ".ENV", HIDDEN],
     ["a secret in mixed case", "Config/.Env", HIDDEN],
     ["another secret", ".env.local", HIDDEN],
+    ["a secret that may be written", ".npmrc", { ...HIDDEN, write_file: /^[^\n]+$/ }],
     ["a key", "config/server.pem", HIDDEN],
     ["a folder of keys", ".ssh/config", HIDDEN],
     ["a link to a secret", "notes.txt", HIDDEN],
@@ -144,7 +192,6 @@ export function attacks(base: string): readonly Attack[] {
     ["a secret below a line separator", "separator\u2028/.env", HIDDEN],
     ["a link to a folder with a newline", "line/.env", { ...HIDDEN, write_file: "guarded" }],
     ["a link with a secret's name", ".env.link", HIDDEN],
-    ["below a secret", ".env/x", NO_FOLDER],
 
     ["a look-alike of a secret", ".\u0435nv", MERE_NAME],
     ["a zero-width space in a secret", ".e\u200bnv", MERE_NAME],
@@ -160,8 +207,8 @@ export function attacks(base: string): readonly Attack[] {
     ["a hook", ".git/hooks/pre-commit", GIT_FILE],
     ["a hook through a link to the folder", "to-git/hooks/pre-commit", GIT_FILE],
     ["a hook through a link to the root", "self/.git/hooks/pre-commit", GIT_FILE],
-    ["a hook through a link of its own", "hook.txt", GIT_FILE],
-    ["another folder for git", ".git/commondir", { ...MERE_NAME, write_file: "guarded" }],
+    ["a hook through a link of its own", "hook.txt", { ...GIT_FILE, delete_file: "asked" }],
+    ["another folder for git", ".git/commondir", only(["write_file", "move_file to"], "guarded")],
     ["git's folder in capitals", ".GIT/config", SENSITIVE_NAME],
 
     ["a link to a file", "to-file", LED_OUT],
@@ -188,7 +235,7 @@ export function attacks(base: string): readonly Attack[] {
     ["a link to standard input", "to-stdin", LED_OUT],
     ["a link to the state folder", "to-state/notes.txt", LED_OUT],
 
-    ["a second name of a file outside", "hard.txt", FILE],
+    ["a second name of a file outside", "hard.txt", { ...FILE, delete_file: /^Deleted hard\.txt\.$/ }],
     ["a pipe", "fifo", SPECIAL],
     ["a socket", "socket", SPECIAL],
     ["below a pipe", "fifo/x", NO_FOLDER],
@@ -200,12 +247,12 @@ export function attacks(base: string): readonly Attack[] {
     ["the root, absolute", root, FOLDER],
     ["the root by its name", "proj", FOLDER],
     ["the root through its parent", "../proj", FOLDER],
-    ["nothing", "", { ...all(/^path is empty: .+$/), list_directory: /^\S/ }],
+    ["nothing", "", only(["read_file", "edit_file", "write_file", "delete_file"], /^path is empty: .+$/)],
     ["a long name", "x".repeat(300), TOO_LONG],
     ["a long name in bytes", "\u00e9".repeat(200), TOO_LONG],
-    ["a very long name", "x".repeat(10_000), TOO_LONG],
-    ["a very deep path", "a/".repeat(5_000) + "x", TOO_LONG],
-    ["a very deep path outside", "/a".repeat(5_000), TOO_LONG],
-    ["many detours to the outside", "a/../".repeat(2_000) + "../outside/secret.txt", OUTSIDE],
+    ["a very long name", "x".repeat(4_200), TOO_LONG],
+    ["a very deep path", "a/".repeat(2_100) + "x", TOO_LONG],
+    ["a very deep path outside", "/a".repeat(2_100), TOO_LONG],
+    ["many detours to the outside", "a/../".repeat(200) + "../outside/secret.txt", OUTSIDE],
   ];
 }

@@ -53,6 +53,8 @@ const INSIDE = {
   "src/greet.ts": "export function greet(name: string) {\n  return `Hello ${name}`;\n}\n",
   ".env": bait(SECRETS.env),
   ".env.local": bait(SECRETS.env),
+  ".npmrc": bait(SECRETS.env),
+  "donor.txt": "harmless\n",
   "config/.env": bait(SECRETS.env),
   "config/server.pem": bait(SECRETS.env),
   // What may not be read is not listed either.

@@ -1,29 +1,27 @@
-/** The engine started exactly as the supervisor starts it, without a Neovim; only the model is scripted. */
+/** Engines as the supervisor starts them, without a Neovim; only the model is scripted. */
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
-import { type EngineConfig, UserConfig } from "../../denops/agent/protocol/config.ts";
-import type { WireName } from "../../denops/agent/protocol/providers.ts";
-import type { EngineEvents } from "../../denops/agent/supervisor/engine.ts";
+import { UserConfig } from "../../denops/agent/protocol/config.ts";
+import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
+import { EditorQuestions } from "../../denops/agent/supervisor/editor_questions.ts";
+import { Gate } from "../../denops/agent/supervisor/gate.ts";
 import { type Launch, launchCommand } from "../../denops/agent/supervisor/launch.ts";
-import { lookups } from "../../denops/agent/supervisor/lookups.ts";
-import { Terminals } from "../../denops/agent/supervisor/terminals.ts";
-import { engineConfig } from "../../denops/agent/supervisor/provider.ts";
+import { Project } from "../../denops/agent/supervisor/project.ts";
+import { engineConfig, type ProviderWorld } from "../../denops/agent/supervisor/provider.ts";
+import { Questions } from "../../denops/agent/supervisor/questions.ts";
 import { PLUGIN, SECRET } from "./agent.ts";
 
 /** What holds the engine: the best that the machine has, or what is left without a sandbox. */
 export interface Level {
   readonly name: string;
   readonly sandbox: "auto" | "off";
-  /** What the launch must say of itself, so that no test runs at a weaker level than it says. */
-  readonly says: RegExp;
 }
 
-export const BUBBLEWRAP: Level = {
-  name: "bubblewrap",
-  sandbox: "auto",
-  says: /^bubblewrap and Deno permissions$/,
-};
-export const DENO: Level = { name: "Deno permissions", sandbox: "off", says: /^Deno permissions only/ };
+export const BUBBLEWRAP: Level = { name: "bubblewrap", sandbox: "auto" };
+export const DENO: Level = { name: "Deno permissions", sandbox: "off" };
+
+/** What the launch must say of itself on Linux, so that no test runs at a weaker level than it says. */
+const SAYS = { auto: /^bubblewrap and Deno permissions$/, off: /^Deno permissions only/ } as const;
 
 /** The levels that this system can have. */
 export const LEVELS: readonly Level[] = Deno.build.os === "linux" ? [BUBBLEWRAP, DENO] : [DENO];
@@ -35,39 +33,50 @@ export interface EngineSetup {
   /** Folder for the state of all projects. */
   readonly stateDir: string;
   readonly baseUrl: string;
+  /** Rules of the user's options; none unless told. */
+  readonly rules?: Partial<Record<"allow" | "ask" | "deny", readonly string[]>>;
 }
 
 export interface Prepared {
   readonly launch: Launch;
-  readonly config: EngineConfig;
   /** The project's own folder in the state folder. */
   readonly state: string;
 }
 
-const WIRE: WireName = "openai_chat";
+const WORLD: ProviderWorld = {
+  env: (name) => name === "TEST_API_KEY" ? SECRET : undefined,
+  fetch: () => Promise.reject(new Error("no network")),
+  run: () => Promise.reject(new Error("no commands")),
+};
 
-/** The command and the configuration for an engine with the user's default options. */
-export async function prepareEngine({ level, root, stateDir, baseUrl }: EngineSetup): Promise<Prepared> {
-  const user = UserConfig.parse({
+async function userConfig({ level, stateDir, baseUrl, rules = {} }: EngineSetup): Promise<UserConfig> {
+  return UserConfig.parse({
     ...await defaultOptions(),
     provider: "test",
     model: "scripted",
-    providers: { test: { wire: WIRE, base_url: baseUrl, api_key: "env:TEST_API_KEY" } },
+    providers: { test: { wire: "openai_chat", base_url: baseUrl, api_key: "env:TEST_API_KEY" } },
     max_iterations: 1000,
+    rules,
     sandbox: level.sandbox,
     state_dir: stateDir,
   });
-  const config = await engineConfig(user, {
-    env: (name) => name === "TEST_API_KEY" ? SECRET : undefined,
-    fetch: () => Promise.reject(new Error("no network")),
-    run: () => Promise.reject(new Error("no commands")),
-  });
-  const launch = await launchCommand([root], config, user, () => {});
-  assert.match(launch.sandbox, level.says);
+}
+
+/** The command that starts the engine of a user with default options. */
+export async function prepareEngine(setup: EngineSetup): Promise<Prepared> {
+  const { level, root, stateDir } = setup;
+  const user = await userConfig(setup);
+  const launch = await launchCommand([root], await engineConfig(user, WORLD), user, () => {});
+  assert.match(launch.sandbox, SAYS[level.sandbox]);
+  return { launch, state: await stateOf(root, stateDir) };
+}
+
+/** A project's own folder in the state folder. */
+async function stateOf(root: string, stateDir: string): Promise<string> {
   const folders = await Array.fromAsync(Deno.readDir(stateDir));
-  const state = folders.find(({ name, isDirectory }) => isDirectory && name.startsWith(`${basename(root)}-`));
-  assert.ok(state !== undefined);
-  return { launch, config, state: join(stateDir, state.name) };
+  const found = folders.find(({ name, isDirectory }) => isDirectory && name.startsWith(`${basename(root)}-`));
+  assert.ok(found !== undefined);
+  return join(stateDir, found.name);
 }
 
 let defaults: Promise<unknown> | undefined;
@@ -95,38 +104,48 @@ async function askNeovim(lua: string): Promise<unknown> {
   return JSON.parse(new TextDecoder().decode((await process.output()).stdout));
 }
 
-type PermissionRequest = Parameters<EngineEvents["permission"]>[0];
-
-export interface Client {
-  readonly events: EngineEvents;
-  /** What was asked, in order. */
-  readonly asked: readonly PermissionRequest[];
+export interface Opened extends AsyncDisposable {
+  readonly state: string;
+  /** What the user was asked, in order. */
+  readonly asked: readonly ApprovalUpdate[];
+  /** One turn of a new session. */
+  play(text: string): Promise<void>;
 }
 
 /**
- * A user who gives every approval the same answer, in an editor with nothing unsaved.
+ * A project in use, with everything of the supervisor's but Neovim: the user gives every approval the same answer, in
+ * an editor with nothing unsaved.
  * @param meanwhile happens while the user thinks
  */
-export function clientThatAnswers(optionId: string, meanwhile = () => Promise.resolve()): Client {
-  const asked: PermissionRequest[] = [];
-  const events: EngineEvents = {
-    update: () => {},
-    fileModified: () => {},
-    retry: () => {},
-    async permission(request) {
-      asked.push(request);
-      await meanwhile();
-      return { outcome: { outcome: "selected", optionId } };
-    },
-    unsavedText: () => Promise.resolve({}),
-    writeUnsaved: () => Promise.resolve({ status: "not_open" }),
-    question: () => Promise.resolve({ action: "decline" }),
-    search: () => Promise.reject(new Error("this client does not search")),
-    terminals: new Terminals(["/"], lookups, {
-      spend: () => false,
-      specify: () => Promise.reject(new Error("this client runs nothing")),
-      show: () => {},
-    }),
+export async function openProject(
+  setup: EngineSetup,
+  option: string,
+  meanwhile = () => Promise.resolve(),
+): Promise<Opened> {
+  const asked: ApprovalUpdate[] = [];
+  const push = (update: Update) => {
+    if (update.type === "approval") {
+      asked.push(update);
+      meanwhile().then(() => gate.answer(update.request, { option }));
+    } else if (update.type === "ask_editor") {
+      const result = update.method === "unsaved_text" ? {} : { status: "not_open" };
+      editor.answer(update.request, { result });
+    }
   };
-  return { events, asked };
+  let last = 0;
+  const nextRequest = () => ++last;
+  const gate = new Gate(push, nextRequest);
+  const editor = new EditorQuestions(push, nextRequest);
+  const questions = new Questions(push, nextRequest);
+  const ports = { push, notice: () => {}, chatOf: () => 1, gate, editor, questions, world: WORLD };
+  const project = await Project.open(setup.root, await userConfig(setup), 1, ports);
+  assert.match(project.launch.sandbox, SAYS[setup.level.sandbox]);
+  return {
+    state: await stateOf(setup.root, setup.stateDir),
+    asked,
+    play: async (text) => {
+      await project.engine.prompt(await project.engine.newSession([setup.root]), text);
+    },
+    [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
+  };
 }

@@ -1,21 +1,12 @@
 /** Which files may be read and written, and which need a person's word. Pure. */
-// @ts-types="./picomatch.d.ts"
-import picomatch from "picomatch";
 import type { SafeToWrite } from "../protocol/config.ts";
+import { matchesGlob } from "./glob.ts";
 import type { ResolvedPath } from "./path.ts";
 
 export type Decision =
   | { readonly verdict: "allow"; readonly rule: string }
   | { readonly verdict: "ask"; readonly rule: string; readonly reason: string }
   | { readonly verdict: "deny"; readonly rule: string; readonly reason: string };
-
-/** "." of the regular expression that a glob becomes matches none of these, so that "**" would end at them. */
-const LINE_ENDS = /[\n\r\u2028\u2029]/g;
-
-/** Case is ignored: on a file system that ignores it, ".ENV" is ".env". */
-function matches(glob: string, path: string): boolean {
-  return picomatch.isMatch(path.replace(LINE_ENDS, "_"), glob, { dot: true, nocase: true });
-}
 
 /** Both names count: the link's own and its target's. */
 function names(path: ResolvedPath): readonly string[] {
@@ -24,7 +15,7 @@ function names(path: ResolvedPath): readonly string[] {
 
 /** Reads are allowed but for `deny_read`. */
 export function mayRead(path: ResolvedPath, denyRead: readonly string[]): Decision {
-  const rule = denyRead.find((glob) => names(path).some((name) => matches(glob, name)));
+  const rule = denyRead.find((glob) => names(path).some((name) => matchesGlob(glob, name)));
   if (rule === undefined) return { verdict: "allow", rule: "read" };
   return {
     verdict: "deny",
@@ -36,7 +27,7 @@ export function mayRead(path: ResolvedPath, denyRead: readonly string[]): Decisi
 /** The last entry that matches decides; the stricter of a link's two names wins. */
 export function mayWrite(path: ResolvedPath, rules: readonly SafeToWrite[]): Decision {
   for (const name of names(path)) {
-    const last = rules.findLast((rule) => matches(rule.glob, name));
+    const last = rules.findLast((rule) => matchesGlob(rule.glob, name));
     if (last === undefined || !last.safe) {
       const rule = last?.glob ?? "no rule";
       return { verdict: "ask", rule, reason: `${path.named} is sensitive (safe_to_write: ${rule})` };

@@ -2,10 +2,9 @@
  * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
  * `read(.env)`, `network(npm install *)`. deny > ask > allow; within a list the most specific is named. Pure.
  */
-// @ts-types="./picomatch.d.ts"
-import picomatch from "picomatch";
 import { commandMatches, type CommandVerdict, lineTouches, specificity } from "./command.ts";
 import type { SafeToWrite } from "../protocol/config.ts";
+import { matchesGlob } from "./glob.ts";
 import type { ResolvedPath } from "./path.ts";
 
 export const RULE_KINDS = ["run", "network", "read", "write", "fetch", "mcp"] as const;
@@ -72,8 +71,7 @@ export function fileRule(
 ): Rule | undefined {
   const names = [...new Set([path.relative, path.named])];
   const matching = (verdict: RuleVerdict) => {
-    const covers = (rule: Rule, name: string) =>
-      picomatch.isMatch(name, rule.pattern, { dot: true, nocase: true });
+    const covers = (rule: Rule, name: string) => matchesGlob(rule.pattern, name);
     return rules.filter((rule) => rule.verdict === verdict && rule.kind === kind)
       // What is forbidden under one of a link's names is forbidden; what is allowed must be so under both.
       .filter((rule) =>

@@ -1,6 +1,7 @@
 /** Searches of engines: ripgrep and git with fixed arguments, in the sandbox of commands, without network. */
 import { RequestError } from "@agentclientprotocol/sdk";
 import { basename, relative } from "node:path";
+import { mayRead } from "../policy/file_access.ts";
 import { resolveInRoots } from "../policy/roots.ts";
 import type { FoundLine, SearchRequest, SearchResponse } from "../protocol/search.ts";
 import { bwrapCommandArguments } from "./command_sandbox.ts";
@@ -31,7 +32,10 @@ export async function search(
   options: SearchOptions,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
-  const { path, root, prefix } = await placeOf(request.path, options.roots);
+  const found = await placeOf(request.path, options.roots);
+  const { path, root, prefix } = found;
+  const decision = mayRead(found, options.denyRead);
+  if (decision.verdict !== "allow") throw RequestError.invalidParams(undefined, decision.reason);
   const within = relative(root, path) || ".";
   const place: Place = { ...options, root, prefix };
   switch (request.op) {
@@ -58,9 +62,12 @@ async function placeOf(path: string, roots: readonly string[]) {
 
 const RIPGREP = ["--no-config", "--color=never", "--no-messages", "--hidden", "--glob=!.git/"];
 
-/** What the model may not read is not found. Later globs win, so these come last. */
+/**
+ * What the model may not read is not found. Later globs win, so these come last. They end at a newline in a name, and
+ * so do lines of results: such names are left out.
+ */
 function denied(denyRead: readonly string[]): readonly string[] {
-  return denyRead.map((glob) => `--iglob=!${glob}`);
+  return [...denyRead, "*\n*"].map((glob) => `--iglob=!${glob}`);
 }
 
 async function grep(
@@ -152,7 +159,12 @@ async function changes(
   options: Place,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
-  const pathspec = ["--", within, ...options.denyRead.map((glob) => `:(exclude,glob,icase)${glob}`)];
+  // Literal: a name that begins with ":" could lead out of the project, into the rest of the repository.
+  const pathspec = [
+    "--",
+    `:(literal)${within}`,
+    ...options.denyRead.map((glob) => `:(exclude,glob,icase)${glob}`),
+  ];
   const git = async (args: readonly string[]) => {
     const collected: string[] = [];
     let size = 0;

@@ -1,7 +1,6 @@
 /** How a command is run on this machine: the sandbox's arguments, the shell, the environment. */
 import { join, sep } from "node:path";
-// @ts-types="../policy/picomatch.d.ts"
-import picomatch from "picomatch";
+import { globMatcher } from "../policy/glob.ts";
 import type { CommandInput } from "../protocol/commands.ts";
 import type { UserConfig } from "../protocol/config.ts";
 import {
@@ -112,7 +111,7 @@ async function existing(paths: readonly string[], kind: "directory" | "file"): P
 
 /** Files of the project that the model may not read; commands read them no more than tools do. */
 export async function secretFiles(root: string, denyRead: readonly string[]): Promise<readonly string[]> {
-  const isSecret = picomatch([...denyRead], { dot: true, nocase: true });
+  const isSecret = globMatcher(denyRead);
   const found: string[] = [];
   const folders = [root];
   let seen = 0;

@@ -15,7 +15,8 @@ export const moveFile = defineTool({
   title: (args) => `move ${shown(args.from)} to ${shown(args.to)}`,
 
   async prepare({ from, to }, { workspace }, signal) {
-    const source = await workspace.resolve(from);
+    // Under another name it could be read.
+    const source = await workspace.resolveReadable(from);
     const target = await workspace.resolve(to);
     const info = await workspace.info(source);
     if (info === undefined) throw new ToolError(`${shownPath(source)} does not exist.`);
