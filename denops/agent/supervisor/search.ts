@@ -1,10 +1,9 @@
-/** Searches of engines: ripgrep and git with fixed arguments, in the sandbox of commands, without network. */
+/** Searches of engines: ripgrep and git with fixed arguments, read-only, without network. */
 import { RequestError } from "@agentclientprotocol/sdk";
 import { basename, relative } from "node:path";
 import { mayRead } from "../policy/file_access.ts";
 import { resolveInRoots } from "../policy/roots.ts";
 import type { FoundLine, SearchRequest, SearchResponse } from "../protocol/search.ts";
-import { bwrapCommandArguments } from "./command_sandbox.ts";
 import { plainText } from "./command_output.ts";
 import { lookups } from "./lookups.ts";
 import { findProgram, sandbox } from "./sandbox.ts";
@@ -108,7 +107,7 @@ async function grep(
     return !more;
   });
   // 1: nothing was found; more: stopped by us.
-  if (code > 1 && !more) throw failure(stderr);
+  if (hasFailed(code, stderr) && !more) throw failure(stderr);
   return { op: "grep", lines, total, more };
 }
 
@@ -134,7 +133,7 @@ async function files(
     if (!more) paths.push(options.prefix + plainText(line.replace(/^\.\//, "")));
     return !more;
   });
-  if (code > 1 && !more) throw failure(stderr);
+  if (hasFailed(code, stderr) && !more) throw failure(stderr);
   return { op: "files", paths: paths.sort(), more };
 }
 
@@ -211,6 +210,11 @@ async function changes(
   return { op: "changes", text: `${status}\n\n${diff}`.trimEnd() };
 }
 
+/** ripgrep ends with 1 if it found nothing; what could not even be started ends so too, and says why. */
+function hasFailed(code: number, stderr: string): boolean {
+  return code > 1 || (code === 1 && stderr.trim() !== "");
+}
+
 function failure(stderr: string): RequestError {
   const [line = "it failed"] = stderr.trim().split("\n").map((text) =>
     text.replace(/^(rg|fatal|error): /, "")
@@ -268,18 +272,10 @@ async function sandboxed(
 ): Promise<{ command: string; before: readonly string[] }> {
   const found = await sandbox();
   if (!options.sandboxed || found.level !== "bubblewrap") return { command: program, before: [] };
-  const { root } = options;
-  const places = {
-    roots: [root],
-    cwd: root,
-    home: undefined,
-    maskedFolders: [],
-    maskedFiles: [],
-    writable: [],
-    network: false,
-  };
-  return {
-    command: found.bwrap,
-    before: [...bwrapCommandArguments(places, { bound: [], guarded: [root] }), program],
-  };
+  // Everything is read-only here, so nothing is masked: the program itself may lie in a folder such as /tmp.
+  const before = [
+    ...["--unshare-all", "--die-with-parent", "--new-session"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--chdir", options.root],
+  ];
+  return { command: found.bwrap, before: [...before, "--", program] };
 }
