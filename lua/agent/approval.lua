@@ -5,14 +5,17 @@ local events = require("agent.events")
 
 local M = {}
 
----@class agent.Approval
+---@class agent.FileDiff
+---@field path? string
+---@field before? string
+---@field after? string
+
+---@class agent.Approval: agent.FileDiff
 ---@field chat integer
 ---@field request integer
 ---@field title string
 ---@field reason string
----@field path? string
----@field before? string
----@field after? string
+---@field others? agent.FileDiff[]  where one call changes several files
 
 --- Those that wait, the oldest first; the first is shown.
 ---@type agent.Approval[]
@@ -44,6 +47,13 @@ local function is_focused()
   return is_open() and vim.api.nvim_get_current_win() == window
 end
 
+--- The files that would change; none where no diff is shown.
+---@param approval agent.Approval
+---@return agent.FileDiff[]
+local function files(approval)
+  return approval.after and vim.list_extend({ approval }, approval.others or {}) or {}
+end
+
 --- Lines and the highlight group of each.
 ---@param approval agent.Approval
 ---@return string[] lines
@@ -51,17 +61,21 @@ end
 local function content(approval)
   local lines = { approval.title, approval.reason }
   local groups = { "AgentTitle", "AgentWarning" }
-  if not approval.after then
-    return lines, groups
-  end
-  local text = diff(approval.before or "", approval.after, { result_type = "unified", ctxlen = 3 })
-  for _, line in ipairs(vim.split(text, "\n", { trimempty = true })) do
-    if not line:find("^\\ No newline") then
-      table.insert(lines, line)
-      groups[#lines] = line:find("^%+") and "AgentDiffAdd"
-        or line:find("^%-") and "AgentDiffDelete"
-        or line:find("^@@") and "AgentHint"
-        or nil
+  local changed = files(approval)
+  for _, file in ipairs(changed) do
+    if #changed > 1 then
+      table.insert(lines, ("── %s ──"):format(vim.fn.fnamemodify(file.path, ":~:.")))
+      groups[#lines] = "AgentHint"
+    end
+    local text = diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
+    for _, line in ipairs(vim.split(text, "\n", { trimempty = true })) do
+      if not line:find("^\\ No newline") then
+        table.insert(lines, line)
+        groups[#lines] = line:find("^%+") and "AgentDiffAdd"
+          or line:find("^%-") and "AgentDiffDelete"
+          or line:find("^@@") and "AgentHint"
+          or nil
+      end
     end
   end
   return lines, groups
@@ -146,13 +160,10 @@ local function answer(option, reason)
 end
 
 --- The two versions side by side in a tab of their own.
-local function open_diff()
-  local approval = queue[1]
-  if not approval or not approval.after then
-    return
-  end
+---@param file agent.FileDiff
+local function open_tab(file)
   vim.cmd("tab split")
-  for index, text in ipairs({ approval.before or "", approval.after }) do
+  for index, text in ipairs({ file.before or "", file.after }) do
     if index == 2 then
       vim.cmd("rightbelow vsplit")
     end
@@ -162,9 +173,15 @@ local function open_diff()
     vim.api.nvim_buf_set_lines(scratch, 0, -1, false, vim.split(text, "\n"))
     vim.bo[scratch].modifiable = false
     vim.api.nvim_win_set_buf(0, scratch)
-    vim.bo[scratch].filetype = vim.filetype.match({ filename = approval.path or "" }) or ""
+    vim.bo[scratch].filetype = vim.filetype.match({ filename = file.path or "" }) or ""
     vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = scratch, desc = "Agent: close the diff" })
     vim.cmd.diffthis()
+  end
+end
+
+local function open_diff()
+  for _, file in ipairs(queue[1] and files(queue[1]) or {}) do
+    open_tab(file)
   end
 end
 

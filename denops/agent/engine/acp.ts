@@ -18,14 +18,15 @@ import {
   type ApprovalMeta,
   EXTENSIONS,
   InitializeMeta,
+  LSP,
   META,
   OPTION,
   ours,
   UNSAVED_TEXT,
   WRITE_UNSAVED,
 } from "../protocol/extensions.ts";
-import { extensionEditor, fsEditor, noEditor } from "./acp_editor.ts";
-import { type ClientAbilities, diffContent, UpdateSender } from "./acp_updates.ts";
+import { extensionEditor, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
+import { type ClientAbilities, diffContents, diffCounts, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
 import type { StopReason } from "./core/events.ts";
@@ -38,7 +39,7 @@ export interface AcpOptions {
   readonly version: string;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish">;
+  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "servers" | "ask" | "publish">;
 }
 
 const OPTIONS: PermissionOption[] = [
@@ -84,6 +85,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       const session = new Session(id, options.root, {
         ...options.sessionPorts(usable),
         editor: editorOf(client, id, can),
+        servers: can.extensions.has(LSP) ? extensionServers(client, id) : undefined,
         ask: asker(client, id),
         publish: (event) => sender.send(event),
       });
@@ -131,15 +133,14 @@ function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities)
 
 function asker(client: AgentContext, sessionId: string): AskApproval {
   return async ({ call, reason, diff }: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
-    const counts = diff === undefined ? {} : { added: diff.added, removed: diff.removed };
-    const meta: ApprovalMeta = { reason, ...counts };
+    const meta: ApprovalMeta = { reason, ...diffCounts(diff) };
     const toolCall = {
       toolCallId: call.id,
       title: call.title,
       kind: call.kind,
       status: "pending" as const,
       locations: call.paths.map((path) => ({ path })),
-      content: diff === undefined ? [] : [diffContent(diff)],
+      content: diffContents(diff),
     };
     const params: RequestPermissionRequest = {
       sessionId,

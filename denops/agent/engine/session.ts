@@ -8,7 +8,7 @@ import { mayRead } from "../policy/file_access.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
-import type { AskApproval, Editor, Store } from "./core/ports.ts";
+import type { AskApproval, Editor, LanguageServers, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Tool } from "./tools/define.ts";
 import { Workspace } from "./tools/files/workspace.ts";
@@ -20,6 +20,8 @@ export interface SessionPorts {
   readonly store: Store;
   readonly system: string;
   readonly editor: Editor;
+  /** Undefined if the client has none: then the tools that need them do not exist either. */
+  readonly servers: LanguageServers | undefined;
   readonly ask: AskApproval;
   readonly publish: Emit;
 }
@@ -41,7 +43,8 @@ export class Session {
     this.#ports = ports;
     const { deny_read } = ports.config;
     const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
-    this.#workspace = new Workspace({ root, editor: ports.editor, mayRead: mayReadPath });
+    const { editor, servers } = ports;
+    this.#workspace = new Workspace({ root, editor, servers, mayRead: mayReadPath });
     ports.store.createSession({ id, root });
   }
 
@@ -84,7 +87,7 @@ export class Session {
     return {
       model,
       system,
-      tools,
+      tools: tools.filter(({ needs }) => needs === undefined || this.#ports[needs] !== undefined),
       ask,
       workspace: this.#workspace,
       maxIterations: config.max_iterations,

@@ -17,8 +17,10 @@ export const RETRY = "_agent/retry";
 export const UNSAVED_TEXT = "_agent/unsaved_text";
 /** Request, engine to client: merge a tool's write into an open buffer with unsaved changes. */
 export const WRITE_UNSAVED = "_agent/write_unsaved";
+/** Request, engine to client: a question to the editor's language servers, see lsp.ts. */
+export const LSP = "_agent/lsp";
 
-export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED] as const;
+export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, LSP] as const;
 
 export const FileModified = z.object({
   sessionId: z.string(),

@@ -14,6 +14,7 @@ import {
   EXTENSIONS,
   FILE_MODIFIED,
   FileModified,
+  LSP,
   META,
   RETRY,
   Retry,
@@ -23,6 +24,7 @@ import {
   WriteUnsavedRequest,
   type WriteUnsavedResponse,
 } from "../protocol/extensions.ts";
+import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
 import { VERSION } from "../protocol/version.ts";
 
 /** Bytes of stderr that are kept for a message. */
@@ -45,6 +47,7 @@ export interface EngineEvents {
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   unsavedText(request: { sessionId: string; path: string }): Promise<{ text?: string | undefined }>;
   writeUnsaved(request: WriteUnsavedRequest): Promise<WriteUnsavedResponse>;
+  lsp(question: LspQuestion): Promise<LspResponse>;
 }
 
 export class Engine implements AsyncDisposable {
@@ -147,7 +150,8 @@ function clientApp(events: EngineEvents) {
     .onNotification(RETRY, Retry, ({ params }) => events.retry(params))
     .onRequest(methods.client.session.requestPermission, ({ params }) => events.permission(params))
     .onRequest(UNSAVED_TEXT, UnsavedTextRequest, ({ params }) => events.unsavedText(params))
-    .onRequest(WRITE_UNSAVED, WriteUnsavedRequest, ({ params }) => events.writeUnsaved(params));
+    .onRequest(WRITE_UNSAVED, WriteUnsavedRequest, ({ params }) => events.writeUnsaved(params))
+    .onRequest(LSP, LspQuestion, ({ params }) => events.lsp(params));
 }
 
 async function endOf(process: Deno.ChildProcess): Promise<string> {

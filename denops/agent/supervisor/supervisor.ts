@@ -12,7 +12,8 @@ import {
   UnsavedTextResponse,
   WriteUnsavedResponse,
 } from "../protocol/extensions.ts";
-import { Action, type Update } from "../protocol/ui.ts";
+import { LspResponse } from "../protocol/lsp.ts";
+import { Action, type EditorQuestion, type Update } from "../protocol/ui.ts";
 import { diffOf, screenUpdates, toolUpdate } from "./acp_updates.ts";
 import { Chat } from "./chat.ts";
 import { Engine, type EngineEvents } from "./engine.ts";
@@ -29,6 +30,8 @@ export type Deliver = (batch: readonly Update[]) => Promise<void>;
 
 /** An editor that does not answer by then has nothing open, as far as tools are concerned. */
 const EDITOR_MS = 4_000;
+/** A language server may have to start first. */
+const LSP_MS = 30_000;
 
 interface RunningEngine {
   readonly engine: Engine;
@@ -158,7 +161,7 @@ export class Supervisor implements AsyncDisposable {
     const config = await engineConfig(user, this.#world);
     const announce = () => this.#notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(root, config, user, announce);
-    const engine = await Engine.start(launch, config, this.#engineEvents());
+    const engine = await Engine.start(launch, config, this.#engineEvents(root));
     return { engine, launch, provider: config.provider.name, model: config.model };
   }
 
@@ -167,7 +170,7 @@ export class Supervisor implements AsyncDisposable {
     for (const chat of this.#chats.values()) chat.forget(engine);
   }
 
-  #engineEvents(): EngineEvents {
+  #engineEvents(root: string): EngineEvents {
     const withChat = (sessionId: string, tell: (chat: number) => void) => {
       const chat = this.#chatOf(sessionId);
       if (chat !== undefined) tell(chat);
@@ -197,13 +200,15 @@ export class Supervisor implements AsyncDisposable {
         }),
       permission: (request) => this.#askPermission(request),
       unsavedText: async ({ path }) => {
-        const answer = await this.#askEditor({ method: "unsaved_text", path });
+        const answer = await this.#askEditor({ method: "unsaved_text", params: { path } });
         return answer === undefined ? {} : UnsavedTextResponse.parse(answer);
       },
       writeUnsaved: async ({ path, base, text }) => {
-        const answer = await this.#askEditor({ method: "write_unsaved", path, base, text });
+        const answer = await this.#askEditor({ method: "write_unsaved", params: { path, base, text } });
         return answer === undefined ? { status: "not_open" } : WriteUnsavedResponse.parse(answer);
       },
+      lsp: async ({ request }) =>
+        LspResponse.parse(await this.#askEditor({ method: "lsp", params: { root, request } }, LSP_MS)),
     };
   }
 
@@ -248,25 +253,18 @@ export class Supervisor implements AsyncDisposable {
     this.#approvals.settleAll(`chat ${chat}`, undefined);
   }
 
-  /** Undefined if Neovim does not answer in time: it may be waiting for a key. */
-  async #askEditor(
-    question: { method: "unsaved_text"; path: string } | {
-      method: "write_unsaved";
-      path: string;
-      base: string;
-      text: string;
-    },
-  ): Promise<unknown> {
+  /** @throws {Error} if Neovim does not answer in time: it may be waiting for a key. */
+  async #askEditor(question: EditorQuestion, limit = EDITOR_MS): Promise<unknown> {
     const request = ++this.#lastRequest;
     const waiting = this.#questions.add(request, "editor");
     this.#pump.push({ type: "ask_editor", request, ...question });
     const timer = setTimeout(
       () => this.#questions.settle(request, { error: "Neovim does not answer" }),
-      EDITOR_MS,
+      limit,
     );
     const answer = await waiting;
     clearTimeout(timer);
-    if ("error" in answer) throw new Error(`Cannot ask the editor about ${question.path}: ${answer.error}.`);
+    if ("error" in answer) throw new Error(`Cannot ask the editor (${question.method}): ${answer.error}.`);
     return answer.result;
   }
 

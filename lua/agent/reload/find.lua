@@ -26,6 +26,15 @@ function M.real(path, depth)
   return vim.fs.joinpath(M.real(parent, depth + 1), tail)
 end
 
+--- Does the path lead into the folder, links followed?
+---@param path string  absolute
+---@param folder string  absolute, without links
+---@return boolean
+function M.is_inside(path, folder)
+  folder = vim.fs.normalize(folder, { expand_env = false }):gsub("/$", "")
+  return vim.startswith(M.real(path), folder .. "/")
+end
+
 --- Is this a loaded buffer of an ordinary file?
 ---@param buf integer
 ---@return boolean

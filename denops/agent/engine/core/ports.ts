@@ -1,5 +1,6 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
 import type { AgentEvent, Diff, ToolStart } from "./events.ts";
+import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 import type { Message } from "./messages.ts";
 
 /** The editor that shows the project's files. Both answer "nothing open" where no editor takes part. */
@@ -14,6 +15,12 @@ export type UnsavedWrite =
   | { readonly status: "not_open" }
   | { readonly status: "merged"; readonly text: string; readonly saved: boolean }
   | { readonly status: "conflict"; readonly text: string };
+
+/** The language servers that the editor runs. */
+export interface LanguageServers {
+  /** Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing". */
+  ask(request: LspRequest, signal: AbortSignal): Promise<LspResponse>;
+}
 
 export interface ApprovalRequest {
   readonly call: ToolStart;

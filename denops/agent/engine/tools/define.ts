@@ -38,6 +38,8 @@ export interface Tool {
   readonly kind: ToolKind;
   /** True if it changes nothing; such calls of one batch run at the same time. */
   readonly readOnly: boolean;
+  /** What the tool cannot do without; where it is missing the model is not told of the tool. */
+  readonly needs?: "servers";
   readonly spec: ToolSpec;
   /** One line for the screen, from arguments that may still be incomplete. */
   title(args: Readonly<Record<string, unknown>>): string;
@@ -52,6 +54,7 @@ interface Definition<Schema extends z.ZodObject> {
   readonly description: string;
   readonly kind: ToolKind;
   readonly readOnly: boolean;
+  readonly needs?: "servers";
   readonly schema: Schema;
   readonly streamed?: string & keyof z.infer<Schema>;
   title(args: Readonly<Record<string, unknown>>): string;
@@ -70,6 +73,7 @@ export function defineTool<Schema extends z.ZodObject>(definition: Definition<Sc
     kind: definition.kind,
     readOnly: definition.readOnly,
     spec: { name, description, parameters },
+    ...(definition.needs === undefined ? {} : { needs: definition.needs }),
     ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),
     title: (args) => definition.title(withPath(args, known)),
     async prepare(args, workspace, signal) {

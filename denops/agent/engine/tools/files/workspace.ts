@@ -6,7 +6,7 @@ import type { Decision } from "../../../policy/file_access.ts";
 import { PathError, type ResolvedPath, resolvePath } from "../../../policy/path.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
-import type { Editor } from "../../core/ports.ts";
+import type { Editor, LanguageServers } from "../../core/ports.ts";
 import { type FileInfo, fileInfo, lookups, writeAtomic } from "./disk.ts";
 import { decodeText, encodeText, PLAIN, type TextFormat } from "./text.ts";
 
@@ -28,12 +28,15 @@ export interface WorkspaceOptions {
   /** Real path of the project. */
   readonly root: string;
   readonly editor: Editor;
+  readonly servers: LanguageServers | undefined;
   /** May the model see what is in this path? */
   mayRead(path: ResolvedPath): Decision;
 }
 
 export class Workspace {
   readonly root: string;
+  /** The editor's language servers; undefined if it has none. */
+  readonly servers: LanguageServers | undefined;
   readonly #mayRead: (path: ResolvedPath) => Decision;
   readonly #editor: Editor;
   /** Texts of unsaved buffers as the model was last shown them, by path. */
@@ -43,6 +46,7 @@ export class Workspace {
     this.root = options.root;
     this.#mayRead = options.mayRead;
     this.#editor = options.editor;
+    this.servers = options.servers;
   }
 
   /** @throws {ToolError} if the path leads out of the project. */
