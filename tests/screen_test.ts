@@ -69,7 +69,7 @@ for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
 for (const layout of ["right", "bottom"]) {
   Deno.test(`the chat in a split: ${layout}`, async () => {
     const options = `layout = "${layout}"`;
-    const script = "say It stands in one file.\n---\nrepeat\nsay Yes.";
+    const script = "say It stands in one file.\nusage 850 22\n---\nrepeat\nsay Yes.";
     await using agent = await startAgent({
       script,
       options,
