@@ -7,6 +7,7 @@ import { allowKey } from "../policy/decide.ts";
 import { mayRead } from "../policy/file_access.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
+import { WriteChecks } from "./agent/write_checks.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { AskApproval, Editor, LanguageServers, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
@@ -83,13 +84,14 @@ export class Session {
   }
 
   #turnPorts() {
-    const { config, store, model, system, tools, ask } = this.#ports;
+    const { config, store, model, system, tools, ask, servers } = this.#ports;
     return {
       model,
       system,
       tools: tools.filter(({ needs }) => needs === undefined || this.#ports[needs] !== undefined),
       ask,
       workspace: this.#workspace,
+      checks: servers === undefined ? undefined : new WriteChecks(servers, this.#workspace),
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
       decide: (touches: Parameters<typeof decide>[0]) => decide(touches, config, this.#allowed),

@@ -7,6 +7,7 @@ import type { AskApproval } from "../core/ports.ts";
 import { parseArguments } from "../llm/assemble.ts";
 import type { PreparedCall, Tool, ToolResult, Touch } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
+import type { Baseline, WriteChecks } from "./write_checks.ts";
 
 /** More calls than this are answered with an error. */
 const MOST_CALLS = 15;
@@ -17,6 +18,8 @@ export interface BatchPorts {
   readonly workspace: Workspace;
   readonly emit: Emit;
   readonly ask: AskApproval;
+  /** Undefined where there are no language servers. */
+  readonly checks: WriteChecks | undefined;
   decide(touches: readonly Touch[]): Decision;
   allowForSession(touches: readonly Touch[]): void;
 }
@@ -69,7 +72,10 @@ async function runCall(call: ToolCall, ports: BatchPorts, signal: AbortSignal): 
     const refusal = await permission(start, prepared, ports, signal);
     if (refusal !== undefined) return failed(call, refusal, ports);
     ports.emit({ type: "tool_running", id: call.id });
-    return succeeded(call, await prepared.run(signal), ports);
+    const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
+    const result = await prepared.run(signal);
+    for (const change of result.changes ?? []) ports.emit({ type: "file_modified", id: call.id, change });
+    return succeeded(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     if (signal.aborted) return failed(call, "Cancelled by the user.", ports);
     if (error instanceof ToolError) return failed(call, error.message, ports);
@@ -120,8 +126,21 @@ async function permission(
   }
 }
 
+/** With what the language servers say about what was written. The write has happened, whatever comes now. */
+async function checked(
+  result: ToolResult,
+  baseline: Baseline | undefined,
+  { checks }: BatchPorts,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (checks === undefined || baseline === undefined || (result.changes ?? []).length === 0) return result;
+  const said = await checks.after(baseline, signal).catch(() => undefined);
+  if (said === undefined) return result;
+  const summary = [result.summary, said.summary].filter((part) => part !== "").join(", ");
+  return { ...result, text: `${result.text}\n${said.text}`, summary };
+}
+
 function succeeded(call: ToolCall, result: ToolResult, { emit }: BatchPorts): ToolMessage {
-  for (const change of result.changes ?? []) emit({ type: "file_modified", id: call.id, change });
   const diff = result.diff === undefined ? {} : { diff: result.diff };
   emit({
     type: "tool_done",

@@ -4,10 +4,14 @@ import type { StopReason } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
+import { controlPacket } from "./control.ts";
 import { runStep } from "./step.ts";
 
 /** How often an answer that hit the output limit is continued in one turn. */
 const MOST_CONTINUATIONS = 3;
+
+/** Errors that are named when the turn may not end yet. */
+const MOST_ERRORS = 20;
 
 const INTERRUPTED = "[The answer was interrupted here.]";
 
@@ -26,6 +30,7 @@ export type TurnEnd =
 export async function runTurn(text: string, ports: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   ports.append({ role: "user", text });
   let continuations = 0;
+  let verified = false;
   for (let iteration = 1; iteration <= ports.maxIterations; iteration++) {
     const messages = ports.history();
     const prompt = { system: ports.system, messages, tools: ports.tools.map(({ spec }) => spec) };
@@ -49,6 +54,13 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
       continue;
     }
     if (end.message.calls.length === 0) {
+      const fixes = verified ? undefined : await neededFixes(iteration, ports, signal);
+      verified = true;
+      if (signal.aborted) return { type: "stopped", reason: "cancelled" };
+      if (fixes !== undefined) {
+        ports.append({ role: "user", text: fixes });
+        continue;
+      }
       if (end.message.text.trim() === "") {
         ports.emit({
           type: "notice",
@@ -66,4 +78,25 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
   }
   ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
   return { type: "stopped", reason: "max_iterations" };
+}
+
+/** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */
+async function neededFixes(
+  iteration: number,
+  { checks, maxIterations, emit }: TurnPorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (checks === undefined || iteration >= maxIterations) return undefined;
+  const errors = await checks.remaining(signal).catch(() => []);
+  if (errors.length === 0) return undefined;
+  const added = errors.length === 1 ? "1 error" : `${errors.length} errors`;
+  emit({
+    type: "notice",
+    severity: "info",
+    text: `The edits added ${added}; the model is told to fix them.`,
+  });
+  const more = errors.length > MOST_ERRORS ? `\n[${errors.length - MOST_ERRORS} more]` : "";
+  const note = "Your edits added errors that are still there. Fix them, or say why they are to stay:\n" +
+    errors.slice(0, MOST_ERRORS).join("\n") + more;
+  return controlPacket({ state: "need_fixes", iteration, maxIterations, filesChanged: checks.files, note });
 }
