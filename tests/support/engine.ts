@@ -120,6 +120,7 @@ export function clientThatAnswers(optionId: string, meanwhile = () => Promise.re
     },
     unsavedText: () => Promise.resolve({}),
     writeUnsaved: () => Promise.resolve({ status: "not_open" }),
+    lsp: () => Promise.resolve({ kind: "nothing", reason: "this client has no language servers" }),
     question: () => Promise.resolve({ action: "decline" }),
     search: () => Promise.reject(new Error("this client does not search")),
     terminals: new Terminals(["/"], lookups, {
