@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { ensureTools, type ToolName, toolPath } from "./tools.ts";
 
 export const PROJECT = fileURLToPath(new URL("..", import.meta.url));
-const DEPS = join(PROJECT, ".deps");
+export const DEPS = join(PROJECT, ".deps");
 
 /** The variables with which tests and `try` run; tools that are missing are unpacked into `.deps` first. */
 export async function toolEnvironment(names: readonly ToolName[]): Promise<Record<string, string>> {

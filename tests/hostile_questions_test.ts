@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { FILE_MODIFIED, UNSAVED_TEXT, WRITE_UNSAVED } from "../denops/agent/protocol/extensions.ts";
+import { FILE_MODIFIED, LSP, UNSAVED_TEXT, WRITE_UNSAVED } from "../denops/agent/protocol/extensions.ts";
 import type { Order } from "./attacks/hostile_questions.ts";
 import { PLUGIN, providerOptions, SECRET } from "./support/agent.ts";
 import { ChildNvim } from "./support/nvim.ts";
@@ -26,6 +26,7 @@ function ordersAbout(path: string, root: string): readonly Order[] {
   const modified = { toolCallId: "t", path, before: LETTER, after: "x".repeat(LETTER.length - 1) + "\n" };
   return [
     { method: UNSAVED_TEXT, request: true, params: { path } },
+    { method: LSP, request: true, params: { request: { op: "document_symbols", path } } },
     { method: WRITE_UNSAVED, request: true, params: { path, base: "", text: "written by the engine\n" } },
     { method: FILE_MODIFIED, request: false, params: { ...modified, kind: "modified" } },
     { method: FILE_MODIFIED, request: false, params: { ...modified, kind: "deleted" } },
@@ -98,6 +99,9 @@ Deno.test({
     );
     assert.ok(transcript.some((line) => line.includes("the project's own draft")), transcript.join("\n"));
     assert.ok(transcript.every((line) => !line.includes(DRAFT)), "the draft was told");
+    const asked = transcript.filter((line) => line.startsWith(`${LSP}:`));
+    assert.equal(asked.length, foreign.length);
+    for (const answer of asked) assert.match(answer, /is not a file of this engine's project/);
     assert.deepEqual(await nvim.lua(BUFFERS), before);
     assert.equal(await around.read("outside/draft.txt"), "");
     assert.equal(await around.read("outside/letter.txt"), LETTER);

@@ -157,7 +157,7 @@ Deno.test("an approval and a question to the editor do not wait for the clock", 
   using stage = new Stage();
   stage.pump.push({ type: "turn_started", chat: 1 });
   await stage.take();
-  stage.pump.push({ type: "ask_editor", request: 1, method: "unsaved_text", path: "/a" });
+  stage.pump.push({ type: "ask_editor", request: 1, method: "unsaved_text", params: { path: "/a" } });
   assert.equal(stage.batches.length, 2);
   stage.pump.push({ type: "approval", chat: 1, request: 2, tool: "t", title: "write", reason: "asks" });
   await stage.take();

@@ -128,7 +128,9 @@ export async function openProject(
       asked.push(update);
       meanwhile().then(() => gate.answer(update.request, { option }));
     } else if (update.type === "ask_editor") {
-      const result = update.method === "unsaved_text" ? {} : { status: "not_open" };
+      const nothing = { kind: "nothing", reason: "this client has no language servers" };
+      const answers = { unsaved_text: {}, write_unsaved: { status: "not_open" }, lsp: nothing };
+      const result = answers[update.method];
       editor.answer(update.request, { result });
     }
   };

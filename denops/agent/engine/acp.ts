@@ -18,6 +18,7 @@ import {
   type ApprovalMeta,
   EXTENSIONS,
   InitializeMeta,
+  LSP,
   META,
   OPTION,
   ours,
@@ -29,10 +30,10 @@ import {
 } from "../protocol/extensions.ts";
 import { SEARCH } from "../protocol/search.ts";
 import { acpCommands } from "./acp_commands.ts";
-import { extensionEditor, fsEditor, noEditor } from "./acp_editor.ts";
+import { extensionEditor, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
-import { type ClientAbilities, diffContent, UpdateSender } from "./acp_updates.ts";
+import { type ClientAbilities, diffContents, diffCounts, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
 import type { StopReason } from "./core/events.ts";
@@ -104,6 +105,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
           ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
           ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
           ...(can.extensions.has(SEARCH) ? { search: acpSearch(client, id) } : {}),
+          ...(can.extensions.has(LSP) ? { languages: extensionServers(client, id) } : {}),
         },
         publish: (event) => sender.send(event),
       });
@@ -179,15 +181,15 @@ function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities)
 function asker(client: AgentContext, sessionId: string): AskApproval {
   return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
     const { call, reason, diff, command } = asked;
-    const counts = diff === undefined ? {} : { added: diff.added, removed: diff.removed };
-    const meta: ApprovalMeta = { reason, force: asked.force, touches: [...asked.touches], ...counts };
+    const touches = [...asked.touches];
+    const meta: ApprovalMeta = { reason, force: asked.force, touches, ...diffCounts(diff) };
     const toolCall = {
       toolCallId: call.id,
       title: call.title,
       kind: call.kind,
       status: "pending" as const,
       locations: call.paths.map((path) => ({ path })),
-      content: diff === undefined ? [] : [diffContent(diff)],
+      content: diffContents(diff),
       ...(command === undefined ? {} : { rawInput: command }),
     };
     const params: RequestPermissionRequest = {

@@ -2,16 +2,21 @@
 import { type AgentContext, methods, RequestError } from "@agentclientprotocol/sdk";
 import { dirname } from "node:path";
 import {
+  LSP,
   UNSAVED_TEXT,
   UnsavedTextResponse,
   WRITE_UNSAVED,
   WriteUnsavedResponse,
 } from "../protocol/extensions.ts";
-import type { Editor, UnsavedWrite } from "./core/ports.ts";
+import { type LspQuestion, LspResponse } from "../protocol/lsp.ts";
+import { messageOf } from "./core/errors.ts";
+import type { Editor, LanguageServers, UnsavedWrite } from "./core/ports.ts";
 import { type DecodedText, decodeText } from "./tools/files/text.ts";
 
 /** An editor that does not answer within this time may hold unsaved changes: the call fails. */
 const LONGEST_WAIT_MS = 5_000;
+/** A language server may have to start, and then has five seconds to answer. */
+const LONGEST_LSP_MS = 32_000;
 
 /** Our own UI: it knows which buffers have unsaved changes, and merges. */
 export function extensionEditor(client: AgentContext, sessionId: string): Editor {
@@ -26,6 +31,26 @@ export function extensionEditor(client: AgentContext, sessionId: string): Editor
     },
     async writeUnsaved(path, base, text, signal) {
       return WriteUnsavedResponse.parse(await ask(WRITE_UNSAVED, { path, base, text }, signal));
+    },
+  };
+}
+
+/** Our own UI: it asks Neovim's language clients. */
+export function extensionServers(client: AgentContext, sessionId: string): LanguageServers {
+  return {
+    async ask(request, signal) {
+      const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LSP_MS)]);
+      const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
+      const question: LspQuestion = { sessionId, request };
+      try {
+        return LspResponse.parse(await client.request<unknown, unknown>(LSP, question, options));
+      } catch (error) {
+        signal.throwIfAborted();
+        return {
+          kind: "nothing",
+          reason: `The editor gave no answer about its language servers: ${messageOf(error)}`,
+        };
+      }
     },
   };
 }

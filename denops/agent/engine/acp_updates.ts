@@ -111,9 +111,9 @@ export class UpdateSender {
   #toolDone(event: Extract<AgentEvent, { type: "tool_done" }>): void {
     const content: ToolCallContent[] = event.diff === undefined
       ? [{ type: "content", content: { type: "text", text: event.output.slice(0, LONGEST_OUTPUT) } }]
-      : [diffContent(event.diff)];
-    const counts = event.diff === undefined ? {} : { added: event.diff.added, removed: event.diff.removed };
-    this.#tool(event.id, { status: event.status, content }, { summary: event.summary, ...counts });
+      : diffContents(event.diff);
+    const meta = { summary: event.summary, ...diffCounts(event.diff) };
+    this.#tool(event.id, { status: event.status, content }, meta);
   }
 
   #tool(
@@ -154,6 +154,21 @@ function chunk(messageId: string, text: string) {
   return { messageId, content: { type: "text", text } } as const;
 }
 
-export function diffContent(diff: Diff): ToolCallContent {
-  return { type: "diff", path: diff.path, oldText: diff.before ?? null, newText: diff.after };
+/** One part for each file. */
+export function diffContents(diff: Diff | undefined): ToolCallContent[] {
+  if (diff === undefined) return [];
+  return [diff, ...diff.others ?? []].map(({ path, before, after }) => ({
+    type: "diff",
+    path,
+    oldText: before ?? null,
+    newText: after,
+  }));
+}
+
+/** Lines of all files together. */
+export function diffCounts(diff: Diff | undefined): { added?: number; removed?: number } {
+  if (diff === undefined) return {};
+  const sum = (count: (one: Diff) => number) =>
+    [diff, ...diff.others ?? []].reduce((all, one) => all + count(one), 0);
+  return { added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
 }

@@ -8,6 +8,7 @@ import { type Decision, mayRead } from "../policy/file_access.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import { Spending } from "./agent/budget.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
+import { WriteChecks } from "./agent/write_checks.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { AskApproval, Editor, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
@@ -114,6 +115,7 @@ export class Session {
       tools,
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
+      checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
       spending: this.#spending,
       price: config.price,
       maxIterations: config.max_iterations,

@@ -18,11 +18,13 @@ export const RETRY = "_agent/retry";
 export const UNSAVED_TEXT = "_agent/unsaved_text";
 /** Request, engine to client: merge a tool's write into an open buffer with unsaved changes. */
 export const WRITE_UNSAVED = "_agent/write_unsaved";
+/** Request, engine to client: a question to the editor's language servers, see lsp.ts. */
+export const LSP = "_agent/lsp";
 
 /** Request, client to engine: which tools there are, and which of them are off in a session. */
 export const TOOLS = "_agent/tools";
 
-export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, SEARCH, TOOLS] as const;
+export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, SEARCH, TOOLS, LSP] as const;
 
 /** `toggle` switches one tool; without it nothing changes. */
 export const ToolsRequest = z.object({ sessionId: z.string(), toggle: z.string().optional() });

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
+import type { LspRequest } from "./lsp.ts";
 
 /** A chat is one conversation on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
@@ -124,14 +125,7 @@ export type Update =
     readonly before?: string;
     readonly after?: string;
   }
-  | {
-    readonly type: "ask_editor";
-    readonly request: number;
-    readonly method: "unsaved_text" | "write_unsaved";
-    readonly path: string;
-    readonly base?: string;
-    readonly text?: string;
-  }
+  | ({ readonly type: "ask_editor"; readonly request: number } & EditorQuestion)
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
   | {
@@ -146,6 +140,19 @@ export interface ShownRule {
   readonly rule: string;
   readonly source: string;
 }
+
+/** What is asked of the editor; the answer is the `result` of a `reply`. */
+export type EditorQuestion =
+  | { readonly method: "unsaved_text"; readonly params: { readonly path: string } }
+  | {
+    readonly method: "write_unsaved";
+    readonly params: { readonly path: string; readonly base: string; readonly text: string };
+  }
+  /** `roots`: the answer reads and names no text outside of these folders. */
+  | {
+    readonly method: "lsp";
+    readonly params: { readonly roots: readonly string[]; readonly request: LspRequest };
+  };
 
 export interface ToolUpdate {
   readonly type: "tool";
@@ -162,6 +169,12 @@ export interface ToolUpdate {
   readonly path?: string;
 }
 
+export interface FileDiff {
+  readonly path: string;
+  readonly before?: string;
+  readonly after: string;
+}
+
 export interface ApprovalUpdate {
   readonly type: "approval";
   readonly chat: number;
@@ -172,6 +185,8 @@ export interface ApprovalUpdate {
   readonly path?: string;
   readonly before?: string;
   readonly after?: string;
+  /** The other files, where one call changes several. */
+  readonly others?: readonly FileDiff[];
   readonly added?: number;
   readonly removed?: number;
   readonly command?: string;

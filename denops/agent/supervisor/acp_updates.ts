@@ -2,7 +2,7 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { z } from "zod";
 import { ours, ToolMeta } from "../protocol/extensions.ts";
-import type { ToolUpdate, Update } from "../protocol/ui.ts";
+import type { FileDiff, ToolUpdate, Update } from "../protocol/ui.ts";
 import { visible } from "./visible.ts";
 
 const ThoughtMeta = z.object({ milliseconds: z.number() });
@@ -76,10 +76,13 @@ function outputText(content: readonly ToolCallContent[]): string {
     .filter((text) => text !== "").join("\n");
 }
 
-/** The first diff of a call, as an approval shows it. */
+/** The diffs of a call, as an approval shows them: the first one's fields, and the others. */
 export function diffOf(content: readonly ToolCallContent[] | null | undefined) {
-  const diff = content?.find((part) => part.type === "diff");
-  if (diff?.type !== "diff") return {};
-  const before = diff.oldText === null || diff.oldText === undefined ? {} : { before: visible(diff.oldText) };
-  return { path: diff.path, after: visible(diff.newText), ...before };
+  const [first, ...others] = (content ?? []).flatMap((part) => part.type === "diff" ? [fileDiff(part)] : []);
+  return { ...first, ...(others.length === 0 ? {} : { others }) };
+}
+
+function fileDiff({ path, oldText, newText }: Extract<ToolCallContent, { type: "diff" }>): FileDiff {
+  const before = oldText === null || oldText === undefined ? {} : { before: visible(oldText) };
+  return { path, after: visible(newText), ...before };
 }

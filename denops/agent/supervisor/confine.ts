@@ -25,6 +25,10 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
       check(request.path);
       return await events.writeUnsaved(request);
     },
+    async lsp(question) {
+      if (question.request.path !== undefined) check(question.request.path);
+      return await events.lsp(question);
+    },
   };
 }
 

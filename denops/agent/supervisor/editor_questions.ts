@@ -1,13 +1,15 @@
-/** Questions of engines that Lua answers: about buffers, and later about more. */
-import type { Update } from "../protocol/ui.ts";
+/** Questions of engines that Lua answers: about buffers, and to language servers. */
+import type { EditorQuestion, Update } from "../protocol/ui.ts";
 import { Waiting } from "./waiting.ts";
 
-/** An editor that does not answer by then waits for a key, or is gone. */
-const LONGEST_WAIT_MS = 4_000;
+/** An editor that does not answer by then waits for a key, or is gone. A language server may have to start first. */
+const LONGEST_WAIT_MS = { unsaved_text: 4_000, write_unsaved: 4_000, lsp: 30_000 } as const;
 
-export type EditorQuestion =
-  | { readonly method: "unsaved_text"; readonly path: string }
-  | { readonly method: "write_unsaved"; readonly path: string; readonly base: string; readonly text: string };
+const CANNOT = {
+  unsaved_text: "the editor cannot say whether it has unsaved changes",
+  write_unsaved: "the editor cannot say whether it has unsaved changes",
+  lsp: "the editor cannot ask its language servers",
+} as const;
 
 type Answer = { readonly result: unknown } | { readonly error: string };
 
@@ -28,12 +30,12 @@ export class EditorQuestions {
     this.#push({ type: "ask_editor", request, ...question });
     const timer = setTimeout(
       () => this.#waiting.settle(request, { error: "Neovim does not answer, it may be waiting for a key" }),
-      LONGEST_WAIT_MS,
+      LONGEST_WAIT_MS[question.method],
     );
     const answer = await waiting;
     clearTimeout(timer);
     if ("error" in answer) {
-      throw new Error(`the editor cannot say whether it has unsaved changes: ${answer.error}`);
+      throw new Error(`${CANNOT[question.method]}: ${answer.error}`);
     }
     return answer.result;
   }

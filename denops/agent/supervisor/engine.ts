@@ -18,6 +18,7 @@ import {
   EXTENSIONS,
   FILE_MODIFIED,
   FileModified,
+  LSP,
   META,
   RETRY,
   Retry,
@@ -30,6 +31,7 @@ import {
   type WriteUnsavedResponse,
 } from "../protocol/extensions.ts";
 import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
+import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { Terminals } from "./terminals.ts";
 
@@ -56,6 +58,7 @@ export interface EngineEvents {
   readonly terminals: Terminals;
   question(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResponse>;
+  lsp(question: LspQuestion): Promise<LspResponse>;
 }
 
 export class Engine implements AsyncDisposable {
@@ -216,7 +219,12 @@ function clientApp(events: EngineEvents, arrival: Arrival) {
     .onRequest(methods.client.elicitation.create, ({ params }) => events.question(params))
     .onRequest(SEARCH, SearchRequest, ({ params, signal }) => events.search(params, signal))
     .onRequest(UNSAVED_TEXT, UnsavedTextRequest, ({ params }) => events.unsavedText(params))
-    .onRequest(WRITE_UNSAVED, WriteUnsavedRequest, ({ params }) => events.writeUnsaved(params));
+    .onRequest(WRITE_UNSAVED, WriteUnsavedRequest, ({ params }) => events.writeUnsaved(params))
+    .onRequest(LSP, LspQuestion, async ({ params }) => {
+      // What was just written is told to the editor first.
+      await arrival.caughtUp();
+      return await events.lsp(params);
+    });
 }
 
 async function endOf(process: Deno.ChildProcess): Promise<string> {

@@ -1,6 +1,7 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
 import type { UserConfig } from "../protocol/config.ts";
 import { UnsavedTextResponse, WriteUnsavedResponse } from "../protocol/extensions.ts";
+import { LspResponse } from "../protocol/lsp.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
 import { ruleText, withFileRules } from "../policy/rules.ts";
 import { screenUpdates, toolUpdate } from "./acp_updates.ts";
@@ -184,10 +185,15 @@ class Parts {
         return await gate.permission(request, this.#gateContext(chat));
       },
       unsavedText: async ({ path }) => {
-        return UnsavedTextResponse.parse(await editor.ask({ method: "unsaved_text", path }));
+        return UnsavedTextResponse.parse(await editor.ask({ method: "unsaved_text", params: { path } }));
       },
       writeUnsaved: async ({ path, base, text }) => {
-        return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", path, base, text }));
+        const params = { path, base, text };
+        return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", params }));
+      },
+      lsp: async ({ request }) => {
+        const { roots } = this.#searchOptions;
+        return LspResponse.parse(await editor.ask({ method: "lsp", params: { roots, request } }));
       },
       terminals: this.terminals,
       question: async (request) => {

@@ -1,14 +1,17 @@
 -- What an approval shows: its lines, its keys, its diff.
 local M = {}
 
----@class agent.Approval
+---@class agent.FileDiff
+---@field path? string
+---@field before? string
+---@field after? string
+
+---@class agent.Approval: agent.FileDiff
 ---@field chat integer
 ---@field request integer
 ---@field title string
 ---@field reason string
----@field path? string
----@field before? string
----@field after? string
+---@field others? agent.FileDiff[]  where one call changes several files
 ---@field command? string     what would be run
 ---@field folder? string      where, relative to the project
 ---@field network? boolean
@@ -65,6 +68,13 @@ local function question_content(approval)
   return lines, groups
 end
 
+--- The files that would change; none where no diff is shown.
+---@param approval agent.Approval
+---@return agent.FileDiff[]
+local function files(approval)
+  return approval.after and vim.list_extend({ approval }, approval.others or {}) or {}
+end
+
 --- Lines and the highlight group of each.
 ---@param approval agent.Approval
 ---@return string[] lines
@@ -77,30 +87,31 @@ function M.lines(approval)
   end
   local lines = { approval.title, approval.reason }
   local groups = { "AgentTitle", "AgentWarning" }
-  if not approval.after then
-    return lines, groups
-  end
-  local text = diff(approval.before or "", approval.after, { result_type = "unified", ctxlen = 3 })
-  for _, line in ipairs(vim.split(text, "\n", { trimempty = true })) do
-    if not line:find("^\\ No newline") then
-      table.insert(lines, line)
-      groups[#lines] = line:find("^%+") and "AgentDiffAdd"
-        or line:find("^%-") and "AgentDiffDelete"
-        or line:find("^@@") and "AgentHint"
-        or nil
+  local changed = files(approval)
+  for _, file in ipairs(changed) do
+    if #changed > 1 then
+      table.insert(lines, ("── %s ──"):format(vim.fn.fnamemodify(file.path, ":~:.")))
+      groups[#lines] = "AgentHint"
+    end
+    local text = diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
+    for _, line in ipairs(vim.split(text, "\n", { trimempty = true })) do
+      if not line:find("^\\ No newline") then
+        table.insert(lines, line)
+        groups[#lines] = line:find("^%+") and "AgentDiffAdd"
+          or line:find("^%-") and "AgentDiffDelete"
+          or line:find("^@@") and "AgentHint"
+          or nil
+      end
     end
   end
   return lines, groups
 end
 
 --- The two versions side by side in a tab of their own.
----@param approval agent.Approval?
-function M.open_diff(approval)
-  if not approval or not approval.after then
-    return
-  end
+---@param file agent.FileDiff
+local function open_tab(file)
   vim.cmd("tab split")
-  for index, text in ipairs({ approval.before or "", approval.after }) do
+  for index, text in ipairs({ file.before or "", file.after }) do
     if index == 2 then
       vim.cmd("rightbelow vsplit")
     end
@@ -110,9 +121,16 @@ function M.open_diff(approval)
     vim.api.nvim_buf_set_lines(scratch, 0, -1, false, vim.split(text, "\n"))
     vim.bo[scratch].modifiable = false
     vim.api.nvim_win_set_buf(0, scratch)
-    vim.bo[scratch].filetype = vim.filetype.match({ filename = approval.path or "" }) or ""
+    vim.bo[scratch].filetype = vim.filetype.match({ filename = file.path or "" }) or ""
     vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = scratch, desc = "Agent: close the diff" })
     vim.cmd.diffthis()
+  end
+end
+
+---@param approval agent.Approval?
+function M.open_diff(approval)
+  for _, file in ipairs(approval and files(approval) or {}) do
+    open_tab(file)
   end
 end
 

@@ -2,47 +2,61 @@
 local client = require("agent.client")
 local config = require("agent.config")
 local events = require("agent.events")
+local lsp = require("agent.editor.lsp")
 local reload = require("agent.reload")
 
 local M = {}
 
----@type table<string, fun(question: table): table>
+---@alias agent.editor.Reply fun(ok: boolean, result: table|string) called once: the answer, or the error
+
+---@type table<string, fun(params: table, reply: agent.editor.Reply)>
 local answers = {}
 
-function answers.unsaved_text(question)
-  return { text = reload.unsaved_text(question.path) }
+function answers.unsaved_text(params, reply)
+  reply(true, { text = reload.unsaved_text(params.path) })
 end
 
-function answers.write_unsaved(question)
+function answers.write_unsaved(params, reply)
   local result = reload.write_unsaved({
-    path = question.path,
-    base = question.base,
-    text = question.text,
+    path = params.path,
+    base = params.base,
+    text = params.text,
     save = config.get().save_unsaved,
   })
   if result.conflict then
-    return { status = "conflict", text = result.conflict }
+    return reply(true, { status = "conflict", text = result.conflict })
   end
   if not result.written then
-    return { status = "not_open" }
+    return reply(true, { status = "not_open" })
   end
-  return { status = "merged", text = result.text, saved = result.saved == true }
+  reply(true, { status = "merged", text = result.text, saved = result.saved == true })
 end
 
----@param question table
+answers.lsp = lsp.answer
+
+---@param question { request: integer, method: string, params: table }
 local function answer(question)
-  local ok, result = pcall(answers[question.method], question)
-  if ok then
-    -- An empty Lua table is a list to MessagePack.
-    result = next(result) and result or vim.empty_dict()
-    client.send({ type = "reply", request = question.request, result = result })
-  else
-    client.send({ type = "reply", request = question.request, error = tostring(result) })
+  ---@type agent.editor.Reply
+  local function reply(ok, result)
+    if ok then
+      -- An empty Lua table is a list to MessagePack.
+      result = next(result) and result or vim.empty_dict()
+      client.send({ type = "reply", request = question.request, result = result })
+    else
+      client.send({ type = "reply", request = question.request, error = tostring(result) })
+    end
+  end
+  local ok, problem = pcall(answers[question.method], question.params, reply)
+  if not ok then
+    reply(false, problem --[[@as string]])
   end
 end
 
 ---@param update table
 local function follow(update)
+  if update.kind == "deleted" or update.kind == "renamed" then
+    lsp.drop(update.from or update.path)
+  end
   reload.file_modified(update, function(result)
     if result.notice then
       client.receive({ { type = "notice", chat = update.chat, severity = "warning", text = result.notice } })

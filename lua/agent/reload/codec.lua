@@ -60,7 +60,7 @@ end
 
 ---@param bytes string
 ---@return "ascii"|"utf-8"|"other"
-local function kind_of(bytes)
+function M.kind_of(bytes)
   local i = bytes:find("[\128-\255]")
   if not i then
     return "ascii"
@@ -131,16 +131,16 @@ function M.decode(bytes, current, known)
   end
   if is_utf8(encoding) then
     -- 'fileencoding' may be set for the next write while the file still has another one.
-    if known and kind_of(bytes) == "other" and not known:find("\239\191\189", 1, true) then
+    if known and M.kind_of(bytes) == "other" and not known:find("\239\191\189", 1, true) then
       return (M.strip_bom(known)), encoding, current.format.bomb
     end
     return bytes, encoding, false
   end
   -- An 8-bit reading never fails, so a file that was converted to UTF-8 has to be recognised. A user
   -- who reads UTF-8 as 8 bit on purpose has such bytes in the buffer already.
-  if bom_size(encoding) == 0 and kind_of(bytes) == "utf-8" then
+  if bom_size(encoding) == 0 and M.kind_of(bytes) == "utf-8" then
     local before = vim.iconv(table.concat(current.lines, "\n"), "utf-8", encoding)
-    if not before or kind_of(before) ~= "utf-8" then
+    if not before or M.kind_of(before) ~= "utf-8" then
       return bytes, "utf-8", false
     end
   end

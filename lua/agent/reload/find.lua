@@ -26,6 +26,18 @@ function M.real(path, depth)
   return vim.fs.joinpath(M.real(parent, depth + 1), tail)
 end
 
+--- Does the path lead into one of the folders, links followed?
+---@param path string  absolute
+---@param folders string[]  absolute, without links
+---@return boolean
+function M.is_inside(path, folders)
+  local real = M.real(path)
+  return vim.iter(folders):any(function(folder)
+    folder = vim.fs.normalize(folder, { expand_env = false }):gsub("/$", "")
+    return vim.startswith(real, folder .. "/")
+  end)
+end
+
 --- Is this a loaded buffer of an ordinary file?
 ---@param buf integer
 ---@return boolean

@@ -8,6 +8,7 @@ import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
 import type { Repeats } from "./repeats.ts";
 import type { PreparedCall, Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
+import type { Baseline, WriteChecks } from "./write_checks.ts";
 
 /** More calls than this are answered with an error. */
 const MOST_CALLS = 15;
@@ -20,6 +21,8 @@ export interface BatchPorts {
   readonly context: Omit<ToolContext, "callId">;
   readonly emit: Emit;
   readonly ask: AskApproval;
+  /** Undefined where there are no language servers. */
+  readonly checks?: WriteChecks | undefined;
   decide(prepared: PreparedCall): Decision;
   allowForSession(prepared: PreparedCall): void;
 }
@@ -106,7 +109,10 @@ async function runCall(
     const permitted = await permission(start, prepared, loop, ports, signal);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
-    return finished(call, await prepared.run(signal, permitted.command), ports);
+    const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
+    const result = await prepared.run(signal, permitted.command);
+    for (const change of result.changes ?? []) ports.emit({ type: "file_modified", id: call.id, change });
+    return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.
     if (start === undefined) ports.emit({ type: "tool_start", call: startOf(call, tool, args.value, []) });
@@ -185,9 +191,22 @@ function rejection({ reason, rule }: { readonly reason?: string; readonly rule?:
     : `The user rejected this: ${reason}`;
 }
 
+/** With what the language servers say about what was written. The write has happened, whatever comes now. */
+async function checked(
+  result: ToolResult,
+  baseline: Baseline | undefined,
+  { checks }: BatchPorts,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (checks === undefined || baseline === undefined || (result.changes ?? []).length === 0) return result;
+  const said = await checks.after(baseline, signal).catch(() => undefined);
+  if (said === undefined) return result;
+  const summary = [result.summary, said.summary].filter((part) => part !== "").join(", ");
+  return { ...result, text: `${result.text}\n${said.text}`, summary };
+}
+
 function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): ToolMessage {
   if (result.plan !== undefined) emit({ type: "plan", steps: result.plan });
-  for (const change of result.changes ?? []) emit({ type: "file_modified", id: call.id, change });
   const diff = result.diff === undefined ? {} : { diff: result.diff };
   const status = result.failed === true ? "failed" : "completed";
   emit({ type: "tool_done", id: call.id, status, summary: result.summary, output: result.text, ...diff });

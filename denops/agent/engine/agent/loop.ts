@@ -6,11 +6,15 @@ import type { Model } from "../llm/model.ts";
 import { type BatchPorts, runBatch, type TurnMemory } from "./batch.ts";
 import type { Price } from "../../protocol/config.ts";
 import { costOf, type Spending } from "./budget.ts";
+import { controlPacket } from "./control.ts";
 import { Repeats } from "./repeats.ts";
 import { runStep } from "./step.ts";
 
 /** How often an answer that hit the output limit is continued in one turn. */
 const MOST_CONTINUATIONS = 3;
+
+/** Errors that are named when the turn may not end yet. */
+const MOST_ERRORS = 20;
 
 const INTERRUPTED = "[The answer was interrupted here.]";
 
@@ -74,6 +78,7 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
   ports.spending.beginTurn();
   const emit = counting(ports);
   const memory: TurnMemory = { repeats: new Repeats(), iteration: 0 };
+  let verified = false;
   for (let iteration = 1; iteration <= ports.maxIterations; iteration++) {
     memory.iteration = iteration;
     if (!await mayGoOn(ports, signal)) {
@@ -103,6 +108,13 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
       continue;
     }
     if (end.message.calls.length === 0) {
+      const fixes = verified ? undefined : await neededFixes(iteration, ports, signal);
+      verified = true;
+      if (signal.aborted) return { type: "stopped", reason: "cancelled" };
+      if (fixes !== undefined) {
+        ports.append({ role: "user", text: fixes });
+        continue;
+      }
       if (end.message.text.trim() === "") {
         ports.emit({
           type: "notice",
@@ -127,4 +139,25 @@ function middleCut(text: string): string {
   if (left <= 0) return text;
   const half = LONGEST_PARTIAL / 2;
   return `${text.slice(0, half)}\n[${left} characters left out]\n${text.slice(-half)}`;
+}
+
+/** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */
+async function neededFixes(
+  iteration: number,
+  { checks, maxIterations, emit }: TurnPorts,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (checks === undefined || iteration >= maxIterations) return undefined;
+  const errors = await checks.remaining(signal).catch(() => []);
+  if (errors.length === 0) return undefined;
+  const added = errors.length === 1 ? "1 error" : `${errors.length} errors`;
+  emit({
+    type: "notice",
+    severity: "info",
+    text: `The edits added ${added}; the model is told to fix them.`,
+  });
+  const more = errors.length > MOST_ERRORS ? `\n[${errors.length - MOST_ERRORS} more]` : "";
+  const note = "Your edits added errors that are still there. Fix them, or say why they are to stay:\n" +
+    errors.slice(0, MOST_ERRORS).join("\n") + more;
+  return controlPacket({ state: "need_fixes", iteration, maxIterations, filesChanged: checks.files, note });
 }

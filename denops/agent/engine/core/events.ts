@@ -34,6 +34,8 @@ export interface Diff {
   readonly after: string;
   readonly added: number;
   readonly removed: number;
+  /** The other files that the same call changes. */
+  readonly others?: readonly Diff[];
 }
 
 export type Plan = readonly {

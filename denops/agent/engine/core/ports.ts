@@ -2,6 +2,7 @@
 import type { CommandInput } from "../../protocol/commands.ts";
 import type { FoundLine, SearchQuery } from "../../protocol/search.ts";
 import type { AgentEvent, Diff, ToolStart } from "./events.ts";
+import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 
 export type { Plan } from "./events.ts";
 import type { Message } from "./messages.ts";
@@ -18,6 +19,12 @@ export type UnsavedWrite =
   | { readonly status: "not_open" }
   | { readonly status: "merged"; readonly text: string; readonly saved: boolean }
   | { readonly status: "conflict"; readonly text: string };
+
+/** The language servers that the editor runs. */
+export interface LanguageServers {
+  /** Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing". */
+  ask(request: LspRequest, signal: AbortSignal): Promise<LspResponse>;
+}
 
 export interface ApprovalRequest {
   readonly call: ToolStart;

@@ -10,7 +10,7 @@ import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { ToolSpec } from "../core/messages.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 import type { CommandInput } from "../../protocol/commands.ts";
-import type { Commands, Plan, Questions, Search } from "../core/ports.ts";
+import type { Commands, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
 import type { Workspace } from "./files/workspace.ts";
 
 /** One thing that a call reads or writes; the policy judges each. */
@@ -44,6 +44,7 @@ export interface Offers {
   readonly commands: Commands;
   readonly search: Search;
   readonly questions: Questions;
+  readonly languages: LanguageServers;
 }
 
 /** Everything that a tool may use. A tool that needs an offer says so, and is not shown without it. */

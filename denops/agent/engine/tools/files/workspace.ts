@@ -108,10 +108,21 @@ export class Workspace {
     if (known === undefined) {
       throw new ToolError(`You have not read ${shownPath(file.path)} yet. Read it before you change it.`);
     }
-    const now = file.unsaved ? await versionOfText(file.text) : await versionOnDisk(file.path.path);
-    if (known !== now) {
+    if (!await this.#isKnown(file)) {
       throw new ToolError(`${shownPath(file.path)} has changed since you read it. Read it again.`);
     }
+  }
+
+  /** Has the model read the file, as it is now? */
+  async #isKnown({ path, text, unsaved }: TextFile): Promise<boolean> {
+    const now = unsaved ? await versionOfText(text) : await versionOnDisk(path.path);
+    return now !== undefined && this.#known.get(path.path) === now;
+  }
+
+  /** A language server writes files too that the model has not read: such a one stays unread. */
+  #noteWritten(path: ResolvedPath, version: string | undefined): void {
+    if (version === undefined) this.#known.delete(path.path);
+    else this.#known.set(path.path, version);
   }
 
   /** The file as text; undefined if there is none. @throws {ToolError} for folders, binaries and giants. */
@@ -218,6 +229,7 @@ export class Workspace {
     if (again.path !== path.path) {
       throw new ToolError(`${shownPath(path)} was replaced meanwhile; nothing was written.`);
     }
+    const known = before === undefined || await this.#isKnown(before);
     const merged = await this.#writeInEditor(path, base, text, signal);
     if (merged.status === "conflict") {
       const both = this.mayShow(path)
@@ -229,7 +241,7 @@ ${merged.text}`
       );
     }
     if (merged.status === "merged") {
-      this.#known.set(path.path, await versionOfText(merged.text));
+      this.#noteWritten(path, known ? await versionOfText(merged.text) : undefined);
       if (this.#shown.has(path.path)) this.#shown.set(path.path, merged.text);
       const kind = before === undefined ? "created" : "modified";
       return { path: path.path, kind, ...textBefore(before), after: merged.text, onDisk: merged.saved };
@@ -240,8 +252,7 @@ ${merged.text}`
     }
     signal.throwIfAborted();
     await this.#write(path, text, now);
-    const version = await versionOnDisk(path.path);
-    if (version !== undefined) this.#known.set(path.path, version);
+    this.#noteWritten(path, known ? await versionOnDisk(path.path) : undefined);
     return {
       path: path.path,
       kind: now === undefined ? "created" : "modified",

@@ -249,3 +249,19 @@ Deno.test("unsaved changes on the same lines: nothing is written, both are shown
   });
   assert.equal(await project.read("a.txt"), "disk\n");
 });
+
+Deno.test("a file that is written unread, as a language server does, stays unread", async () => {
+  await using project = await scratch({ "a.txt": "one\n" });
+  const workspace = workspaceOf(project);
+  const target = await workspace.resolve("a.txt");
+  const write = async (text: string) => {
+    const before = await workspace.readText(target, never);
+    await workspace.writeText(target, before, text, before?.text ?? "", never);
+    const now = await workspace.readText(target, never);
+    assert.ok(now);
+    return workspace.checkRead(now);
+  };
+  await assert.rejects(() => write("two\n"), /You have not read a\.txt yet/);
+  await workspace.noteRead(target, never);
+  await write("three\n");
+});

@@ -1,0 +1,30 @@
+/** Notes of the loop to the model, in the user's role. One function builds them all. */
+
+/** Why the turn goes on although the model has stopped, or has to be told something. */
+export type ControlState = "need_fixes";
+
+export interface ControlPacket {
+  readonly state: ControlState;
+  readonly iteration: number;
+  readonly maxIterations: number;
+  readonly filesChanged: readonly string[];
+  /** What is to be done now. */
+  readonly note: string;
+}
+
+const AGAINST_REPETITION =
+  "Go on from here with tool calls; do not repeat what you have already said or done.";
+
+export function controlPacket(
+  { state, iteration, maxIterations, filesChanged, note }: ControlPacket,
+): string {
+  const json = JSON.stringify({
+    state,
+    iteration,
+    max_iterations: maxIterations,
+    remaining_iterations: Math.max(0, maxIterations - iteration),
+    files_changed: filesChanged,
+    note,
+  });
+  return `<agent_control>${json}</agent_control>\n${AGAINST_REPETITION}`;
+}

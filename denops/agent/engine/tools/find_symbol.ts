@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { defineTool, shown } from "./define.ts";
+import type { Workspace } from "./files/workspace.ts";
+import { askServers, nothing } from "./lsp/ask.ts";
+import { counted, placed, symbolName } from "./lsp/show.ts";
+import type { LspSymbol } from "../../protocol/lsp.ts";
+
+const MOST = 50;
+
+export const findSymbol = defineTool({
+  name: "find_symbol",
+  description: "Find classes, functions and other symbols of the whole project by a part of their name.",
+  kind: "search",
+  readOnly: true,
+  needs: "languages",
+  schema: z.object({
+    query: z.string().min(1).describe("the name or a part of it"),
+    path: z.string().optional().describe(
+      "any file of the language that is meant, if no server runs for it yet",
+    ),
+  }),
+  title: (args) => `find symbol ${shown(args.query)}`,
+
+  async prepare({ query, path }, { workspace, languages }) {
+    const target = path === undefined ? undefined : await workspace.resolveReadable(path);
+    return {
+      touches: target === undefined ? [] : [{ access: "read", path: target }],
+      async run(signal) {
+        const where = target === undefined ? {} : { path: target.path };
+        const request = { op: "workspace_symbols", query, ...where } as const;
+        const answer = await askServers(languages, request, ["symbols"], signal);
+        if (answer.kind === "nothing") return nothing(answer.reason);
+        const lines = await symbolLines(answer.symbols, workspace);
+        if (lines.length === 0) return nothing(`No symbol like "${query}" in the project.`);
+        const left = lines.length - MOST + (answer.total - answer.symbols.length);
+        const more = left > 0 ? [`[${left} more]`] : [];
+        return {
+          text: [...lines.slice(0, MOST), ...more].join("\n"),
+          summary: counted(lines.length, "symbol"),
+        };
+      },
+    };
+  },
+});
+
+/** Of the project only: of libraries servers know thousands. */
+async function symbolLines(symbols: readonly LspSymbol[], workspace: Workspace): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const symbol of symbols) {
+    const place = await placed(symbol.location.path, workspace);
+    if (place.kind === "inside") lines.push(`${place.name}:${symbol.location.line} ${symbolName(symbol)}`);
+  }
+  return lines;
+}

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { defineTool } from "./define.ts";
+import { askServers, nothing, PLACE, placeOf, placeTitle } from "./lsp/ask.ts";
+
+const MOST_CHARACTERS = 6_000;
+
+export const getHoverInfo = defineTool({
+  name: "get_hover_info",
+  description: "Get the type, signature and documentation of a symbol.",
+  kind: "read",
+  readOnly: true,
+  needs: "languages",
+  schema: z.object(PLACE),
+  title: (args) => `hover ${placeTitle(args)}`,
+
+  async prepare({ path, ...args }, { workspace, languages }) {
+    const target = await workspace.resolveReadable(path);
+    const place = placeOf(target, args);
+    return {
+      touches: [{ access: "read", path: target }],
+      async run(signal) {
+        const answer = await askServers(languages, { op: "hover", ...place }, ["text"], signal);
+        if (answer.kind === "nothing") return nothing(answer.reason);
+        const { at, text } = answer;
+        const cut = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n[cut]` : text;
+        return { text: `${at.text} (line ${at.line}):\n${cut}`, summary: `line ${at.line}` };
+      },
+    };
+  },
+});

@@ -1,0 +1,70 @@
+/** Questions to the editor's language servers, and the arguments that the tools for them share. */
+import { z } from "zod";
+import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
+import type { ResolvedPath } from "../../../policy/path.ts";
+import { ToolError } from "../../core/errors.ts";
+import type { LanguageServers } from "../../core/ports.ts";
+import { shown, type ToolResult } from "../define.ts";
+
+type Kind = LspResponse["kind"];
+type Answer<Wanted extends Kind> = Extract<LspResponse, { kind: Wanted }>;
+
+/** @throws {ToolError} if the answer is of none of these kinds */
+export async function askServers<Wanted extends Kind>(
+  languages: LanguageServers,
+  request: LspRequest,
+  kinds: readonly Wanted[],
+  signal: AbortSignal,
+): Promise<Answer<Wanted | "nothing">> {
+  const answer = await languages.ask(request, signal);
+  if (isOf<Wanted | "nothing">(answer, [...kinds, "nothing"])) return answer;
+  throw new ToolError(`The editor answered ${request.op} with ${answer.kind}.`);
+}
+
+function isOf<Wanted extends Kind>(
+  answer: LspResponse,
+  kinds: readonly Wanted[],
+): answer is Answer<Wanted> {
+  return kinds.some((kind) => kind === answer.kind);
+}
+
+/** No server, no answer: the model is told so, and goes on without. */
+export function nothing(reason: string): ToolResult {
+  return { text: reason, summary: "nothing" };
+}
+
+export const PATH = z.string().describe("file, relative to the project");
+
+/** The arguments that say where a symbol stands. */
+export const PLACE = {
+  path: PATH,
+  symbol: z.string().min(1).optional().describe(
+    "its name as it stands in that file, such as greet or Circle.area",
+  ),
+  line: z.int().min(1).optional().describe("line of the symbol or near it, from 1"),
+  character: z.int().min(1).optional().describe("column, from 1; only if no symbol is given"),
+};
+
+interface PlaceArguments {
+  readonly symbol?: string | undefined;
+  readonly line?: number | undefined;
+  readonly character?: number | undefined;
+}
+
+/** @throws {ToolError} if neither symbol nor line is given */
+export function placeOf(target: ResolvedPath, { symbol, line, character }: PlaceArguments) {
+  if (symbol === undefined && line === undefined) throw new ToolError("Either symbol or line is needed.");
+  return {
+    path: target.path,
+    ...(symbol === undefined ? {} : { symbol }),
+    ...(line === undefined ? {} : { line }),
+    ...(character === undefined ? {} : { character }),
+  };
+}
+
+/** For titles: "greet in src/a.ts", "src/a.ts:12". */
+export function placeTitle(args: Readonly<Record<string, unknown>>): string {
+  const path = shown(args.path);
+  if (typeof args.symbol === "string" && args.symbol !== "") return `${shown(args.symbol)} in ${path}`;
+  return typeof args.line === "number" ? `${path}:${args.line}` : path;
+}

@@ -1,0 +1,127 @@
+/**
+ * Answers of language servers as text for the model. Paths outside of the project are named but not read, and of
+ * files that may not be read nothing is told.
+ */
+import type { LspDiagnostic, LspLocation, LspSymbol } from "../../../protocol/lsp.ts";
+import type { ResolvedPath } from "../../../policy/path.ts";
+import { ToolError } from "../../core/errors.ts";
+import { splitLines } from "../files/text.ts";
+import { shownPath, type Workspace } from "../files/workspace.ts";
+
+/** Lines shown before and after each location. */
+const CONTEXT = 3;
+export const LONGEST_LINE = 300;
+const MOST_LOCATIONS = 30;
+
+/** Where a path that a server named leads. */
+type Place =
+  | { readonly kind: "inside"; readonly path: ResolvedPath; readonly name: string }
+  | { readonly kind: "outside"; readonly name: string }
+  | { readonly kind: "hidden" };
+
+export async function placed(path: string, workspace: Workspace): Promise<Place> {
+  try {
+    const resolved = await workspace.resolve(path);
+    if (!workspace.mayShow(resolved)) return { kind: "hidden" };
+    return { kind: "inside", path: resolved, name: shownPath(resolved) };
+  } catch (error) {
+    if (error instanceof ToolError) return { kind: "outside", name: path };
+    throw error;
+  }
+}
+
+/** Grouped by file, in the order in which they come; `→` marks the lines that were found. */
+export async function showLocations(
+  locations: readonly LspLocation[],
+  total: number,
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<{ readonly text: string; readonly count: number }> {
+  const files = Map.groupBy(locations, ({ path }) => path);
+  const sections: string[] = [];
+  let shown = 0;
+  let hidden = 0;
+  for (const [path, all] of files) {
+    const place = await placed(path, workspace);
+    if (place.kind === "hidden") {
+      hidden += all.length;
+      continue;
+    }
+    const lines = all.slice(0, MOST_LOCATIONS - shown).map(({ line }) => line);
+    if (lines.length === 0) continue;
+    shown += lines.length;
+    sections.push(
+      place.kind === "inside"
+        ? `── ${place.name} ──\n${await excerpts(place.path, lines, workspace, signal)}`
+        : `── ${place.name} (outside of the project) ──\n${lines.map((line) => `→ ${line}`).join("\n")}`,
+    );
+  }
+  const left = total - shown - hidden;
+  if (left > 0) sections.push(`[${left} more]`);
+  return { text: sections.join("\n"), count: total - hidden };
+}
+
+async function excerpts(
+  path: ResolvedPath,
+  found: readonly number[],
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<string> {
+  const lines = await textLines(path, workspace, signal);
+  const marked = new Set(found);
+  const wanted = new Set(
+    found.flatMap((line) => Array.from({ length: 2 * CONTEXT + 1 }, (_, index) => line - CONTEXT + index)),
+  );
+  const out: string[] = [];
+  let last: number | undefined;
+  for (const line of [...wanted].sort((a, b) => a - b)) {
+    const text = lines[line - 1];
+    if (text === undefined && !marked.has(line)) continue;
+    if (last !== undefined && line > last + 1) out.push("  …");
+    out.push(`${marked.has(line) ? "→" : " "} ${line}: ${cut(text ?? "")}`.trimEnd());
+    last = line;
+  }
+  return out.join("\n");
+}
+
+/** Empty if the file cannot be shown as text. */
+async function textLines(
+  path: ResolvedPath,
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  try {
+    return splitLines((await workspace.readText(path, signal))?.text ?? "");
+  } catch (error) {
+    if (error instanceof ToolError) return [];
+    throw error;
+  }
+}
+
+function cut(line: string): string {
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
+}
+
+/** "function greet(name: string)", with what it stands in. */
+export function symbolName({ kind, name, detail, container }: LspSymbol): string {
+  const of = container === undefined ? "" : ` (in ${container})`;
+  const more = detail === undefined ? "" : ` ${detail.replace(/\s+/g, " ")}`;
+  return cut(`${kind} ${name}${more}${of}`);
+}
+
+/** "12-40", or "12" for one line. */
+export function lineRange({ line, end_line }: LspLocation): string {
+  return end_line > line ? `${line}-${end_line}` : `${line}`;
+}
+
+/** "src/a.ts:3:14 error Cannot find name 'x'. (typescript 2304)" */
+export function diagnosticLine(name: string, diagnostic: LspDiagnostic): string {
+  const { severity, line, character, message, source, code } = diagnostic;
+  const origin = [source, code].filter((part) => part !== undefined).join(" ");
+  const said = message.replace(/\s*\n\s*/g, " ");
+  return cut(`${name}:${line}:${character} ${severity} ${said}`) + (origin === "" ? "" : ` (${origin})`);
+}
+
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,225 @@
+--- Neovim's own language clients: which serve a buffer, and requests to them that end in time.
+local task = require("agent.editor.lsp.task")
+
+local M = {}
+
+--- A server that starts is waited for this long, and its answer that long. Milliseconds.
+M.start_ms = 5000
+M.answer_ms = 5000
+
+--- A client whose configuration looks for its root in a process comes later than the buffer.
+local ATTACH_MS = 1000
+
+--- The server could not answer for a reason that passes: it was busy with another version of the text.
+local CANCELLED, CONTENT_MODIFIED, SERVER_CANCELLED = -32800, -32801, -32802
+local PASSING = { [CANCELLED] = true, [CONTENT_MODIFIED] = true, [SERVER_CANCELLED] = true }
+local RETRY_MS = 50
+
+--- What to call when a request ends without an answer, by client and request. Neovim cancels requests of others
+--- before it asks for diagnostics itself, and tells nobody that a request was cancelled but in this event.
+---@type table<string, fun()>
+local on_cancel = {}
+
+vim.api.nvim_create_autocmd("LspRequest", {
+  group = vim.api.nvim_create_augroup("agent.editor.lsp.clients", {}),
+  desc = "agent: notice that a request was cancelled",
+  callback = function(event)
+    local cancelled = on_cancel[("%d:%d"):format(event.data.client_id, event.data.request_id)]
+    if cancelled and event.data.request.type == "cancel" then
+      cancelled()
+    elseif cancelled and event.data.request.type == "complete" then
+      -- The answer, if there is one, is handed out right after this.
+      vim.schedule(cancelled)
+    end
+  end,
+})
+
+--- What a server that lacks a method is said to lack.
+local NOUNS = {
+  ["textDocument/definition"] = "definitions",
+  ["textDocument/references"] = "references",
+  ["textDocument/implementation"] = "implementations",
+  ["textDocument/hover"] = "hover information",
+  ["textDocument/documentSymbol"] = "document symbols",
+  ["textDocument/prepareTypeHierarchy"] = "type hierarchy",
+  ["textDocument/prepareCallHierarchy"] = "call hierarchy",
+  ["textDocument/rename"] = "renaming",
+  ["textDocument/codeAction"] = "code actions",
+  ["workspace/symbol"] = "workspace symbols",
+}
+
+--- With those that are starting: Neovim keeps them apart by this field.
+---@param buf integer
+---@return vim.lsp.Client[]
+local function all(buf)
+  return vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
+end
+
+--- Is a server configured for this type of file? Those that others start by hand are there at once.
+---@param filetype string
+---@return boolean
+local function is_configured(filetype)
+  -- Neovim has no public list of the enabled configurations before 0.12's vim.lsp.get_configs.
+  for name in pairs(rawget(vim.lsp, "_enabled_configs") or {}) do
+    local config = vim.lsp.config[name]
+    if config and (not config.filetypes or vim.list_contains(config.filetypes, filetype)) then
+      return true
+    end
+  end
+  return false
+end
+
+--- Clients that have not become ready in time; nobody waits for them again.
+---@type table<integer, true>
+local given_up = {}
+
+---@param buf integer
+---@return vim.lsp.Client[]
+local function starting(buf)
+  return vim.tbl_filter(function(client)
+    return not client.initialized and not given_up[client.id]
+  end, all(buf))
+end
+
+--- The clients of the buffer that are ready. Waits, in a task, for those that are starting.
+---@param buf integer
+---@param loaded_now boolean  the buffer's clients may still be on their way
+---@return vim.lsp.Client[]
+function M.ready(buf, loaded_now)
+  if loaded_now and #all(buf) == 0 and is_configured(vim.bo[buf].filetype) then
+    task.until_true(function()
+      return #all(buf) > 0
+    end, ATTACH_MS)
+  end
+  task.until_true(function()
+    return #starting(buf) == 0
+  end, M.start_ms)
+  for _, client in ipairs(starting(buf)) do
+    given_up[client.id] = true
+  end
+  return vim.lsp.get_clients({ bufnr = buf })
+end
+
+---@param clients vim.lsp.Client[]
+---@return string "The language server ts_ls", "The language servers a and b"
+function M.names(clients)
+  local names = {} ---@type string[]
+  for _, client in ipairs(clients) do
+    names[#names + 1] = client.name
+  end
+  return ("The language server%s %s"):format(#names > 1 and "s" or "", table.concat(names, " and "))
+end
+
+--- Why no client of the buffer is ready.
+---@param buf integer
+---@return string one sentence
+function M.none(buf)
+  local late = all(buf)
+  if #late > 0 then
+    return ("%s %s not started in time."):format(M.names(late), #late > 1 and "have" or "has")
+  end
+  local filetype = vim.bo[buf].filetype
+  local name = filetype == "" and "unknown" or filetype
+  return ("No language server is attached to this file in Neovim (file type: %s)."):format(name)
+end
+
+---@param clients vim.lsp.Client[]
+---@param method string
+---@return string one sentence
+function M.lacks(clients, method)
+  return ("%s %s no %s."):format(M.names(clients), #clients > 1 and "offer" or "offers", NOUNS[method] or method)
+end
+
+---@param client vim.lsp.Client
+---@param method string
+---@param params table
+---@param buf integer
+---@param limit integer
+---@return boolean in_time
+---@return lsp.ResponseError? err
+---@return any result
+local function request_once(client, method, params, buf, limit)
+  local id, key ---@type integer?, string?
+  local in_time, err, result = task.await(function(finish)
+    local sent
+    sent, id = client:request(method, params, function(err, result)
+      finish(err, result)
+    end, buf)
+    if not sent then
+      return finish({ code = 0, message = "it has stopped" })
+    end
+    key = ("%d:%d"):format(client.id, id)
+    on_cancel[key] = function()
+      finish({ code = CANCELLED, message = "it was cancelled" })
+    end
+  end, limit)
+  if key then
+    on_cancel[key] = nil
+  end
+  if not in_time and id then
+    client:cancel_request(id)
+  end
+  return in_time, err, result
+end
+
+--- In a task: one request, its answer or one sentence.
+---@param client vim.lsp.Client
+---@param method string
+---@param params table
+---@param buf integer
+---@param limit? integer milliseconds
+---@return any result nothing if there is none
+---@return string? problem one sentence
+function M.request(client, method, params, buf, limit)
+  local stop = vim.uv.now() + (limit or M.answer_ms)
+  while true do
+    local in_time, err, result = request_once(client, method, params, buf, stop - vim.uv.now())
+    if not in_time then
+      return nil, ("The language server %s did not answer in time (%s)."):format(client.name, method)
+    elseif not err then
+      return result ~= vim.NIL and result or nil, nil
+    elseif not PASSING[err.code] or vim.uv.now() + RETRY_MS >= stop then
+      local said = tostring(err.message or err.code):gsub("%s+", " "):sub(1, 300)
+      return nil, ("The language server %s answered with an error: %s"):format(client.name, said)
+    end
+    task.await(function() end, RETRY_MS)
+  end
+end
+
+---@class agent.lsp.Answer
+---@field client vim.lsp.Client
+---@field result any
+
+--- In a task: the same request to all clients that know the method, at the same time.
+---@param clients vim.lsp.Client[]
+---@param method string
+---@param buf integer
+---@param params fun(client: vim.lsp.Client): table
+---@return agent.lsp.Answer[] answers those with a result
+---@return string? problem one sentence, if there is no result because of it
+function M.ask(clients, method, buf, params)
+  local able = vim.tbl_filter(function(client)
+    return client:supports_method(method, buf)
+  end, clients)
+  if #able == 0 then
+    return {}, #clients == 0 and M.none(buf) or M.lacks(clients, method)
+  end
+  local problem ---@type string?
+  local results = task.all(vim.tbl_map(function(client)
+    return function()
+      local result, said = M.request(client, method, params(client), buf)
+      problem = problem or said
+      return result
+    end
+  end, able))
+  local answers = {} ---@type agent.lsp.Answer[]
+  for index, client in ipairs(able) do
+    local result = results[index]
+    if result ~= nil and not (type(result) == "table" and vim.tbl_isempty(result)) then
+      answers[#answers + 1] = { client = client, result = result }
+    end
+  end
+  return answers, #answers == 0 and problem or nil
+end
+
+return M

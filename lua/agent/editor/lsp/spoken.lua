@@ -1,0 +1,223 @@
+--- Which text a server's published diagnostics are about. Neovim keeps what servers say but not of which version
+--- they say it, so the publications are listened to here, on their way to Neovim's own handler.
+local task = require("agent.editor.lsp.task")
+
+local M = {}
+
+local METHOD = "textDocument/publishDiagnostics"
+
+--- A server gets this long to speak about a text, counted from when the text came. Milliseconds.
+M.limit_ms = 3000
+--- It gets this long for the first word about a file, if somebody wants to know what is in it.
+M.first_ms = 5000
+
+--- Servers that do not say which version they mean often speak twice, of the syntax first and of the types later:
+--- silence is waited for, half as long as the first word took, within these limits.
+local SETTLE_MIN_MS, SETTLE_MAX_MS = 200, 1500
+--- The least limit for a clean file, see `limit`.
+local SHORT_MS = 1000
+
+---@class agent.lsp.Word
+---@field version integer  of the buffer's text
+---@field exact boolean    the server named the version itself
+---@field at integer       uv.now()
+
+---@class agent.lsp.Speaker
+---@field words table<integer, agent.lsp.Word>  by buffer
+---@field latency? integer  time that it took when it last spoke about a text for the first time
+---@field heard boolean    it has published something
+---@field misses integer   waits that ended without a word
+---@field patience integer  misses after which one that was never heard is taken for one that does not publish
+
+---@type table<integer, agent.lsp.Speaker>
+local speakers = {}
+
+---@type table<integer, { version: integer, at: integer }>
+local texts = {}
+
+---@type fun()[]
+local waiting = {}
+
+--- The version that servers are told; `changedtick` moves on without a change, too.
+---@param buf integer
+---@return integer
+local function version_of(buf)
+  return vim.lsp.util.buf_versions[buf]
+end
+
+--- When the present text of the buffer came, as far as is known.
+---@param buf integer
+---@return { version: integer, at: integer }
+local function text_of(buf)
+  local version = version_of(buf)
+  if not texts[buf] or texts[buf].version ~= version then
+    texts[buf] = { version = version, at = vim.uv.now() }
+  end
+  return texts[buf]
+end
+
+---@param speaker agent.lsp.Speaker
+---@param params lsp.PublishDiagnosticsParams
+local function hear(speaker, params)
+  local path = vim.uri_to_fname(params.uri)
+  local buf = vim.fn.bufexists(path) == 1 and vim.fn.bufadd(path) or nil
+  if not buf or not vim.api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local word = { version = params.version or version_of(buf), exact = params.version ~= nil, at = vim.uv.now() }
+  local text, earlier = texts[buf], speaker.words[buf]
+  if text and text.version == word.version and not (earlier and earlier.version >= word.version) then
+    speaker.latency = word.at - text.at
+  end
+  speaker.words[buf], speaker.heard = word, true
+  local wake = waiting
+  waiting = {}
+  for _, finish in ipairs(wake) do
+    finish()
+  end
+end
+
+--- Listens to a client from now on.
+---@param client vim.lsp.Client
+---@return agent.lsp.Speaker
+local function speaker_of(client)
+  local speaker = speakers[client.id]
+  if speaker then
+    return speaker
+  end
+  speaker = { words = {}, heard = false, misses = 0, patience = 1 }
+  speakers[client.id] = speaker
+  local handlers = client.handlers
+  -- A table of its own: clients may share the one of their configuration.
+  client.handlers = setmetatable({
+    [METHOD] = function(err, params, ctx, ...)
+      local handler = handlers[METHOD] or vim.lsp.handlers[METHOD]
+      local kept, problem = pcall(handler, err, params, ctx, ...)
+      if params and params.uri then
+        hear(speaker, params)
+      end
+      if not kept then
+        error(problem, 0)
+      end
+    end,
+  }, { __index = handlers, __newindex = handlers })
+  return speaker
+end
+
+--- The limit of a wait. Many servers publish only what differs, so an edit that keeps a file clean is met with
+--- silence: in a clean file a server is waited for a few times as long as it took the last time.
+---@param speaker agent.lsp.Speaker
+---@param client vim.lsp.Client
+---@param buf integer
+---@return integer
+local function limit(speaker, client, buf)
+  local namespace = vim.lsp.diagnostic.get_namespace(client.id)
+  if not speaker.latency or next(vim.diagnostic.count(buf, { namespace = namespace })) then
+    return M.limit_ms
+  end
+  return math.min(M.limit_ms, math.max(SHORT_MS, 3 * speaker.latency))
+end
+
+---@param speaker agent.lsp.Speaker
+---@return integer
+local function settle(speaker)
+  return math.min(SETTLE_MAX_MS, math.max(SETTLE_MIN_MS, math.floor((speaker.latency or 0) / 2)))
+end
+
+--- What a server has said of a buffer: something about its present text, only about an earlier one, or nothing yet.
+---@alias agent.lsp.Said "current"|"late"|"unknown"
+
+--- In a task: waits until the client has spoken about the buffer's present text, or the limit comes.
+---@param client vim.lsp.Client
+---@param buf integer
+---@param patient boolean wait for the whole limit
+---@return agent.lsp.Said
+function M.wait(client, buf, patient)
+  local speaker, text = speaker_of(client), text_of(buf)
+  local allowed = not patient and limit(speaker, client, buf) or speaker.words[buf] and M.limit_ms or M.first_ms
+  local stop = text.at + allowed
+  while true do
+    local word, now = speaker.words[buf], vim.uv.now()
+    local spoken = word ~= nil and word.version >= text.version
+    if spoken and (word.exact or now - word.at >= settle(speaker)) then
+      return "current"
+    elseif not speaker.heard and speaker.misses >= speaker.patience then
+      -- It does not publish at all: there is nothing to wait for.
+      return "current"
+    elseif now >= stop then
+      speaker.misses = speaker.misses + (spoken and 0 or 1)
+      return spoken and "current" or word and "late" or "unknown"
+    end
+    task.await(function(finish)
+      waiting[#waiting + 1] = finish
+    end, math.min(stop, spoken and word.at + settle(speaker) or stop) - now)
+  end
+end
+
+--- The text of the buffer has just changed: servers are told at once, and their time runs from now.
+---@param client vim.lsp.Client
+---@param buf integer
+function M.flush(client, buf)
+  text_of(buf)
+  pcall(function()
+    -- Neovim gathers changes for 150 ms and has no public function that sends them earlier.
+    require("vim.lsp._changetracking").flush(client, buf)
+  end)
+end
+
+--- What was said before anybody listened counts as said about the present text.
+---@param client vim.lsp.Client
+local function meet(client)
+  local speaker = speaker_of(client)
+  -- Its files may have been clean, and silence be all that it has to say.
+  speaker.patience = 3
+  for buf in pairs(client.attached_buffers) do
+    speaker.words[buf] = { version = version_of(buf), exact = true, at = vim.uv.now() }
+  end
+end
+
+local group = vim.api.nvim_create_augroup("agent.editor.lsp.spoken", {})
+
+vim.api.nvim_create_autocmd("LspAttach", {
+  group = group,
+  desc = "agent: listen to what the server publishes",
+  callback = function(event)
+    local client = vim.lsp.get_client_by_id(event.data.client_id)
+    if client then
+      speaker_of(client)
+    end
+  end,
+})
+
+vim.api.nvim_create_autocmd("LspDetach", {
+  group = group,
+  desc = "agent: attached again, the server has yet to speak",
+  callback = function(event)
+    local speaker = speakers[event.data.client_id]
+    if speaker then
+      speaker.words[event.buf] = nil
+    end
+  end,
+})
+
+vim.api.nvim_create_autocmd("BufUnload", {
+  group = group,
+  desc = "agent: forget what was said about the text",
+  callback = function(event)
+    texts[event.buf] = nil
+    for id, speaker in pairs(speakers) do
+      speaker.words[event.buf] = nil
+      if not vim.lsp.get_client_by_id(id) then
+        speakers[id] = nil
+      end
+    end
+  end,
+})
+
+if package.loaded["vim.lsp"] then
+  for _, client in ipairs(vim.lsp.get_clients()) do
+    meet(client)
+  end
+end
+
+return M
