@@ -81,16 +81,17 @@ Deno.test("commands in the background: output, stop, and their end with Neovim",
     await using agent = await start();
     const results = await run(
       agent,
-      call(`echo serving; ${mark}`, { background: true }),
+      call(`echo serving; touch ready; ${mark}`, { background: true }),
       call(`echo other; ${mark}`, { background: true }),
+      call("until [ -e ready ]; do sleep 0.05; done"),
       'call command_output {"id": "cmd_1"}',
       'call stop_command {"id": "cmd_1"}',
       'call command_output {"id": "cmd_9"}',
     );
     assert.match(results[0] ?? "", /in the background as cmd_1/);
-    assert.match(results[2] ?? "", /serving\n\[still running\]/);
-    assert.match(results[3] ?? "", /serving\n\[stopped\]/);
-    assert.match(results[4] ?? "", /There is no command cmd_9. There are: cmd_1, cmd_2/);
+    assert.match(results[3] ?? "", /serving\n\[still running\]/);
+    assert.match(results[4] ?? "", /serving\n\[stopped\]/);
+    assert.match(results[5] ?? "", /There is no command cmd_9. There are: cmd_1, cmd_2/);
     assert.ok(await running(mark), "the second one goes on after the turn");
   }
   await waitUntil("the second one to end with Neovim", async () => !(await running(mark)), {
