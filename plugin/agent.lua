@@ -36,3 +36,20 @@ for plug, action in pairs({
     silent = true,
   })
 end
+
+for plug, what in pairs({
+  AgentReview = "",
+  AgentReviewNext = "next",
+  AgentReviewPrevious = "previous",
+  AgentReviewKeep = "keep",
+  AgentReviewUndo = "undo",
+  AgentReviewKeepFile = "keep file",
+  AgentReviewUndoFile = "undo file",
+  AgentReviewKeepAll = "keep all",
+  AgentReviewUndoAll = "undo all",
+  AgentReviewDiff = "diff",
+}) do
+  vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
+    require("agent").review(what)
+  end, { desc = vim.trim("Agent: review " .. what) })
+end

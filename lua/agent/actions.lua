@@ -6,6 +6,8 @@
 ---@field plug? string     name of the <Plug> map
 ---@field args? string     arguments of the sub-command, as the help shows them
 ---@field words? string[]   arguments to complete
+---@field exact? boolean    other words than these make a message
+---@field plugs? table<string, string>  further <Plug> maps, each with the argument that it gives
 ---@field answers? boolean  free text is an argument only while something waits for an answer
 ---@field doc string
 
@@ -32,6 +34,44 @@ return {
     args = "[reason]",
     answers = true,
     doc = "Reject what waits; the agent is told the reason.",
+  },
+  {
+    name = "review",
+    plug = "AgentReview",
+    args = "[next|previous|diff|{keep|undo} [hunk|file|all]]",
+    words = {
+      "next",
+      "previous",
+      "keep",
+      "keep hunk",
+      "keep file",
+      "keep all",
+      "undo",
+      "undo hunk",
+      "undo file",
+      "undo all",
+      "diff",
+    },
+    exact = true,
+    plugs = {
+      AgentReviewNext = "next",
+      AgentReviewPrevious = "previous",
+      AgentReviewKeep = "keep",
+      AgentReviewUndo = "undo",
+      AgentReviewKeepFile = "keep file",
+      AgentReviewUndoFile = "undo file",
+      AgentReviewKeepAll = "keep all",
+      AgentReviewUndoAll = "undo all",
+      AgentReviewDiff = "diff",
+    },
+    doc = "List what is to be reviewed in the quickfix list, or do what a key of a buffer with hunks does.",
+  },
+  {
+    name = "keep",
+    args = "[hunk|file|all]",
+    words = { "hunk", "file", "all" },
+    exact = true,
+    doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",
   },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this conversation." },

@@ -182,6 +182,21 @@ M.schema = {
     one_of = { "auto", "always", "never" },
     doc = "Whether an approval takes the cursor. auto: only from an idle chat.",
   },
+  {
+    name = "review_keys",
+    type = "map|boolean",
+    default = {
+      next = "]r",
+      previous = "[r",
+      keep = "grk",
+      undo = "gru",
+      keep_file = "grK",
+      undo_file = "grU",
+      keep_all = "gr+",
+      undo_all = "gr-",
+    },
+    doc = "Keys of buffers with hunks; those that are not named stay, an empty one is not mapped. false: no keys.",
+  },
   { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
 }
 

@@ -10,6 +10,17 @@ local function ready()
   local chats = require("agent.chat")
   local chat = chats.get()
   chat.on_tab = approval.focus
+  require("agent.review").connect(function(id)
+    local asked = id and chats.get(id) or chats.get()
+    local root = asked.timeline.root
+    local place = root and { folder = root, cwd = root, root = root } or asked:place()
+    return {
+      id = asked.id,
+      place = function()
+        return place
+      end,
+    }
+  end)
   return chats
 end
 
@@ -203,6 +214,32 @@ function M.log()
     vim.api.nvim_win_set_cursor(0, { #lines, 0 })
     vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, desc = "Agent: close the log" })
   end)
+end
+
+--- Lists what the agent has changed and you have not looked at yet, in the quickfix list; or does one of the
+--- things that the keys in buffers with hunks do.
+---@param what? string  "next", "previous", "diff", or "keep" or "undo", alone or with "hunk", "file" or "all"
+function M.review(what)
+  vim.validate("what", what, "string", true)
+  local chats = ready()
+  local verb, scope = (what or ""):match("^(%l+)%s*(%l*)$")
+  if not verb then
+    local chat = chats.get()
+    if chat:is_open() and vim.api.nvim_win_get_config(0).relative ~= "" then
+      chat:hide()
+    end
+    return require("agent.review").list()
+  end
+  local review = require("agent.review")
+  if not review.run((scope == "" or scope == "hunk") and verb or verb .. "_" .. scope) then
+    vim.notify(("agent: there is no review %s"):format(what), vim.log.levels.ERROR)
+  end
+end
+
+--- Keeps the hunk at the cursor, those of the file, or all.
+---@param scope? "hunk"|"file"|"all"
+function M.keep(scope)
+  M.review("keep " .. (scope or "hunk"))
 end
 
 function M.health()
