@@ -41,6 +41,7 @@ const { database, notice }: Opened = state === undefined
   ? { database: Database.inMemory() }
   : Database.openIn(state);
 const store = new SqliteStore(database);
+await store.writes.sweep();
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {

@@ -52,7 +52,12 @@ export class Session {
     this.#ports = ports;
     const { deny_read } = ports.config;
     const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
-    this.#workspace = new Workspace({ roots, editor: ports.editor, mayRead: mayReadPath });
+    this.#workspace = new Workspace({
+      roots,
+      editor: ports.editor,
+      journal: ports.store.writes,
+      mayRead: mayReadPath,
+    });
     this.#off = new Set(ports.config.tools_off);
     const today = new Date().toISOString().slice(0, 10);
     const { spent } = ports.config;

@@ -71,11 +71,18 @@ export interface StoredSession extends NewSession {
   readonly turns: number;
 }
 
+/** Temporary files that are about to take a file's place: one that a crash left behind is removed at the next start. */
+export interface WriteJournal {
+  begin(temporary: string): void;
+  end(temporary: string): void;
+}
+
 /**
  * Where conversations are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
  * begins the session's next turn; what is appended after it belongs to this turn.
  */
 export interface Store {
+  readonly writes: WriteJournal;
   createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
   /** Number of the turn that runs or ran last; 0 before the first. */

@@ -120,6 +120,12 @@ export const MIGRATIONS: readonly string[] = [
     time INTEGER NOT NULL
   );
 
+  -- Temporary files of writes that go on, or that a crash has ended.
+  CREATE TABLE unfinished_writes (
+    path TEXT PRIMARY KEY,
+    time INTEGER NOT NULL
+  ) WITHOUT ROWID;
+
   CREATE VIRTUAL TABLE search USING fts5(
     text, session UNINDEXED, turn UNINDEXED, role UNINDEXED, time UNINDEXED,
     tokenize = "unicode61 remove_diacritics 2 tokenchars '_'"

@@ -5,6 +5,7 @@ import type { NewSession, Store, StoredSession } from "../core/ports.ts";
 import { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
 import { decodePayload, encodePayload } from "./payload.ts";
+import { UnfinishedWrites } from "./writes.ts";
 
 /** Where a session's logs go on; one engine writes a session at a time. */
 interface Ends {
@@ -15,12 +16,14 @@ interface Ends {
 
 export class SqliteStore implements Store {
   readonly blobs: Blobs;
+  readonly writes: UnfinishedWrites;
   readonly #database: Database;
   readonly #ends = new Map<string, Ends>();
 
   constructor(database: Database) {
     this.#database = database;
     this.blobs = new Blobs(database);
+    this.writes = new UnfinishedWrites(database);
   }
 
   createSession({ id, root, model, parent }: NewSession): void {
