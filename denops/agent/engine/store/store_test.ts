@@ -100,10 +100,6 @@ Deno.test("what a crash left of a write is removed; a file that is being written
   await writes.sweep();
   assert.deepEqual(await names(folder.root), ["a.txt"]);
   // One that was only just begun may belong to another engine, which is about to make the file.
-  assert.deepEqual(
-    database.all("SELECT path FROM unfinished_writes"),
-    [
-      { path: folder.path(".never-made.tmp"), __proto__: null },
-    ].map((row) => Object.assign(Object.create(null), row)),
-  );
+  const left = database.all("SELECT path FROM unfinished_writes").map(({ path }) => path);
+  assert.deepEqual(left, [folder.path(".never-made.tmp")]);
 });
