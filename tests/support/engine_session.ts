@@ -58,6 +58,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     config,
     store,
     editor,
+    makeLink: (path, target) => Deno.symlink(target, path),
     model: createModel(config),
     tools: [...TOOLS, ...tools],
     system: "Be brief.",

@@ -72,6 +72,8 @@ export interface Contents {
   put(bytes: Uint8Array): string;
   /** As `put`, for what is too large to be held at once. @param open is called twice */
   putParts(open: () => AsyncIterable<Uint8Array>): Promise<string>;
+  /** In bytes. @throws {Error} if it is not there */
+  size(blob: string): number;
   /** @throws {Error} if it is not there */
   get(blob: string): Uint8Array<ArrayBuffer>;
   parts(blob: string): Iterable<Uint8Array>;

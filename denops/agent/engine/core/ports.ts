@@ -78,6 +78,13 @@ export interface WriteJournal {
   end(temporary: string): void;
 }
 
+export interface TurnBegun {
+  readonly turn: number;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
 /**
  * Where conversations are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
  * begins the session's next turn; what is appended after it belongs to this turn.
@@ -89,6 +96,8 @@ export interface Store {
   session(id: string): StoredSession | undefined;
   /** Number of the turn that runs or ran last; 0 before the first. */
   turn(session: string): number;
+  /** What the user asked, and when, oldest first. */
+  turnsBegun(session: string): readonly TurnBegun[];
   appendEvent(session: string, event: AgentEvent): void;
   events(session: string): readonly AgentEvent[];
   appendMessage(session: string, message: Message): void;

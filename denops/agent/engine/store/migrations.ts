@@ -59,7 +59,8 @@ export const MIGRATIONS: readonly string[] = [
   END;
 
   CREATE TABLE checkpoints (
-    id INTEGER PRIMARY KEY,
+    -- Never used again: others refer to it.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
     turn INTEGER NOT NULL,
     -- 'tool', 'command', 'undo', 'redo' or 'restore'

@@ -1,7 +1,7 @@
 /** Conversations in SQLite. What was appended is on disk before the call returns. */
 import type { AgentEvent } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
-import type { NewSession, Store, StoredSession } from "../core/ports.ts";
+import type { NewSession, Store, StoredSession, TurnBegun } from "../core/ports.ts";
 import { Blobs } from "./blobs.ts";
 import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
@@ -49,6 +49,19 @@ export class SqliteStore implements Store {
 
   turn(session: string): number {
     return this.#endsOf(session).turn;
+  }
+
+  turnsBegun(session: string): readonly TurnBegun[] {
+    const sql =
+      "SELECT turn, payload, time FROM events WHERE session = ? AND kind = 'turn_started' ORDER BY seq";
+    return this.#database.all(sql, session).map(({ turn, payload, time }) => {
+      const event = decodePayload(String(payload), this.blobs) as AgentEvent;
+      return {
+        turn: Number(turn),
+        text: event.type === "turn_started" ? event.text : "",
+        time: Number(time),
+      };
+    });
   }
 
   appendEvent(session: string, event: AgentEvent): void {
