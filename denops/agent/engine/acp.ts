@@ -30,13 +30,14 @@ import {
 } from "../protocol/extensions.ts";
 import { SEARCH } from "../protocol/search.ts";
 import { answerRequests, type Answers } from "./acp_requests.ts";
+import { checkpointAnswers, linkMaker } from "./acp_checkpoints.ts";
 import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
 import { type ClientAbilities, diffContents, diffCounts, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
-import { messageOf } from "./core/errors.ts";
+import { messageOf, ToolError } from "./core/errors.ts";
 import type { StopReason } from "./core/events.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./core/ports.ts";
 import { Session, type SessionPorts } from "./session.ts";
@@ -49,7 +50,9 @@ export interface AcpOptions {
   readonly notice?: string;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers">;
+  sessionPorts(
+    config: EngineConfig,
+  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers">;
 }
 
 const OPTIONS: PermissionOption[] = [
@@ -103,6 +106,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       const session = new Session(id, roots, {
         ...options.sessionPorts(usable),
         editor: editorOf(client, id, can),
+        makeLink: linkMaker(client, id, can),
         ask: asker(client, id),
         offers: {
           ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
@@ -134,7 +138,13 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel());
-  const answers: Answers = {};
+  const answers: Answers = {
+    ...checkpointAnswers((id) => {
+      const session = sessions.get(id);
+      if (session === undefined) throw new ToolError("The session is not open.");
+      return session;
+    }),
+  };
   return answerRequests(app, answers).connect(stream);
 }
 

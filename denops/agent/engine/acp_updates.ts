@@ -6,6 +6,7 @@ import {
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
 import { FILE_MODIFIED, META, RETRY, type ToolMeta } from "../protocol/extensions.ts";
+import { TURN_FILES } from "../protocol/requests.ts";
 import type { AgentEvent, Diff } from "./core/events.ts";
 
 /** Characters of a tool's output that the screen gets. */
@@ -67,6 +68,11 @@ export class UpdateSender {
         const { onDisk, ...change } = event.change;
         if (!onDisk || !this.#can.extensions.has(FILE_MODIFIED)) return;
         return this.#notify(FILE_MODIFIED, { sessionId, toolCallId: event.id, ...change });
+      }
+      case "turn_files": {
+        const { turn, files } = event;
+        if (this.#can.extensions.has(TURN_FILES)) this.#notify(TURN_FILES, { sessionId, turn, files });
+        return;
       }
       case "plan": {
         const entries = event.steps.map(({ step, status }) => ({

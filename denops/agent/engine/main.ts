@@ -41,6 +41,7 @@ const { database, notice }: Opened = state === undefined
   ? { database: Database.inMemory() }
   : Database.openIn(state);
 const store = new SqliteStore(database);
+await store.writes.sweep();
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {
@@ -48,7 +49,13 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   version: VERSION,
   ...(notice === undefined ? {} : { notice }),
   ownConfig: configFromEnvironment,
-  sessionPorts: (config) => ({ config, model: createModel(config), tools: TOOLS, store, system }),
+  sessionPorts: (config) => ({
+    config,
+    model: createModel(config),
+    tools: TOOLS,
+    store,
+    system,
+  }),
 });
 await connection.closed;
 Deno.exit(0);

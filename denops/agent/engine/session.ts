@@ -9,9 +9,12 @@ import type { EngineConfig } from "../protocol/config.ts";
 import { Spending } from "./agent/budget.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
+import type { TakenBack } from "./checkpoint/history.ts";
+import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
+import { ToolError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { Message } from "./core/messages.ts";
-import type { AskApproval, Editor, Store } from "./core/ports.ts";
+import type { AskApproval, Editor, Store, TurnBegun } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool } from "./tools/define.ts";
 import { Workspace } from "./tools/files/workspace.ts";
@@ -24,6 +27,8 @@ export interface SessionPorts {
   readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
+  /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
+  makeLink(path: string, target: string): Promise<void>;
   /** What the client does for tools. */
   readonly offers: Partial<Offers>;
   readonly publish: Emit;
@@ -34,6 +39,7 @@ const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "ret
 
 export class Session {
   readonly id: string;
+  readonly checkpoints: SessionCheckpoints;
   readonly #ports: SessionPorts;
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
@@ -46,30 +52,67 @@ export class Session {
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
+  /** Prompts that run or wait. */
+  #prompts = 0;
 
   constructor(id: string, roots: readonly string[], ports: SessionPorts) {
     this.id = id;
     this.#ports = ports;
     const { deny_read } = ports.config;
     const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
-    this.#workspace = new Workspace({ roots, editor: ports.editor, mayRead: mayReadPath });
+    this.#workspace = new Workspace({
+      roots,
+      editor: ports.editor,
+      journal: ports.store.writes,
+      mayRead: mayReadPath,
+    });
     this.#off = new Set(ports.config.tools_off);
     const today = new Date().toISOString().slice(0, 10);
     const { spent } = ports.config;
     this.#spending = new Spending(ports.config, spent?.date === today ? spent.amount : 0, today);
+    this.checkpoints = new SessionCheckpoints({
+      session: id,
+      roots,
+      store: ports.store.checkpoints,
+      editor: ports.editor,
+      journal: ports.store.writes,
+      turn: () => ports.store.turn(id),
+      resolve: (path) => this.#workspace.resolve(path),
+      makeLink: ports.makeLink,
+    });
     ports.store.createSession({ id, root: roots[0] ?? "", model: ports.config.model });
   }
 
   /** Runs one turn, after those asked for before it. */
   prompt(text: string): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
       return this.#turn(text);
-    });
+    }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
+  }
+
+  /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
+  async takeBack(action: Parameters<SessionCheckpoints["takeBack"]>[0]): Promise<TakenBack> {
+    if (this.#prompts > 0) throw new ToolError("A turn is running. Stop it first.");
+    // A cancel is for turns: half of an undo helps nobody.
+    const { signal } = new AbortController();
+    const taken = this.#queue.then(() => this.checkpoints.takeBack(action, signal));
+    this.#queue = taken.catch(() => {});
+    const done = await taken;
+    for (const change of done.changes) {
+      this.#ports.publish({ type: "file_modified", id: `${action.kind}-${done.turn}`, change });
+    }
+    return done;
+  }
+
+  /** What the user asked, and when, oldest first. */
+  turnsBegun(): readonly TurnBegun[] {
+    return this.#ports.store.turnsBegun(this.id);
   }
 
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
@@ -97,7 +140,10 @@ export class Session {
     this.#running = controller;
     this.#emit({ type: "turn_started", text });
     try {
-      const end = await runTurn(text, this.#turnPorts(), controller.signal);
+      const note = this.checkpoints.takeNote();
+      const told = note === undefined ? text : `${note}\n\n${text}`;
+      const end = await runTurn(told, this.#turnPorts(), controller.signal);
+      await this.#listFiles();
       this.#emit(
         end.type === "stopped"
           ? { type: "turn_done", reason: end.reason }
@@ -107,6 +153,13 @@ export class Session {
     } finally {
       this.#running = undefined;
     }
+  }
+
+  /** What the turn has changed in all. */
+  async #listFiles(): Promise<void> {
+    const turn = this.#ports.store.turn(this.id);
+    const files = await this.checkpoints.filesOf(turn);
+    if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
   #turnPorts() {
@@ -119,6 +172,7 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
+      checkpoints: this.checkpoints,
       spending: this.#spending,
       price: config.price,
       maxIterations: config.max_iterations,

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { EngineConfig } from "./config.ts";
+import { TURN_FILES } from "./requests.ts";
 import { SEARCH } from "./search.ts";
 
 /** The key of everything of ours in `_meta`. */
@@ -24,7 +25,23 @@ export const LSP = "_agent/lsp";
 /** Request, client to engine: which tools there are, and which of them are off in a session. */
 export const TOOLS = "_agent/tools";
 
-export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, SEARCH, TOOLS, LSP] as const;
+/** Request, engine to client: make a symbolic link, which Deno lets no process do that may not write everywhere. */
+export const MAKE_LINK = "_agent/make_link";
+
+export const EXTENSIONS = [
+  FILE_MODIFIED,
+  RETRY,
+  UNSAVED_TEXT,
+  WRITE_UNSAVED,
+  SEARCH,
+  TOOLS,
+  LSP,
+  MAKE_LINK,
+  TURN_FILES,
+] as const;
+
+/** `path` is absolute and in the workspace, where nothing is yet; so is what `target` leads to. */
+export const MakeLinkRequest = z.object({ sessionId: z.string(), path: z.string(), target: z.string() });
 
 /** `toggle` switches one tool; without it nothing changes. */
 export const ToolsRequest = z.object({ sessionId: z.string(), toggle: z.string().optional() });

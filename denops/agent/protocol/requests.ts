@@ -84,7 +84,12 @@ const PreviewFile = z.object({
   now: z.string().optional(),
   then: z.string().optional(),
   opaque: z.boolean(),
+  /** As in RestoredFile, as far as it can be foreseen. */
+  outcome: RestoredFile.shape.outcome,
+  from: z.string().optional(),
+  text: z.string().optional(),
 });
+export type PreviewFile = z.infer<typeof PreviewFile>;
 
 const ReviewFile = z.object({
   path: z.string(),
@@ -157,6 +162,8 @@ export const REQUESTS = {
     params: z.object({ sessionId }),
     result: z.object({ turns: z.array(CheckpointTurn) }),
   },
+  /** What the session has changed in all, without what was taken back. */
+  changes: { params: z.object({ sessionId }), result: z.object({ files: z.array(TurnFile) }) },
   /** Takes back a turn, or the newest that was not yet. */
   undo: {
     params: z.object({ sessionId, turn: turn.optional() }),

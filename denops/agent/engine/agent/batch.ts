@@ -1,11 +1,12 @@
 /** The tool calls of one answer: policy, approval, run. Each gets exactly one result, in the order of the calls. */
 import { type Decision } from "../../policy/file_access.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
-import type { Emit, ToolStart } from "../core/events.ts";
+import type { ToolStart } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/messages.ts";
 import type { AskApproval } from "../core/ports.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
+import { type KeptPorts, runKept } from "./kept.ts";
 import type { Repeats } from "./repeats.ts";
 import type { PreparedCall, Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
 import type { Baseline, WriteChecks } from "./write_checks.ts";
@@ -16,10 +17,9 @@ const MANY_CALLS = 8;
 /** Characters of a tool's name as a model made it up. */
 const LONGEST_NAME = 80;
 
-export interface BatchPorts {
+export interface BatchPorts extends KeptPorts {
   readonly tools: readonly Tool[];
   readonly context: Omit<ToolContext, "callId">;
-  readonly emit: Emit;
   readonly ask: AskApproval;
   /** Undefined where there are no language servers. */
   readonly checks?: WriteChecks | undefined;
@@ -110,8 +110,9 @@ async function runCall(
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
-    const result = await prepared.run(signal, permitted.command);
-    for (const change of result.changes ?? []) ports.emit({ type: "file_modified", id: call.id, change });
+    const result = tool.readOnly
+      ? await prepared.run(signal, permitted.command)
+      : await runKept(call.id, prepared, permitted.command, ports, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.

@@ -1,7 +1,8 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
 import type { CommandInput } from "../../protocol/commands.ts";
 import type { FoundLine, SearchQuery } from "../../protocol/search.ts";
-import type { AgentEvent, Diff, ToolStart } from "./events.ts";
+import type { CheckpointStore } from "./checkpoints.ts";
+import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 
 export type { Plan } from "./events.ts";
@@ -71,19 +72,57 @@ export interface StoredSession extends NewSession {
   readonly turns: number;
 }
 
+/** Temporary files that are about to take a file's place: one that a crash left behind is removed at the next start. */
+export interface WriteJournal {
+  begin(temporary: string): void;
+  end(temporary: string): void;
+}
+
+export interface TurnBegun {
+  readonly turn: number;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
 /**
  * Where conversations are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
  * begins the session's next turn; what is appended after it belongs to this turn.
  */
 export interface Store {
+  readonly writes: WriteJournal;
+  readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
   /** Number of the turn that runs or ran last; 0 before the first. */
   turn(session: string): number;
+  /** What the user asked, and when, oldest first. */
+  turnsBegun(session: string): readonly TurnBegun[];
   appendEvent(session: string, event: AgentEvent): void;
   events(session: string): readonly AgentEvent[];
   appendMessage(session: string, message: Message): void;
   messages(session: string): readonly Message[];
+}
+
+/** A call that is about to change something. */
+export interface CallToKeep {
+  readonly id: string;
+  /** Absolute paths that it will write: of the files, and of links to them. */
+  readonly paths: readonly string[];
+}
+
+/** Keeps what calls change, so that it can be taken back. */
+export interface Checkpoints {
+  /** What is there now is kept when this returns. @throws {ToolError} if it cannot be: the call is not to run. */
+  before(call: CallToKeep, signal: AbortSignal): Promise<PendingCheckpoint>;
+}
+
+export interface PendingCheckpoint {
+  /**
+   * To be called when the call has ended, however it did.
+   * @returns changes beyond those that it said: those of a command
+   */
+  done(changes: readonly FileChange[]): Promise<readonly FileChange[]>;
 }
 
 export interface CommandReport {

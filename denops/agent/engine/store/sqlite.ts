@@ -1,10 +1,12 @@
 /** Conversations in SQLite. What was appended is on disk before the call returns. */
 import type { AgentEvent } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
-import type { NewSession, Store, StoredSession } from "../core/ports.ts";
+import type { NewSession, Store, StoredSession, TurnBegun } from "../core/ports.ts";
 import { Blobs } from "./blobs.ts";
+import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
 import { decodePayload, encodePayload } from "./payload.ts";
+import { UnfinishedWrites } from "./writes.ts";
 
 /** Where a session's logs go on; one engine writes a session at a time. */
 interface Ends {
@@ -15,12 +17,16 @@ interface Ends {
 
 export class SqliteStore implements Store {
   readonly blobs: Blobs;
+  readonly writes: UnfinishedWrites;
+  readonly checkpoints: SqliteCheckpoints;
   readonly #database: Database;
   readonly #ends = new Map<string, Ends>();
 
   constructor(database: Database) {
     this.#database = database;
     this.blobs = new Blobs(database);
+    this.checkpoints = new SqliteCheckpoints(database, this.blobs);
+    this.writes = new UnfinishedWrites(database);
   }
 
   createSession({ id, root, model, parent }: NewSession): void {
@@ -43,6 +49,19 @@ export class SqliteStore implements Store {
 
   turn(session: string): number {
     return this.#endsOf(session).turn;
+  }
+
+  turnsBegun(session: string): readonly TurnBegun[] {
+    const sql =
+      "SELECT turn, payload, time FROM events WHERE session = ? AND kind = 'turn_started' ORDER BY seq";
+    return this.#database.all(sql, session).map(({ turn, payload, time }) => {
+      const event = decodePayload(String(payload), this.blobs) as AgentEvent;
+      return {
+        turn: Number(turn),
+        text: event.type === "turn_started" ? event.text : "",
+        time: Number(time),
+      };
+    });
   }
 
   appendEvent(session: string, event: AgentEvent): void {

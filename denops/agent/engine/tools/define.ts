@@ -8,7 +8,7 @@ import { z } from "zod";
 import { ToolError } from "../core/errors.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { ToolSpec } from "../core/messages.ts";
-import type { ResolvedPath } from "../../policy/path.ts";
+import type { RootedPath } from "../../policy/roots.ts";
 import type { CommandInput } from "../../protocol/commands.ts";
 import type { Commands, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
 import type { Workspace } from "./files/workspace.ts";
@@ -16,7 +16,7 @@ import type { Workspace } from "./files/workspace.ts";
 /** One thing that a call reads or writes; the policy judges each. */
 export interface Touch {
   readonly access: "read" | "write";
-  readonly path: ResolvedPath;
+  readonly path: RootedPath;
 }
 
 export interface ToolResult {

@@ -1,5 +1,4 @@
 /** The file system as tools use it: every path was resolved before. Deno's own, wrapped thinly. */
-import { basename, dirname, join } from "node:path";
 import type { PathLookups } from "../../../policy/path.ts";
 
 export interface FileInfo {
@@ -39,31 +38,4 @@ export async function fileInfo(path: string): Promise<FileInfo | undefined> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
     throw error;
   }
-}
-
-/**
- * Writes all or nothing: a temporary file in the same folder, synced, then renamed over the target.
- * The mode of an existing file is kept; a hard link to it elsewhere keeps the old content.
- */
-export async function writeAtomic(path: string, bytes: Uint8Array, mode: number | undefined): Promise<void> {
-  await Deno.mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${shortName(path)}.${crypto.randomUUID().slice(0, 8)}.tmp`);
-  try {
-    {
-      using file = await Deno.open(temporary, { write: true, createNew: true });
-      let written = 0;
-      while (written < bytes.length) written += await file.write(bytes.subarray(written));
-      if (mode !== undefined && Deno.build.os !== "windows") await Deno.chmod(temporary, mode);
-      await file.sync();
-    }
-    await Deno.rename(temporary, path);
-  } catch (error) {
-    await Deno.remove(temporary).catch(() => {});
-    throw error;
-  }
-}
-
-/** A name may have 255 bytes, and a character up to four of them. */
-function shortName(path: string): string {
-  return [...basename(path)].slice(0, 50).join("");
 }

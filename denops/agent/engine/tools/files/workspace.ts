@@ -8,9 +8,10 @@ import { PathError, type ResolvedPath } from "../../../policy/path.ts";
 import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
-import type { Editor, UnsavedWrite } from "../../core/ports.ts";
-import { type FileInfo, fileInfo, lookups, writeAtomic } from "./disk.ts";
-import { decodeText, encodeText, PLAIN, type TextFormat } from "./text.ts";
+import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
+import { decodeText, encodeText, PLAIN, type TextFormat } from "../../core/text.ts";
+import { writeAtomic } from "../../core/write_atomic.ts";
+import { type FileInfo, fileInfo, lookups } from "./disk.ts";
 
 /** Larger files are not edited: a diff of them helps nobody. */
 const LARGEST_TEXT = 20_000_000;
@@ -30,6 +31,7 @@ export interface WorkspaceOptions {
   /** Real path of the project. */
   readonly roots: readonly string[];
   readonly editor: Editor;
+  readonly journal: WriteJournal;
   /** May the model see what is in this path? */
   mayRead(path: ResolvedPath): Decision;
 }
@@ -40,6 +42,7 @@ export class Workspace {
   readonly #roots: readonly string[];
   readonly #mayRead: (path: ResolvedPath) => Decision;
   readonly #editor: Editor;
+  readonly #journal: WriteJournal;
   /** Texts of unsaved buffers as the model was last shown them, by path. */
   readonly #shown = new Map<string, string>();
   /** Versions of files that the model has read or written, by path. */
@@ -50,6 +53,7 @@ export class Workspace {
     this.root = options.roots[0] ?? "";
     this.#mayRead = options.mayRead;
     this.#editor = options.editor;
+    this.#journal = options.journal;
   }
 
   /** @throws {ToolError} if the path leads out of the project. */
@@ -277,7 +281,7 @@ ${merged.text}`
 
   async #write(path: ResolvedPath, text: string, now: TextFile | undefined): Promise<void> {
     try {
-      await writeAtomic(path.path, encodeText(text, now?.format ?? PLAIN), now?.mode);
+      await writeAtomic(path.path, encodeText(text, now?.format ?? PLAIN), now?.mode, this.#journal);
     } catch (error) {
       throw new ToolError(`Cannot write ${shownPath(path)}: ${messageOf(error)}`);
     }

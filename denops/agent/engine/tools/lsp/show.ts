@@ -5,7 +5,7 @@
 import type { LspDiagnostic, LspLocation, LspSymbol } from "../../../protocol/lsp.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../core/errors.ts";
-import { splitLines } from "../files/text.ts";
+import { splitLines } from "../../core/text.ts";
 import { shownPath, type Workspace } from "../files/workspace.ts";
 
 /** Lines shown before and after each location. */

@@ -1,6 +1,6 @@
 /** How many lines a change adds and removes. Pure. */
 import { diffLines } from "diff";
-import type { Diff } from "../../core/events.ts";
+import type { Diff } from "./events.ts";
 import { splitLines } from "./text.ts";
 
 /** A diff that takes longer is counted as a whole replacement. */
