@@ -1,4 +1,5 @@
 /** Conversations in SQLite. What was appended is on disk before the call returns. */
+import type { RecordedChange } from "../core/checkpoints.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import type { NewSession, Store, StoredSession, TurnBegun } from "../core/ports.ts";
@@ -6,6 +7,7 @@ import { Blobs } from "./blobs.ts";
 import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
 import { decodePayload, encodePayload } from "./payload.ts";
+import { SqliteReviews } from "./reviews.ts";
 import { UnfinishedWrites } from "./writes.ts";
 
 /** Where a session's logs go on; one engine writes a session at a time. */
@@ -19,13 +21,16 @@ export class SqliteStore implements Store {
   readonly blobs: Blobs;
   readonly writes: UnfinishedWrites;
   readonly checkpoints: SqliteCheckpoints;
+  readonly reviews: SqliteReviews;
   readonly #database: Database;
   readonly #ends = new Map<string, Ends>();
 
-  constructor(database: Database) {
+  /** @param recorded is told of the changes of a checkpoint, in the transaction that records them */
+  constructor(database: Database, recorded?: (changes: readonly RecordedChange[]) => void) {
     this.#database = database;
     this.blobs = new Blobs(database);
-    this.checkpoints = new SqliteCheckpoints(database, this.blobs);
+    this.checkpoints = new SqliteCheckpoints(database, this.blobs, recorded);
+    this.reviews = new SqliteReviews(database, this.blobs);
     this.writes = new UnfinishedWrites(database);
   }
 
