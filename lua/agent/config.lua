@@ -57,6 +57,11 @@ M.schema = {
     doc = "Seconds of silence before a request fails.",
   },
   {
+    name = "vision",
+    type = "boolean|nil",
+    doc = "Whether the model sees images. Without it: as Ollama says, or by the model's name.",
+  },
+  {
     name = "max_tokens_per_turn",
     type = "integer|nil",
     min = 1,
@@ -367,6 +372,7 @@ function M.for_supervisor()
     "context_window",
     "temperature",
     "request_timeout",
+    "vision",
     "deny_read",
     "sandbox",
     "deno",

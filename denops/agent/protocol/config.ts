@@ -68,6 +68,8 @@ const shared = {
   context_window: z.int().min(1).optional(),
   temperature: z.number().min(0).max(2).optional(),
   request_timeout: z.number().min(1),
+  /** Whether the model sees images; undefined: by its name, or as Ollama says. */
+  vision: z.boolean().optional(),
   safe_to_write: list(SafeToWrite),
   deny_read: list(z.string()),
   ...Budget.shape,

@@ -7,6 +7,7 @@ import type { AskApproval } from "../core/ports.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
 import type { Repeats } from "./repeats.ts";
+import type { ImageRoom } from "../tools/files/image_room.ts";
 import type { PreparedCall, Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
 import type { Baseline, WriteChecks } from "./write_checks.ts";
 
@@ -18,7 +19,7 @@ const LONGEST_NAME = 80;
 
 export interface BatchPorts {
   readonly tools: readonly Tool[];
-  readonly context: Omit<ToolContext, "callId">;
+  readonly context: Omit<ToolContext, "callId" | "images">;
   readonly emit: Emit;
   readonly ask: AskApproval;
   /** Undefined where there are no language servers. */
@@ -27,17 +28,19 @@ export interface BatchPorts {
   allowForSession(prepared: PreparedCall): void;
 }
 
-/** What the batches of one turn remember of each other. */
-export interface TurnMemory {
+export interface BatchMemory {
+  /** What the batches of one turn remember of each other. */
   readonly repeats: Repeats;
   /** From 1. */
-  iteration: number;
+  readonly iteration: number;
+  /** What the conversation has room for. */
+  readonly images: ImageRoom;
 }
 
 export async function runBatch(
   calls: readonly ToolCall[],
   ports: BatchPorts,
-  memory: TurnMemory,
+  memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<readonly ToolMessage[]> {
   const results: ToolMessage[] = [];
@@ -74,22 +77,24 @@ const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or
 function runOrRecall(
   call: ToolCall,
   ports: BatchPorts,
-  { repeats, iteration }: TurnMemory,
+  memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<ToolMessage> {
+  const { repeats, iteration } = memory;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (repeats.isKnown(call, tool, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
   repeats.note(call, tool, iteration);
-  return runCall(call, ports, repeats.isLoop, signal);
+  return runCall(call, ports, memory, signal);
 }
 
-/** @param loop the same call came again and again: a person must answer */
 async function runCall(
   call: ToolCall,
   ports: BatchPorts,
-  loop: boolean,
+  { repeats, images }: BatchMemory,
   signal: AbortSignal,
 ): Promise<ToolMessage> {
+  // The same call came again and again: a person must answer.
+  const loop = repeats.isLoop;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = ports.tools.map(({ name }) => name).join(", ");
@@ -103,7 +108,7 @@ async function runCall(
   let start: ToolStart | undefined;
   try {
     signal.throwIfAborted();
-    const prepared = await tool.prepare(args.value, { ...ports.context, callId: call.id }, signal);
+    const prepared = await tool.prepare(args.value, { ...ports.context, images, callId: call.id }, signal);
     start = startOf(call, tool, args.value, prepared.touches);
     ports.emit({ type: "tool_start", call: start });
     const permitted = await permission(start, prepared, loop, ports, signal);
@@ -210,7 +215,9 @@ function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): Too
   const diff = result.diff === undefined ? {} : { diff: result.diff };
   const status = result.failed === true ? "failed" : "completed";
   emit({ type: "tool_done", id: call.id, status, summary: result.summary, output: result.text, ...diff });
-  return { role: "tool", id: call.id, name: call.name, text: result.text, isError: result.failed === true };
+  const images = result.images === undefined ? {} : { images: result.images };
+  const isError = result.failed === true;
+  return { role: "tool", id: call.id, name: call.name, text: result.text, isError, ...images };
 }
 
 function failed(call: ToolCall, text: string, { emit }: BatchPorts): ToolMessage {
