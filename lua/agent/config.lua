@@ -156,7 +156,7 @@ M.schema = {
     one_of = { "auto", "denops", "standalone" },
     doc = "Where the supervisor runs. auto: in denops.vim if it is there.",
   },
-  { name = "deno", type = "list", default = { "deno" }, doc = "Command that starts Deno, 2.3 or newer." },
+  { name = "deno", type = "list", default = { "deno" }, doc = "Command that starts Deno, 2.8 or newer." },
   {
     name = "state_dir",
     type = "string|nil",
