@@ -257,7 +257,21 @@ function M.ask(action, done)
   M.send(vim.tbl_extend("error", action, { request = last_request }))
 end
 
-local ANSWERS = { health = true, rules = true, log = true, tools = true }
+local ANSWERS = { health = true, rules = true, log = true, tools = true, engine_answer = true }
+
+--- Asks the engine of a chat; names and shapes are those of protocol/requests.ts.
+---@param chat { id: integer, place: fun(self): table }
+---@param name string
+---@param params table
+---@param done fun(result?: table, problem?: string) exactly one of the two
+function M.request(chat, name, params, done)
+  -- An empty Lua table is a list to MessagePack.
+  params = next(params) and params or vim.empty_dict()
+  local action = { type = "engine_request", chat = chat.id, name = name, params = params }
+  M.ask(vim.tbl_extend("error", action, chat:place()), function(update, problem)
+    done(update and update.result, problem or update and update.error)
+  end)
+end
 
 M.listen(function(batch)
   for _, update in ipairs(batch) do

@@ -7,7 +7,8 @@ import type { Message } from "../../denops/agent/engine/core/messages.ts";
 import type { ApprovalAnswer, ApprovalRequest, Editor } from "../../denops/agent/engine/core/ports.ts";
 import { createModel } from "../../denops/agent/engine/llm/model.ts";
 import { Session } from "../../denops/agent/engine/session.ts";
-import { MemoryStore } from "../../denops/agent/engine/store/memory.ts";
+import { Database } from "../../denops/agent/engine/store/database.ts";
+import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import type { Tool } from "../../denops/agent/engine/tools/define.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
@@ -49,7 +50,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const project = stack.use(await scratch(files));
   const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY] }));
   const config = engineConfig(server.url, wire, options.config);
-  const store = new MemoryStore();
+  const store = new SqliteStore(Database.inMemory());
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
   const session = new Session("s1", [project.root], {

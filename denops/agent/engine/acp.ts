@@ -30,6 +30,7 @@ import {
   WRITE_UNSAVED,
 } from "../protocol/extensions.ts";
 import { SEARCH } from "../protocol/search.ts";
+import { answerRequests, type Answers } from "./acp_requests.ts";
 import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
@@ -45,6 +46,8 @@ export interface AcpOptions {
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
+  /** One line that every new session begins with. */
+  readonly notice?: string;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
   sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers">;
@@ -112,6 +115,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         publish: (event) => sender.send(event),
       });
       sessions.set(id, session);
+      if (options.notice !== undefined) {
+        sender.send({ type: "notice", severity: "warning", text: options.notice });
+      }
       return { sessionId: id };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
@@ -130,7 +136,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel());
-  return app.connect(stream);
+  const answers: Answers = {};
+  return answerRequests(app, answers).connect(stream);
 }
 
 /** The folders that the client asks for, the project first. @throws {RequestError} if one was not granted */

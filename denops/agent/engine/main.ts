@@ -1,5 +1,6 @@
 /**
- * The engine: an ACP agent on stdin and stdout for one workspace, whose folders are the arguments.
+ * The engine: an ACP agent on stdin and stdout for one workspace, whose folders are the arguments. With
+ * `--state=FOLDER` before them conversations are kept in that folder, else they are gone with the process.
  * It ends when stdin does.
  */
 import { ndJsonStream } from "@agentclientprotocol/sdk";
@@ -8,7 +9,8 @@ import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp.ts";
 import { buildSystemPrompt } from "./context/build.ts";
 import { createModel } from "./llm/model.ts";
-import { MemoryStore } from "./store/memory.ts";
+import { Database, type Opened } from "./store/database.ts";
+import { SqliteStore } from "./store/sqlite.ts";
 import { TOOLS } from "./tools/registry.ts";
 
 /** Clients other than agent.nvim configure the engine by this variable, as JSON. */
@@ -31,14 +33,21 @@ function parseJson(text: string): unknown {
   }
 }
 
-const folders = Deno.args.length > 0 ? Deno.args : [Deno.cwd()];
+const state = Deno.args[0]?.startsWith("--state=") ? Deno.args[0].slice("--state=".length) : undefined;
+const named = state === undefined ? Deno.args : Deno.args.slice(1);
+const folders = named.length > 0 ? named : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
-const store = new MemoryStore();
+const { database, notice }: Opened = state === undefined
+  ? { database: Database.inMemory() }
+  : Database.openIn(state);
+const store = new SqliteStore(database);
+await store.writes.sweep();
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {
   roots,
   version: VERSION,
+  ...(notice === undefined ? {} : { notice }),
   ownConfig: configFromEnvironment,
   sessionPorts: (config) => ({ config, model: createModel(config), tools: TOOLS, store, system }),
 });

@@ -11,6 +11,7 @@ import { Spending } from "./agent/budget.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
+import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
@@ -45,6 +46,8 @@ export class Session {
   readonly #spending: Spending;
   /** Names of tools that are switched off. */
   readonly #off: Set<string>;
+  /** As they are in the store. */
+  readonly #history: Message[] = [];
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
@@ -56,13 +59,14 @@ export class Session {
     this.#workspace = new Workspace({
       roots,
       editor: ports.editor,
+      journal: ports.store.writes,
       mayRead: (path) => this.#mayRead(path),
     });
     this.#off = new Set(ports.config.tools_off);
     const today = new Date().toISOString().slice(0, 10);
     const { spent } = ports.config;
     this.#spending = new Spending(ports.config, spent?.date === today ? spent.amount : 0, today);
-    ports.store.createSession({ id, root: roots[0] ?? "" });
+    ports.store.createSession({ id, root: roots[0] ?? "", model: ports.config.model });
   }
 
   /** Runs one turn, after those asked for before it. */
@@ -135,8 +139,11 @@ export class Session {
       allowForSession: (touches: readonly Touch[]) => {
         for (const touch of touches) this.#allowed.add(allowKey(touch));
       },
-      history: () => store.messages(this.id),
-      append: (message: Parameters<Store["appendMessage"]>[1]) => store.appendMessage(this.id, message),
+      history: () => this.#history,
+      append: (message: Message) => {
+        store.appendMessage(this.id, message);
+        this.#history.push(message);
+      },
     };
   }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
 import type { LspRequest } from "./lsp.ts";
+import { REQUEST_NAMES } from "./requests.ts";
 
 /** A chat is one conversation on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
@@ -45,6 +46,15 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
   z.object({ type: z.literal("log"), request, chat, ...place }),
   z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), ...place }),
+  /** A request of requests.ts, answered by an `engine_answer`. */
+  z.object({
+    type: z.literal("engine_request"),
+    request,
+    chat,
+    ...place,
+    name: z.enum(REQUEST_NAMES),
+    params: z.record(z.string(), z.unknown()),
+  }),
   z.object({
     type: z.literal("health"),
     request,
@@ -133,7 +143,14 @@ export type Update =
     readonly request: number;
     readonly tools: readonly { readonly name: string; readonly on: boolean }[];
   }
-  | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] };
+  | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
+  /** Exactly one of `result` (see requests.ts) and `error`, which is one line. */
+  | {
+    readonly type: "engine_answer";
+    readonly request: number;
+    readonly result?: Readonly<Record<string, unknown>>;
+    readonly error?: string;
+  };
 
 export interface ShownRule {
   readonly verdict: string;

@@ -32,6 +32,25 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
   };
 }
 
+/**
+ * An engine's answer without what it says of files outside of the workspace: objects whose `path` or `from` is not
+ * a file of these roots are left out of their list. @throws {Error} if the answer itself is about such a file
+ */
+export function ownFilesOnly<Result extends object>(result: Result, roots: readonly string[]): Result {
+  const isOwnFile = (value: unknown): boolean =>
+    typeof value !== "object" || value === null || ["path", "from"].every((field) => {
+      const path: unknown = Reflect.get(value, field);
+      return typeof path !== "string" || roots.some((root) => isOwn(path, root));
+    });
+  const check = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter(isOwnFile).map(check);
+    if (typeof value !== "object" || value === null) return value;
+    if (!isOwnFile(value)) throw new Error("the engine's answer is about a file outside of the project");
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, check(part)]));
+  };
+  return check(result) as Result;
+}
+
 /** An engine sends real paths: of what exists of a path nothing may be a link. Synchronous, so that order holds. */
 function isOwn(path: string, root: string): boolean {
   if (resolve(path) !== path || !isInside(path, root)) return false;

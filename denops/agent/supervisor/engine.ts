@@ -32,6 +32,13 @@ import {
   WriteUnsavedRequest,
   type WriteUnsavedResponse,
 } from "../protocol/extensions.ts";
+import {
+  requestMethod,
+  type RequestName,
+  type RequestParams,
+  type RequestResult,
+  REQUESTS,
+} from "../protocol/requests.ts";
 import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
 import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
 import { VERSION } from "../protocol/version.ts";
@@ -153,6 +160,16 @@ export class Engine implements AsyncDisposable {
   async tools(sessionId: string, toggle: string | undefined): Promise<ToolsResponse> {
     const params = { sessionId, ...(toggle === undefined ? {} : { toggle }) };
     return ToolsResponse.parse(await this.#connection.agent.request<unknown, unknown>(TOOLS, params));
+  }
+
+  /** @throws {RequestError} one line, if the engine refuses */
+  async request<Name extends RequestName>(
+    name: Name,
+    params: RequestParams<Name>,
+  ): Promise<RequestResult<Name>> {
+    const answer = await this.#connection.agent.request<unknown, unknown>(requestMethod(name), params);
+    await this.#arrival.caughtUp();
+    return REQUESTS[name].result.parse(answer) as RequestResult<Name>;
   }
 
   cancel(sessionId: string): void {

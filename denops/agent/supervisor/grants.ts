@@ -38,6 +38,7 @@ export function denoArguments(grants: EngineGrants): readonly string[] {
     `--deny-write=${list(roots.map((root) => join(root, ".git")))}`,
     `--allow-net=${host}`,
     join(plugin, "denops", "agent", "engine", "main.ts"),
+    `--state=${state}`,
     ...roots,
   ];
 }

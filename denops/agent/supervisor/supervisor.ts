@@ -3,8 +3,10 @@
  * the user. It never reads what a model wrote but to judge it and to show it.
  */
 import { firstProblem, type UserConfig } from "../protocol/config.ts";
+import { REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
 import { Chat, type ChatSession } from "./chat.ts";
+import { ownFilesOnly } from "./confine.ts";
 import { EditorQuestions } from "./editor_questions.ts";
 import { Gate } from "./gate.ts";
 import { healthReport } from "./health.ts";
@@ -80,6 +82,10 @@ export class Supervisor implements AsyncDisposable {
       case "log":
         this.#places.set(action.chat, action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
+      case "engine_request":
+        this.#places.set(action.chat, action);
+        this.#ask(action);
+        return;
       case "health":
         return this.#report(1, this.#health(action.request, action));
     }
@@ -175,6 +181,18 @@ export class Supervisor implements AsyncDisposable {
     if (sessionId === undefined) return;
     for (const opening of this.#projects.values()) {
       opening.then((project) => project.stopTurn(sessionId), () => {});
+    }
+  }
+
+  /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
+  async #ask({ request, chat, name, params }: Extract<Action, { type: "engine_request" }>): Promise<void> {
+    try {
+      const { engine, roots } = await this.#project(chat);
+      const result = await engine.request(name, REQUESTS[name].params.parse(params));
+      this.#pump.push({ type: "engine_answer", request, result: ownFilesOnly(result, roots) });
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      this.#pump.push({ type: "engine_answer", request, error: visible(said) });
     }
   }
 

@@ -51,17 +51,42 @@ export type ApprovalAnswer =
 /** Asks the user; never rejects, an aborted wait is "cancelled". */
 export type AskApproval = (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
-export interface StoredSession {
+export interface NewSession {
   readonly id: string;
+  /** Real path of the project. */
   readonly root: string;
+  readonly model: string;
+  /** The session that this one was forked from. */
+  readonly parent?: string;
+}
+
+export interface StoredSession extends NewSession {
+  /** Empty until it has one. */
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  readonly updated: number;
+  readonly archived: boolean;
+  /** Turns begun so far; the last one has this number. */
+  readonly turns: number;
+}
+
+/** Temporary files that are about to take a file's place: one that a crash left behind is removed at the next start. */
+export interface WriteJournal {
+  begin(temporary: string): void;
+  end(temporary: string): void;
 }
 
 /**
- * Where conversations are kept. Append, then publish: what is on screen is in the store.
+ * Where conversations are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
+ * begins the session's next turn; what is appended after it belongs to this turn.
  */
 export interface Store {
-  createSession(session: StoredSession): void;
+  readonly writes: WriteJournal;
+  createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
+  /** Number of the turn that runs or ran last; 0 before the first. */
+  turn(session: string): number;
   appendEvent(session: string, event: AgentEvent): void;
   events(session: string): readonly AgentEvent[];
   appendMessage(session: string, message: Message): void;

@@ -8,7 +8,7 @@ import { PathError, type ResolvedPath } from "../../../policy/path.ts";
 import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
-import type { Editor, UnsavedWrite } from "../../core/ports.ts";
+import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
 import { type FileInfo, fileInfo, lookups, writeAtomic } from "./disk.ts";
 import { decodeText, encodeText, PLAIN, type TextFormat } from "./text.ts";
 
@@ -30,6 +30,7 @@ export interface WorkspaceOptions {
   /** Real path of the project. */
   readonly roots: readonly string[];
   readonly editor: Editor;
+  readonly journal: WriteJournal;
   /** May the model see what is in this path, by the rules of this moment? */
   mayRead(path: ResolvedPath): Decision;
 }
@@ -51,6 +52,7 @@ export class Workspace {
   readonly #roots: readonly string[];
   readonly #options: WorkspaceOptions;
   readonly #editor: Editor;
+  readonly #journal: WriteJournal;
   readonly #shown: Map<string, string>;
   readonly #known: Map<string, string>;
   readonly #askRead: AskRead | undefined;
@@ -66,6 +68,7 @@ export class Workspace {
     this.root = options.roots[0] ?? "";
     this.#options = options;
     this.#editor = options.editor;
+    this.#journal = options.journal;
     this.#shown = memory.shown;
     this.#known = memory.known;
     this.#askRead = askRead;
@@ -321,7 +324,7 @@ ${merged.text}`
 
   async #write(path: ResolvedPath, text: string, now: TextFile | undefined): Promise<void> {
     try {
-      await writeAtomic(path.path, encodeText(text, now?.format ?? PLAIN), now?.mode);
+      await writeAtomic(path.path, encodeText(text, now?.format ?? PLAIN), now?.mode, this.#journal);
     } catch (error) {
       throw new ToolError(`Cannot write ${shownPath(path)}: ${messageOf(error)}`);
     }

@@ -3,9 +3,21 @@ import { join } from "node:path";
 import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
 import { noEditor } from "../../acp_editor.ts";
 import type { Editor } from "../../core/ports.ts";
+import type { WriteJournal } from "../../core/ports.ts";
 import { writeAtomic } from "./disk.ts";
 import type { TextFile } from "./workspace.ts";
 import { Workspace } from "./workspace.ts";
+
+/** The temporary files that are being written. */
+class Noted implements WriteJournal {
+  readonly open = new Set<string>();
+  begin(temporary: string): void {
+    this.open.add(temporary);
+  }
+  end(temporary: string): void {
+    this.open.delete(temporary);
+  }
+}
 
 const never = new AbortController().signal;
 
@@ -13,6 +25,7 @@ function workspaceOf(project: Scratch, editor: Editor = noEditor): Workspace {
   return new Workspace({
     roots: [project.root],
     editor,
+    journal: new Noted(),
     mayRead: () => ({ verdict: "allow", rule: "test" }),
   });
 }
@@ -186,8 +199,12 @@ Deno.test("a cancelled write writes nothing", async () => {
 
 Deno.test("an atomic write that fails leaves no file behind", async () => {
   await using project = await scratch({ "folder/a.txt": "a\n" });
-  await assert.rejects(writeAtomic(project.path("folder"), new Uint8Array([1]), undefined));
-  await assert.rejects(writeAtomic(project.path(`x${"y".repeat(255)}`), new Uint8Array([1]), undefined));
+  const journal = new Noted();
+  await assert.rejects(writeAtomic(project.path("folder"), new Uint8Array([1]), undefined, journal));
+  await assert.rejects(
+    writeAtomic(project.path(`x${"y".repeat(255)}`), new Uint8Array([1]), undefined, journal),
+  );
+  assert.deepEqual(journal.open, new Set());
   assert.deepEqual(await listing(project.root), ["folder", "folder/a.txt"]);
 });
 
@@ -203,7 +220,9 @@ Deno.test("many at once: each is whole", async () => {
   await using project = await scratch();
   const texts = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(100_000));
   await Promise.all(
-    texts.map((text) => writeAtomic(project.path("a.txt"), new TextEncoder().encode(text), 0o644)),
+    texts.map((text) =>
+      writeAtomic(project.path("a.txt"), new TextEncoder().encode(text), 0o644, new Noted())
+    ),
   );
   assert.ok(texts.includes(await project.read("a.txt")));
   assert.deepEqual(await listing(project.root), ["a.txt"]);

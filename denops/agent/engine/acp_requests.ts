@@ -1,0 +1,37 @@
+/** Answers the requests of protocol/requests.ts; each part of the engine brings the answers that it has. */
+import { type AgentApp, RequestError } from "@agentclientprotocol/sdk";
+import {
+  REQUEST_NAMES,
+  requestMethod,
+  type RequestName,
+  type RequestParams,
+  type RequestResult,
+  REQUESTS,
+} from "../protocol/requests.ts";
+import { messageOf, ToolError } from "./core/errors.ts";
+
+/** Name of a request → its answer. @throws {ToolError} one line for the user */
+export type Answers = {
+  readonly [Name in RequestName]?: (params: RequestParams<Name>) => Promise<RequestResult<Name>>;
+};
+
+export function answerRequests(app: AgentApp, answers: Answers): AgentApp {
+  return REQUEST_NAMES.reduce((registered, name) => answerOne(registered, name, answers), app);
+}
+
+function answerOne<Name extends RequestName>(app: AgentApp, name: Name, answers: Answers): AgentApp {
+  const answer: Answers[Name] = answers[name];
+  if (answer === undefined) return app;
+  return app.onRequest(
+    requestMethod(name),
+    REQUESTS[name].params,
+    async ({ params }: { params: unknown }) => {
+      try {
+        return await answer(params as RequestParams<Name>);
+      } catch (error) {
+        if (error instanceof ToolError) throw new RequestError(-32602, messageOf(error));
+        throw error;
+      }
+    },
+  );
+}

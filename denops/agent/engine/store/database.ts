@@ -1,0 +1,132 @@
+/** One SQLite database per project, opened, brought up to date and shared with other engines of the same project. */
+import { join } from "node:path";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { messageOf } from "../core/errors.ts";
+import { MIGRATIONS } from "./migrations.ts";
+
+/** Another engine's write is waited for so long. */
+const BUSY_MS = 5_000;
+
+export const DATABASE_FILE = "agent.db";
+
+export interface Opened {
+  readonly database: Database;
+  /** One line for the user, if something was not as it should be. */
+  readonly notice?: string;
+}
+
+export class Database implements Disposable {
+  readonly #connection: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  #depth = 0;
+
+  private constructor(connection: DatabaseSync) {
+    this.#connection = connection;
+  }
+
+  /** A database that is gone with the process, for clients that give no folder. */
+  static inMemory(): Database {
+    return Database.#open(":memory:");
+  }
+
+  /**
+   * Opens `<folder>/agent.db`. A file that is no database, or a broken one, is set aside and a new one begun.
+   * @throws {Error} one line, if a newer version of the plugin has written it, or the folder cannot be used
+   */
+  static openIn(folder: string): Opened {
+    const path = join(folder, DATABASE_FILE);
+    try {
+      return { database: Database.#open(path) };
+    } catch (error) {
+      if (!isCorrupt(error)) throw new Error(`Cannot open ${path}: ${messageOf(error)}`);
+      const aside = `${path}.corrupt-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+      for (const suffix of ["", "-wal", "-shm"]) moveIfThere(path + suffix, aside + suffix);
+      const notice = `The conversations in ${path} cannot be read (${messageOf(error)}). ` +
+        `The file is kept as ${aside}; a new one was begun.`;
+      return { database: Database.#open(path), notice };
+    }
+  }
+
+  static #open(path: string): Database {
+    const connection = new DatabaseSync(path, { timeout: BUSY_MS });
+    try {
+      connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+      const database = new Database(connection);
+      database.#migrate();
+      return database;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  #migrate(): void {
+    const version = () => Number(this.get("PRAGMA user_version")?.user_version ?? 0);
+    if (version() === MIGRATIONS.length) return;
+    this.transaction(() => {
+      const from = version();
+      if (from > MIGRATIONS.length) {
+        throw new Error(
+          `a newer agent.nvim has written it (version ${from}, this one knows ${MIGRATIONS.length}). Update the plugin.`,
+        );
+      }
+      for (const step of MIGRATIONS.slice(from)) this.#connection.exec(step);
+      this.#connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    });
+  }
+
+  /** All or nothing; one inside another belongs to the outer one. */
+  transaction<Result>(work: () => Result): Result {
+    if (this.#depth > 0) return work();
+    this.#connection.exec("BEGIN IMMEDIATE");
+    this.#depth += 1;
+    try {
+      const result = work();
+      this.#connection.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#connection.exec("ROLLBACK");
+      throw error;
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): { changes: number; lastInsertRowid: number } {
+    const { changes, lastInsertRowid } = this.#statement(sql).run(...values);
+    return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
+  }
+
+  get(sql: string, ...values: SQLInputValue[]): Readonly<Record<string, unknown>> | undefined {
+    return this.#statement(sql).get(...values);
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): readonly Readonly<Record<string, unknown>>[] {
+    return this.#statement(sql).all(...values);
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#connection.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  [Symbol.dispose](): void {
+    this.#connection.close();
+  }
+}
+
+/** SQLite's own words for SQLITE_CORRUPT and SQLITE_NOTADB: node:sqlite in Deno gives no code. */
+function isCorrupt(error: unknown): boolean {
+  return /malformed|not a database/i.test(messageOf(error));
+}
+
+function moveIfThere(from: string, to: string): void {
+  try {
+    Deno.renameSync(from, to);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}

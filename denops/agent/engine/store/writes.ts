@@ -1,0 +1,47 @@
+/** Which temporary files are being written, so that none outlives a crash for long. */
+import type { WriteJournal } from "../core/ports.ts";
+import type { Database } from "./database.ts";
+
+/** A write that has not even begun with its file so long after its entry never will. */
+const ABANDONED_MS = 60_000;
+
+export class UnfinishedWrites implements WriteJournal {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  begin(temporary: string): void {
+    this.#database.run(
+      "INSERT OR REPLACE INTO unfinished_writes (path, time) VALUES (?, ?)",
+      temporary,
+      Date.now(),
+    );
+  }
+
+  end(temporary: string): void {
+    this.#database.run("DELETE FROM unfinished_writes WHERE path = ?", temporary);
+  }
+
+  /** Removes what a crash left behind; a file that another engine is writing is locked, and stays. */
+  async sweep(): Promise<void> {
+    for (const { path, time } of this.#database.all("SELECT path, time FROM unfinished_writes")) {
+      const found = await removeUnlessLocked(String(path));
+      if (found === "locked" || (found === "nothing" && Date.now() - Number(time) < ABANDONED_MS)) continue;
+      this.end(String(path));
+    }
+  }
+}
+
+async function removeUnlessLocked(path: string): Promise<"removed" | "locked" | "nothing"> {
+  try {
+    using file = await Deno.open(path, { read: true, write: true });
+    if (!await file.tryLock(true)) return "locked";
+    await Deno.remove(path);
+    return "removed";
+  } catch {
+    // Not there, or no longer ours to remove.
+    return "nothing";
+  }
+}

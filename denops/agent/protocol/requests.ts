@@ -1,0 +1,224 @@
+/**
+ * What the screen asks the engine about stored conversations, checkpoints and reviews. One row here, one answer in
+ * the engine (engine/requests/), and the supervisor passes both on: on the wire each is a request `_agent/<name>`.
+ *
+ * In results every field named `path` or `from` is an absolute, real path: the supervisor drops what lies outside of
+ * the workspace. Times are milliseconds since 1970, turns are counted from 1 within their session.
+ */
+import { z } from "zod";
+
+const sessionId = z.string();
+const turn = z.int().min(1);
+const time = z.number();
+const counts = { added: z.int(), removed: z.int() };
+const changeKind = z.enum(["created", "modified", "deleted", "renamed"]);
+
+const SessionRow = z.object({
+  sessionId,
+  title: z.string(),
+  created: time,
+  updated: time,
+  archived: z.boolean(),
+  turns: z.int(),
+  /** Files that its tools and commands have changed. */
+  files: z.int(),
+  /** Tokens of all its requests. */
+  tokens: z.int(),
+  /** Another Neovim has it open. */
+  open: z.boolean(),
+});
+export type SessionRow = z.infer<typeof SessionRow>;
+
+/** A piece of a stored conversation: an ACP update as it was sent, or the end of a turn. */
+const HistoryEntry = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
+  z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
+]);
+export type HistoryEntry = z.infer<typeof HistoryEntry>;
+
+const TurnFile = z.object({
+  path: z.string(),
+  from: z.string().optional(),
+  kind: changeKind,
+  ...counts,
+  /** Binary, or too large to compare line by line. */
+  opaque: z.boolean(),
+});
+export type TurnFile = z.infer<typeof TurnFile>;
+
+const CheckpointTurn = z.object({
+  sessionId,
+  turn,
+  /** First line of the user's message. */
+  text: z.string(),
+  time,
+  undone: z.boolean(),
+  files: z.array(TurnFile),
+});
+export type CheckpointTurn = z.infer<typeof CheckpointTurn>;
+
+/** What taking back did to one file. */
+const RestoredFile = z.object({
+  path: z.string(),
+  from: z.string().optional(),
+  outcome: z.enum([
+    /** As it was. */
+    "restored",
+    /** Later changes of the user's stand beside what was taken back. */
+    "merged",
+    /** The user has changed the same lines: nothing was written; `text` shows both. */
+    "conflict",
+    /** It already was as it should be. */
+    "unchanged",
+    /** Nothing was done; `text` says why. */
+    "skipped",
+  ]),
+  text: z.string().optional(),
+});
+export type RestoredFile = z.infer<typeof RestoredFile>;
+
+/** A preview of one file: undefined text where there is no file then. */
+const PreviewFile = z.object({
+  path: z.string(),
+  kind: changeKind,
+  now: z.string().optional(),
+  then: z.string().optional(),
+  opaque: z.boolean(),
+});
+
+const ReviewFile = z.object({
+  path: z.string(),
+  kind: changeKind,
+  from: z.string().optional(),
+  /** The session and turn that wrote it last. */
+  sessionId,
+  turn,
+  /** Text that the user has agreed to; undefined if the agent has created the file. */
+  baseline: z.string().optional(),
+  /** Text as the agent left it; undefined if it has deleted the file. */
+  after: z.string().optional(),
+  opaque: z.boolean(),
+  ...counts,
+});
+export type ReviewFile = z.infer<typeof ReviewFile>;
+
+const UsageRow = z.object({
+  /** What the row is about: a turn's first line, a session's title, a date, a model. */
+  name: z.string(),
+  requests: z.int(),
+  input: z.int(),
+  output: z.int(),
+  cachedRead: z.int(),
+  cachedWrite: z.int(),
+  /** Undefined where no request had a price. */
+  cost: z.number().optional(),
+  /** Median milliseconds from a request to its first token. */
+  firstToken: z.number().optional(),
+  /** Tool calls by name. */
+  tools: z.record(z.string(), z.int()),
+});
+export type UsageRow = z.infer<typeof UsageRow>;
+
+const nothing = z.object({});
+
+/** Name → what is asked, what is answered. */
+export const REQUESTS = {
+  session_list: {
+    params: z.object({ archived: z.boolean() }),
+    result: z.object({ sessions: z.array(SessionRow) }),
+  },
+  /** The newest turns before the cursor, oldest first; `before` is the cursor for what is older still. */
+  session_history: {
+    params: z.object({ sessionId, before: z.int().optional(), turns: z.int().min(1).max(200) }),
+    result: z.object({ entries: z.array(HistoryEntry), before: z.int().optional() }),
+  },
+  session_rename: { params: z.object({ sessionId, title: z.string().min(1).max(200) }), result: nothing },
+  session_archive: { params: z.object({ sessionId, archived: z.boolean() }), result: nothing },
+  session_delete: { params: z.object({ sessionId }), result: nothing },
+  /** A new session with everything up to the end of `turn`, or up to now. */
+  session_fork: {
+    params: z.object({ sessionId, turn: turn.optional() }),
+    result: z.object({ sessionId, title: z.string() }),
+  },
+  session_search: {
+    params: z.object({ query: z.string().min(1), limit: z.int().min(1).max(500) }),
+    result: z.object({
+      hits: z.array(
+        z.object({ sessionId, title: z.string(), turn, role: z.string(), text: z.string(), time }),
+      ),
+    }),
+  },
+  session_export: {
+    params: z.object({ sessionId, format: z.enum(["markdown", "json"]) }),
+    result: z.object({ text: z.string() }),
+  },
+  /** Turns of the session that have changed files, newest first. */
+  checkpoints: {
+    params: z.object({ sessionId }),
+    result: z.object({ turns: z.array(CheckpointTurn) }),
+  },
+  /** Takes back a turn, or the newest that was not yet. */
+  undo: {
+    params: z.object({ sessionId, turn: turn.optional() }),
+    result: z.object({ turn, files: z.array(RestoredFile) }),
+  },
+  /** Does again what was taken back last. */
+  redo: {
+    params: z.object({ sessionId }),
+    result: z.object({ turn, files: z.array(RestoredFile) }),
+  },
+  /** What `restore` would do. */
+  restore_preview: {
+    params: z.object({ sessionId, turn }),
+    result: z.object({ files: z.array(PreviewFile) }),
+  },
+  /** Files as they were before this turn. */
+  restore: {
+    params: z.object({ sessionId, turn }),
+    result: z.object({ files: z.array(RestoredFile) }),
+  },
+  /** Files of the project with changes that the user has not looked at, of all sessions. */
+  review: { params: nothing, result: z.object({ files: z.array(ReviewFile) }) },
+  /** The user has kept, undone or edited something: this is what there is to compare with now. */
+  review_update: {
+    params: z.object({ path: z.string(), baseline: z.string().optional(), settled: z.boolean() }),
+    result: nothing,
+  },
+  /** Takes back everything in this file that is not kept yet: for what has no hunks. */
+  review_revert: { params: z.object({ path: z.string() }), result: z.object({ file: RestoredFile }) },
+  /** Which turn wrote a line of the text; an empty result if none did. */
+  why: {
+    params: z.object({ path: z.string(), line: z.int().min(1), text: z.string() }),
+    result: z.object({
+      found: z.object({ sessionId, title: z.string(), turn, message: z.string(), tool: z.string(), time })
+        .optional(),
+    }),
+  },
+  usage: {
+    params: z.object({ sessionId: sessionId.optional() }),
+    result: z.object({
+      turns: z.array(UsageRow),
+      sessions: z.array(UsageRow),
+      days: z.array(UsageRow),
+      models: z.array(UsageRow),
+    }),
+  },
+} as const;
+
+export type RequestName = keyof typeof REQUESTS;
+export type RequestParams<Name extends RequestName> = z.infer<(typeof REQUESTS)[Name]["params"]>;
+export type RequestResult<Name extends RequestName> = z.infer<(typeof REQUESTS)[Name]["result"]>;
+
+export const REQUEST_NAMES = Object.keys(REQUESTS) as readonly RequestName[];
+
+/** The request's method on the wire. */
+export function requestMethod(name: RequestName): string {
+  return `_agent/${name}`;
+}
+
+/**
+ * Notification, engine to client, at the end of a turn that changed files: what the summary line shows.
+ */
+export const TURN_FILES = "_agent/turn_files";
+export const TurnFiles = z.object({ sessionId, turn, files: z.array(TurnFile) });
+export type TurnFiles = z.infer<typeof TurnFiles>;
