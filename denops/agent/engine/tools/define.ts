@@ -16,7 +16,8 @@ import type { Workspace } from "./files/workspace.ts";
 
 /** One thing that a call reads or writes; the policy judges each. */
 export interface Touch {
-  readonly access: "read" | "write";
+  /** "list": what is inside is named and searched; each file is judged by itself. */
+  readonly access: "read" | "list" | "write";
   readonly path: ResolvedPath;
 }
 
