@@ -49,7 +49,13 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   version: VERSION,
   ...(notice === undefined ? {} : { notice }),
   ownConfig: configFromEnvironment,
-  sessionPorts: (config) => ({ config, model: createModel(config), tools: TOOLS, store, system }),
+  sessionPorts: (config) => ({
+    config,
+    model: createModel(config),
+    tools: TOOLS,
+    store,
+    system,
+  }),
 });
 await connection.closed;
 Deno.exit(0);

@@ -10,6 +10,7 @@ import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import { Spending } from "./agent/budget.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
+import { Recorder } from "./checkpoint/recorder.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Store } from "./core/ports.ts";
@@ -44,6 +45,7 @@ export class Session {
   #rules: FileRules;
   readonly #state: SessionState = { folder: "", plan: [] };
   readonly #spending: Spending;
+  readonly #recorder: Recorder;
   /** Names of tools that are switched off. */
   readonly #off: Set<string>;
   /** As they are in the store. */
@@ -66,6 +68,12 @@ export class Session {
     const today = new Date().toISOString().slice(0, 10);
     const { spent } = ports.config;
     this.#spending = new Spending(ports.config, spent?.date === today ? spent.amount : 0, today);
+    this.#recorder = new Recorder({
+      session: id,
+      roots,
+      store: ports.store.checkpoints,
+      turn: () => ports.store.turn(id),
+    });
     ports.store.createSession({ id, root: roots[0] ?? "", model: ports.config.model });
   }
 
@@ -128,6 +136,7 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
+      checkpoints: this.#recorder,
       spending: this.#spending,
       price: config.price,
       maxIterations: config.max_iterations,

@@ -3,6 +3,7 @@ import type { AgentEvent } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import type { NewSession, Store, StoredSession } from "../core/ports.ts";
 import { Blobs } from "./blobs.ts";
+import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
 import { decodePayload, encodePayload } from "./payload.ts";
 import { UnfinishedWrites } from "./writes.ts";
@@ -17,12 +18,14 @@ interface Ends {
 export class SqliteStore implements Store {
   readonly blobs: Blobs;
   readonly writes: UnfinishedWrites;
+  readonly checkpoints: SqliteCheckpoints;
   readonly #database: Database;
   readonly #ends = new Map<string, Ends>();
 
   constructor(database: Database) {
     this.#database = database;
     this.blobs = new Blobs(database);
+    this.checkpoints = new SqliteCheckpoints(database, this.blobs);
     this.writes = new UnfinishedWrites(database);
   }
 
