@@ -39,8 +39,8 @@ export class Gate {
   readonly #push: (update: Update) => void;
   readonly #nextRequest: () => number;
   readonly #waiting = new Waiting<UserAnswer | undefined>();
-  /** Approved commands that have not run yet. */
-  readonly #granted = new Set<string>();
+  /** Approved commands that have not run yet, and the chat of each. */
+  readonly #granted = new Map<string, number>();
   /** Command lines that the user has allowed for a chat's session. */
   readonly #session = new Set<string>();
 
@@ -57,6 +57,9 @@ export class Gate {
   /** The turn of this chat is over: whatever waits is cancelled, and nothing approved stays so. */
   settle(chat: number): void {
     this.#waiting.settleAll(`chat ${chat}`, undefined);
+    for (const [key, owner] of this.#granted) {
+      if (owner === chat) this.#granted.delete(key);
+    }
   }
 
   /** Answers a permission request of an engine. */
@@ -108,7 +111,7 @@ export class Gate {
     });
     const force = meta?.force === true;
     const grant = (granted: CommandInput) =>
-      this.#granted.add(commandKey(sessionId, toolCall.toolCallId, granted));
+      this.#granted.set(commandKey(sessionId, toolCall.toolCallId, granted), context.chat);
     if (decision.verdict === "deny") return this.#automatic(request, decision, context);
     if (decision.verdict === "allow" && !force) {
       grant(input);
