@@ -65,6 +65,8 @@ export class Supervisor implements AsyncDisposable {
       case "answer":
         this.#gate.answer(action.request, action);
         return;
+      case "edit_command":
+        return this.#gate.edit(action.request, action.command);
       case "reply": {
         const answer = action.error === undefined ? { result: action.result } : { error: action.error };
         return this.#editor.answer(action.request, answer);
