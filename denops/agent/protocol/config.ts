@@ -79,6 +79,8 @@ const shared = {
   context_window: z.int().min(1).optional(),
   temperature: z.number().min(0).max(2).optional(),
   request_timeout: z.number().min(1),
+  /** Whether the model sees images; undefined: by its name, or as Ollama says. */
+  vision: z.boolean().optional(),
   safe_to_write: FileRules.shape.safe_to_write,
   deny_read: FileRules.shape.deny_read,
   ...Budget.shape,

@@ -6,6 +6,7 @@ import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
 import type { Repeats } from "./repeats.ts";
+import type { ImageRoom } from "../tools/files/image_room.ts";
 import type { Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
 import type { Baseline, WriteChecks } from "./write_checks.ts";
 
@@ -17,24 +18,26 @@ const LONGEST_NAME = 80;
 
 export interface BatchPorts extends PermissionPorts {
   readonly tools: readonly Tool[];
-  readonly context: Omit<ToolContext, "callId">;
+  readonly context: Omit<ToolContext, "callId" | "images">;
   /** Undefined where there are no language servers. */
   readonly checks?: WriteChecks | undefined;
   /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
   refreshRules(): Promise<void>;
 }
 
-/** What the batches of one turn remember of each other. */
-export interface TurnMemory {
+export interface BatchMemory {
+  /** What the batches of one turn remember of each other. */
   readonly repeats: Repeats;
   /** From 1. */
-  iteration: number;
+  readonly iteration: number;
+  /** What the conversation has room for. */
+  readonly images: ImageRoom;
 }
 
 export async function runBatch(
   calls: readonly ToolCall[],
   ports: BatchPorts,
-  memory: TurnMemory,
+  memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<readonly ToolMessage[]> {
   const results: ToolMessage[] = [];
@@ -71,22 +74,24 @@ const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or
 function runOrRecall(
   call: ToolCall,
   ports: BatchPorts,
-  { repeats, iteration }: TurnMemory,
+  memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<ToolMessage> {
+  const { repeats, iteration } = memory;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (repeats.isKnown(call, tool, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
   repeats.note(call, tool, iteration);
-  return runCall(call, ports, repeats.isLoop, signal);
+  return runCall(call, ports, memory, signal);
 }
 
-/** @param loop the same call came again and again: a person must answer */
 async function runCall(
   call: ToolCall,
   ports: BatchPorts,
-  loop: boolean,
+  { repeats, images }: BatchMemory,
   signal: AbortSignal,
 ): Promise<ToolMessage> {
+  // The same call came again and again: a person must answer.
+  const loop = repeats.isLoop;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = ports.tools.map(({ name }) => name).join(", ");
@@ -104,7 +109,7 @@ async function runCall(
     await ports.refreshRules();
     const prepared = await tool.prepare(
       args.value,
-      { ...ports.context, workspace, callId: call.id },
+      { ...ports.context, workspace, images, callId: call.id },
       signal,
     );
     signal.throwIfAborted();
@@ -149,7 +154,9 @@ function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): Too
   const diff = result.diff === undefined ? {} : { diff: result.diff };
   const status = result.failed === true ? "failed" : "completed";
   emit({ type: "tool_done", id: call.id, status, summary: result.summary, output: result.text, ...diff });
-  return { role: "tool", id: call.id, name: call.name, text: result.text, isError: result.failed === true };
+  const images = result.images === undefined ? {} : { images: result.images };
+  const isError = result.failed === true;
+  return { role: "tool", id: call.id, name: call.name, text: result.text, isError, ...images };
 }
 
 function failed(call: ToolCall, text: string, { emit }: BatchPorts): ToolMessage {
