@@ -144,6 +144,7 @@ function engineConfig(server: ModelServer): EngineConfig {
     request_timeout: 60,
     safe_to_write: [{ glob: "**/*", safe: true }, { glob: "**/.env", safe: false }],
     deny_read: [],
+    read_rules: { deny: [], ask: [] },
     tools_off: [],
     provider: {
       name: "test",

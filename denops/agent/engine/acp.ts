@@ -17,6 +17,7 @@ import {
   AnswerMeta,
   type ApprovalMeta,
   EXTENSIONS,
+  FILE_RULES,
   InitializeMeta,
   LSP,
   META,
@@ -32,7 +33,7 @@ import { SEARCH } from "../protocol/search.ts";
 import { answerRequests, type Answers } from "./acp_requests.ts";
 import { checkpointAnswers, linkMaker } from "./acp_checkpoints.ts";
 import { acpCommands } from "./acp_commands.ts";
-import { extensionEditor, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
+import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
 import { type ClientAbilities, diffContents, diffCounts, UpdateSender } from "./acp_updates.ts";
@@ -108,6 +109,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         editor: editorOf(client, id, can),
         makeLink: linkMaker(client, id, can),
         ask: asker(client, id),
+        ...(can.extensions.has(FILE_RULES) ? { fileRules: extensionRules(client, id) } : {}),
         offers: {
           ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
           ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
@@ -198,7 +200,9 @@ function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities)
 function asker(client: AgentContext, sessionId: string): AskApproval {
   return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
     const { call, reason, diff, command } = asked;
-    const touches = [...asked.touches];
+    const touches = asked.touches.flatMap(({ access, ...touch }) =>
+      access === "list" ? [] : [{ access, ...touch }]
+    );
     const meta: ApprovalMeta = { reason, force: asked.force, touches, ...diffCounts(diff) };
     const toolCall = {
       toolCallId: call.id,

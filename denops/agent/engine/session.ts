@@ -5,7 +5,8 @@
 import { judgeCommand } from "../policy/command.ts";
 import { allowKey, decide } from "../policy/decide.ts";
 import { type Decision, mayRead } from "../policy/file_access.ts";
-import type { EngineConfig } from "../protocol/config.ts";
+import type { ResolvedPath } from "../policy/path.ts";
+import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import { Spending } from "./agent/budget.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
@@ -16,7 +17,7 @@ import type { AgentEvent, Emit } from "./core/events.ts";
 import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Store, TurnBegun } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
-import type { Offers, PreparedCall, SessionState, Tool } from "./tools/define.ts";
+import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
@@ -29,6 +30,8 @@ export interface SessionPorts {
   readonly ask: AskApproval;
   /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
   makeLink(path: string, target: string): Promise<void>;
+  /** The rules on files of this moment; undefined where only those of the configuration are known. */
+  readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** What the client does for tools. */
   readonly offers: Partial<Offers>;
   readonly publish: Emit;
@@ -43,6 +46,8 @@ export class Session {
   readonly #ports: SessionPorts;
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
+  /** As they were when the last tool call began. */
+  #rules: FileRules;
   readonly #state: SessionState = { folder: "", plan: [] };
   readonly #spending: Spending;
   /** Names of tools that are switched off. */
@@ -58,13 +63,12 @@ export class Session {
   constructor(id: string, roots: readonly string[], ports: SessionPorts) {
     this.id = id;
     this.#ports = ports;
-    const { deny_read } = ports.config;
-    const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
+    this.#rules = ports.config;
     this.#workspace = new Workspace({
       roots,
       editor: ports.editor,
       journal: ports.store.writes,
-      mayRead: mayReadPath,
+      mayRead: (path) => this.#mayRead(path),
     });
     this.#off = new Set(ports.config.tools_off);
     const today = new Date().toISOString().slice(0, 10);
@@ -177,8 +181,11 @@ export class Session {
       price: config.price,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
-      decide: (prepared: PreparedCall) => this.#decide(prepared),
-      allowForSession: ({ touches }: PreparedCall) => {
+      refreshRules: async () => {
+        this.#rules = await this.#ports.fileRules?.() ?? this.#rules;
+      },
+      decide: (prepared: PreparedCall, granted: ReadonlySet<string>) => this.#decide(prepared, granted),
+      allowForSession: (touches: readonly Touch[]) => {
         for (const touch of touches) this.#allowed.add(allowKey(touch));
       },
       history: () => this.#history,
@@ -190,9 +197,15 @@ export class Session {
   }
 
   /** A command always is a question: the other side's gate knows the rules, and answers for the user where it may. */
-  #decide({ touches, command }: PreparedCall): Decision {
-    if (command === undefined) return decide(touches, this.#ports.config, this.#allowed);
+  #decide({ touches, command }: PreparedCall, granted: ReadonlySet<string>): Decision {
+    if (command === undefined) return decide(touches, this.#rules, this.#allowed.union(granted));
     return { verdict: "ask", rule: "command", reason: judgeCommand(command.command).reason };
+  }
+
+  #mayRead(path: ResolvedPath): Decision {
+    const decision = mayRead(path, this.#rules);
+    const allowed = decision.verdict === "ask" && this.#allowed.has(allowKey({ access: "read", path }));
+    return allowed ? { verdict: "allow", rule: "allowed for this session" } : decision;
   }
 
   #emit(event: AgentEvent): void {

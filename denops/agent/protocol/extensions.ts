@@ -4,7 +4,7 @@
  * other side has offered it too.
  */
 import { z } from "zod";
-import { EngineConfig } from "./config.ts";
+import { EngineConfig, FileRules } from "./config.ts";
 import { TURN_FILES } from "./requests.ts";
 import { SEARCH } from "./search.ts";
 
@@ -22,6 +22,9 @@ export const WRITE_UNSAVED = "_agent/write_unsaved";
 /** Request, engine to client: a question to the editor's language servers, see lsp.ts. */
 export const LSP = "_agent/lsp";
 
+/** Request, engine to client: which files may be read and written at this moment. */
+export const FILE_RULES = "_agent/file_rules";
+
 /** Request, client to engine: which tools there are, and which of them are off in a session. */
 export const TOOLS = "_agent/tools";
 
@@ -36,12 +39,16 @@ export const EXTENSIONS = [
   SEARCH,
   TOOLS,
   LSP,
+  FILE_RULES,
   MAKE_LINK,
   TURN_FILES,
 ] as const;
 
 /** `path` is absolute and in the workspace, where nothing is yet; so is what `target` leads to. */
 export const MakeLinkRequest = z.object({ sessionId: z.string(), path: z.string(), target: z.string() });
+
+export const FileRulesRequest = z.object({ sessionId: z.string() });
+export const FileRulesResponse = FileRules;
 
 /** `toggle` switches one tool; without it nothing changes. */
 export const ToolsRequest = z.object({ sessionId: z.string(), toggle: z.string().optional() });

@@ -18,9 +18,11 @@ export async function runKept(
   ports: KeptPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const writes = prepared.touches.filter(({ access }) => access === "write");
-  if (writes.length === 0) return await prepared.run(signal, changed);
-  const paths = [...new Set(writes.flatMap(({ path }) => [path.path, path.link]))];
+  const written = prepared.touches.flatMap((touch) =>
+    touch.access === "write" ? [touch.path.path, touch.path.link] : []
+  );
+  if (written.length === 0) return await prepared.run(signal, changed);
+  const paths = [...new Set(written)];
   const pending = await ports.checkpoints.before({ id, paths }, signal);
   const said: FileChange[] = [];
   try {
