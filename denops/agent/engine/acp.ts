@@ -35,6 +35,7 @@ import { checkpointAnswers, linkMaker } from "./acp_checkpoints.ts";
 import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
+import { reviewAnswers, type ReviewOptions } from "./acp_review.ts";
 import { acpSearch } from "./acp_search.ts";
 import { type ClientAbilities, diffContents, diffCounts, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
@@ -44,6 +45,7 @@ import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./cor
 import { Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
+  readonly review: Omit<ReviewOptions, "sessionOf">;
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
@@ -145,6 +147,14 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       const session = sessions.get(id);
       if (session === undefined) throw new ToolError("The session is not open.");
       return session;
+    }),
+    ...reviewAnswers({
+      ...options.review,
+      sessionOf: (id) => {
+        const session = sessions.get(id) ?? sessions.values().next().value;
+        if (session === undefined) throw new ToolError("No session is open. Send a message first.");
+        return session;
+      },
     }),
   };
   return answerRequests(app, answers).connect(stream);

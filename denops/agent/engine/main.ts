@@ -7,6 +7,7 @@ import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { EngineConfig, firstProblem } from "../protocol/config.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp.ts";
+import { Reviews } from "./checkpoint/reviews.ts";
 import { buildSystemPrompt } from "./context/build.ts";
 import { createModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
@@ -40,7 +41,8 @@ const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const { database, notice }: Opened = state === undefined
   ? { database: Database.inMemory() }
   : Database.openIn(state);
-const store = new SqliteStore(database);
+const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
+const reviews = new Reviews(store.reviews, store.blobs);
 await store.writes.sweep();
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
@@ -48,6 +50,7 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   roots,
   version: VERSION,
   ...(notice === undefined ? {} : { notice }),
+  review: { reviews, store: store.reviews, contents: store.blobs },
   ownConfig: configFromEnvironment,
   sessionPorts: (config) => ({
     config,

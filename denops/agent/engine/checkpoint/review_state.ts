@@ -1,10 +1,5 @@
 /** What there is to review after a change. Pure but for contents, which are kept by their hash. */
-import {
-  type Contents,
-  type RecordedChange,
-  sameSnapshot,
-  type Snapshot,
-} from "../core/checkpoints.ts";
+import { type Contents, type RecordedChange, sameSnapshot, type Snapshot } from "../core/checkpoints.ts";
 import { isFileLike, type StoredReview } from "../core/reviews.ts";
 import { encodeText } from "../core/text.ts";
 import { mergePreferringOurs } from "./merge.ts";

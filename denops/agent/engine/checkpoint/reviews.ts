@@ -103,7 +103,9 @@ export class Reviews {
       const bytes = encodeText(text.replace(/^\ufeff/, ""), format);
       return { type: "file", mode, blob: this.#contents.put(bytes) };
     } catch (error) {
-      if (error instanceof RangeError) throw new ToolError(`Cannot note what was reviewed: ${error.message}.`);
+      if (error instanceof RangeError) {
+        throw new ToolError(`Cannot note what was reviewed: ${error.message}.`);
+      }
       throw error;
     }
   }

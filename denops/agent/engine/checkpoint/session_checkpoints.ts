@@ -73,7 +73,8 @@ export class SessionCheckpoints implements Checkpoints {
     action:
       | { readonly kind: "undo"; readonly turn: number | undefined }
       | { readonly kind: "redo" }
-      | { readonly kind: "restore"; readonly turn: number },
+      | { readonly kind: "restore"; readonly turn: number }
+      | { readonly kind: "files"; readonly turn: number; readonly records: readonly FileRecord[] },
     signal: AbortSignal,
   ): Promise<TakenBack> {
     await this.#ready();
@@ -84,6 +85,8 @@ export class SessionCheckpoints implements Checkpoints {
         return await this.#history.redo(signal);
       case "restore":
         return await this.#history.restore(action.turn, signal);
+      case "files":
+        return await this.#history.takeBackFiles(action.turn, action.records, signal);
     }
   }
 

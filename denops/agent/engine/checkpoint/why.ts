@@ -51,7 +51,8 @@ function* history(path: string, origin: Origin): Generator<Version> {
   for (;;) {
     const { value } = origin.versions(name, before)[Symbol.iterator]().next();
     if (value === undefined) return;
-    before = value.checkpoint;
+    const { checkpoint } = value;
+    before = checkpoint;
     const earlier = isOwn(value) ? undefined : undoneBy(value, origin);
     if (earlier !== undefined) {
       name = earlier.path;
@@ -63,8 +64,8 @@ function* history(path: string, origin: Origin): Generator<Version> {
       continue;
     }
     // The text did not change but for what the same call wrote: its source has the text before.
-    const source = [...origin.versions(value.renamedFrom, before + 1)].find(({ checkpoint }) => checkpoint === before);
-    yield source === undefined ? value : { ...value, before: source.before };
+    const { value: source } = origin.versions(value.renamedFrom, checkpoint + 1)[Symbol.iterator]().next();
+    yield source?.checkpoint === checkpoint ? { ...value, before: source.before } : value;
     name = value.renamedFrom;
   }
 }
