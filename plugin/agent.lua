@@ -26,6 +26,7 @@ for plug, action in pairs({
   AgentApprove = "approve",
   AgentReject = "reject",
   AgentApproval = "approval",
+  AgentWhy = "why",
 }) do
   vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
     require("agent")[action]()

@@ -242,6 +242,15 @@ function M.keep(scope)
   M.review("keep " .. (scope or "hunk"))
 end
 
+--- Says which turn wrote the line at the cursor.
+function M.why()
+  ready()
+  local why = require("agent.review.why")
+  why.ask(function(found)
+    vim.notify("agent: " .. why.describe(found))
+  end)
+end
+
 function M.health()
   vim.cmd.checkhealth("agent")
 end

@@ -26,6 +26,8 @@ local M = {}
 
 local files = {} ---@type table<string, agent.review.File>
 local waiting = 0
+--- How often the engine was told something.
+local told = 0
 
 ---@type fun(id?: integer): agent.review.Chat
 local chat_of
@@ -39,7 +41,7 @@ end
 ---@param name string
 ---@param params table
 ---@param done fun(result?: table, problem?: string)
-local function request(chat, name, params, done)
+function M.request(chat, name, params, done)
   waiting = waiting + 1
   client.request(chat_of(chat), name, params, function(result, problem)
     waiting = waiting - 1
@@ -137,9 +139,14 @@ end
 ---@param options agent.review.Refresh
 function M.refresh(options)
   local texts = options.texts == true
-  request(options.chat, "review", { texts = texts }, function(result, problem)
+  local told_before = told
+  M.request(options.chat, "review", { texts = texts }, function(result, problem)
     if not result then
       return options.failed and options.failed(problem --[[@as string]])
+    end
+    if told ~= told_before then
+      -- The answer may be from before that.
+      return M.refresh(options)
     end
     local chat = chat_of(options.chat).id
     for path, file in pairs(files) do
@@ -175,7 +182,7 @@ end
 --- it. One with unsaved text may know better.
 function M.drop_settled()
   for _, it in ipairs(track.all()) do
-    if not vim.bo[it.buf].modified and not files[M.path_of(it.buf)] and it.on_disk then
+    if #it.hunks > 0 and it.on_disk and not vim.bo[it.buf].modified and not files[M.path_of(it.buf)] then
       track.drop(it.buf)
     end
   end
@@ -188,7 +195,7 @@ function M.buffer_read(buf)
   if not file or vim.bo[buf].buftype ~= "" then
     return
   end
-  request(file.chat, "review", { path = file.path, texts = true }, function(result)
+  M.request(file.chat, "review", { path = file.path, texts = true }, function(result)
     if result and api.nvim_buf_is_loaded(buf) then
       if #result.files == 0 then
         files[file.path] = nil
@@ -241,7 +248,8 @@ function M.tell(it)
   format.fixendofline = false
   local created = file and file.kind == "created" and #it.on_disk == 0
   local settled = is_saved and #it.hunks == 0
-  request(file and file.chat, "review_update", {
+  told = told + 1
+  M.request(file and file.chat, "review_update", {
     path = path,
     baseline = not created and codec.join({ lines = it.on_disk, format = format }) or nil,
     settled = settled,
@@ -259,7 +267,8 @@ end
 ---@param file agent.review.File
 function M.settle_file(file)
   files[file.path] = nil
-  request(file.chat, "review_update", { path = file.path, settled = true }, function(_, problem)
+  told = told + 1
+  M.request(file.chat, "review_update", { path = file.path, settled = true }, function(_, problem)
     if problem then
       complain(problem)
     end
@@ -270,7 +279,8 @@ end
 ---@param file agent.review.File
 ---@param done? fun()
 function M.revert(file, done)
-  request(file.chat, "review_revert", { path = file.path }, function(result, problem)
+  told = told + 1
+  M.request(file.chat, "review_revert", { path = file.path }, function(result, problem)
     if not result then
       return complain(problem --[[@as string]])
     end
