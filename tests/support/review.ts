@@ -1,6 +1,7 @@
 /** What the tests of reviews share. */
 import type { RequestResult } from "../../denops/agent/protocol/requests.ts";
-import { type AgentOptions, type RunningAgent, startAgent } from "./agent.ts";
+import { type AgentOptions, baseUrl, PLUGIN, providerOptions, type RunningAgent, SECRET, startAgent } from "./agent.ts";
+import { ChildNvim } from "./nvim.ts";
 
 export const FILE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n") + "\n";
 
@@ -84,4 +85,18 @@ export async function ask({ nvim }: RunningAgent): Promise<RequestResult<"review
       _G.answer = result or { problem = problem }
     end)`);
   return await nvim.waitFor<RequestResult<"review">>("_G.answer");
+}
+
+/** Another Neovim on the same project and state. */
+export async function restarted(agent: RunningAgent, files: readonly string[]): Promise<RunningAgent> {
+  const { server, project, state } = agent;
+  const options = providerOptions("openai_chat", baseUrl("openai_chat", server), state.root);
+  const nvim = await ChildNvim.start({
+    cwd: project.root,
+    runtime: [PLUGIN],
+    env: { TEST_API_KEY: SECRET },
+    lua: `vim.g.agent = { ${options} }`,
+    files,
+  });
+  return { ...agent, nvim, [Symbol.asyncDispose]: () => nvim[Symbol.asyncDispose]() };
 }
