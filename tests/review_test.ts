@@ -158,7 +158,11 @@ Deno.test("what others did to the file before the agent's edit is no hunk", asyn
 
 for (
   const [name, before, after, expected] of [
-    ["the first line deleted", FILE, FILE.replace("line 1\n", ""), [{ row: 1, added: [], removed: ["line 1"] }]],
+    ["the first line deleted", FILE, FILE.replace("line 1\n", ""), [{
+      row: 1,
+      added: [],
+      removed: ["line 1"],
+    }]],
     ["the last line deleted", FILE, FILE.replace("line 12\n", ""), [{
       row: 12,
       added: [],

@@ -1,6 +1,14 @@
 /** What the tests of reviews share. */
 import type { RequestResult } from "../../denops/agent/protocol/requests.ts";
-import { type AgentOptions, baseUrl, PLUGIN, providerOptions, type RunningAgent, SECRET, startAgent } from "./agent.ts";
+import {
+  type AgentOptions,
+  baseUrl,
+  PLUGIN,
+  providerOptions,
+  type RunningAgent,
+  SECRET,
+  startAgent,
+} from "./agent.ts";
 import { ChildNvim } from "./nvim.ts";
 
 export const FILE = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n") + "\n";

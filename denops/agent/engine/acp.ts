@@ -45,7 +45,7 @@ import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./cor
 import { Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
-  readonly review: Omit<ReviewOptions, "sessionOf">;
+  readonly review: Pick<ReviewOptions, "reviews" | "store">;
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
@@ -150,11 +150,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     }),
     ...reviewAnswers({
       ...options.review,
-      sessionOf: (id) => {
-        const session = sessions.get(id) ?? sessions.values().next().value;
-        if (session === undefined) throw new ToolError("No session is open. Send a message first.");
-        return session;
-      },
+      roots: options.roots,
+      editorOf: (client, id) => editorOf(client, id, can),
+      can: () => can,
     }),
   };
   return answerRequests(app, answers).connect(stream);

@@ -1,23 +1,30 @@
 /** Answers what the screen asks about reviews; see protocol/requests.ts. */
+import type { AgentContext } from "@agentclientprotocol/sdk";
+import { linkMaker } from "./acp_checkpoints.ts";
 import type { Answers } from "./acp_requests.ts";
+import type { ClientAbilities } from "./acp_updates.ts";
+import { Restorer } from "./checkpoint/restorer.ts";
 import type { Reviews } from "./checkpoint/reviews.ts";
 import { whoWrote } from "./checkpoint/why.ts";
-import type { Contents } from "./core/checkpoints.ts";
+import type { Editor, Store } from "./core/ports.ts";
 import type { ReviewStore } from "./core/reviews.ts";
-import type { Session } from "./session.ts";
+import { Workspace } from "./tools/files/workspace.ts";
 
 export interface ReviewOptions {
+  /** Real paths. */
+  readonly roots: readonly string[];
   readonly reviews: Reviews;
-  readonly store: ReviewStore;
-  readonly contents: Contents;
-  /** The session, or another that is open. @throws {ToolError} if there is none */
-  sessionOf(id: string): Session | Promise<Session>;
+  readonly store: Store & { readonly reviews: ReviewStore };
+  editorOf(client: AgentContext, sessionId: string): Editor;
+  can(): ClientAbilities;
 }
 
 /** Characters of a message that are told. */
 const LONGEST = 200;
 
-export function reviewAnswers({ reviews, store, contents, sessionOf }: ReviewOptions): Answers {
+export function reviewAnswers(options: ReviewOptions): Answers {
+  const { reviews } = options;
+  const { reviews: store, checkpoints: { contents } } = options.store;
   return {
     async review({ path, texts }) {
       return { files: await reviews.list(path, texts) };
@@ -26,10 +33,15 @@ export function reviewAnswers({ reviews, store, contents, sessionOf }: ReviewOpt
       await reviews.update(update);
       return {};
     },
-    async review_revert({ path }) {
+    async review_revert({ path }, client) {
       const { review, records } = reviews.changesOf(path);
-      const session = await sessionOf(review.session);
-      const { files } = await session.takeBack({ kind: "files", turn: review.turn, records });
+      const { session, turn } = review;
+      const restorer = restorerOf(client, session, options);
+      // Half of it would help nobody.
+      const { signal } = new AbortController();
+      const planned = await restorer.plan(records, signal);
+      const checkpoint = { session, turn: options.store.turn(session), kind: "undo", target: turn } as const;
+      const { files } = await restorer.carryOut(planned, checkpoint, signal);
       const file = files.find((one) => one.path === path || one.from === path) ?? files[0];
       return { file: file ?? { path, outcome: "unchanged" } };
     },
@@ -52,4 +64,26 @@ export function reviewAnswers({ reviews, store, contents, sessionOf }: ReviewOpt
       });
     },
   };
+}
+
+/** The session need not be open: what is to be reviewed outlives the process that did it. */
+function restorerOf(client: AgentContext, session: string, options: ReviewOptions): Restorer {
+  const { roots, store, can } = options;
+  const editor = options.editorOf(client, session);
+  const { writes: journal, checkpoints } = store;
+  const workspace = new Workspace({
+    roots,
+    editor,
+    journal,
+    // No content is read for a model.
+    mayRead: () => ({ verdict: "deny", rule: "review", reason: "a review reads for nobody" }),
+  });
+  return new Restorer({
+    roots,
+    editor,
+    journal,
+    store: checkpoints,
+    makeLink: linkMaker(client, session, can()),
+    resolve: (path) => workspace.resolve(path),
+  });
 }

@@ -50,7 +50,7 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   roots,
   version: VERSION,
   ...(notice === undefined ? {} : { notice }),
-  review: { reviews, store: store.reviews, contents: store.blobs },
+  review: { reviews, store },
   ownConfig: configFromEnvironment,
   sessionPorts: (config) => ({
     config,

@@ -32,6 +32,8 @@ export class Supervisor implements AsyncDisposable {
   /** Where each chat's project is looked for. */
   readonly #places = new Map<number, RootQuery>();
   #config: UserConfig | undefined;
+  /** The project of the request that came last was found: none overtakes another. */
+  #asked: Promise<unknown> = Promise.resolve();
   #configProblem = "Neovim has sent no configuration";
   #lastRequest = 0;
 
@@ -196,7 +198,9 @@ export class Supervisor implements AsyncDisposable {
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
   async #ask({ request, chat, name, params }: Extract<Action, { type: "engine_request" }>): Promise<void> {
     try {
-      const { engine, roots } = await this.#project(chat);
+      const found = this.#asked.then(() => this.#project(chat));
+      this.#asked = found.catch(() => {});
+      const { engine, roots } = await found;
       const result = await engine.request(name, REQUESTS[name].params.parse(params));
       this.#pump.push({ type: "engine_answer", request, result: ownFilesOnly(result, roots) });
     } catch (error) {

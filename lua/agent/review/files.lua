@@ -275,6 +275,24 @@ function M.settle_file(file)
   end)
 end
 
+--- Lets the buffers follow. The chat whose session did it need not be open, so the engine tells nobody.
+---@param file agent.review.File
+---@param restored { path: string, from?: string, outcome: string }
+local function follow(file, restored)
+  if restored.outcome == "unchanged" then
+    return
+  end
+  client.receive({
+    {
+      type = "file_modified",
+      chat = chat_of(file.chat).id,
+      path = restored.path,
+      from = restored.from,
+      kind = restored.from and "renamed" or vim.uv.fs_stat(restored.path) and "modified" or "deleted",
+    },
+  })
+end
+
 --- Takes back all of a file, by the engine.
 ---@param file agent.review.File
 ---@param done? fun()
@@ -290,9 +308,7 @@ function M.revert(file, done)
       return complain(("%s was left alone: %s"):format(name, restored.text or restored.outcome))
     end
     files[file.path] = nil
-    for _, buf in ipairs(find.buffers(file.path)) do
-      track.drop(buf)
-    end
+    follow(file, restored)
     if done then
       done()
     end

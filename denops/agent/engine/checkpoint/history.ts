@@ -85,19 +85,6 @@ export class History {
     return await this.#takeBack("restore", turn, since, marked, signal);
   }
 
-  /** Takes back some files, of whatever turns; `turn` is the last that has changed them. Redo brings them again. */
-  async takeBackFiles(
-    turn: number,
-    records: readonly FileRecord[],
-    signal: AbortSignal,
-  ): Promise<TakenBack> {
-    const { session, restorer } = this.#options;
-    const planned = await restorer.plan(records, signal);
-    const checkpoint: NewCheckpoint = { session, turn: this.#options.turn(), kind: "undo", target: turn };
-    const { files, changes } = await restorer.carryOut(planned, checkpoint, signal);
-    return { turn, files, changes };
-  }
-
   /** Everything from the turn's first change on. */
   #since(turn: number): readonly StoredCheckpoint[] {
     const all = this.#list();

@@ -73,8 +73,7 @@ export class SessionCheckpoints implements Checkpoints {
     action:
       | { readonly kind: "undo"; readonly turn: number | undefined }
       | { readonly kind: "redo" }
-      | { readonly kind: "restore"; readonly turn: number }
-      | { readonly kind: "files"; readonly turn: number; readonly records: readonly FileRecord[] },
+      | { readonly kind: "restore"; readonly turn: number },
     signal: AbortSignal,
   ): Promise<TakenBack> {
     await this.#ready();
@@ -85,8 +84,6 @@ export class SessionCheckpoints implements Checkpoints {
         return await this.#history.redo(signal);
       case "restore":
         return await this.#history.restore(action.turn, signal);
-      case "files":
-        return await this.#history.takeBackFiles(action.turn, action.records, signal);
     }
   }
 
