@@ -277,6 +277,16 @@ on({ "WinResized", "VimResized" }, "fit removed lines", function()
   end
 end)
 
+on("WinScrolled", "show what was removed above the first line", function()
+  for id, change in pairs(vim.v.event) do
+    local win = tonumber(id)
+    local it = win and change.topline ~= 0 and api.nvim_win_is_valid(win) and track.get(api.nvim_win_get_buf(win))
+    if it and it.hunks[1] and it.hunks[1].row == 1 then
+      marks.show_removed(it, it.hunks[1], win)
+    end
+  end
+end)
+
 on({ "CursorMoved", "BufLeave", "BufEnter" }, "say what can be done with a hunk", function(event)
   if track.is_tracked(event.buf) then
     show_hint(event.buf)
