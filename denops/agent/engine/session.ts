@@ -83,6 +83,7 @@ export class Session {
       turn: () => ports.store.turn(id),
       resolve: (path) => this.#workspace.resolve(path),
       makeLink: ports.makeLink,
+      notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
     });
     ports.store.createSession({ id, root: roots[0] ?? "", model: ports.config.model });
   }
@@ -161,6 +162,9 @@ export class Session {
 
   /** What the turn has changed in all. */
   async #listFiles(): Promise<void> {
+    for (const { toolCall: id, changes } of await this.checkpoints.late()) {
+      for (const change of changes) this.#emit({ type: "file_modified", id, change });
+    }
     const turn = this.#ports.store.turn(this.id);
     const files = await this.checkpoints.filesOf(turn);
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });

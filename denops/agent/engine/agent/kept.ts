@@ -1,7 +1,9 @@
 /** Runs a call that may write, so that what it changes can be taken back, and open buffers follow. */
+import { judgeCommand } from "../../policy/command.ts";
+import type { CommandInput } from "../../protocol/commands.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
-import type { Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import type { PreparedCall, ToolResult } from "../tools/define.ts";
 
 export interface KeptPorts {
@@ -33,6 +35,14 @@ export async function runKept(
     const found = await kept(pending, said, ports);
     for (const change of [...said, ...found]) ports.emit({ type: "file_modified", id, change });
   }
+}
+
+/** Undefined if it surely writes nothing. */
+function kindOf(input: CommandInput | undefined, changed: string | undefined): CallToKeep["command"] {
+  if (input === undefined) return undefined;
+  const { severity, writesFiles } = judgeCommand(changed ?? input.command);
+  if (severity === "none" && !writesFiles) return undefined;
+  return input.background ? "background" : "foreground";
 }
 
 /** The write has happened, whatever comes now: buffers must follow it. */

@@ -109,6 +109,8 @@ export interface CallToKeep {
   readonly id: string;
   /** Absolute paths that it will write: of the files, and of links to them. */
   readonly paths: readonly string[];
+  /** A command may write anything: the project is looked at before and after. */
+  readonly command?: "foreground" | "background";
 }
 
 /** Keeps what calls change, so that it can be taken back. */

@@ -78,8 +78,8 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX checkpoints_of ON checkpoints(session, turn);
 
-  -- A side without a type is a file that is not there. A link's blob is its target. A file without a blob was too
-  -- large to be kept.
+  -- A side without a type is a file that is not there. A link's blob is its target. A blob of a
+  -- file that was too large is not kept.
   CREATE TABLE checkpoint_files (
     checkpoint INTEGER NOT NULL REFERENCES checkpoints(id) ON DELETE CASCADE,
     path TEXT NOT NULL,
