@@ -23,9 +23,10 @@ export async function runKept(
   const written = prepared.touches.flatMap((touch) =>
     touch.access === "write" ? [touch.path.path, touch.path.link] : []
   );
-  if (written.length === 0) return await prepared.run(signal, changed);
-  const paths = [...new Set(written)];
-  const pending = await ports.checkpoints.before({ id, paths }, signal);
+  const command = kindOf(prepared.command, changed);
+  if (written.length === 0 && command === undefined) return await prepared.run(signal, changed);
+  const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
+  const pending = await ports.checkpoints.before(call, signal);
   const said: FileChange[] = [];
   try {
     const result = await prepared.run(signal, changed);
