@@ -17,6 +17,8 @@ export interface Prompt {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
+  /** False: no reasoning, even where the model can. */
+  readonly think?: boolean;
 }
 
 export interface Model {
@@ -102,7 +104,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         ...prompt,
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think,
+        think: abilities.think && prompt.think !== false,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
