@@ -57,6 +57,11 @@ M.schema = {
     doc = "Seconds of silence before a request fails.",
   },
   {
+    name = "vision",
+    type = "boolean|nil",
+    doc = "Whether the model sees images. Without it: as Ollama says, or by the model's name.",
+  },
+  {
     name = "max_tokens_per_turn",
     type = "integer|nil",
     min = 1,
@@ -152,7 +157,7 @@ M.schema = {
     one_of = { "auto", "denops", "standalone" },
     doc = "Where the supervisor runs. auto: in denops.vim if it is there.",
   },
-  { name = "deno", type = "list", default = { "deno" }, doc = "Command that starts Deno, 2.3 or newer." },
+  { name = "deno", type = "list", default = { "deno" }, doc = "Command that starts Deno, 2.8 or newer." },
   {
     name = "state_dir",
     type = "string|nil",
@@ -368,6 +373,7 @@ function M.for_supervisor()
     "context_window",
     "temperature",
     "request_timeout",
+    "vision",
     "deny_read",
     "sandbox",
     "deno",

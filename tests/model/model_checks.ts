@@ -15,6 +15,7 @@ import {
   type SentResult,
   string,
 } from "./model_messages.ts";
+import { checkImages } from "./model_image_checks.ts";
 import { signatureOf } from "./model_wire_anthropic.ts";
 import type { Wire } from "./model_wires.ts";
 
@@ -32,6 +33,7 @@ export function checkRequest(
     ...checkRoles(wire, messages),
     ...checkContent(wire, body, messages),
     ...checkCalls(wire, messages),
+    ...checkImages(wire, body, messages),
   ];
 }
 

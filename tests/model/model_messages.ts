@@ -20,6 +20,15 @@ export interface SentMessage {
   readonly text: string;
   readonly calls: readonly SentCall[];
   readonly results: readonly SentResult[];
+  /** Its own and those of its results. */
+  readonly images: readonly SentImage[];
+}
+
+export interface SentImage {
+  /** Undefined where the wire has no place for it. */
+  readonly type: string | undefined;
+  /** What should be base64. */
+  readonly data: string;
 }
 
 export function isObject(value: unknown): value is JsonObject {
@@ -58,7 +67,9 @@ export function newestText(messages: readonly SentMessage[]): string {
 }
 
 export function newestUserText(messages: readonly SentMessage[]): string {
-  return messages.findLast((message) => message.role === "user" && message.text !== "")?.text ?? "";
+  // Images of results are sent in the user's name, and are not the user's words.
+  const own = ({ role, text, images }: SentMessage) => role === "user" && text !== "" && images.length === 0;
+  return messages.findLast(own)?.text ?? "";
 }
 
 /**
@@ -95,6 +106,11 @@ function anthropicMessage(message: JsonObject): SentMessage {
     results: ofType("tool_result").map((block) => {
       return { id: string(block.tool_use_id), name: undefined, text: textOf(block.content) };
     }),
+    images: [...blocks, ...ofType("tool_result").flatMap((block) => blocksOf(block.content))]
+      .filter((block) => block.type === "image").map(({ source }) => ({
+        type: string(property(source, "media_type")),
+        data: string(property(source, "data")) ?? "",
+      })),
   };
 }
 
@@ -110,7 +126,20 @@ function chatMessage(message: JsonObject): SentMessage {
       return { id: string(call.id), name: string(property(call.function, "name")) ?? "" };
     }),
     results: role === "tool" ? [result] : [],
+    images: [...openaiImages(message.content), ...ollamaImages(message.images)],
   };
+}
+
+function openaiImages(content: unknown): readonly SentImage[] {
+  return objects(content).filter(({ type }) => type === "image_url").map(({ image_url }) => {
+    const url = string(property(image_url, "url")) ?? "";
+    const [, type, data = ""] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? [];
+    return { type, data };
+  });
+}
+
+function ollamaImages(images: unknown): readonly SentImage[] {
+  return Array.isArray(images) ? images.map((data) => ({ type: undefined, data: string(data) ?? "" })) : [];
 }
 
 function textOf(content: unknown): string {

@@ -1,7 +1,10 @@
 /** Conversations as the engine keeps them, for the tests of what each wire makes of them. */
 import fc from "fast-check";
+import { GIF, pngFile } from "./pictures.ts";
 import type {
   AssistantMessage,
+  Image,
+  ImageType,
   Message,
   ModelRequest,
   ToolCall,
@@ -25,7 +28,15 @@ export function result(id: string, name: string, text: string, isError = false):
   return { role: "tool", id, name, text, isError };
 }
 
+function picture(name: string, type: ImageType, bytes: Uint8Array): Image {
+  return { name, type, data: bytes.toBase64() };
+}
+
 const readA = call("c1", "read_file", '{"path": "a.ts"}');
+/** Real files; what they are in a request is compared with these. */
+export const PNG_IMAGE = picture("a.png", "image/png", pngFile(2, 3));
+export const GIF_IMAGE = picture("b.gif", "image/gif", GIF);
+
 const readB = call("c2", "read_file", '{"path":"b.ts"}');
 
 export const CONVERSATIONS = {
@@ -36,6 +47,15 @@ export const CONVERSATIONS = {
     assistant("I look.\n", [readA, readB]),
     result("c1", "read_file", "1\ta"),
     result("c2", "read_file", "b.ts does not exist.", true),
+  ],
+  "images of two results": [
+    user("Look"),
+    assistant("", [call("c1", "read_files", "{}"), readB, call("c3", "read_file", "{}")]),
+    { ...result("c1", "read_files", "Two images."), images: [PNG_IMAGE, GIF_IMAGE] },
+    result("c2", "read_file", "1\tb"),
+    { ...result("c3", "read_file", "An image."), images: [GIF_IMAGE] },
+    assistant("I see."),
+    user("What?"),
   ],
   "calls without text": [
     user("Look"),
@@ -120,6 +140,7 @@ const answers = fc.record({
   arguments: fc.array(argumentTexts, { maxLength: 3 }),
   signature: fc.boolean(),
   results: fc.array(words, { minLength: 3, maxLength: 3 }),
+  images: fc.array(fc.constantFrom(PNG_IMAGE, GIF_IMAGE), { maxLength: 2 }),
 });
 
 /** Whole turns, as the loop writes them: each request ends with a question or with all results of the calls. */
@@ -127,11 +148,15 @@ export const conversations: fc.Arbitrary<Played> = fc.array(answers, { minLength
   (turns) => {
     const messages: Message[] = [user("Start")];
     const requests = [1];
-    for (const [turn, { text, arguments: given, signature, results }] of turns.entries()) {
+    for (const [turn, { text, arguments: given, signature, results, images }] of turns.entries()) {
       const calls = given.map((args, at) => call(`c${turn}_${at}`, "read_file", args));
       const reasoning = signature ? [{ type: "signed", text: "Hm.", signature: "c2ln" }] as const : [];
       messages.push({ role: "assistant", text, calls, reasoning });
-      messages.push(...calls.map(({ id, name }, at) => result(id, name, results[at] ?? "", at === 1)));
+      const shown = images.length === 0 ? {} : { images };
+      messages.push(...calls.map(({ id, name }, at) => {
+        const one = result(id, name, results[at] ?? "", at === 1);
+        return at === 1 ? one : { ...one, ...shown };
+      }));
       if (calls.length === 0) messages.push(user(results[0] ?? ""));
       requests.push(messages.length);
     }

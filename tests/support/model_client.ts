@@ -30,10 +30,13 @@ export interface HeardStream {
   readonly end: "done" | "cancelled" | "failed";
   readonly error: TurnError | undefined;
   readonly temperatureRefused: boolean;
+  readonly imagesRefused: boolean;
 }
 
+const NOTHING_REFUSED = { temperatureRefused: false, imagesRefused: false };
+
 /** @param url the server's address, without the path that the wire adds */
-export function stream(url: string, asked: Asked = {}, told = { temperatureRefused: false }) {
+export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUSED }) {
   const { wire: name = "openai_chat", key = KEY } = asked;
   const options = {
     wire: wire(name),
@@ -42,6 +45,7 @@ export function stream(url: string, asked: Asked = {}, told = { temperatureRefus
     timeout: asked.timeout ?? 30,
     fetch: asked.fetch ?? fetch,
     temperatureRefused: () => void (told.temperatureRefused = true),
+    imagesRefused: () => void (told.imagesRefused = true),
   };
   const signal = asked.signal ?? new AbortController().signal;
   return streamModel(asked.request ?? request([user("Hi")]), options, signal);
@@ -49,13 +53,16 @@ export function stream(url: string, asked: Asked = {}, told = { temperatureRefus
 
 /** Listens to the end and checks what holds for every stream. */
 export async function listen(url: string, asked: Asked = {}): Promise<HeardStream> {
-  const told = { temperatureRefused: false };
+  const told = { ...NOTHING_REFUSED };
   const events = await Array.fromAsync(stream(url, asked, told));
   return { ...checked(events, asked.key ?? KEY), ...told };
 }
 
 /** Exactly one end, at the end; no key in any event; errors of one short line. */
-export function checked(events: readonly ModelEvent[], key = KEY): Omit<HeardStream, "temperatureRefused"> {
+export function checked(
+  events: readonly ModelEvent[],
+  key = KEY,
+): Omit<HeardStream, keyof typeof NOTHING_REFUSED> {
   const assembly = new Assembly();
   const retries: HeardStream["retries"][number][] = [];
   for (const event of events) {

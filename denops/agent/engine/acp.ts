@@ -17,6 +17,7 @@ import {
   AnswerMeta,
   type ApprovalMeta,
   EXTENSIONS,
+  FILE_RULES,
   InitializeMeta,
   LSP,
   META,
@@ -31,7 +32,7 @@ import {
 import { SEARCH } from "../protocol/search.ts";
 import { answerRequests, type Answers } from "./acp_requests.ts";
 import { acpCommands } from "./acp_commands.ts";
-import { extensionEditor, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
+import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
@@ -75,6 +76,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       ...options.sessionPorts(configOrError(config, options)),
       editor: editorOf(client, id, can),
       ask: asker(client, id),
+      ...(can.extensions.has(FILE_RULES) ? { fileRules: extensionRules(client, id) } : {}),
       offers: {
         ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
         ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
@@ -155,7 +157,9 @@ function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities)
 function asker(client: AgentContext, sessionId: string): AskApproval {
   return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
     const { call, reason, diff, command } = asked;
-    const touches = [...asked.touches];
+    const touches = asked.touches.flatMap(({ access, ...touch }) =>
+      access === "list" ? [] : [{ access, ...touch }]
+    );
     const meta: ApprovalMeta = { reason, force: asked.force, touches, ...diffCounts(diff) };
     const toolCall = {
       toolCallId: call.id,

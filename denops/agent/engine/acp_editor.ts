@@ -1,7 +1,10 @@
 /** The editor on the other side of the protocol: ours by its extensions, any other by ACP's fs methods. */
 import { type AgentContext, methods, RequestError } from "@agentclientprotocol/sdk";
 import { dirname } from "node:path";
+import type { FileRules } from "../protocol/config.ts";
 import {
+  FILE_RULES,
+  FileRulesResponse,
   LSP,
   UNSAVED_TEXT,
   UnsavedTextResponse,
@@ -52,6 +55,14 @@ export function extensionServers(client: AgentContext, sessionId: string): Langu
         };
       }
     },
+  };
+}
+
+/** Our own UI: its rules change while the engine runs. @throws {Error} what is wrong with them */
+export function extensionRules(client: AgentContext, sessionId: string): () => Promise<FileRules> {
+  return async () => {
+    const asked = client.request<unknown, unknown>(FILE_RULES, { sessionId });
+    return FileRulesResponse.parse(await inItsWords(asked));
   };
 }
 

@@ -79,7 +79,8 @@ export class Gate {
       ...diffOf(request.toolCall.content),
       ...(meta?.added === undefined ? {} : { added: meta.added }),
       ...(meta?.removed === undefined ? {} : { removed: meta.removed }),
-      ...(suggestion === undefined ? {} : { suggestion }),
+      // No allow rule is stronger than the one that asks.
+      ...(suggestion === undefined || byRule?.verdict === "ask" ? {} : { suggestion }),
     });
     return answer === undefined ? CANCELLED : response(answer);
   }

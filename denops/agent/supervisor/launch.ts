@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EngineConfig, UserConfig } from "../protocol/config.ts";
 import { hostAndPort } from "../protocol/providers.ts";
+import { denoProblem } from "../protocol/version.ts";
 import { ensureDependencies } from "./dependencies.ts";
 import type { EngineCommand } from "./engine.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
@@ -22,6 +23,8 @@ export async function launchCommand(
   user: UserConfig,
   announceFetch: () => void,
 ): Promise<Launch> {
+  const tooOld = denoProblem(Deno.version.deno);
+  if (tooOld !== undefined) throw new Error(`Cannot start the engine: ${tooOld}`);
   const [root = ""] = roots;
   const plugin = await Deno.realPath(PLUGIN);
   const denoDir = await ensureDependencies(plugin, user.state_dir, announceFetch);

@@ -1,13 +1,13 @@
 /** The tool calls of one answer: policy, approval, run. Each gets exactly one result, in the order of the calls. */
-import { type Decision } from "../../policy/file_access.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
-import type { Emit, ToolStart } from "../core/events.ts";
+import type { ToolStart } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/messages.ts";
-import type { AskApproval } from "../core/ports.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
+import { type PermissionPorts, Permissions } from "./permission.ts";
 import type { Repeats } from "./repeats.ts";
-import type { PreparedCall, Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
+import type { ImageRoom } from "../tools/files/image_room.ts";
+import type { Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
 import type { Baseline, WriteChecks } from "./write_checks.ts";
 
 /** More calls than this are answered with an error. */
@@ -16,28 +16,28 @@ const MANY_CALLS = 8;
 /** Characters of a tool's name as a model made it up. */
 const LONGEST_NAME = 80;
 
-export interface BatchPorts {
+export interface BatchPorts extends PermissionPorts {
   readonly tools: readonly Tool[];
-  readonly context: Omit<ToolContext, "callId">;
-  readonly emit: Emit;
-  readonly ask: AskApproval;
+  readonly context: Omit<ToolContext, "callId" | "images">;
   /** Undefined where there are no language servers. */
   readonly checks?: WriteChecks | undefined;
-  decide(prepared: PreparedCall): Decision;
-  allowForSession(prepared: PreparedCall): void;
+  /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
+  refreshRules(): Promise<void>;
 }
 
-/** What the batches of one turn remember of each other. */
-export interface TurnMemory {
+export interface BatchMemory {
+  /** What the batches of one turn remember of each other. */
   readonly repeats: Repeats;
   /** From 1. */
-  iteration: number;
+  readonly iteration: number;
+  /** What the conversation has room for. */
+  readonly images: ImageRoom;
 }
 
 export async function runBatch(
   calls: readonly ToolCall[],
   ports: BatchPorts,
-  memory: TurnMemory,
+  memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<readonly ToolMessage[]> {
   const results: ToolMessage[] = [];
@@ -74,22 +74,24 @@ const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or
 function runOrRecall(
   call: ToolCall,
   ports: BatchPorts,
-  { repeats, iteration }: TurnMemory,
+  memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<ToolMessage> {
+  const { repeats, iteration } = memory;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (repeats.isKnown(call, tool, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
   repeats.note(call, tool, iteration);
-  return runCall(call, ports, repeats.isLoop, signal);
+  return runCall(call, ports, memory, signal);
 }
 
-/** @param loop the same call came again and again: a person must answer */
 async function runCall(
   call: ToolCall,
   ports: BatchPorts,
-  loop: boolean,
+  { repeats, images }: BatchMemory,
   signal: AbortSignal,
 ): Promise<ToolMessage> {
+  // The same call came again and again: a person must answer.
+  const loop = repeats.isLoop;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = ports.tools.map(({ name }) => name).join(", ");
@@ -100,13 +102,18 @@ async function runCall(
   if (!args.ok) {
     return refuse(call, `The arguments are not valid JSON: ${args.error}. Send the call again.`, ports);
   }
-  let start: ToolStart | undefined;
+  const permissions = new Permissions(ports, (touches) => startOf(call, tool, args.value, touches), signal);
+  const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();
-    const prepared = await tool.prepare(args.value, { ...ports.context, callId: call.id }, signal);
-    start = startOf(call, tool, args.value, prepared.touches);
-    ports.emit({ type: "tool_start", call: start });
-    const permitted = await permission(start, prepared, loop, ports, signal);
+    await ports.refreshRules();
+    const prepared = await tool.prepare(
+      args.value,
+      { ...ports.context, workspace, images, callId: call.id },
+      signal,
+    );
+    signal.throwIfAborted();
+    const permitted = await permissions.decide(prepared, loop);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
@@ -115,7 +122,7 @@ async function runCall(
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.
-    if (start === undefined) ports.emit({ type: "tool_start", call: startOf(call, tool, args.value, []) });
+    permissions.start([]);
     if (signal.aborted) return failed(call, "Cancelled by the user.", ports);
     if (error instanceof ToolError) return failed(call, error.message, ports);
     return failed(call, `The tool failed: ${messageOf(error)}`, ports);
@@ -126,69 +133,6 @@ function startOf(call: ToolCall, tool: Tool, args: unknown, touches: readonly To
   const given = typeof args === "object" && args !== null ? { ...args } : {};
   const paths = [...new Set(touches.map(({ path }) => path.path))];
   return { id: call.id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
-}
-
-type Permission =
-  /** `command` is set if the user has changed it. */
-  | { readonly refusal?: undefined; readonly rule: string; readonly command?: string }
-  /** What to tell the model. */
-  | { readonly refusal: string };
-
-async function permission(
-  start: ToolStart,
-  prepared: PreparedCall,
-  loop: boolean,
-  ports: BatchPorts,
-  signal: AbortSignal,
-): Promise<Permission> {
-  const judged = ports.decide(prepared);
-  const decision: Decision = loop && judged.verdict !== "deny"
-    ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
-    : judged;
-  const answered = (answer: string, rule: string) =>
-    ports.emit({ type: "approval_answered", id: start.id, answer, rule });
-  if (decision.verdict === "allow") {
-    answered("allowed by rule", decision.rule);
-    return { rule: decision.rule };
-  }
-  if (decision.verdict === "deny") {
-    answered("denied by rule", decision.rule);
-    return { refusal: `Not allowed: ${decision.reason}.` };
-  }
-  ports.emit({ type: "approval_requested", id: start.id, reason: decision.reason });
-  const answer = await ports.ask({
-    call: start,
-    reason: decision.reason,
-    force: loop,
-    touches: prepared.touches.map(({ access, path }) => ({
-      access,
-      relative: path.relative,
-      named: path.named,
-    })),
-    ...(prepared.diff === undefined ? {} : { diff: prepared.diff }),
-    ...(prepared.command === undefined ? {} : { command: prepared.command }),
-  }, signal);
-  answered(answer.answer, "rule" in answer ? answer.rule ?? "asked" : "asked");
-  if (answer.answer === "allow_session") ports.allowForSession(prepared);
-  switch (answer.answer) {
-    case "allow_session":
-    case "allow_once":
-      return {
-        rule: answer.rule ?? "asked",
-        ...(answer.command === undefined ? {} : { command: answer.command }),
-      };
-    case "cancelled":
-      return { refusal: "Cancelled by the user." };
-    case "reject":
-      return { refusal: rejection(answer) };
-  }
-}
-
-function rejection({ reason, rule }: { readonly reason?: string; readonly rule?: string }): string {
-  if (rule !== undefined) return `Not allowed: ${reason ?? rule}.`;
-  return reason === undefined
-    ? "The user rejected this. Do not try it again; ask what to do instead, or go on without it."
-    : `The user rejected this: ${reason}`;
 }
 
 /** With what the language servers say about what was written. The write has happened, whatever comes now. */
@@ -210,7 +154,9 @@ function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): Too
   const diff = result.diff === undefined ? {} : { diff: result.diff };
   const status = result.failed === true ? "failed" : "completed";
   emit({ type: "tool_done", id: call.id, status, summary: result.summary, output: result.text, ...diff });
-  return { role: "tool", id: call.id, name: call.name, text: result.text, isError: result.failed === true };
+  const images = result.images === undefined ? {} : { images: result.images };
+  const isError = result.failed === true;
+  return { role: "tool", id: call.id, name: call.name, text: result.text, isError, ...images };
 }
 
 function failed(call: ToolCall, text: string, { emit }: BatchPorts): ToolMessage {

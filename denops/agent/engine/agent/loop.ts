@@ -3,10 +3,11 @@ import type { TurnError } from "../core/errors.ts";
 import type { Emit, StopReason } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
-import { type BatchPorts, runBatch, type TurnMemory } from "./batch.ts";
+import { type BatchPorts, runBatch } from "./batch.ts";
 import type { Price } from "../../protocol/config.ts";
 import { costOf, type Spending } from "./budget.ts";
 import { controlPacket } from "./control.ts";
+import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
 import { Repeats } from "./repeats.ts";
 import { runStep } from "./step.ts";
@@ -73,10 +74,9 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
   let continuations = 0;
   ports.spending.beginTurn();
   const emit = counting(ports);
-  const memory: TurnMemory = { repeats: new Repeats(), iteration: 0 };
+  const repeats = new Repeats();
   let verified = false;
   for (let iteration = 1; iteration <= ports.maxIterations; iteration++) {
-    memory.iteration = iteration;
     if (!await mayGoOn(ports, signal)) {
       // The last message is the user's, or a tool's: it gets an answer, as ever.
       ports.append(partialAnswer(""));
@@ -119,6 +119,7 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
       }
       return { type: "stopped", reason: "end_turn" };
     }
+    const memory = { repeats, iteration, images: new ImageRoom(ports.model.sees, messages) };
     for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
     if (signal.aborted) {
       ports.append(partialAnswer(""));

@@ -27,6 +27,17 @@ export interface AssistantMessage {
   readonly reasoning: readonly Reasoning[];
 }
 
+export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+
+/** An image that a tool has read, for models that see. */
+export interface Image {
+  /** The file's path as the model knows it. */
+  readonly name: string;
+  readonly type: ImageType;
+  /** The file's bytes in base64. */
+  readonly data: string;
+}
+
 export interface ToolMessage {
   readonly role: "tool";
   /** Id and name of the call that this answers. */
@@ -34,6 +45,8 @@ export interface ToolMessage {
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
+  /** Undefined if there are none. */
+  readonly images?: readonly Image[];
 }
 
 /** The end of an answer that was not given to its end. */

@@ -33,7 +33,7 @@ export interface ApprovalRequest {
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
   readonly touches: readonly {
-    readonly access: "read" | "write";
+    readonly access: "read" | "list" | "write";
     readonly relative: string;
     readonly named: string;
   }[];
@@ -147,7 +147,15 @@ export interface Commands {
   stop(id: string): Promise<CommandReport>;
 }
 
+/** Files that a search has passed over because the rules ask before they are read. */
+export interface LeftOut {
+  readonly count: number;
+  /** "read(private/**)" */
+  readonly rules: readonly string[];
+}
+
 export interface GrepResult {
+  readonly leftOut?: LeftOut | undefined;
   readonly lines: readonly FoundLine[];
   /** Matching lines in all; `more` if counting was given up. */
   readonly total: number;
@@ -162,8 +170,15 @@ export interface Search {
   files(
     query: Query<"files">,
     signal: AbortSignal,
-  ): Promise<{ readonly paths: readonly string[]; readonly more: boolean }>;
-  changes(query: Query<"changes">, signal: AbortSignal): Promise<string>;
+  ): Promise<{
+    readonly paths: readonly string[];
+    readonly more: boolean;
+    readonly leftOut?: LeftOut | undefined;
+  }>;
+  changes(
+    query: Query<"changes">,
+    signal: AbortSignal,
+  ): Promise<{ readonly text: string; readonly leftOut?: LeftOut | undefined }>;
 }
 
 /** Questions to the user. Undefined: no answer was given. */

@@ -20,6 +20,8 @@ export type TryEnd =
     readonly headers?: Headers;
     /** Some models take no temperature but their own, and say so only when asked. */
     readonly noTemperature?: boolean;
+    /** If there are images in the request, they are why: it may be good without them. */
+    readonly noImages?: boolean;
   }
   /** The body ended before the answer did. */
   | { readonly type: "cut_off" };
@@ -35,7 +37,19 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     retryable: isRetryable(response.status),
     headers: response.headers,
     noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
+    noImages: refusesImages(response.status, detail),
   };
+}
+
+/**
+ * How servers say that the model does not see, or that an image is not one they take: OpenRouter with 404,
+ * llama.cpp with 500; some only say that content must be a string, and templates that roles must alternate.
+ */
+function refusesImages(status: number, detail: string): boolean {
+  if (status === 413) return true;
+  return [400, 404, 415, 422, 500, 501].includes(status) &&
+    /image|vision|multi-?modal|must be a string|expected (?:a )?string|roles? must alternate|after role/i
+      .test(detail);
 }
 
 /** The first part of a body as text; what had come, if it breaks off. */

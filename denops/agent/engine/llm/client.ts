@@ -9,6 +9,7 @@ import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
 import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
+import { hasImages, withoutImages } from "./vision.ts";
 import type { Delta, Endpoint } from "./wire/wire.ts";
 
 /** setTimeout takes no more. */
@@ -37,6 +38,8 @@ export interface ClientOptions {
   readonly fetch: typeof fetch;
   /** The model takes no temperature but its own: later requests need not ask. */
   temperatureRefused(): void;
+  /** The provider takes no images, or not these: later requests must not have any. */
+  imagesRefused(): void;
 }
 
 export async function* streamModel(
@@ -65,13 +68,19 @@ export async function* streamModel(
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
-    const { error, retryable, headers, noTemperature }: Failure = end.type === "failed"
+    const { error, retryable, headers, noTemperature, noImages }: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };
     if (current.temperature !== undefined && noTemperature) {
       options.temperatureRefused();
       const { temperature: _refused, ...rest } = current;
       current = rest;
+      attempt--;
+      continue;
+    }
+    if (noImages && hasImages(current.messages)) {
+      options.imagesRefused();
+      current = { ...current, messages: withoutImages(current.messages) };
       attempt--;
       continue;
     }

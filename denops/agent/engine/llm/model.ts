@@ -6,6 +6,7 @@ import type { Message, ToolSpec } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
+import { seesByName, withoutImages } from "./vision.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
 /** Tokens of context where neither the user nor the provider says. */
@@ -25,12 +26,15 @@ export interface Model {
   readonly name: string;
   /** Tokens that fit; known exactly only after the first request to some providers. */
   readonly contextWindow: number;
+  /** Whether it can be shown images; known for sure only after the first request to some providers. */
+  readonly sees: boolean;
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
 }
 
 interface Abilities {
   readonly think: boolean;
   readonly tools: boolean;
+  readonly sees: boolean;
   readonly window: number;
 }
 
@@ -57,6 +61,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
   let abilities: Abilities = {
     think: false,
     tools: true,
+    sees: config.vision ?? seesUnasked(config),
     window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
   };
   let asked = provider.wire !== "ollama";
@@ -84,6 +89,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
     abilities = {
       think: can.includes("thinking"),
       tools: can.includes("tools"),
+      sees: abilities.sees || (config.vision === undefined && can.includes("vision")),
       window: Math.min(abilities.window, most),
     };
   }
@@ -92,6 +98,9 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
     name: config.model,
     get contextWindow() {
       return abilities.window;
+    },
+    get sees() {
+      return abilities.sees;
     },
     async *stream(prompt, signal) {
       if (!asked) await askAbilities(signal).catch(() => {});
@@ -102,6 +111,8 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
       }
       const request = {
         ...prompt,
+        // Another model, that sees, may have read some earlier in the conversation.
+        messages: abilities.sees ? prompt.messages : withoutImages(prompt.messages),
         model: config.model,
         contextWindow: abilities.window,
         think: abilities.think && prompt.think !== false,
@@ -115,10 +126,23 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         timeout: config.request_timeout,
         fetch: fetchImpl,
         temperatureRefused: () => void (temperature = undefined),
+        imagesRefused: () => void (abilities = { ...abilities, sees: false }),
       };
       yield* streamModel(request, options, signal);
     },
   };
+}
+
+/** Ollama is asked; Anthropic's models all see; of others only the name is known. */
+function seesUnasked({ provider, model }: EngineConfig): boolean {
+  switch (provider.wire) {
+    case "ollama":
+      return false;
+    case "anthropic_messages":
+      return true;
+    case "openai_chat":
+      return seesByName(model);
+  }
 }
 
 /** A short key is a local server's dummy and may be any word. */

@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
 import { ModelServer } from "../../../../tests/model/model_server.ts";
-import { READ_FILE, user } from "../../../../tests/support/conversations.ts";
+import {
+  assistant,
+  call,
+  PNG_IMAGE,
+  READ_FILE,
+  result,
+  user,
+} from "../../../../tests/support/conversations.ts";
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { checked, KEY, serve } from "../../../../tests/support/model_client.ts";
-import { WIRES } from "../../protocol/providers.ts";
+import { type WireName, WIRES } from "../../protocol/providers.ts";
 import { createModel, type Model } from "./model.ts";
 
 const prompt = { system: "Be brief.", messages: [user("Hi")], tools: [READ_FILE] };
@@ -66,6 +73,31 @@ Deno.test("the window is the smaller of the user's and the model's", async () =>
   await answer(model);
   assert.equal(model.contextWindow, 9_000);
   assert.equal(server.requests[0]?.body.think, undefined);
+});
+
+Deno.test("whether a model sees: the user's word, else Ollama's, else what its name tells", async () => {
+  const sees = async (wire: WireName, name: string, said: readonly string[], vision?: boolean) => {
+    await using server = await ModelServer.start("say One", { model: { capabilities: ["tools", ...said] } });
+    const changes = { model: name, ...(vision === undefined ? {} : { vision }) };
+    const model = createModel(engineConfig(server.url, wire, changes));
+    const shown = { ...result("c1", "read_file", "An image."), images: [PNG_IMAGE] };
+    const calling = { ...assistant("", [call("c1", "read_file", "{}")]) };
+    await answer(model, { ...prompt, messages: [user("Hi"), calling, shown] });
+    assert.deepEqual(server.problems, []);
+    // A conversation that another model has begun: its images are for models that see.
+    assert.equal(JSON.stringify(server.requests[0]?.body).includes(PNG_IMAGE.data), model.sees);
+    return model.sees;
+  };
+  assert.ok(await sees("ollama", "llama3", ["vision"]));
+  assert.ok(!await sees("ollama", "llava", []));
+  assert.ok(!await sees("ollama", "llama3", ["vision"], false));
+  assert.ok(await sees("ollama", "llama3", [], true));
+  assert.ok(await sees("anthropic_messages", "any", []));
+  assert.ok(!await sees("anthropic_messages", "any", [], false));
+  assert.ok(await sees("openai_chat", "gpt-5", []));
+  assert.ok(!await sees("openai_chat", "model-1", []));
+  assert.ok(!await sees("openai_chat", "gpt-5", [], false));
+  assert.ok(await sees("openai_chat", "model-1", [], true));
 });
 
 Deno.test("a model without tool calls says so, unless none are wanted", async () => {

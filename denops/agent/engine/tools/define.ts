@@ -7,15 +7,17 @@
 import { z } from "zod";
 import { ToolError } from "../core/errors.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
-import type { ToolSpec } from "../core/messages.ts";
+import type { Image, ToolSpec } from "../core/messages.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 import type { CommandInput } from "../../protocol/commands.ts";
 import type { Commands, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
+import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
 
 /** One thing that a call reads or writes; the policy judges each. */
 export interface Touch {
-  readonly access: "read" | "write";
+  /** "list": what is inside is named and searched; each file is judged by itself. */
+  readonly access: "read" | "list" | "write";
   readonly path: ResolvedPath;
 }
 
@@ -30,6 +32,8 @@ export interface ToolResult {
   readonly failed?: boolean;
   /** The to-do list as it is now. */
   readonly plan?: Plan;
+  /** For the model alone: neither the screen nor the log gets them. */
+  readonly images?: readonly Image[];
 }
 
 /** What tools of one conversation remember from call to call. */
@@ -51,6 +55,7 @@ export interface Offers {
 export interface ToolContext extends Partial<Offers> {
   readonly workspace: Workspace;
   readonly session: SessionState;
+  readonly images: ImageRoom;
   readonly callId: string;
 }
 

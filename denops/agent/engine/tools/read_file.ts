@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { ToolError } from "../core/errors.ts";
 import { counted, defineTool, shown, type ToolResult } from "./define.ts";
+import { readImage } from "./files/disk.ts";
+import { imageInfo, measures } from "./files/image.ts";
+import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
 import { readLines, splitWindow } from "./files/line_window.ts";
 import { shownPath } from "./files/workspace.ts";
 
@@ -8,7 +11,8 @@ export const readFile = defineTool({
   name: "read_file",
   description:
     "Read a text file. Lines come numbered as `12\\ttext`; the numbers are not part of the file. " +
-    "At most 2000 lines or 100 kB at once: use offset and limit for more.",
+    "At most 2000 lines or 100 kB at once: use offset and limit for more. " +
+    "An image (PNG, JPEG, GIF or WebP) is shown as one, if you can see images.",
   kind: "read",
   readOnly: true,
   schema: z.object({
@@ -21,7 +25,7 @@ export const readFile = defineTool({
     return `read ${shown(args.path)}${from}`;
   },
 
-  async prepare({ path, offset = 1, limit }, { workspace }, signal) {
+  async prepare({ path, offset = 1, limit }, { workspace, images }, signal) {
     const target = await workspace.resolveReadable(path);
     const name = shownPath(target);
     return {
@@ -32,6 +36,8 @@ export const readFile = defineTool({
         if (unsaved === undefined && info === undefined) throw new ToolError(`${name} does not exist.`);
         if (info?.kind === "directory") throw new ToolError(`${name} is a folder. Use list_directory.`);
         if (info?.kind === "other") throw new ToolError(`${name} is not a regular file.`);
+        const image = unsaved === undefined ? await showImage(target.path, name, images, signal) : undefined;
+        if (image !== undefined) return image;
         const window = unsaved === undefined
           ? await readLines(target.path, offset, limit, signal)
           : splitWindow(unsaved, offset, limit);
@@ -52,3 +58,20 @@ export const readFile = defineTool({
     };
   },
 });
+
+/** Undefined for what is no image. @throws {ToolError} for one that cannot be shown */
+async function showImage(
+  path: string,
+  name: string,
+  room: ImageRoom,
+  signal: AbortSignal,
+): Promise<ToolResult | undefined> {
+  const file = await readImage(path, LARGEST_IMAGE, signal);
+  const info = file === undefined ? undefined : imageInfo(file.bytes);
+  if (file === undefined || info === undefined) return undefined;
+  const { bytes, size } = file;
+  const summary = `${info.format} image, ${measures(info, size)}`;
+  const what = `${name} is a ${info.format} image (${measures(info, size)})`;
+  if (!room.sees) return { text: `${what}; this model cannot see images.`, summary };
+  return { text: `${what}; it is attached.`, summary, images: [room.take(name, info, bytes, size)] };
+}

@@ -1,13 +1,15 @@
 import { z } from "zod";
 import { messageOf } from "../core/errors.ts";
-import { counted, defineTool } from "./define.ts";
+import { counted, defineTool, type ToolResult } from "./define.ts";
 import { readFile } from "./read_file.ts";
 
 const MOST_FILES = 20;
 
+type Section = Pick<ToolResult, "text" | "images">;
+
 export const readFiles = defineTool({
   name: "read_files",
-  description: "Read several text files at once, as read_file does, one section each.",
+  description: "Read several files at once, as read_file does, one section each.",
   kind: "read",
   readOnly: true,
   schema: z.object({ paths: z.array(z.string()).min(1).max(MOST_FILES) }),
@@ -27,13 +29,17 @@ export const readFiles = defineTool({
     return {
       touches: calls.flatMap(({ touches }) => touches),
       async run(signal) {
-        const sections = await Promise.all(prepared.map(async (call, index) => {
-          const text = typeof call === "string"
-            ? call
-            : await call.run(signal).then((result) => result.text, (error: unknown) => messageOf(error));
-          return `── ${paths[index]} ──\n${text}`;
+        const results = await Promise.all(prepared.map(async (call): Promise<Section> => {
+          if (typeof call === "string") return { text: call };
+          return await call.run(signal).catch((error: unknown) => ({ text: messageOf(error) }));
         }));
-        return { text: sections.join("\n\n"), summary: counted(paths.length, "file") };
+        const sections = results.map(({ text }, index) => `── ${paths[index]} ──\n${text}`);
+        const images = results.flatMap((result) => result.images ?? []);
+        return {
+          text: sections.join("\n\n"),
+          summary: counted(paths.length, "file"),
+          ...(images.length === 0 ? {} : { images }),
+        };
       },
     };
   },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { messageOf } from "../core/errors.ts";
-import { counted, defineTool, type Tool, type ToolContext } from "./define.ts";
+import { counted, defineTool, type Tool, type ToolContext, type ToolResult } from "./define.ts";
 import { findCodeChanges } from "./find_code_changes.ts";
 import { findFiles } from "./find_files.ts";
 import { listFiles } from "./list_files.ts";
@@ -40,7 +40,12 @@ export const research = defineTool({
         const sections = await Promise.all(
           operations.map(({ type, ...args }) => section(type, args, context, signal)),
         );
-        return { text: sections.join("\n\n"), summary: counted(operations.length, "look-up") };
+        const images = sections.flatMap((section) => section.images ?? []);
+        return {
+          text: sections.map(({ text }) => text).join("\n\n"),
+          summary: counted(operations.length, "look-up"),
+          ...(images.length === 0 ? {} : { images }),
+        };
       },
     };
   },
@@ -51,17 +56,17 @@ async function section(
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Pick<ToolResult, "text" | "images">> {
   const tool = OPERATIONS[type];
   const title = tool?.title(args) ?? type;
   try {
-    // Reading checks deny_read when it is prepared, as ever.
+    // What may be read is judged, and asked about, when it is prepared, as ever.
     const prepared = await tool?.prepare(args, context, signal);
-    const text = (await prepared?.run(signal))?.text ?? "";
+    const { text = "", images = [] } = await prepared?.run(signal) ?? {};
     const cut = text.length > LONGEST_SECTION ? `${text.slice(0, LONGEST_SECTION)}\n[cut]` : text;
-    return `══ ${title} ══\n${cut}`;
+    return { text: `══ ${title} ══\n${cut}`, images };
   } catch (error) {
     if (signal.aborted) throw error;
-    return `══ ${title} ══\n${messageOf(error)}`;
+    return { text: `══ ${title} ══\n${messageOf(error)}` };
   }
 }

@@ -1,9 +1,10 @@
 /**
  * Anthropic Messages, streamed.
- * Source: docs.anthropic.com, "Messages", "Streaming Messages", "Tool use", "Prompt caching", "Extended thinking".
+ * Source: docs.anthropic.com, "Messages", "Streaming Messages", "Tool use", "Prompt caching", "Extended thinking",
+ * "Vision"; a tool's result may be a list of text and images.
  */
 import { z } from "zod";
-import type { AssistantMessage, FinishReason, Message, ModelRequest } from "../../core/messages.ts";
+import type { AssistantMessage, FinishReason, Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
@@ -199,13 +200,24 @@ function encodeMessage(message: Message): WireMessage {
         content: [{
           type: "tool_result",
           tool_use_id: message.id,
-          content: message.text,
+          content: message.images === undefined ? message.text : [
+            { type: "text", text: message.text.trim() === "" ? EMPTY : message.text },
+            ...message.images.flatMap(encodeImage),
+          ],
           ...(message.isError ? { is_error: true } : {}),
         }],
       };
     case "assistant":
       return { role: "assistant", content: encodeAssistant(message) };
   }
+}
+
+/** With its name before it: one result may have several. */
+function encodeImage({ name, type, data }: Image): readonly Record<string, unknown>[] {
+  return [
+    { type: "text", text: `${name}:` },
+    { type: "image", source: { type: "base64", media_type: type, data } },
+  ];
 }
 
 function encodeAssistant(message: AssistantMessage): readonly Record<string, unknown>[] {

@@ -1,3 +1,4 @@
+import { GIF_IMAGE, PNG_IMAGE } from "../../../../../tests/support/conversations.ts";
 import { testsOfMessages } from "../../../../../tests/support/wire_play.ts";
 
 const ephemeral = { cache_control: { type: "ephemeral" } };
@@ -32,6 +33,45 @@ testsOfMessages("anthropic_messages", {
         },
       ],
     },
+  ],
+  "images of two results": [
+    { role: "user", content: [{ type: "text", text: "Look" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "tool_use", id: "c1", name: "read_files", input: {} },
+        { type: "tool_use", id: "c2", name: "read_file", input: { path: "b.ts" } },
+        { type: "tool_use", id: "c3", name: "read_file", input: {} },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: "c1",
+          content: [
+            { type: "text", text: "Two images." },
+            { type: "text", text: "a.png:" },
+            { type: "image", source: { type: "base64", media_type: "image/png", data: PNG_IMAGE.data } },
+            { type: "text", text: "b.gif:" },
+            { type: "image", source: { type: "base64", media_type: "image/gif", data: GIF_IMAGE.data } },
+          ],
+        },
+        { type: "tool_result", tool_use_id: "c2", content: "1\tb" },
+        {
+          type: "tool_result",
+          tool_use_id: "c3",
+          content: [
+            { type: "text", text: "An image." },
+            { type: "text", text: "b.gif:" },
+            { type: "image", source: { type: "base64", media_type: "image/gif", data: GIF_IMAGE.data } },
+          ],
+        },
+      ],
+    },
+    { role: "assistant", content: [{ type: "text", text: "I see.", ...ephemeral }] },
+    { role: "user", content: [{ type: "text", text: "What?", ...ephemeral }] },
   ],
   "calls without text": [
     { role: "user", content: [{ type: "text", text: "Look" }] },

@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { checkPrefix, checkRequest } from "../../../../../tests/model/model_checks.ts";
-import { isObject, type JsonObject, transcript } from "../../../../../tests/model/model_messages.ts";
+import { isObject, type JsonObject, objects, transcript } from "../../../../../tests/model/model_messages.ts";
 import {
   assistant,
   call,
   conversations,
   LIST,
+  PNG_IMAGE,
   READ_FILE,
   request,
   result,
@@ -182,6 +183,17 @@ for (const name of WIRES) {
     assert.ok(body.includes("a\ufffd") && body.includes("\ufffdb") && body.includes("😀"));
   });
 }
+
+Deno.test("openai_chat: Mistral's models take no user's message right after a tool's", () => {
+  const shown = { ...result("c1", "read_file", "An image."), images: [PNG_IMAGE] };
+  const asked = [user("Look"), assistant("", [call("c1", "read_file", "{}")]), shown];
+  const roles = (model: string) =>
+    objects(body("openai_chat", request(asked, { model })).messages).map(({ role }) => role);
+  assert.deepEqual(roles("model-1"), ["system", "user", "assistant", "tool", "user"]);
+  for (const model of ["mistral-large-latest", "mistralai/Devstral-2", "pixtral-12b"]) {
+    assert.deepEqual(roles(model), ["system", "user", "assistant", "tool", "assistant", "user"]);
+  }
+});
 
 Deno.test("anthropic_messages: never more than four cache marks, and none on reasoning", () => {
   fc.assert(fc.property(conversations, ({ messages }) => {

@@ -1,10 +1,12 @@
 /**
  * Ollama /api/chat, newline-delimited JSON.
- * Source: github.com/ollama/ollama, docs/api.md ("Generate a chat completion") and docs/tool-calling.
+ * Source: github.com/ollama/ollama, docs/api.md ("Generate a chat completion") and docs/tool-calling. Images may be
+ * in any message, but renderers of models that see (model/renderers/qwen3vl.go) leave them out of a tool's.
  */
 import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
+import { imageLabel, resultsEndedBy } from "../vision.ts";
 import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -50,7 +52,7 @@ export const ollama: Wire<State> = {
           ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
           ...(request.maxOutputTokens === undefined ? {} : { num_predict: request.maxOutputTokens }),
         },
-        messages: [{ role: "system", content: request.system }, ...request.messages.map(encodeMessage)],
+        messages: [{ role: "system", content: request.system }, ...request.messages.flatMap(encodeAll)],
         ...(request.tools.length === 0
           ? {}
           : { tools: request.tools.map((tool) => ({ type: "function", function: tool })) }),
@@ -90,6 +92,24 @@ export const ollama: Wire<State> = {
     return parsed.success ? parsed.data.error : undefined;
   },
 };
+
+/** The images follow all results of an answer, each in a message of the user's, since all come before its text. */
+function encodeAll(
+  message: Message,
+  at: number,
+  messages: readonly Message[],
+): readonly Record<string, unknown>[] {
+  return [
+    encodeMessage(message),
+    ...resultsEndedBy(messages, at).flatMap((result) =>
+      (result.images ?? []).map(({ name, data }) => ({
+        role: "user",
+        content: imageLabel(result, name),
+        images: [data],
+      }))
+    ),
+  ];
+}
 
 function encodeMessage(message: Message): Record<string, unknown> {
   switch (message.role) {

@@ -1,3 +1,4 @@
+import { GIF_IMAGE, PNG_IMAGE } from "../../../../../tests/support/conversations.ts";
 import { testsOfMessages } from "../../../../../tests/support/wire_play.ts";
 
 testsOfMessages("ollama", {
@@ -19,6 +20,38 @@ testsOfMessages("ollama", {
     },
     { role: "tool", tool_name: "read_file", tool_call_id: "c1", content: "1\ta" },
     { role: "tool", tool_name: "read_file", tool_call_id: "c2", content: "b.ts does not exist." },
+  ],
+  "images of two results": [
+    { role: "user", content: "Look" },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [
+        { id: "c1", function: { name: "read_files", arguments: {} } },
+        { id: "c2", function: { name: "read_file", arguments: { path: "b.ts" } } },
+        { id: "c3", function: { name: "read_file", arguments: {} } },
+      ],
+    },
+    { role: "tool", tool_name: "read_files", tool_call_id: "c1", content: "Two images." },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c2", content: "1\tb" },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c3", content: "An image." },
+    {
+      role: "user",
+      content: "Image a.png, from the result of read_files (call c1):",
+      images: [PNG_IMAGE.data],
+    },
+    {
+      role: "user",
+      content: "Image b.gif, from the result of read_files (call c1):",
+      images: [GIF_IMAGE.data],
+    },
+    {
+      role: "user",
+      content: "Image b.gif, from the result of read_file (call c3):",
+      images: [GIF_IMAGE.data],
+    },
+    { role: "assistant", content: "I see." },
+    { role: "user", content: "What?" },
   ],
   "calls without text": [
     { role: "user", content: "Look" },

@@ -3,12 +3,13 @@
  * Source: platform.openai.com/docs/api-reference/chat and .../chat-streaming;
  * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's; Mistral's is a part of
  * the content (docs.mistral.ai, "Reasoning"). Reasons to finish that OpenAI lacks are in the documents of Mistral,
- * DeepSeek and OpenRouter; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
+ * DeepSeek and OpenRouter; images in OpenAI's guide, "Images and vision"; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
  */
 import { z } from "zod";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
+import { imageLabel, resultsEndedBy } from "../vision.ts";
 import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -81,7 +82,7 @@ export const openaiChat: Wire<State> = {
         stream_options: { include_usage: true },
         ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
         ...(request.maxOutputTokens === undefined ? {} : { [limit]: request.maxOutputTokens }),
-        messages: [{ role: "system", content: request.system }, ...request.messages.map(encodeMessage)],
+        messages: [{ role: "system", content: request.system }, ...encodeMessages(request)],
         ...(request.tools.length === 0 ? {} : {
           tools: request.tools.map((tool) => ({ type: "function", function: tool })),
           tool_choice: "auto",
@@ -196,6 +197,26 @@ function streamError(error: unknown): Delta {
   const retryable = isRetryable(Number(code ?? NaN)) ||
     /overload|rate.?limit|capacity|unavailable|server_error|timeout/i.test(`${message} ${type} ${code}`);
   return { type: "error", message, retryable };
+}
+
+/** Mistral's models know no user after a tool ("Unexpected role 'user' after role 'tool'"). */
+const ANSWER_FIRST = /mistral|ministral|devstral|codestral|magistral|pixtral/i;
+
+/** Only a user's message may have images: they follow all results of an answer, in one. */
+function encodeMessages({ messages, model }: ModelRequest): readonly Record<string, unknown>[] {
+  const bridge = ANSWER_FIRST.test(model)
+    ? [{ role: "assistant", content: "The images of these results follow." }]
+    : [];
+  return messages.flatMap((message, at) => {
+    const parts = resultsEndedBy(messages, at).flatMap((result) =>
+      (result.images ?? []).flatMap(({ name, type, data }) => [
+        { type: "text", text: imageLabel(result, name) },
+        { type: "image_url", image_url: { url: `data:${type};base64,${data}` } },
+      ])
+    );
+    const images = parts.length === 0 ? [] : [...bridge, { role: "user", content: parts }];
+    return [encodeMessage(message), ...images];
+  });
 }
 
 function encodeMessage(message: Message): Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { GIF_IMAGE, PNG_IMAGE } from "../../../../../tests/support/conversations.ts";
 import { testsOfMessages } from "../../../../../tests/support/wire_play.ts";
 
 testsOfMessages("openai_chat", {
@@ -19,6 +20,34 @@ testsOfMessages("openai_chat", {
     },
     { role: "tool", tool_call_id: "c1", content: "1\ta" },
     { role: "tool", tool_call_id: "c2", content: "b.ts does not exist." },
+  ],
+  "images of two results": [
+    { role: "user", content: "Look" },
+    {
+      role: "assistant",
+      content: "",
+      tool_calls: [
+        { id: "c1", type: "function", function: { name: "read_files", arguments: "{}" } },
+        { id: "c2", type: "function", function: { name: "read_file", arguments: '{"path":"b.ts"}' } },
+        { id: "c3", type: "function", function: { name: "read_file", arguments: "{}" } },
+      ],
+    },
+    { role: "tool", tool_call_id: "c1", content: "Two images." },
+    { role: "tool", tool_call_id: "c2", content: "1\tb" },
+    { role: "tool", tool_call_id: "c3", content: "An image." },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "Image a.png, from the result of read_files (call c1):" },
+        { type: "image_url", image_url: { url: `data:image/png;base64,${PNG_IMAGE.data}` } },
+        { type: "text", text: "Image b.gif, from the result of read_files (call c1):" },
+        { type: "image_url", image_url: { url: `data:image/gif;base64,${GIF_IMAGE.data}` } },
+        { type: "text", text: "Image b.gif, from the result of read_file (call c3):" },
+        { type: "image_url", image_url: { url: `data:image/gif;base64,${GIF_IMAGE.data}` } },
+      ],
+    },
+    { role: "assistant", content: "I see." },
+    { role: "user", content: "What?" },
   ],
   "calls without text": [
     { role: "user", content: "Look" },

@@ -2,6 +2,7 @@
 import { basename, dirname, join } from "node:path";
 import type { PathLookups } from "../../../policy/path.ts";
 import type { WriteJournal } from "../../core/ports.ts";
+import { isImage, LOOKED_AT } from "./image.ts";
 
 export interface FileInfo {
   readonly kind: "file" | "directory" | "other";
@@ -40,6 +41,41 @@ export async function fileInfo(path: string): Promise<FileInfo | undefined> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
     throw error;
   }
+}
+
+export interface ImageFile {
+  readonly bytes: Uint8Array;
+  /** Of the file, in bytes. */
+  readonly size: number;
+}
+
+/** The file's bytes, or its first `most`; undefined if it is no image, then hardly anything was read. */
+export async function readImage(
+  path: string,
+  most: number,
+  signal: AbortSignal,
+): Promise<ImageFile | undefined> {
+  using file = await Deno.open(path);
+  const start = await readUpTo(file, LOOKED_AT, signal);
+  if (!isImage(start)) return undefined;
+  const { size } = await file.stat();
+  const rest = await readUpTo(file, Math.max(0, Math.min(size, most) - start.length), signal);
+  const bytes = new Uint8Array(start.length + rest.length);
+  bytes.set(start);
+  bytes.set(rest, start.length);
+  return { bytes, size };
+}
+
+async function readUpTo(file: Deno.FsFile, most: number, signal: AbortSignal): Promise<Uint8Array> {
+  const buffer = new Uint8Array(most);
+  let length = 0;
+  while (length < most) {
+    signal.throwIfAborted();
+    const count = await file.read(buffer.subarray(length));
+    if (count === null) break;
+    length += count;
+  }
+  return buffer.subarray(0, length);
 }
 
 /**

@@ -1,0 +1,54 @@
+/** Which models see images, and conversations without them. Pure. */
+import type { Message, ToolMessage } from "../core/messages.ts";
+
+/**
+ * Models that see, by name: OpenAI-compatible services have no common way to ask. As the services document them;
+ * a name may have an owner before it and a version behind it ("qwen/qwen3-vl-8b:free").
+ */
+const SEEING: readonly RegExp[] = [
+  /\b(?:chat)?gpt-4(?:o|\.1|\.5|-turbo)\b|\bgpt-5\b|\bo1(?!-mini|-preview)\b|\bo3(?!-mini)\b|\bo4-mini\b/,
+  /\bclaude-(?!2|instant)|\bgemini-/,
+  /\bgemma-?[34](?!.*(?:270m|[:-]1b))/,
+  /\bmistral-(?:small|medium|large)-latest\b|pixtral/,
+  /\bllama-?4|\bgrok-[45]|\bglm-\d(?:\.\d)?v\b|\bkimi-k2\.5\b/,
+  /llava|moondream|minicpm-v|internvl/,
+  // qwen2.5-vl, qwen3vl, kimi-vl, deepseek-vl2; llama3.2-vision, grok-2-vision; phi-4-multimodal
+  /(?:^|[^a-z])vl\d*(?:[^a-z0-9]|$)|(?:^|[^a-z])vision|multimodal/,
+];
+
+/** Of the same families, but for other things. */
+const BLIND = /audio|transcribe|tts|realtime|embed/;
+
+export function seesByName(model: string): boolean {
+  const name = model.toLowerCase();
+  return SEEING.some((pattern) => pattern.test(name)) && !BLIND.test(name);
+}
+
+export function hasImages(messages: readonly Message[]): boolean {
+  return messages.some((message) => message.role === "tool" && message.images !== undefined);
+}
+
+/** For a model that does not see, or a provider that refuses them. Each result says what is missing. */
+export function withoutImages(messages: readonly Message[]): readonly Message[] {
+  return messages.map((message) =>
+    message.role === "tool" && message.images !== undefined ? withoutImage(message) : message
+  );
+}
+
+function withoutImage({ images = [], ...message }: ToolMessage): ToolMessage {
+  const names = images.map(({ name }) => name).join(", ");
+  return { ...message, text: `${message.text}\n[left out, since this model cannot see images: ${names}]` };
+}
+
+/** What goes before an image that stands apart from the result that it belongs to. */
+export function imageLabel({ id, name }: ToolMessage, image: string): string {
+  return `Image ${image}, from the result of ${name} (call ${id}):`;
+}
+
+/** The results of one answer if the last of them is at `at`, else none: what follows them goes there. */
+export function resultsEndedBy(messages: readonly Message[], at: number): readonly ToolMessage[] {
+  if (messages[at + 1]?.role === "tool") return [];
+  let from = at + 1;
+  while (messages[from - 1]?.role === "tool") from -= 1;
+  return messages.slice(from, at + 1).filter((message) => message.role === "tool");
+}

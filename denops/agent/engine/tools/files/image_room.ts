@@ -1,0 +1,74 @@
+/** Which images a conversation can still take: each is sent again with every request. */
+import { ToolError } from "../../core/errors.ts";
+import type { Image, Message } from "../../core/messages.ts";
+import { fileSize, type ImageInfo, measures } from "./image.ts";
+
+/**
+ * Bytes of one file. Anthropic takes 5 MiB of base64, which are 3.9 MB; OpenAI and Ollama take more.
+ * Source: platform.claude.com/docs, "Vision".
+ */
+export const LARGEST_IMAGE = 3_500_000;
+/** Pixels of a side; Anthropic refuses more. */
+const LONGEST_SIDE = 8_000;
+/** In a request with more images, Anthropic takes none over 2,000 pixels. */
+const MOST_IMAGES = 20;
+/** Bytes of all images of a conversation; Anthropic takes requests of 32 MB, a base64 byte is 6 bits. */
+const MOST_BYTES = 12_000_000;
+
+export class ImageRoom {
+  /** Whether the model sees; one that does not is told so, and that is no error. */
+  readonly sees: boolean;
+  #count = 0;
+  #bytes = 0;
+
+  /** @param history with the images that are sent anyway */
+  constructor(sees: boolean, history: readonly Message[]) {
+    this.sees = sees;
+    for (const message of history) {
+      for (const { data } of message.role === "tool" ? message.images ?? [] : []) {
+        this.#add(data.length * 0.75);
+      }
+    }
+  }
+
+  /**
+   * Takes the room that an image needs, at once, so that calls at the same time do not take it twice.
+   * @param bytes all of the file, or its beginning if it is too large
+   * @throws {ToolError} if no provider would take it
+   */
+  take(name: string, info: ImageInfo, bytes: Uint8Array, size: number): Image {
+    const { type, format, size: pixels, whole } = info;
+    const what = `${name} is a ${format} image`;
+    if (size > LARGEST_IMAGE) {
+      throw new ToolError(
+        `${what} of ${fileSize(size)}; at most ${
+          fileSize(LARGEST_IMAGE)
+        } can be shown. A smaller copy would do.`,
+      );
+    }
+    if (!whole || pixels === undefined || pixels.width === 0 || pixels.height === 0) {
+      throw new ToolError(`${what}, but a broken one (${measures(info, size)}): it cannot be shown.`);
+    }
+    if (Math.max(pixels.width, pixels.height) > LONGEST_SIDE) {
+      throw new ToolError(
+        `${what} (${
+          measures(info, size)
+        }); at most ${LONGEST_SIDE} pixels a side can be shown. A smaller copy would do.`,
+      );
+    }
+    if (this.#count >= MOST_IMAGES || this.#bytes + size > MOST_BYTES) {
+      throw new ToolError(
+        `${what}, but this conversation is full of images: ${MOST_IMAGES}, or ${
+          fileSize(MOST_BYTES)
+        }, are the most.`,
+      );
+    }
+    this.#add(size);
+    return { name, type, data: bytes.toBase64() };
+  }
+
+  #add(bytes: number): void {
+    this.#count += 1;
+    this.#bytes += bytes;
+  }
+}

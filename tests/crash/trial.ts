@@ -1,0 +1,200 @@
+/**
+ * One trial: a real Neovim plays the turn, something is killed by SIGKILL in the middle of it, and what is left must
+ * hold: everything that was shown is in the database, no file is half-written, and the conversation goes on.
+ */
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { ModelServer } from "../model/model_server.ts";
+import { baseUrl, PLUGIN, providerOptions, SECRET } from "../support/agent.ts";
+import { ChildNvim } from "../support/nvim.ts";
+import { marked, waitForNone } from "../support/processes.ts";
+import { pause, type Scratch, scratch, waitUntil } from "../support/project.ts";
+import { checkDatabase, lostUpdates, type Shown } from "./checks.ts";
+import { ALLOWED, BEFORE, LAST_WORDS, OPTIONS, SCRIPT } from "./turn.ts";
+
+export type Victim = "engine" | "supervisor" | "Neovim";
+export const VICTIMS: readonly Victim[] = ["engine", "supervisor", "Neovim"];
+
+export interface Trial {
+  readonly victim: Victim;
+  /** Milliseconds from the message to the kill. */
+  readonly at: number;
+}
+
+export interface Outcome {
+  /** What was shown and is not in the database, files that are neither old nor new, a conversation that ends. */
+  readonly lost: readonly string[];
+  /** What SQLite says of a broken database. */
+  readonly corrupt: readonly string[];
+  /** Updates that had come to the screen at the kill. */
+  readonly shown: number;
+}
+
+const WIRE = "anthropic_messages";
+
+/** Every update that Lua was given, one a line, written before Lua does anything with it. */
+const RECORD = `
+local out = assert(io.open(..., "a"))
+out:setvbuf("no")
+require("agent.client").listen(function(batch)
+  for _, update in ipairs(batch) do
+    out:write(vim.json.encode(update), "\\n")
+  end
+end)`;
+
+class Stage implements AsyncDisposable {
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(
+    readonly project: Scratch,
+    readonly state: Scratch,
+    readonly server: ModelServer,
+    stack: AsyncDisposableStack,
+  ) {
+    this.#stack = stack;
+  }
+
+  static async open(): Promise<Stage> {
+    await using stack = new AsyncDisposableStack();
+    const project = stack.use(await scratch(BEFORE, { git: true }));
+    const state = stack.use(await scratch());
+    const server = stack.use(await ModelServer.start(SCRIPT, { secrets: [SECRET] }));
+    return new Stage(project, state, server, stack.move());
+  }
+
+  get record(): string {
+    return this.state.path("shown.jsonl");
+  }
+
+  async neovim(): Promise<ChildNvim> {
+    const options = providerOptions(WIRE, baseUrl(WIRE, this.server), this.state.path("agent"));
+    const nvim = await ChildNvim.start({
+      cwd: this.project.root,
+      runtime: [PLUGIN],
+      env: { TEST_API_KEY: SECRET },
+      lua: `vim.g.agent = { ${options}, ${OPTIONS} }`,
+    });
+    await nvim.lua(RECORD, this.record);
+    return nvim;
+  }
+
+  async pid(victim: Victim, nvim: ChildNvim): Promise<number | undefined> {
+    if (victim === "Neovim") return nvim.pid;
+    const mark = victim === "engine" ? "engine/main.ts" : "standalone.ts";
+    const own = await marked(this.state.root, this.project.root);
+    // bubblewrap carries the engine's command line too; the engine itself was started last.
+    return own.filter(({ command }) => command.includes(mark)).map(({ pid }) => pid).sort((a, b) => a - b).at(
+      -1,
+    );
+  }
+
+  async shown(): Promise<readonly Shown[]> {
+    const lines = (await Deno.readTextFile(this.record)).split("\n");
+    // Neovim may have been killed in the middle of the last one.
+    lines.pop();
+    return lines.map((line): Shown => JSON.parse(line));
+  }
+
+  async database(): Promise<string> {
+    const agent = this.state.path("agent");
+    for await (const { name, isDirectory } of Deno.readDir(agent)) {
+      const path = join(agent, name, "agent.db");
+      if (isDirectory && await Deno.stat(path).then(() => true, () => false)) return path;
+    }
+    throw new Error("there is no database");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await waitForNone([this.state.root, this.project.root], 10_000);
+    await this.#stack.disposeAsync();
+  }
+}
+
+/** Milliseconds that the turn takes if nothing is killed. @throws {Error} if it does not come to its end */
+export async function wholeTurn(): Promise<number> {
+  await using stage = await Stage.open();
+  await using nvim = await stage.neovim();
+  const start = performance.now();
+  await nvim.command("Agent change everything");
+  await nvim.waitForScreen(LAST_WORDS, { timeout: 60_000 });
+  await nvim.waitForScreen("· ready");
+  const problems = [...stage.server.problems, ...await wrongFiles(stage)];
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  return performance.now() - start;
+}
+
+export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
+  await using stage = await Stage.open();
+  await using nvim = await stage.neovim();
+  await nvim.command("Agent change everything");
+  await pause(at);
+  const pid = await stage.pid(victim, nvim);
+  if (pid !== undefined) kill(pid);
+  const lost: string[] = [];
+  if (victim === "Neovim") {
+    await waitForNone([stage.state.root, stage.project.root], 10_000);
+    await using next = await stage.neovim();
+    await next.command("Agent resume");
+    lost.push(...await goOn(stage, next));
+  } else {
+    await nvim.waitForScreen("· ready", { timeout: 30_000 });
+    lost.push(...await goOn(stage, nvim));
+  }
+  lost.push(...await wrongFiles(stage));
+  const shown = await stage.shown();
+  using database = disposable(new DatabaseSync(await stage.database()));
+  lost.push(...lostUpdates(shown, database.value), ...stage.server.problems);
+  return { lost, corrupt: checkDatabase(database.value), shown: shown.length };
+}
+
+/** The conversation goes on; the server looks at whether each call of its history has its result. */
+async function goOn(stage: Stage, nvim: ChildNvim): Promise<readonly string[]> {
+  const before = stage.server.requests.length;
+  try {
+    await nvim.command("Agent go on");
+    await nvim.waitForScreen("I go on from here.", { timeout: 20_000 });
+    await nvim.waitForScreen("· ready");
+  } catch (error) {
+    return [
+      `the conversation did not go on: ${error instanceof Error ? error.message : error}\n${nvim.text()}`,
+    ];
+  }
+  const request = stage.server.requests.slice(before).at(-1);
+  // Killed before the first message was stored there is nothing to go on from.
+  const whole = JSON.stringify(request?.body);
+  return before === 0 || whole.includes("change everything") ? [] : ["the model was not given the history"];
+}
+
+async function wrongFiles(stage: Stage): Promise<readonly string[]> {
+  const wrong: string[] = [];
+  for (const [path, allowed] of Object.entries(ALLOWED)) {
+    const text = await stage.project.read(path).catch(() => undefined);
+    if (!allowed.includes(text)) wrong.push(`${path} is neither old nor new: ${text?.length} characters`);
+  }
+  const left = await waitUntil("a look at the project", () => strays(stage.project.root));
+  return [...wrong, ...left.map((path) => `${path} was left behind`)];
+}
+
+/** Files that nobody asked for. */
+async function strays(root: string, folder = ""): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(join(root, folder))) {
+    const path = join(folder, name);
+    if (path === ".git") continue;
+    if (isDirectory) found.push(...await strays(root, path));
+    else if (!(path in ALLOWED)) found.push(path);
+  }
+  return found;
+}
+
+function kill(pid: number): void {
+  try {
+    Deno.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function disposable(value: DatabaseSync) {
+  return { value, [Symbol.dispose]: () => value.close() };
+}
