@@ -138,6 +138,13 @@ export const UsageMeta = z.object({
 });
 export type UsageMeta = z.infer<typeof UsageMeta>;
 
+/**
+ * `_meta["agent.nvim"]` of a user_message_chunk, and of the session_info_update with which a turn begins: the turn's
+ * number, from 1 within the session.
+ */
+export const TurnMeta = z.object({ turn: z.int().min(1) });
+export type TurnMeta = z.infer<typeof TurnMeta>;
+
 /** `data` of a JSON-RPC error that ended a turn. */
 export const TurnErrorData = z.object({ kind: z.string(), hint: z.string().optional() });
 

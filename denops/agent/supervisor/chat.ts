@@ -11,8 +11,8 @@ export interface ChatSession {
 
 export interface ChatPorts {
   push(update: Update): void;
-  /** The chat's engine and session, started if need be. @throws {Error} one line. */
-  connect(): Promise<ChatSession>;
+  /** The chat's engine and session: the stored one, else a new one. @throws {Error} one line. */
+  connect(stored: string | undefined): Promise<ChatSession>;
   /** The turn is over: nothing of it waits any longer. */
   settle(): void;
 }
@@ -30,6 +30,8 @@ export class Chat {
   /** Runs from a stop to the end of its turn. */
   #patience: ReturnType<typeof setTimeout> | undefined;
   #session: ChatSession | undefined;
+  /** What the chat goes on with when it has no session. */
+  #stored: string | undefined;
   #connecting: Promise<ChatSession> | undefined;
 
   constructor(id: number, ports: ChatPorts) {
@@ -41,10 +43,20 @@ export class Chat {
     return this.#session?.sessionId;
   }
 
+  /** The engine that has the session open. */
+  get engine(): Engine | undefined {
+    return this.#session?.engine;
+  }
+
+  /** The chat shows this stored session: the next message goes on with it. */
+  resume(stored: string | undefined): void {
+    this.#stored = stored ?? this.#stored;
+  }
+
   /** The session of this chat, begun if need be. @throws {Error} one line */
   async session(): Promise<ChatSession> {
     if (this.#session !== undefined) return this.#session;
-    this.#connecting ??= this.#ports.connect()
+    this.#connecting ??= this.#ports.connect(this.#stored)
       .then((session) => this.#session = session)
       .finally(() => this.#connecting = undefined);
     return await this.#connecting;
@@ -71,9 +83,10 @@ export class Chat {
     this.#patience ??= setTimeout(() => engine.kill(why), STUCK_MS);
   }
 
-  /** The engine is gone, and with it what it knew of this conversation. A turn that runs says so at its end. */
+  /** The engine is gone; what it has stored is not. A turn that runs says so at its end. */
   forget(engine: Engine, how: string): void {
     if (this.#session?.engine !== engine) return;
+    this.#stored = this.#session.sessionId;
     this.#session = undefined;
     if (this.#running) return;
     this.#ports.push({ type: "notice", chat: this.id, severity: "error", text: visible(engineGone(how)) });
@@ -131,5 +144,5 @@ export class Chat {
 }
 
 function engineGone(how: string): string {
-  return `The engine stopped (${how}). What it knew of this conversation is gone; the next message starts a new one.`;
+  return `The engine stopped (${how}). The next message goes on from what is stored.`;
 }

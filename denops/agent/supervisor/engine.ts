@@ -125,13 +125,23 @@ export class Engine implements AsyncDisposable {
 
   /** @param roots the project's folder first */
   async newSession([cwd = "", ...additionalDirectories]: readonly string[]): Promise<string> {
+    const params = { cwd, additionalDirectories, mcpServers: [] };
+    const answer = this.#connection.agent.request(methods.agent.session.new, params);
+    return (await this.#begin(answer)).sessionId;
+  }
+
+  /** Goes on with a stored session. @param roots the project's folder first @throws {RequestError} one line */
+  async resumeSession(
+    sessionId: string,
+    [cwd = "", ...additionalDirectories]: readonly string[],
+  ): Promise<void> {
+    const params = { sessionId, cwd, additionalDirectories, mcpServers: [] };
+    await this.#begin(this.#connection.agent.request(methods.agent.session.resume, params));
+  }
+
+  async #begin<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
-      const { sessionId } = await this.#connection.agent.request(methods.agent.session.new, {
-        cwd,
-        additionalDirectories,
-        mcpServers: [],
-      });
-      return sessionId;
+      return await answer;
     } catch (error) {
       // How the process ended says more than the closed pipe.
       if (!this.#connection.signal.aborted) throw error;
