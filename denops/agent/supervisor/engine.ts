@@ -125,9 +125,14 @@ export class Engine implements AsyncDisposable {
 
   /** @param roots the project's folder first */
   async newSession([cwd = "", ...additionalDirectories]: readonly string[]): Promise<string> {
-    const params = { cwd, additionalDirectories, mcpServers: [] };
-    const answer = this.#connection.agent.request(methods.agent.session.new, params);
-    return (await this.#begin(answer)).sessionId;
+    return await this.#begin(async () => {
+      const { sessionId } = await this.#connection.agent.request(methods.agent.session.new, {
+        cwd,
+        additionalDirectories,
+        mcpServers: [],
+      });
+      return sessionId;
+    });
   }
 
   /** Goes on with a stored session. @param roots the project's folder first @throws {RequestError} one line */
@@ -135,13 +140,19 @@ export class Engine implements AsyncDisposable {
     sessionId: string,
     [cwd = "", ...additionalDirectories]: readonly string[],
   ): Promise<void> {
-    const params = { sessionId, cwd, additionalDirectories, mcpServers: [] };
-    await this.#begin(this.#connection.agent.request(methods.agent.session.resume, params));
+    await this.#begin(async () => {
+      await this.#connection.agent.request(methods.agent.session.resume, {
+        sessionId,
+        cwd,
+        additionalDirectories,
+        mcpServers: [],
+      });
+    });
   }
 
-  async #begin<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  async #begin<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await answer;
+      return await ask();
     } catch (error) {
       // How the process ended says more than the closed pipe.
       if (!this.#connection.signal.aborted) throw error;
