@@ -69,7 +69,7 @@ function entryUpdates(chat: number, update: unknown): readonly Update[] {
   if (message.success) return [userUpdate(chat, message.data)];
   const parsed = ShownUpdate.safeParse(update);
   if (!parsed.success) return [];
-  // What the conversation has cost is counted by those who were there.
+  // A part does not know what the whole conversation has cost.
   return screenUpdates(chat, parsed.data as SessionUpdate).map((shown) =>
     shown.type === "usage" ? { type: "usage", chat, used: shown.used, size: shown.size } : shown
   );

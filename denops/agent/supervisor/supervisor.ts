@@ -148,8 +148,11 @@ export class Supervisor implements AsyncDisposable {
     const { engine, roots, launch, provider, model } = await this.#project(chat);
     // What is stored is read before it grows: the screen would show the new turn twice.
     await this.#reading.get(chat);
-    if (stored !== undefined) await engine.resumeSession(stored, roots);
-    const sessionId = stored ?? await engine.newSession(roots);
+    const isThere = stored !== undefined && await engine.resumeSession(stored, roots);
+    if (stored !== undefined && !isThere) {
+      this.#notice(chat, "warning", "Nothing of this conversation is stored: the message begins a new one.");
+    }
+    const sessionId = isThere ? stored : await engine.newSession(roots);
     const { cwd: root, sandbox } = launch;
     this.#pump.push({ type: "ready", chat, session: sessionId, root, provider, model, sandbox });
     return { engine, sessionId };
