@@ -15,6 +15,7 @@ export function engineConfig(
     safe_to_write: [{ glob: "**", safe: true }, { glob: "**/.env*", safe: false }],
     deny_read: ["**/.env*"],
     tools_off: [],
+    title: true,
     provider: {
       name: "test",
       wire,

@@ -31,8 +31,18 @@ export interface WorkspaceOptions {
   readonly roots: readonly string[];
   readonly editor: Editor;
   readonly journal: WriteJournal;
+  /** What the model had read when the conversation was left. */
+  readonly read?: ReadFiles;
   /** May the model see what is in this path? */
   mayRead(path: ResolvedPath): Decision;
+}
+
+/** What the model has read, by path. */
+export interface ReadFiles {
+  /** Versions of files that it has read or written. */
+  readonly known: Readonly<Record<string, string>>;
+  /** Texts of unsaved buffers as it was last shown them. */
+  readonly shown: Readonly<Record<string, string>>;
 }
 
 export class Workspace {
@@ -43,9 +53,9 @@ export class Workspace {
   readonly #editor: Editor;
   readonly #journal: WriteJournal;
   /** Texts of unsaved buffers as the model was last shown them, by path. */
-  readonly #shown = new Map<string, string>();
+  readonly #shown: Map<string, string>;
   /** Versions of files that the model has read or written, by path. */
-  readonly #known = new Map<string, string>();
+  readonly #known: Map<string, string>;
 
   constructor(options: WorkspaceOptions) {
     this.#roots = options.roots;
@@ -53,6 +63,13 @@ export class Workspace {
     this.#mayRead = options.mayRead;
     this.#editor = options.editor;
     this.#journal = options.journal;
+    this.#known = new Map(Object.entries(options.read?.known ?? {}));
+    this.#shown = new Map(Object.entries(options.read?.shown ?? {}));
+  }
+
+  /** For a resume. */
+  get read(): ReadFiles {
+    return { known: Object.fromEntries(this.#known), shown: Object.fromEntries(this.#shown) };
   }
 
   /** @throws {ToolError} if the path leads out of the project. */
