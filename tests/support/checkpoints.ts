@@ -70,7 +70,7 @@ export async function keptFolder({ files = {}, editor = noEditor, limits }: Kept
     store,
     checkpoints,
     nextTurn() {
-      store.appendEvent("s1", { type: "turn_started", text: "Go" });
+      store.append("s1", { events: [{ type: "turn_started", text: "Go" }] });
       return store.turn("s1");
     },
     async tool(paths, act) {
