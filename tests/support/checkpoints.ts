@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { noEditor } from "../../denops/agent/engine/acp_editor.ts";
 import { SessionCheckpoints } from "../../denops/agent/engine/checkpoint/session_checkpoints.ts";
+import type { FileChange } from "../../denops/agent/engine/core/events.ts";
 import type { Editor } from "../../denops/agent/engine/core/ports.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
@@ -16,6 +17,9 @@ export interface Kept extends AsyncDisposable {
   nextTurn(): number;
   /** What a tool does that says which paths it writes. */
   tool(paths: readonly string[], act: () => Promise<void>): Promise<void>;
+  /** What a command does, which says nothing. */
+  command(act: () => Promise<void>, where?: "foreground" | "background"): Promise<readonly FileChange[]>;
+  readonly notices: readonly string[];
   undo(turn?: number): Promise<Record<string, string>>;
   redo(): Promise<Record<string, string>>;
   restore(turn: number): Promise<Record<string, string>>;
@@ -26,11 +30,13 @@ export interface Kept extends AsyncDisposable {
 export interface KeptOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly editor?: Editor;
+  readonly limits?: { readonly files: number; readonly bytes: number };
 }
 
-export async function keptFolder({ files = {}, editor = noEditor }: KeptOptions = {}): Promise<Kept> {
+export async function keptFolder({ files = {}, editor = noEditor, limits }: KeptOptions = {}): Promise<Kept> {
   const project = await scratch(files);
   const roots = [await Deno.realPath(project.root)];
+  const notices: string[] = [];
   const store = new SqliteStore(Database.inMemory());
   store.createSession({ id: "s1", root: roots[0] ?? "", model: "scripted" });
   const journal = store.writes;
@@ -49,6 +55,8 @@ export async function keptFolder({ files = {}, editor = noEditor }: KeptOptions 
     turn: () => store.turn("s1"),
     resolve: (path) => workspace.resolve(path),
     makeLink: (path, target) => Deno.symlink(target, path),
+    notice: (text) => notices.push(text),
+    ...(limits === undefined ? {} : { limits }),
   });
   const { signal } = new AbortController();
   const outcomes = async (action: Parameters<SessionCheckpoints["takeBack"]>[0]) => {
@@ -62,7 +70,7 @@ export async function keptFolder({ files = {}, editor = noEditor }: KeptOptions 
     store,
     checkpoints,
     nextTurn() {
-      store.appendEvent("s1", { type: "turn_started", text: "Go" });
+      store.append("s1", { events: [{ type: "turn_started", text: "Go" }] });
       return store.turn("s1");
     },
     async tool(paths, act) {
@@ -71,6 +79,12 @@ export async function keptFolder({ files = {}, editor = noEditor }: KeptOptions 
       await act();
       await pending.done([]);
     },
+    async command(act, where = "foreground") {
+      const pending = await checkpoints.before({ id: "command", paths: [], command: where });
+      await act();
+      return await pending.done([]);
+    },
+    notices,
     undo: (turn) => outcomes({ kind: "undo", turn }),
     redo: () => outcomes({ kind: "redo" }),
     restore: (turn) => outcomes({ kind: "restore", turn }),

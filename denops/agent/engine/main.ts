@@ -11,6 +11,8 @@ import { Reviews } from "./checkpoint/reviews.ts";
 import { buildSystemPrompt } from "./context/build.ts";
 import { createModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
+import { SessionLocks } from "./store/locks.ts";
+import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { TOOLS } from "./tools/registry.ts";
 
@@ -51,6 +53,7 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   version: VERSION,
   ...(notice === undefined ? {} : { notice }),
   review: { reviews, store },
+  archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   ownConfig: configFromEnvironment,
   sessionPorts: (config) => ({
     config,

@@ -108,6 +108,13 @@ export const InitializeMeta = z.object({
 });
 export type InitializeMeta = z.infer<typeof InitializeMeta>;
 
+/**
+ * `_meta["agent.nvim"]` of a stored user message, and of the session_info_update with which a turn begins: the turn's
+ * number, from 1 within the session, and when it began (milliseconds since 1970).
+ */
+export const TurnMeta = z.object({ turn: z.int(), time: z.number() });
+export type TurnMeta = z.infer<typeof TurnMeta>;
+
 /** `_meta["agent.nvim"]` of a tool call or its update. */
 export const ToolMeta = z.object({
   tool: z.string().optional(),

@@ -29,13 +29,6 @@ const SessionRow = z.object({
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
-/** A piece of a stored conversation: an ACP update as it was sent, or the end of a turn. */
-const HistoryEntry = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
-  z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
-]);
-export type HistoryEntry = z.infer<typeof HistoryEntry>;
-
 const TurnFile = z.object({
   path: z.string(),
   from: z.string().optional(),
@@ -45,6 +38,17 @@ const TurnFile = z.object({
   opaque: z.boolean(),
 });
 export type TurnFile = z.infer<typeof TurnFile>;
+
+/**
+ * A piece of a stored conversation: an ACP update as it was sent (of a user message with TurnMeta), the files that a
+ * turn has changed, or its end: a stop reason of ACP, "error", or "interrupted" if its process ended in the middle of it.
+ */
+const HistoryEntry = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
+  z.object({ type: z.literal("turn_files"), turn, files: z.array(TurnFile) }),
+  z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
+]);
+export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 const CheckpointTurn = z.object({
   sessionId,

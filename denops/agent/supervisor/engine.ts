@@ -7,11 +7,11 @@ import {
   methods,
   ndJsonStream,
   type PromptResponse,
+  RequestError,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionNotification,
 } from "@agentclientprotocol/sdk";
-import { constants } from "node:os";
 import { Arrival } from "./arrival.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import {
@@ -21,6 +21,8 @@ import {
   FileModified,
   FileRulesRequest,
   LSP,
+  MAKE_LINK,
+  MakeLinkRequest,
   META,
   RETRY,
   Retry,
@@ -38,16 +40,19 @@ import {
   type RequestParams,
   type RequestResult,
   REQUESTS,
+  TURN_FILES,
+  TurnFiles,
 } from "../protocol/requests.ts";
 import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
 import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
 import { VERSION } from "../protocol/version.ts";
+import { endOf, pauseForEnd } from "./process_end.ts";
 import type { Terminals } from "./terminals.ts";
 
-/** Bytes of stderr that are kept for a message. */
-const STDERR_KEPT = 4_000;
 /** An engine that has not answered `initialize` by then is not going to. */
 const START_MS = 20_000;
+/** The protocol's "resource not found". */
+const NOT_FOUND = -32002;
 
 export interface EngineCommand {
   readonly program: string;
@@ -61,6 +66,7 @@ export interface EngineEvents {
   update(notification: SessionNotification): void;
   fileModified(event: FileModified): void;
   retry(event: Retry): void;
+  turnFiles(event: TurnFiles): void;
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   unsavedText(request: { sessionId: string; path: string }): Promise<{ text?: string | undefined }>;
   writeUnsaved(request: WriteUnsavedRequest): Promise<WriteUnsavedResponse>;
@@ -68,6 +74,8 @@ export interface EngineEvents {
   question(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResponse>;
   lsp(question: LspQuestion): Promise<LspResponse>;
+  /** Makes a symbolic link. @throws {Error} one line if it may not be */
+  makeLink(path: string, target: string): Promise<void>;
   /** @throws {Error} one line if the rules cannot be known */
   fileRules(sessionId: string): FileRules;
 }
@@ -104,7 +112,7 @@ export class Engine implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     const ended = endOf(process);
-    const arrival = new Arrival([methods.client.session.update, FILE_MODIFIED, RETRY]);
+    const arrival = new Arrival([methods.client.session.update, FILE_MODIFIED, RETRY, TURN_FILES]);
     const stream = arrival.tap(ndJsonStream(process.stdin, process.stdout));
     const connection = clientApp(events, arrival).connect(stream);
     const engine = new Engine(process, connection, arrival, ended);
@@ -129,13 +137,42 @@ export class Engine implements AsyncDisposable {
 
   /** @param roots the project's folder first */
   async newSession([cwd = "", ...additionalDirectories]: readonly string[]): Promise<string> {
-    try {
+    return await this.#begin(async () => {
       const { sessionId } = await this.#connection.agent.request(methods.agent.session.new, {
         cwd,
         additionalDirectories,
         mcpServers: [],
       });
       return sessionId;
+    });
+  }
+
+  /**
+   * Goes on with a stored session; false if it is not stored (any longer).
+   * @param roots the project's folder first
+   * @throws {RequestError} one line
+   */
+  async resumeSession(
+    sessionId: string,
+    [cwd = "", ...additionalDirectories]: readonly string[],
+  ): Promise<boolean> {
+    return await this.#begin(async () => {
+      await this.#connection.agent.request(methods.agent.session.resume, {
+        sessionId,
+        cwd,
+        additionalDirectories,
+        mcpServers: [],
+      });
+      return true;
+    }).catch((error) => {
+      if (error instanceof RequestError && error.code === NOT_FOUND) return false;
+      throw error;
+    });
+  }
+
+  async #begin<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask();
     } catch (error) {
       // How the process ended says more than the closed pipe.
       if (!this.#connection.signal.aborted) throw error;
@@ -228,6 +265,14 @@ function clientApp(events: EngineEvents, arrival: Arrival) {
     )
     .onNotification(FILE_MODIFIED, FileModified, handle<FileModified>((event) => events.fileModified(event)))
     .onNotification(RETRY, Retry, handle<Retry>((event) => events.retry(event)))
+    .onNotification(TURN_FILES, TurnFiles, handle<TurnFiles>((event) => events.turnFiles(event)))
+    .onRequest(MAKE_LINK, MakeLinkRequest, async ({ params: { path, target } }) => {
+      // Else the other side learns only that something is wrong.
+      await events.makeLink(path, target).catch((error) => {
+        throw RequestError.invalidParams(undefined, error instanceof Error ? error.message : String(error));
+      });
+      return {};
+    })
     .onRequest(terminal.create, async ({ params }) => ({ terminalId: await terminals.create(params) }))
     .onRequest(terminal.output, ({ params }) => terminals.output(params.terminalId))
     .onRequest(terminal.waitForExit, ({ params, signal }) => terminals.waitForExit(params.terminalId, signal))
@@ -249,28 +294,6 @@ function clientApp(events: EngineEvents, arrival: Arrival) {
     });
 }
 
-async function endOf(process: Deno.ChildProcess): Promise<string> {
-  let said = "";
-  const decoder = new TextDecoder();
-  const reading = (async () => {
-    for await (const bytes of process.stderr) {
-      said = (said + decoder.decode(bytes, { stream: true })).slice(-STDERR_KEPT);
-    }
-  })().catch(() => {});
-  const status = await process.status;
-  await reading;
-  const signal = status.signal ?? signalOf(status.code);
-  const how = signal === undefined ? `exit code ${status.code}` : `signal ${signal}`;
-  const lines = said.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  const telling = lines.find((line) => /error|cannot|can't|denied|not found/i.test(line)) ?? lines.at(-1);
-  return telling === undefined ? how : `${how}: ${telling.slice(0, 300)}`;
-}
-
-/** bubblewrap, like a shell, ends with 128 and the number of the signal that ended its child. */
-function signalOf(code: number): string | undefined {
-  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
-}
-
 function timeout(milliseconds: number): Promise<never> {
   return new Promise((_, reject) => {
     const timer = setTimeout(
@@ -279,9 +302,4 @@ function timeout(milliseconds: number): Promise<never> {
     );
     Deno.unrefTimer(timer);
   });
-}
-
-/** The moment in which a dying process is reaped. */
-function pauseForEnd(): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(() => resolve(undefined), 200));
 }

@@ -1,6 +1,6 @@
 /** What is to be done to bring a file back. Nothing is changed here; pure but for the contents that it keeps. */
 import { type Contents, sameSnapshot, type Snapshot } from "../core/checkpoints.ts";
-import { decodeText, encodeText } from "../core/text.ts";
+import { type DecodedText, decodeText, encodeText } from "../core/text.ts";
 import { conflictText, merge3 } from "./merge.ts";
 
 export type FileImage = Extract<Snapshot, { type: "file" }>;
@@ -25,13 +25,13 @@ export const LARGEST_TEXT = 20_000_000;
 export function decide({ now, left, then }: Sides, contents: Contents): Decision {
   if (sameSnapshot(now, then)) return { outcome: "unchanged" };
   const lost = "its content was too large to be kept";
-  if (then.type === "file" && then.blob === undefined) return { outcome: "skipped", text: lost };
+  if (then.type === "file" && !contents.has(then.blob)) return { outcome: "skipped", text: lost };
   if (then.type === "other") return { outcome: "skipped", text: "it was neither a file nor a link" };
   if (sameSnapshot(now, left)) return { outcome: "restored", image: then };
   if (now.type === "file" && left.type === "file") {
     if (then.type === "file") return decideFiles(now, left, then, contents);
     // Only its mode has changed.
-    if (now.blob !== undefined && now.blob === left.blob) return { outcome: "restored", image: then };
+    if (now.blob === left.blob) return { outcome: "restored", image: then };
   }
   return { outcome: "conflict", text: sinceThen(now, left) };
 }
@@ -45,17 +45,16 @@ function sinceThen(now: Snapshot, left: Snapshot): string {
 /** Content and mode change on their own. */
 function decideFiles(now: FileImage, left: FileImage, then: FileImage, contents: Contents): Decision {
   const mode = now.mode === left.mode ? then.mode : now.mode;
-  const whole = (blob: string | undefined): Decision => {
+  const whole = (blob: string): Decision => {
     const image: Snapshot = { type: "file", mode, blob };
     return sameSnapshot(image, now) ? { outcome: "unchanged" } : {
       outcome: sameSnapshot(image, then) ? "restored" : "merged",
       image,
     };
   };
-  if (now.blob === left.blob && now.blob !== undefined) return whole(then.blob);
+  if (now.blob === left.blob) return whole(then.blob);
   if (now.blob === then.blob || left.blob === then.blob) return whole(now.blob);
-  const texts = [left, now, then].map(({ blob }) => blob === undefined ? undefined : textOf(blob, contents));
-  const [base, ours, theirs] = texts;
+  const [base, ours, theirs] = [left, now, then].map(({ blob }) => textOf(blob, contents));
   if (base === undefined || ours === undefined || theirs === undefined) {
     return { outcome: "conflict", text: "it was changed since, and is not text that could be merged" };
   }
@@ -69,8 +68,8 @@ function decideFiles(now: FileImage, left: FileImage, then: FileImage, contents:
   }
 }
 
-/** Undefined for binaries and giants. */
-export function textOf(blob: string, contents: Contents) {
-  if (contents.size(blob) > LARGEST_TEXT) return undefined;
+/** Undefined for binaries, for giants, and for what is not kept. */
+export function textOf(blob: string, contents: Contents): DecodedText | undefined {
+  if (!contents.has(blob) || contents.size(blob) > LARGEST_TEXT) return undefined;
   return decodeText(contents.get(blob));
 }

@@ -40,8 +40,6 @@ type Shown = { readonly opaque: true } | { readonly opaque: false; readonly text
 /** No text where there is nothing. */
 function textIn(image: Snapshot, contents: Contents): Shown {
   if (image.type === "absent") return { opaque: false, text: undefined };
-  const text = image.type === "file" && image.blob !== undefined
-    ? textOf(image.blob, contents)?.text
-    : undefined;
+  const text = image.type === "file" ? textOf(image.blob, contents)?.text : undefined;
   return text === undefined ? { opaque: true } : { opaque: false, text };
 }

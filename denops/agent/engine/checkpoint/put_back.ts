@@ -27,10 +27,8 @@ export async function putBack(
   { store, journal, makeLink }: Means,
 ): Promise<void> {
   switch (image.type) {
-    case "file": {
-      if (image.blob === undefined) throw new Error("its content was not kept");
+    case "file":
       return await writeAtomic(path, store.contents.parts(image.blob), image.mode, journal);
-    }
     case "link":
       return await putLink(path, image.target, makeLink);
     case "folder":

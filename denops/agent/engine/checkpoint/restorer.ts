@@ -131,7 +131,12 @@ export class Restorer {
     const refused = await this.#refusal(path);
     if (refused !== undefined) return skipped(path, refused);
     const { store, editor } = this.#options;
-    const now = await takeSnapshot(path, store.contents);
+    let now: Snapshot;
+    try {
+      now = await takeSnapshot(path, store.contents);
+    } catch (error) {
+      return skipped(path, messageOf(error));
+    }
     if (then.type === "folder" || (then.type === "absent" && left.type === "folder")) {
       return planFolder(path, { now, left, then });
     }
@@ -146,7 +151,7 @@ export class Restorer {
   #planBuffer({ path, after: left, before: then }: FileRecord, unsaved: string): Planned {
     const { contents } = this.#options.store;
     const texts = [left, then].map((image) =>
-      image.type === "file" && image.blob !== undefined ? textOf(image.blob, contents)?.text : undefined
+      image.type === "file" ? textOf(image.blob, contents)?.text : undefined
     );
     const [base, text] = texts;
     const conflict = (text: string): Planned => {
@@ -297,7 +302,7 @@ function skipped(path: string, text: string): Planned {
 export function fileChanges(records: readonly FileRecord[], store: CheckpointStore): readonly FileChange[] {
   const sources = new Set(records.flatMap(({ renamedFrom }) => renamedFrom ?? []));
   const text = (image: Snapshot) =>
-    image.type === "file" && image.blob !== undefined ? textOf(image.blob, store.contents)?.text : undefined;
+    image.type === "file" ? textOf(image.blob, store.contents)?.text : undefined;
   return records.flatMap((record): FileChange[] => {
     const { path, renamedFrom, before, after } = record;
     if (sources.has(path) || (before.type === "folder" && after.type !== "file")) return [];

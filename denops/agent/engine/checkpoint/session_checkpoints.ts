@@ -5,16 +5,12 @@ import type { Contents, FileRecord } from "../core/checkpoints.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import { History, type TakenBack, type TurnChanges } from "./history.ts";
 import { netChanges } from "./net.ts";
-import { Recorder } from "./recorder.ts";
+import { type LateChanges, Recorder, type RecorderOptions } from "./recorder.ts";
 import { type Planned, Restorer, type RestorerOptions } from "./restorer.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { TurnFiles } from "./turn_files.ts";
 
-export interface SessionCheckpointsOptions extends RestorerOptions {
-  readonly session: string;
-  /** The turn that runs or ran last. */
-  turn(): number;
-}
+export interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {}
 
 const MOST_NAMES = 20;
 
@@ -35,6 +31,11 @@ export class SessionCheckpoints implements Checkpoints {
   async before(call: CallToKeep): Promise<PendingCheckpoint> {
     await this.#ready();
     return await this.#recorder.before(call);
+  }
+
+  /** To be called at a turn's end: what commands in the background have changed. */
+  late(): Promise<readonly LateChanges[]> {
+    return this.#recorder.late();
   }
 
   /** Turns that have changed files, oldest first. */
@@ -108,8 +109,12 @@ export class SessionCheckpoints implements Checkpoints {
 
   async #complete(): Promise<void> {
     const { store, session } = this.#options;
-    for (const { id, finished, files } of store.list(session)) {
+    for (const { id, kind, finished, files } of store.list(session)) {
       if (finished) continue;
+      if (kind === "command") {
+        store.finish(id, await this.#recorder.sinceLastLook());
+        continue;
+      }
       const records: FileRecord[] = [];
       for (const { path, before } of files) {
         records.push({ path, before, after: await takeSnapshot(path, store.contents) });

@@ -39,7 +39,7 @@ export class TurnFiles {
   }
 
   #count(before: Snapshot, after: Snapshot): Counts {
-    const key = [before, after].map((side) => side.type === "file" ? side.blob ?? "?" : side.type).join(" ");
+    const key = [before, after].map((side) => side.type === "file" ? side.blob : side.type).join(" ");
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
     const [was, is] = [this.#text(before), this.#text(after)];
@@ -53,9 +53,7 @@ export class TurnFiles {
   /** "" where there is no file; undefined for what has no lines. */
   #text(image: Snapshot): string | undefined {
     if (image.type === "absent") return "";
-    return image.type === "file" && image.blob !== undefined
-      ? textOf(image.blob, this.#contents)?.text
-      : undefined;
+    return image.type === "file" ? textOf(image.blob, this.#contents)?.text : undefined;
   }
 }
 

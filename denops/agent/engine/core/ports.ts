@@ -85,23 +85,58 @@ export interface TurnBegun {
   readonly time: number;
 }
 
+/** An event as it was stored. */
+export interface StoredEvent {
+  readonly turn: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly event: AgentEvent;
+}
+
+/** All events unless told. */
+export interface WhichEvents {
+  /** Turns, both included. */
+  readonly first?: number;
+  readonly last?: number;
+  /** Kinds that are left out: they are not even read. */
+  readonly without?: readonly AgentEvent["type"][];
+}
+
+/** What belongs together: all of it is stored, or nothing. */
+export interface Entries {
+  readonly messages?: readonly Message[];
+  /** After the messages. */
+  readonly events?: readonly AgentEvent[];
+  /** Replaces what the session has remembered until now; any JSON value. */
+  readonly memory?: unknown;
+}
+
 /**
  * Where conversations are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
- * begins the session's next turn; what is appended after it belongs to this turn.
+ * begins the session's next turn; what is appended after it belongs to this turn. When a turn ends, the pieces of
+ * each of its texts become one event.
  */
 export interface Store {
   readonly writes: WriteJournal;
   readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
+  /** The session is read anew: another engine may have written it. */
+  reopen(id: string): void;
   /** Number of the turn that runs or ran last; 0 before the first. */
   turn(session: string): number;
   /** What the user asked, and when, oldest first. */
   turnsBegun(session: string): readonly TurnBegun[];
-  appendEvent(session: string, event: AgentEvent): void;
-  events(session: string): readonly AgentEvent[];
-  appendMessage(session: string, message: Message): void;
+  /** @throws {TurnError} if it cannot be stored; then nothing is */
+  append(session: string, entries: Entries): void;
+  events(session: string, which?: WhichEvents): readonly StoredEvent[];
   messages(session: string): readonly Message[];
+  /** How many messages the turn has. */
+  countMessages(session: string, turn: number): number;
+  /** What the session has remembered; an empty object at first. */
+  memory(session: string): unknown;
+  /** The title of the session if it has `known` for a title: the user may have given another meanwhile. */
+  retitle(session: string, known: string, title: string): boolean;
 }
 
 /** A call that is about to change something. */
@@ -109,6 +144,8 @@ export interface CallToKeep {
   readonly id: string;
   /** Absolute paths that it will write: of the files, and of links to them. */
   readonly paths: readonly string[];
+  /** A command may write anything: the project is looked at before and after. */
+  readonly command?: "foreground" | "background";
 }
 
 /** Keeps what calls change, so that it can be taken back. */

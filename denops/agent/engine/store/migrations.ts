@@ -26,7 +26,8 @@ export const MIGRATIONS: readonly string[] = [
     kind TEXT NOT NULL,
     payload TEXT NOT NULL,
     time INTEGER NOT NULL,
-    PRIMARY KEY (session, seq)
+    -- A turn is read without what came before it.
+    PRIMARY KEY (session, turn, seq)
   ) WITHOUT ROWID;
 
   -- The log from which the model's history is built again.
@@ -36,8 +37,20 @@ export const MIGRATIONS: readonly string[] = [
     turn INTEGER NOT NULL,
     role TEXT NOT NULL,
     payload TEXT NOT NULL,
-    PRIMARY KEY (session, seq)
+    PRIMARY KEY (session, turn, seq)
   ) WITHOUT ROWID;
+
+  -- Contents that payloads of a session name. A column that names a content is called blob or something_blob: what
+  -- none of them names any more is removed.
+  CREATE TABLE payload_blobs (
+    session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+    blob TEXT NOT NULL,
+    PRIMARY KEY (session, blob)
+  ) WITHOUT ROWID;
+  CREATE INDEX payload_blobs_of ON payload_blobs(blob);
+
+  -- Contents that a deleted session has named: those that nobody else names are still to be removed.
+  CREATE TABLE unused_contents (sha256 TEXT PRIMARY KEY) WITHOUT ROWID;
 
   -- Contents, shared by all that name them. Deflated: 0 no, 1 yes, 2 in parts.
   CREATE TABLE blobs (
@@ -78,8 +91,8 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX checkpoints_of ON checkpoints(session, turn);
 
-  -- A side without a type is a file that is not there. A link's blob is its target. A file without a blob was too
-  -- large to be kept.
+  -- A side without a type is a file that is not there. A link's blob is its target. A blob of a
+  -- file that was too large is not kept.
   CREATE TABLE checkpoint_files (
     checkpoint INTEGER NOT NULL REFERENCES checkpoints(id) ON DELETE CASCADE,
     path TEXT NOT NULL,
@@ -160,9 +173,26 @@ export const MIGRATIONS: readonly string[] = [
     time INTEGER NOT NULL
   ) WITHOUT ROWID;
 
+  -- What was said and found, for the search.
+  CREATE TABLE search_texts (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+    turn INTEGER NOT NULL,
+    -- 'user', 'assistant' or 'tool'
+    role TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    text TEXT NOT NULL
+  );
+  CREATE INDEX search_texts_of ON search_texts(session, turn);
   CREATE VIRTUAL TABLE search USING fts5(
-    text, session UNINDEXED, turn UNINDEXED, role UNINDEXED, time UNINDEXED,
+    text, content = 'search_texts', content_rowid = 'id',
     tokenize = "unicode61 remove_diacritics 2 tokenchars '_'"
   );
+  CREATE TRIGGER search_text_added AFTER INSERT ON search_texts BEGIN
+    INSERT INTO search (rowid, text) VALUES (new.id, new.text);
+  END;
+  CREATE TRIGGER search_text_gone AFTER DELETE ON search_texts BEGIN
+    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+  END;
   `,
 ];

@@ -40,7 +40,7 @@ export interface WorkspaceOptions {
 export type AskRead = (path: ResolvedPath, reason: string) => Promise<void>;
 
 /** What the model knows of the files. */
-interface Memory {
+export interface ReadFiles {
   /** Texts of unsaved buffers as the model was last shown them, by path. */
   readonly shown: Map<string, string>;
   /** Versions of files that the model has read or written, by path. */
@@ -62,7 +62,7 @@ export class Workspace {
 
   constructor(
     options: WorkspaceOptions,
-    memory: Memory = { shown: new Map(), known: new Map() },
+    memory: ReadFiles = { shown: new Map(), known: new Map() },
     askRead?: AskRead,
   ) {
     this.#roots = options.roots;
