@@ -13,6 +13,7 @@ import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
+import { removeUnnamed } from "./store/unnamed.ts";
 import { TOOLS } from "./tools/registry.ts";
 
 /** Clients other than agent.nvim configure the engine by this variable, as JSON. */
@@ -44,6 +45,7 @@ const { database, notice }: Opened = state === undefined
   : Database.openIn(state);
 const store = new SqliteStore(database);
 await store.writes.sweep();
+removeUnnamed(database).catch(() => {});
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {

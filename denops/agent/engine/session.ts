@@ -15,6 +15,7 @@ import { askTitle } from "./agent/title.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
 import { TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
+import { firstTitle } from "./core/title.ts";
 import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
@@ -248,7 +249,8 @@ export class Session {
 
   async #title(question: string, answer: string): Promise<void> {
     const { model, store, config } = this.#ports;
-    const known = store.session(this.id)?.title ?? "";
+    // One that the user has given meanwhile stays.
+    const known = firstTitle(this.#history[0]?.text ?? "");
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
     const { title, usage } = await askTitle(model, { question, answer }, signal);
     if (usage !== undefined) {
