@@ -54,7 +54,13 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   ...(notice === undefined ? {} : { notice }),
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   ownConfig: configFromEnvironment,
-  sessionPorts: (config) => ({ config, model: createModel(config), tools: TOOLS, store, system }),
+  sessionPorts: (config) => ({
+    config,
+    model: createModel(config),
+    tools: TOOLS,
+    store,
+    system,
+  }),
 });
 await connection.closed;
 Deno.exit(0);

@@ -13,6 +13,7 @@ import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { type Memory, readMemory } from "./agent/memory.ts";
 import { askTitle } from "./agent/title.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
+import { Recorder } from "./checkpoint/recorder.ts";
 import { TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import { firstTitle } from "./core/title.ts";
@@ -55,6 +56,7 @@ export class Session {
   readonly #read: ReadFiles;
   readonly #state: SessionState;
   readonly #spending: Spending;
+  readonly #recorder: Recorder;
   /** Tools that the user has switched by hand. */
   readonly #switched: Map<string, boolean>;
   /** As they are in the store. */
@@ -99,6 +101,12 @@ export class Session {
     const { spent } = config;
     this.#spending = new Spending(config, spent?.date === today() ? spent.amount : 0, today(), memory.spent);
     if (this.#stored) this.#mend();
+    this.#recorder = new Recorder({
+      session: id,
+      roots,
+      store: store.checkpoints,
+      turn: () => store.turn(id),
+    });
   }
 
   /** Runs one turn, after those asked for before it. */
@@ -204,6 +212,7 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
+      checkpoints: this.#recorder,
       spending: this.#spending,
       price: config.price,
       maxIterations: config.max_iterations,

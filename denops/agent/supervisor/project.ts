@@ -26,6 +26,8 @@ export interface ProjectPorts {
   push(update: Update): void;
   notice(chat: number, severity: "info" | "warning" | "error", text: string): void;
   /** The chat that an engine's session belongs to; undefined once it is gone. */
+  ownerOf(sessionId: string): number | undefined;
+  /** The same; undefined too as long as the engine is busy with a turn that was stopped. */
   chatOf(sessionId: string): number | undefined;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
@@ -167,7 +169,7 @@ class Parts {
   }
 
   #rulesOf(sessionId: string): FileRules {
-    return this.fileRules(this.#ports.chatOf(sessionId) ?? NO_CHAT);
+    return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
   }
 
   /** Commands do not see what the user would be asked about either: a command reads without asking. */
@@ -177,27 +179,29 @@ class Parts {
   }
 
   events(): EngineEvents {
-    const { push, editor, gate, questions, chatOf } = this.#ports;
+    const { push, editor, gate, questions, chatOf, ownerOf } = this.#ports;
     const withChat = (sessionId: string, tell: (chat: number) => void) => {
       const chat = chatOf(sessionId);
       if (chat !== undefined) tell(chat);
     };
     return {
-      update: ({ sessionId, update }) =>
-        withChat(sessionId, (chat) => {
-          if (update.sessionUpdate === "usage_update" && update.cost) {
-            this.ledger.add(new Date().toISOString().slice(0, 10), update.cost.amount);
-          }
-          for (const shown of screenUpdates(chat, update)) push(shown);
-        }),
-      fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) =>
-        withChat(sessionId, (chat) => {
-          const texts = {
-            ...(before === undefined ? {} : { before }),
-            ...(after === undefined ? {} : { after }),
-          };
-          push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
-        }),
+      update: ({ sessionId, update }) => {
+        // What a turn that was stopped has cost was spent all the same.
+        if (ownerOf(sessionId) !== undefined && update.sessionUpdate === "usage_update" && update.cost) {
+          this.ledger.add(new Date().toISOString().slice(0, 10), update.cost.amount);
+        }
+        withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
+      },
+      fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) => {
+        // A file that was written is so, whatever became of the turn.
+        const chat = ownerOf(sessionId);
+        if (chat === undefined) return;
+        const texts = {
+          ...(before === undefined ? {} : { before }),
+          ...(after === undefined ? {} : { after }),
+        };
+        push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
+      },
       retry: ({ sessionId, attempt, tries, waitMs, reason }) =>
         withChat(sessionId, (chat) => {
           push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
@@ -212,7 +216,8 @@ class Parts {
       unsavedText: async ({ path }) => {
         return UnsavedTextResponse.parse(await editor.ask({ method: "unsaved_text", params: { path } }));
       },
-      writeUnsaved: async ({ path, base, text }) => {
+      writeUnsaved: async ({ sessionId, path, base, text }) => {
+        if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
         const params = { path, base, text };
         return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", params }));
       },

@@ -9,8 +9,9 @@ import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
 import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
-import { type FileInfo, fileInfo, lookups, writeAtomic } from "./disk.ts";
-import { decodeText, encodeText, PLAIN, type TextFormat } from "./text.ts";
+import { decodeText, encodeText, PLAIN, type TextFormat } from "../../core/text.ts";
+import { writeAtomic } from "../../core/write_atomic.ts";
+import { type FileInfo, fileInfo, lookups } from "./disk.ts";
 
 /** Larger files are not edited: a diff of them helps nobody. */
 const LARGEST_TEXT = 20_000_000;
