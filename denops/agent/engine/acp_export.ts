@@ -87,7 +87,7 @@ function toolPart(title: string, event: Extract<AgentEvent, { type: "tool_done" 
   const body = event.diff === undefined
     ? fenced("", event.output)
     : [event.diff, ...event.diff.others ?? []].map((diff) => fenced("diff", patch(diff, root))).join("\n\n");
-  return collapsed(`${mark} ${[title, event.summary].filter((part) => part !== "").join("  ")}`, body);
+  return collapsed(`${mark} ${[title, event.summary].filter((part) => part !== "").join(" ")}`, body);
 }
 
 function patch({ path, before, after }: Diff, root: string): string {
