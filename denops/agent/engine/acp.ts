@@ -86,9 +86,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       },
       publish: (event) => sender.send(event),
     });
-    if (options.notice !== undefined) {
-      sender.send({ type: "notice", severity: "warning", text: options.notice });
-    }
+    const text = options.notice;
+    // After the answer: until then the client does not know whose notice it would be.
+    if (text !== undefined) setTimeout(() => sender.send({ type: "notice", severity: "warning", text }), 0);
     return { session, sender };
   });
 
