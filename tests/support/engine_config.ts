@@ -16,6 +16,7 @@ export function engineConfig(
     deny_read: ["**/.env*"],
     read_rules: { deny: [], ask: [] },
     tools_off: [],
+    title: true,
     provider: {
       name: "test",
       wire,

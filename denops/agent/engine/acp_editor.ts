@@ -14,7 +14,7 @@ import {
 import { type LspQuestion, LspResponse } from "../protocol/lsp.ts";
 import { messageOf } from "./core/errors.ts";
 import type { Editor, LanguageServers, UnsavedWrite } from "./core/ports.ts";
-import { type DecodedText, decodeText } from "./tools/files/text.ts";
+import { type DecodedText, decodeText } from "./core/text.ts";
 
 /** An editor that does not answer within this time may hold unsaved changes: the call fails. */
 const LONGEST_WAIT_MS = 5_000;

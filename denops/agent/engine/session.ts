@@ -7,15 +7,20 @@ import { allowKey, decide } from "../policy/decide.ts";
 import { type Decision, mayRead } from "../policy/file_access.ts";
 import type { ResolvedPath } from "../policy/path.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
-import { Spending } from "./agent/budget.ts";
+import { costOf, Spending } from "./agent/budget.ts";
+import { missing } from "./agent/interrupted.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
+import { type Memory, readMemory } from "./agent/memory.ts";
+import { askTitle } from "./agent/title.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
+import { Recorder } from "./checkpoint/recorder.ts";
+import { TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { Message } from "./core/messages.ts";
-import type { AskApproval, Editor, Store } from "./core/ports.ts";
+import type { AskApproval, Editor, Entries, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
-import { Workspace } from "./tools/files/workspace.ts";
+import { type ReadFiles, Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
   readonly config: EngineConfig;
@@ -32,41 +37,75 @@ export interface SessionPorts {
   readonly publish: Emit;
 }
 
-/** Events of the moment: they are shown, but a resume does not need them. */
-const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry"]);
+/** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
+const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
+
+/** A title that takes longer is not worth waiting for. */
+const TITLE_MS = 10_000;
 
 export class Session {
   readonly id: string;
   readonly #ports: SessionPorts;
+  readonly #roots: readonly string[];
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
   /** As they were when the last tool call began. */
   #rules: FileRules;
-  readonly #state: SessionState = { folder: "", plan: [] };
+  /** What the model has read. */
+  readonly #read: ReadFiles;
+  readonly #state: SessionState;
   readonly #spending: Spending;
-  /** Names of tools that are switched off. */
-  readonly #off: Set<string>;
+  readonly #recorder: Recorder;
+  /** Tools that the user has switched by hand. */
+  readonly #switched: Map<string, boolean>;
   /** As they are in the store. */
-  readonly #history: Message[] = [];
+  readonly #history: Message[];
+  /** What is remembered, as it is in the store. */
+  #remembered = "";
+  #stored: boolean;
+  /** The last turn may have no end: it gets one before anything else. */
+  #cutOff = false;
+  #titled: boolean;
+  #titling: Promise<void> = Promise.resolve();
+  readonly #closing = new AbortController();
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
 
+  /**
+   * A new conversation, or the stored one of this id as it was left: a turn that the end of its process has cut off
+   * gets its end now. Nobody else may have it open.
+   */
   constructor(id: string, roots: readonly string[], ports: SessionPorts) {
     this.id = id;
     this.#ports = ports;
-    this.#rules = ports.config;
-    this.#workspace = new Workspace({
+    this.#roots = roots;
+    const { config, store } = ports;
+    this.#rules = config;
+    store.reopen(id);
+    this.#stored = store.session(id) !== undefined;
+    this.#history = this.#stored ? [...store.messages(id)] : [];
+    const memory = readMemory(this.#stored ? store.memory(id) : {});
+    this.#read = {
+      known: new Map(Object.entries(memory.read.known)),
+      shown: new Map(Object.entries(memory.read.shown)),
+    };
+    this.#workspace = new Workspace(
+      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#mayRead(path) },
+      this.#read,
+    );
+    this.#state = { folder: memory.folder, plan: memory.plan };
+    this.#switched = new Map(Object.entries(memory.tools));
+    this.#titled = memory.titled;
+    const { spent } = config;
+    this.#spending = new Spending(config, spent?.date === today() ? spent.amount : 0, today(), memory.spent);
+    if (this.#stored) this.#mend();
+    this.#recorder = new Recorder({
+      session: id,
       roots,
-      editor: ports.editor,
-      journal: ports.store.writes,
-      mayRead: (path) => this.#mayRead(path),
+      store: store.checkpoints,
+      turn: () => store.turn(id),
     });
-    this.#off = new Set(ports.config.tools_off);
-    const today = new Date().toISOString().slice(0, 10);
-    const { spent } = ports.config;
-    this.#spending = new Spending(ports.config, spent?.date === today ? spent.amount : 0, today);
-    ports.store.createSession({ id, root: roots[0] ?? "", model: ports.config.model });
   }
 
   /** Runs one turn, after those asked for before it. */
@@ -83,11 +122,16 @@ export class Session {
 
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
-    if (!this.#off.delete(name)) this.#off.add(name);
+    this.#switched.set(name, !this.#isOn(name));
+    if (this.#stored) this.#append({});
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
-    return this.#offered().map(({ name }) => ({ name, on: !this.#off.has(name) }));
+    return this.#offered().map(({ name }) => ({ name, on: this.#isOn(name) }));
+  }
+
+  #isOn(name: string): boolean {
+    return this.#switched.get(name) ?? !this.#ports.config.tools_off.includes(name);
   }
 
   /** The tools that this client makes possible. */
@@ -101,26 +145,65 @@ export class Session {
     this.#running?.abort();
   }
 
+  /** Ends what runs; resolves when nothing more will be stored or published. */
+  async close(): Promise<void> {
+    this.cancel();
+    this.#closing.abort();
+    await this.#queue;
+    await this.#titling;
+  }
+
+  /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(text: string): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
-    this.#emit({ type: "turn_started", text });
     try {
+      this.#begin(text);
       const end = await runTurn(text, this.#turnPorts(), controller.signal);
+      const untitled = this.#takeTitling(end);
       this.#emit(
         end.type === "stopped"
           ? { type: "turn_done", reason: end.reason }
           : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
       );
+      if (untitled) this.#askTitle(text);
       return end;
+    } catch (error) {
+      // Nothing that is not stored may be shown, so this turn cannot even end as others do.
+      this.#cutOff = true;
+      controller.abort();
+      if (error instanceof TurnError) return { type: "failed", error };
+      throw error;
     } finally {
       this.#running = undefined;
     }
   }
 
+  #begin(text: string): void {
+    const { store, config } = this.#ports;
+    if (!this.#stored) {
+      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model });
+      this.#stored = true;
+    }
+    if (this.#cutOff) this.#mend();
+    this.#cutOff = false;
+    this.#emit({ type: "turn_started", text });
+    const title = store.session(this.id)?.title;
+    if (store.turn(this.id) === 1 && title !== undefined) this.#emit({ type: "title", title });
+  }
+
+  /** A conversation with a call that has no result, or a question without an answer, is never sent. */
+  #mend(): void {
+    const { store } = this.#ports;
+    const turn = store.turn(this.id);
+    const events = store.events(this.id, { first: turn, last: turn, without: ["file_modified"] });
+    const { messages, events: ends } = missing(this.#history, events, store.countMessages(this.id, turn) > 0);
+    if (messages.length > 0 || ends.length > 0) this.#append({ messages, events: ends });
+  }
+
   #turnPorts() {
-    const { config, store, model, system, ask, offers } = this.#ports;
-    const tools = this.#offered().filter(({ name }) => !this.#off.has(name));
+    const { config, model, system, ask, offers } = this.#ports;
+    const tools = this.#offered().filter(({ name }) => this.#isOn(name));
     return {
       model,
       system,
@@ -128,6 +211,7 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
+      checkpoints: this.#recorder,
       spending: this.#spending,
       price: config.price,
       maxIterations: config.max_iterations,
@@ -140,10 +224,7 @@ export class Session {
         for (const touch of touches) this.#allowed.add(allowKey(touch));
       },
       history: () => this.#history,
-      append: (message: Message) => {
-        store.appendMessage(this.id, message);
-        this.#history.push(message);
-      },
+      append: (message: Message) => this.#append({ messages: [message] }),
     };
   }
 
@@ -159,8 +240,66 @@ export class Session {
     return allowed ? { verdict: "allow", rule: "allowed for this session" } : decision;
   }
 
+  /** True once: after the first turn that has come to an end of its own. */
+  #takeTitling(end: TurnEnd): boolean {
+    if (this.#titled || !this.#ports.config.title || end.type !== "stopped") return false;
+    this.#titled = end.reason !== "cancelled" && end.reason !== "refused";
+    return this.#titled;
+  }
+
+  /** Nobody waits for it. */
+  #askTitle(question: string): void {
+    const answer = this.#history.findLast(({ role }) => role === "assistant")?.text ?? "";
+    this.#titling = this.#title(question, answer).catch(() => {
+      // The first line of the question stays the title.
+    });
+  }
+
+  async #title(question: string, answer: string): Promise<void> {
+    const { model, store, config } = this.#ports;
+    const known = store.session(this.id)?.title ?? "";
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
+    const { title, usage } = await askTitle(model, { question, answer }, signal);
+    if (usage !== undefined) {
+      const cost = costOf(usage, config.price);
+      this.#spending.add(usage, cost, today());
+      const paid = cost === undefined ? {} : { cost };
+      this.#emit({ type: "usage", usage, window: model.contextWindow, ...paid, purpose: "title" });
+    }
+    if (title !== undefined && store.retitle(this.id, known, title)) this.#emit({ type: "title", title });
+  }
+
+  #memory(): Memory {
+    const { folder, plan } = this.#state;
+    return {
+      folder,
+      plan: [...plan],
+      tools: Object.fromEntries(this.#switched),
+      read: {
+        known: Object.fromEntries(this.#read.known),
+        shown: Object.fromEntries(this.#read.shown),
+      },
+      spent: this.#spending.session,
+      titled: this.#titled,
+    };
+  }
+
+  /** With what is remembered by now, so that both are always of the same moment. */
+  #append(entries: Entries): void {
+    const memory = this.#memory();
+    const text = JSON.stringify(memory);
+    this.#ports.store.append(this.id, text === this.#remembered ? entries : { ...entries, memory });
+    this.#remembered = text;
+    this.#history.push(...entries.messages ?? []);
+  }
+
   #emit(event: AgentEvent): void {
-    if (!TRANSIENT.has(event.type)) this.#ports.store.appendEvent(this.id, event);
+    if (event.type === "turn_done" || event.type === "turn_failed") this.#append({ events: [event] });
+    else if (!TRANSIENT.has(event.type)) this.#ports.store.append(this.id, { events: [event] });
     this.#ports.publish(event);
   }
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
 }

@@ -86,6 +86,8 @@ const shared = {
   ...Budget.shape,
   /** Names of tools that are not offered to the model. */
   tools_off: list(z.string()).default([]),
+  /** After the first turn the model is asked for a title. */
+  title: z.boolean().default(true),
 };
 
 /** The user's options as lua/agent/config.lua sends them; only what the supervisor and the engine use. */

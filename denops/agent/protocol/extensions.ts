@@ -99,6 +99,10 @@ export const InitializeMeta = z.object({
 });
 export type InitializeMeta = z.infer<typeof InitializeMeta>;
 
+/** `_meta["agent.nvim"]` of a stored user message: the turn that it began, and when (milliseconds since 1970). */
+export const TurnMeta = z.object({ turn: z.int(), time: z.number() });
+export type TurnMeta = z.infer<typeof TurnMeta>;
+
 /** `_meta["agent.nvim"]` of a tool call or its update. */
 export const ToolMeta = z.object({
   tool: z.string().optional(),

@@ -4,6 +4,7 @@ import type { ToolStart } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/messages.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
+import { type KeptPorts, runKept } from "./kept.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
 import type { Repeats } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
@@ -16,7 +17,7 @@ const MANY_CALLS = 8;
 /** Characters of a tool's name as a model made it up. */
 const LONGEST_NAME = 80;
 
-export interface BatchPorts extends PermissionPorts {
+export interface BatchPorts extends PermissionPorts, KeptPorts {
   readonly tools: readonly Tool[];
   readonly context: Omit<ToolContext, "callId" | "images">;
   /** Undefined where there are no language servers. */
@@ -115,10 +116,15 @@ async function runCall(
     signal.throwIfAborted();
     const permitted = await permissions.decide(prepared, loop);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
+    // The answer may have taken long: what is to be written must still be where it was.
+    for (const { access, path } of prepared.touches) {
+      if (access === "write") await workspace.resolve(path.path);
+    }
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
-    const result = await prepared.run(signal, permitted.command);
-    for (const change of result.changes ?? []) ports.emit({ type: "file_modified", id: call.id, change });
+    const result = tool.readOnly
+      ? await prepared.run(signal, permitted.command)
+      : await runKept(call.id, prepared, permitted.command, ports, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.

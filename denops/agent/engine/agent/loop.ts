@@ -8,6 +8,7 @@ import type { Price } from "../../protocol/config.ts";
 import { costOf, type Spending } from "./budget.ts";
 import { controlPacket } from "./control.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
+import { partialAnswer } from "./interrupted.ts";
 import { Repeats } from "./repeats.ts";
 import { runStep } from "./step.ts";
 
@@ -16,11 +17,6 @@ const MOST_CONTINUATIONS = 3;
 
 /** Errors that are named when the turn may not end yet. */
 const MOST_ERRORS = 20;
-
-const INTERRUPTED = "[The answer was interrupted here.]";
-
-/** Characters of an interrupted answer that stay in the history: one that ran away must not fill the window. */
-const LONGEST_PARTIAL = 20_000;
 
 export interface TurnPorts extends BatchPorts {
   readonly spending: Spending;
@@ -83,7 +79,7 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
   for (let iteration = 1; iteration <= ports.maxIterations; iteration++) {
     if (!await mayGoOn(ports, signal)) {
       // The last message is the user's, or a tool's: it gets an answer, as ever.
-      ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
+      ports.append(partialAnswer(""));
       return { type: "stopped", reason: signal.aborted ? "cancelled" : "end_turn" };
     }
     const messages = ports.history();
@@ -92,8 +88,7 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
     const end = await runStep(ports.model, prompt, ports.tools, knownIds, emit, signal);
     if (end.type !== "answered") {
       // Every question keeps an answer, so that roles alternate in what the model gets next.
-      const partial = end.text.trim() === "" ? INTERRUPTED : `${middleCut(end.text)}\n${INTERRUPTED}`;
-      ports.append({ role: "assistant", text: partial, calls: [], reasoning: [] });
+      ports.append(partialAnswer(end.text));
       return end.type === "failed" ? end : { type: "stopped", reason: "cancelled" };
     }
     ports.append(end.message);
@@ -127,19 +122,12 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
     const memory = { repeats, iteration, images: new ImageRoom(ports.model.sees, messages) };
     for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
     if (signal.aborted) {
-      ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
+      ports.append(partialAnswer(""));
       return { type: "stopped", reason: "cancelled" };
     }
   }
-  ports.append({ role: "assistant", text: INTERRUPTED, calls: [], reasoning: [] });
+  ports.append(partialAnswer(""));
   return { type: "stopped", reason: "max_iterations" };
-}
-
-function middleCut(text: string): string {
-  const left = text.length - LONGEST_PARTIAL;
-  if (left <= 0) return text;
-  const half = LONGEST_PARTIAL / 2;
-  return `${text.slice(0, half)}\n[${left} characters left out]\n${text.slice(-half)}`;
 }
 
 /** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */

@@ -18,6 +18,8 @@ export interface Prompt {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
+  /** False: no reasoning, even where the model can. */
+  readonly think?: boolean;
 }
 
 export interface Model {
@@ -113,7 +115,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         messages: abilities.sees ? prompt.messages : withoutImages(prompt.messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think,
+        think: abilities.think && prompt.think !== false,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };

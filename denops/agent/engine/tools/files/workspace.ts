@@ -9,8 +9,9 @@ import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
 import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
-import { type FileInfo, fileInfo, lookups, writeAtomic } from "./disk.ts";
-import { decodeText, encodeText, PLAIN, type TextFormat } from "./text.ts";
+import { decodeText, encodeText, PLAIN, type TextFormat } from "../../core/text.ts";
+import { writeAtomic } from "../../core/write_atomic.ts";
+import { type FileInfo, fileInfo, lookups } from "./disk.ts";
 
 /** Larger files are not edited: a diff of them helps nobody. */
 const LARGEST_TEXT = 20_000_000;
@@ -39,7 +40,7 @@ export interface WorkspaceOptions {
 export type AskRead = (path: ResolvedPath, reason: string) => Promise<void>;
 
 /** What the model knows of the files. */
-interface Memory {
+export interface ReadFiles {
   /** Texts of unsaved buffers as the model was last shown them, by path. */
   readonly shown: Map<string, string>;
   /** Versions of files that the model has read or written, by path. */
@@ -61,7 +62,7 @@ export class Workspace {
 
   constructor(
     options: WorkspaceOptions,
-    memory: Memory = { shown: new Map(), known: new Map() },
+    memory: ReadFiles = { shown: new Map(), known: new Map() },
     askRead?: AskRead,
   ) {
     this.#roots = options.roots;

@@ -6,8 +6,8 @@ import type { LspDiagnostic, LspLocation, LspSymbol } from "../../../protocol/ls
 import type { Decision } from "../../../policy/file_access.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../core/errors.ts";
+import { splitLines } from "../../core/text.ts";
 import { AskedAbout } from "../files/asked_about.ts";
-import { splitLines } from "../files/text.ts";
 import { shownPath, type Workspace } from "../files/workspace.ts";
 import { leftOutNote } from "../search/format.ts";
 
