@@ -5,7 +5,7 @@ import { LspResponse } from "../protocol/lsp.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
 import { fileRules, hiddenFiles, patternProblems, ruleText } from "../policy/rules.ts";
 import { screenUpdates, toolUpdate } from "./acp_updates.ts";
-import { ApprovalLog } from "./approval_log.ts";
+import { ApprovalLog, logLines } from "./approval_log.ts";
 import { confined } from "./confine.ts";
 import type { EditorQuestions } from "./editor_questions.ts";
 import { Engine, type EngineEvents } from "./engine.ts";
@@ -233,11 +233,7 @@ class Parts {
   }
 
   async logLines(): Promise<readonly string[]> {
-    const entries = await this.log.entries();
-    return entries.filter(({ root }) => root === this.root)
-      .map(({ time, title, answer, rule }) =>
-        `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${rule})`
-      );
+    return logLines((await this.log.entries()).filter(({ root }) => root === this.root));
   }
 
   #gateContext(chat: number): GateContext {
