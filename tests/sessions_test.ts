@@ -1,288 +1,281 @@
-/** Conversations outlive Neovim, the supervisor and the engine. Whole program. */
+/** Stored conversations over the protocol: several engines on one project, titles, and what a user does with a list. */
+import { methods, RequestError } from "@agentclientprotocol/sdk";
 import assert from "node:assert/strict";
-import { type AgentOptions, type RunningAgent, startAgent } from "./support/agent.ts";
-import { say, transcript, waitForChat, waitForTurn } from "./support/chat.ts";
-import { expectScreen } from "./support/screenshot.ts";
-import { reached } from "./support/server.ts";
+import { join } from "node:path";
+import { TITLE_SYSTEM } from "../denops/agent/engine/agent/title.ts";
+import { MIGRATIONS } from "../denops/agent/engine/store/migrations.ts";
+import { Database } from "../denops/agent/engine/store/database.ts";
+import { WIRES } from "../denops/agent/protocol/providers.ts";
+import { answerText, type EngineClient, startEngine } from "./support/acp.ts";
+import { startEngine as startConversation } from "./support/engine_session.ts";
+import { waitUntil } from "./support/project.ts";
 
-/** Not asked for a title, so that each request is one of the script's. */
-const OPTIONS = "title = false";
-
-const TALK = `
-think The project comes first.
-say I look at it.
-call list_directory {"path": "."}
-call read_file {"path": "src/greet.ts"}
----
-say Now I rename it.
-call edit_file {"path": "src/greet.ts", "old_str": "greet", "new_str": "salute"}
-call read_file {"path": "src/missing.ts"}
-usage 1200 85
----
-say Done: it is **salute** now.
-usage 2000 34
----
-say Half of an answer
-wait never
-`;
-
-function start(options: Partial<AgentOptions> & { readonly script: string }): Promise<RunningAgent> {
-  return startAgent({ options: OPTIONS, ...options });
+async function rows(engine: EngineClient, archived = false) {
+  return (await engine.ask("session_list", { archived })).sessions;
 }
 
-/** Another Neovim on the same project, after the first has ended or beside it. */
-function another(agent: RunningAgent, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
-  return start({ script: "", beside: agent, ...options });
+async function titleOf(engine: EngineClient, session: string): Promise<string | undefined> {
+  return (await rows(engine)).find(({ sessionId }) => sessionId === session)?.title;
 }
 
-/** All lines of the current chat's transcript. */
-function lines({ nvim }: RunningAgent): Promise<readonly string[]> {
-  return nvim.lua(
-    `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript, 0, -1, false)`,
+/** The titles that the client was told, in order. */
+function told(engine: EngineClient): readonly string[] {
+  return engine.seen.flatMap((entry) =>
+    entry.type === "update" && entry.update.sessionUpdate === "session_info_update"
+      ? [entry.update.title ?? ""]
+      : []
   );
 }
 
-/** The newest request's messages, as the model got them. */
-function sent({ server }: RunningAgent): string {
-  return JSON.stringify(server.requests.at(-1)?.body);
-}
-
-/** Plays TALK up to the stopped answer. */
-async function talk(agent: RunningAgent): Promise<void> {
-  const { nvim } = agent;
-  await nvim.command("Agent rename greet to salute");
-  await waitForChat(nvim, "Done: it is **salute** now.");
-  await waitForTurn(nvim);
-  await say(nvim, "Tell me more");
-  await waitForChat(nvim, "Half of an answer");
-  await nvim.keys("<C-c>");
-  await waitForTurn(nvim);
-}
-
-Deno.test("after a restart :Agent resume shows what was there, and the model is sent all of it", async () => {
-  await using agent = await start({ script: TALK });
-  await talk(agent);
-  const before = await lines(agent);
-  await agent.nvim.quit();
-
-  await using again = await another(agent, { files: ["README.md"] });
-  const { nvim, server } = again;
-  await nvim.command("Agent resume");
-  await waitForChat(nvim, "Half of an answer");
-  assert.deepEqual(await lines(again), before);
-  await nvim.waitForScreen("rename greet to salute · scripted · 2k of 128k tokens · ready");
-  await expectScreen(nvim, "resumed-80x24");
-
-  server.play("new-history\nexpect Go on\nsay As I said.");
-  await say(nvim, "Go on");
-  await waitForChat(nvim, "As I said.");
-  for (const text of ["rename greet to salute", "Edited src/greet.ts", "Half of an answer", "Go on"]) {
-    assert.ok(sent(again).includes(text), text);
+async function refusal(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+  } catch (error) {
+    if (error instanceof RequestError) return error.message;
+    throw error;
   }
-  assert.deepEqual(server.problems, []);
-  assert.deepEqual((await lines(again)).slice(0, before.length), before);
+  throw new Error("it was not refused");
+}
+
+Deno.test("a conversation has one writer: a second engine gets one line, until the first has closed it or died", async () => {
+  await using first = await startEngine({ script: "say One.\nnew-history\nrepeat" });
+  const session = await first.open();
+  await first.prompt(session, "Hello");
+  await using second = await startEngine({ script: "", beside: first });
+  const elsewhere = "This conversation is open in another Neovim. Close it there, or fork it.";
+  assert.equal(await refusal(second.resume(session)), elsewhere);
+  const deletion = second.agent.request(methods.agent.session.delete, { sessionId: session });
+  assert.match(await refusal(deletion), /open in another Neovim/);
+  assert.deepEqual((await rows(second)).map(({ open }) => open), [true]);
+  assert.deepEqual((await rows(first)).map(({ open }) => open), [false], "it is this engine's own");
+  // What is open elsewhere can be forked, and read.
+  const fork = await second.ask("session_fork", { sessionId: session });
+  await second.resume(fork.sessionId);
+  assert.equal(await second.prompt(fork.sessionId, "And here?"), "end_turn");
+  assert.ok((await second.ask("session_history", { sessionId: session, turns: 5 })).entries.length > 0);
+  await first.agent.request(methods.agent.session.close, { sessionId: session });
+  await second.resume(session);
+  await second.kill();
+  await using third = await startEngine({ script: "", beside: first });
+  await third.resume(session);
+  assert.equal(await third.prompt(session, "Still there?"), "end_turn");
+  assert.deepEqual(first.server.problems, []);
+  const locks = await Array.fromAsync(Deno.readDir(first.state.path("locks")));
+  assert.ok(locks.some(({ name }) => name === session));
 });
 
-Deno.test("the list: newest first, with what there was; the one that is open here is gone back to", async () => {
-  await using agent = await start({
-    script: "say One.\nusage 1500 12\n---\nnew-history\nsay Two.\nusage 10 2",
+Deno.test("two engines write to one database at once, and nothing of either is missing", async () => {
+  await using first = await startEngine({ script: "flood 300\nslow 1\nsay The end.\nrepeat" });
+  await using second = await startEngine({ script: "", beside: first });
+  const engines = [first, second];
+  const sessions = await Promise.all(engines.map((engine) => engine.open()));
+  const turns = engines.map(async (engine, at) => {
+    for (let turn = 1; turn <= 4; turn++) {
+      assert.equal(await engine.prompt(sessions[at] ?? "", `Turn ${turn} of ${at}`), "end_turn");
+    }
   });
-  const { nvim } = agent;
-  await nvim.command("Agent the first question");
-  await waitForChat(nvim, "One.");
-  await waitForTurn(nvim);
-  await nvim.command("Agent new");
-  await nvim.command("Agent the second question");
-  await waitForChat(nvim, "Two.");
-  await waitForTurn(nvim);
-  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-  await nvim.waitForScreen(/1: the second question · \d\d:\d\d · 1 turn · 0 files · \d+ tokens/);
-  await nvim.waitForScreen(/2: the first question · \d\d:\d\d · 1 turn · 0 files · [\d.]+k? tokens/);
-  await nvim.keys("2<CR>");
-  await waitForChat(nvim, "One.");
-  assert.equal(await nvim.lua(`return require("agent.chat").current().id`), 1);
-  await nvim.keys("<Esc><Cmd>Agent chats<CR>");
-  await nvim.waitForScreen(/2: 2 {2}ready {2}the second question/);
+  await Promise.all(turns);
+  for (const [at, engine] of engines.entries()) {
+    const session = sessions[at] ?? "";
+    const other = engines[1 - at] ?? engine;
+    const { entries } = await other.ask("session_history", { sessionId: session, turns: 50 });
+    const texts = entries.flatMap((entry) =>
+      entry.type === "update" && entry.update.sessionUpdate === "agent_message_chunk"
+        ? [JSON.parse(JSON.stringify(entry.update)).content.text]
+        : []
+    );
+    assert.equal(texts.length, 4);
+    assert.equal(texts.join(""), answerText(engine.seen, session));
+    assert.equal(entries.filter(({ type }) => type === "turn_done").length, 4);
+  }
+  assert.deepEqual((await rows(first)).map(({ turns }) => turns), [4, 4]);
 });
 
-Deno.test("two Neovims: the second one is told what to do, and goes on with a copy", async () => {
-  await using agent = await start({ script: TALK });
-  await talk(agent);
-  await using second = await another(agent);
-  const { nvim, server } = second;
-  await nvim.command("Agent sessions");
-  await nvim.waitForScreen("open in another Neovim");
-  await nvim.keys("1<CR>");
-  await waitForChat(nvim, "open in another Neovim. To go on with a copy of it: :Agent fork");
-  server.play("new-history\nexpect Mine now\nsay A copy it is.");
-  await say(nvim, "Mine now");
-  await waitForChat(nvim, "This conversation is open in another Neovim.");
-  await waitForTurn(nvim);
-  assert.equal(server.requests.length, 4);
-  await nvim.keys("<Esc><Cmd>Agent fork<CR>");
-  await nvim.waitFor(`require("agent.chat").current().id == 2`);
-  await waitForChat(nvim, "Half of an answer");
-  await say(nvim, "Mine now");
-  await waitForChat(nvim, "A copy it is.");
-  assert.ok(sent(second).includes("Edited src/greet.ts"));
-  // The first one's goes on untouched.
-  server.play("new-history\nexpect Still mine\nexpect-not Mine now\nsay Yours.");
-  await say(agent.nvim, "Still mine");
-  await waitForChat(agent.nvim, "Yours.");
-  assert.deepEqual(server.problems, []);
+for (const wire of WIRES) {
+  Deno.test(`${wire}: after the first turn the model gives the title, once, and nothing waits for it`, async () => {
+    await using engine = await startEngine({
+      wire,
+      script: "say The parser was wrong.\n---\nsay Two.\n---\nsay Three.",
+      titles: 'wait title\nsay **"Fix the parser"**.\nsay More words',
+    });
+    const session = await engine.open();
+    assert.equal(await engine.prompt(session, "\nWhy does it fail?\nPlease look."), "end_turn");
+    await engine.server.reached("title");
+    assert.equal(await titleOf(engine, session), "Why does it fail?");
+    assert.equal(await engine.prompt(session, "And now?"), "end_turn");
+    engine.server.release("title");
+    await waitUntil("the title", async () => await titleOf(engine, session) === "Fix the parser");
+    assert.equal(await engine.prompt(session, "And then?"), "end_turn");
+    assert.deepEqual(told(engine), ["Why does it fail?", "Fix the parser"]);
+    const [asked, ...more] = engine.server.titleRequests;
+    assert.deepEqual(more, []);
+    const body = JSON.stringify(asked);
+    assert.ok(body.includes(TITLE_SYSTEM) && body.includes("The parser was wrong."), body);
+    assert.ok(!body.includes('"tools"'), body);
+    assert.deepEqual(engine.server.problems, []);
+  });
+}
+
+for (
+  const [what, titles] of [
+    ["fails", "status 500\nrepeat"],
+    ["says nothing", "say  "],
+    ["breaks off", "say Half a\ncut"],
+  ] as const
+) {
+  Deno.test(`where the title ${what} the first line of the message stays, and nothing is tried again`, async () => {
+    await using engine = await startEngine({ script: "say One.\nrepeat", titles });
+    const session = await engine.open();
+    await engine.prompt(session, "Why does it fail?");
+    await waitUntil("the request", () => engine.server.titleRequests.length === 1);
+    await engine.prompt(session, "Again");
+    await engine.agent.request(methods.agent.session.close, { sessionId: session });
+    assert.equal(await titleOf(engine, session), "Why does it fail?");
+    assert.equal(engine.server.titleRequests.length, 1);
+  });
+}
+
+Deno.test("a title that the user has given stays, and a close does not wait for the model's", async () => {
+  await using engine = await startEngine({
+    script: "say One.\nrepeat",
+    titles: "wait title\nsay Never\nrepeat",
+  });
+  const session = await engine.open();
+  await engine.prompt(session, "Why?");
+  await engine.server.reached("title");
+  await engine.ask("session_rename", { sessionId: session, title: "Mine" });
+  engine.server.release("title");
+  await engine.prompt(session, "Go on");
+  const started = performance.now();
+  await engine.agent.request(methods.agent.session.close, { sessionId: session });
+  assert.ok(performance.now() - started < 2_000);
+  assert.equal(await titleOf(engine, session), "Mine");
+  assert.deepEqual(told(engine), ["Why?", "Mine"]);
 });
 
-Deno.test("a fork at a message goes back to before it, with the message to be changed", async () => {
-  await using agent = await start({ script: TALK });
-  const { nvim, server } = agent;
-  await talk(agent);
-  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
-  await nvim.keys("<Esc>gg/Tell me<CR><Cmd>Agent fork<CR>");
-  await nvim.waitFor(`require("agent.chat").current().id == 2`);
-  await waitForChat(nvim, "Done: it is **salute** now.");
-  assert.ok(!(await lines(agent)).includes("Tell me more"));
-  await nvim.waitFor(`require("agent.chat").current().input:text() == "Tell me more"`);
-  server.play("new-history\nexpect Tell me more, please\nsay With pleasure.");
-  await nvim.keys("<Esc>A, please<Esc><CR>");
-  await waitForChat(nvim, "With pleasure.");
-  assert.ok(!sent(agent).includes("Half of an answer"));
-  assert.deepEqual(server.problems, []);
-
-  // Before the first message there is nothing: a new conversation, with the message.
-  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
-  await nvim.keys("<Esc>gg<Cmd>Agent fork<CR>");
-  await nvim.waitFor(`require("agent.chat").current().input:text() == "rename greet to salute"`);
-  assert.deepEqual(await lines(agent), [""]);
+Deno.test("switched off, nothing asks for a title", async () => {
+  await using engine = await startConversation({ script: "say One.\nrepeat", config: { title: false } });
+  for (const text of ["First", "Second"]) await engine.prompt(text);
+  await engine.session.close();
+  assert.deepEqual(engine.server.titleRequests, []);
 });
 
-Deno.test("rename, archive and delete", async () => {
-  await using agent = await start({ script: TALK });
-  const { nvim } = agent;
-  await nvim.lua(`_G.changed = {}
-    vim.api.nvim_create_autocmd("User", { pattern = "AgentSessionChanged", callback = function(event)
-      table.insert(_G.changed, event.data.chat .. " " .. event.data.title)
-    end })`);
-  await talk(agent);
-  await nvim.keys('<Esc><Cmd>Agent rename "The great renaming"<CR>');
-  await nvim.waitForScreen("The great renaming · scripted");
-  assert.deepEqual(await nvim.lua("return _G.changed"), [
-    "1 ",
-    "1 rename greet to salute",
-    "1 The great renaming",
-  ]);
-
-  await nvim.command("Agent archive");
-  await nvim.waitForScreen("archived; :Agent archive brings it back");
-  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-  await nvim.waitForScreen("1: Archived ones …");
-  await nvim.keys("1<CR>");
-  await nvim.waitForScreen(/1: The great renaming · /);
-  await nvim.keys("<CR>");
-  await nvim.command("Agent archive");
-  await nvim.waitForScreen("back among the sessions");
-
-  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
-  await nvim.waitForScreen("Delete The great renaming?");
-  await nvim.keys("1<CR>");
-  assert.equal((await nvim.lua<readonly unknown[]>(`return require("agent.chat").list()`)).length, 1);
-  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
-  await nvim.waitForScreen("Delete The great renaming?");
-  await nvim.keys("2<CR>");
-  await nvim.waitForScreen("the session is deleted");
-  await nvim.waitForScreenGone("Agent ──");
-  assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat/1$')"), -1);
-  await nvim.command("Agent resume");
-  await nvim.waitForScreen("this project has no sessions yet");
+Deno.test("a turn that failed or was stopped asks for no title", async () => {
+  await using engine = await startEngine({ script: "status 401\n---\nsay Half\nwait here\n---\nsay Whole." });
+  const session = await engine.open();
+  await refusal(engine.prompt(session, "First"));
+  const stopped = engine.prompt(session, "Second");
+  await engine.server.reached("here");
+  await engine.agent.notify(methods.agent.session.cancel, { sessionId: session });
+  assert.equal(await stopped, "cancelled");
+  assert.equal(engine.server.titleRequests.length, 0);
+  await engine.prompt(session, "Third");
+  await waitUntil("the title", async () => await titleOf(engine, session) === "Scripted title");
 });
 
-Deno.test("a search fills the quickfix list; an entry opens its session at the turn", async () => {
-  await using agent = await start({ script: TALK, files: ["README.md"] });
-  await talk(agent);
-  await agent.nvim.quit();
-  await using again = await another(agent, { files: ["README.md"] });
-  const { nvim } = again;
-  await nvim.command("Agent search Edited salute");
-  await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
-  const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
-    "return vim.fn.getqflist({ title = true, items = true })",
+Deno.test("renamed, archived, deleted: the list says so, and what is deleted cannot be opened", async () => {
+  await using engine = await startEngine({ script: "say One.\nrepeat" });
+  const sessions: string[] = [];
+  for (const text of ["First", "Second", "Third"]) {
+    const session = await engine.open();
+    await engine.prompt(session, text);
+    await waitUntil("the title", async () => await titleOf(engine, session) === "Scripted title");
+    sessions.push(session);
+  }
+  const [first = "", second = "", third = ""] = sessions;
+  await engine.ask("session_rename", { sessionId: first, title: "A name" });
+  await engine.ask("session_archive", { sessionId: second, archived: true });
+  await engine.ask("session_delete", { sessionId: third });
+  assert.deepEqual((await rows(engine)).map(({ title }) => title), ["A name"]);
+  assert.deepEqual((await rows(engine, true)).map(({ sessionId }) => sessionId), [second]);
+  await engine.ask("session_archive", { sessionId: second, archived: false });
+  assert.equal((await rows(engine)).length, 2);
+  assert.match(await refusal(engine.resume(third)), /not found/i);
+  assert.match(await refusal(engine.prompt(third, "Hello")), /no session/);
+  assert.match(
+    await refusal(engine.ask("session_rename", { sessionId: third, title: "x" })),
+    /no conversation/,
   );
-  assert.equal(list.title, "Agent: Edited salute");
-  assert.match(list.items[0]?.text ?? "", /Edited src\/greet\.ts/);
-  for (const jump of ["<CR>", "<Esc><Cmd>Agent toggle<CR><Cmd>cc 1<CR>"]) {
-    await nvim.keys(jump);
-    await waitForChat(nvim, "rename greet to salute");
-    await nvim.waitFor(`vim.bo.filetype == "agent"`);
-    assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "rename greet to salute");
-  }
-  // The file is where it was, under the chat.
-  await nvim.keys("q");
-  assert.equal(await nvim.lua(`return vim.fn.bufwinnr("README.md") > 0`), true);
-  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
-
-  await nvim.command("cclose");
-  await nvim.keys("<Cmd>Agent! search Half answer<CR>");
-  await nvim.waitForScreen(/1: rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
-  await nvim.keys("1<CR>");
-  await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);
-  await nvim.command("Agent search nowhere_at_all");
-  await nvim.waitForScreen("no session has nowhere_at_all");
+  // Deleting what is not there is what was wanted.
+  await engine.agent.request(methods.agent.session.delete, { sessionId: third });
+  assert.equal(await engine.prompt(first, "Go on"), "end_turn");
 });
 
-Deno.test("export: markdown into a buffer or a file, JSON by the name; nothing is overwritten unasked", async () => {
-  await using agent = await start({ script: TALK });
-  const { nvim, project } = agent;
-  await talk(agent);
-  await nvim.keys("<Esc><Cmd>Agent export talk.json<CR>");
-  await nvim.waitForScreen("written to talk.json");
-  assert.ok(JSON.stringify(JSON.parse(await project.read("talk.json"))).includes("Tell me more"));
-  await nvim.keys("<Esc><Cmd>Agent export README.md<CR>");
-  await nvim.waitForScreen("README.md exists");
-  assert.equal(await project.read("README.md"), "# demo\n");
-  await nvim.keys("<Esc><Cmd>Agent! export README.md<CR>");
-  await nvim.waitForScreen("written to README.md");
-  assert.match(await project.read("README.md"), /Done: it is \*\*salute\*\* now\./);
-  await nvim.keys("<Esc><Cmd>Agent export<CR>");
-  await nvim.waitFor(`vim.bo.filetype == "markdown"`);
-  const shown = await nvim.lua<readonly string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
-  assert.equal(shown.join("\n") + "\n", await project.read("README.md"));
+Deno.test("a fork goes on from where it was made, and the search and the export know both", async () => {
+  await using engine = await startEngine({
+    project: { "a.ts": "const a = 1;\n" },
+    script: 'call read_file {"path": "a.ts"}\n---\nsay It is a *constant*.\n---\n' +
+      'call edit_file {"path": "a.ts", "old_str": "= 1", "new_str": "= 2"}\n---\nsay Changed ``` it.\n---\nsay Forked.\nnew-history',
+  });
+  const session = await engine.open();
+  await engine.prompt(session, "What is a?");
+  await engine.prompt(session, "Change it");
+  const { sessionId: fork } = await engine.ask("session_fork", { sessionId: session, turn: 1 });
+  await engine.resume(fork);
+  await engine.prompt(fork, "Something else");
+  const sent = JSON.stringify(engine.server.requests.at(-1)?.body);
+  assert.ok(sent.includes("It is a *constant*.") && !sent.includes("Change it"), sent);
+  const { hits } = await engine.ask("session_search", { query: "CONST", limit: 10 });
+  assert.deepEqual(new Set(hits.map(({ sessionId }) => sessionId)), new Set([session, fork]));
+  assert.ok(hits.every(({ turn }) => turn === 1));
+  const markdown = (await engine.ask("session_export", { sessionId: session, format: "markdown" })).text;
+  for (
+    const part of [
+      "## You,",
+      "Change it",
+      "It is a *constant*.",
+      "<details><summary>✓ read a.ts 1 line</summary>",
+      "<details><summary>✓ edit a.ts +1 −1</summary>\n\n```diff\n--- a/a.ts\n+++ b/a.ts\n@@ -1,1 +1,1 @@\n" +
+      "-const a = 1;\n+const a = 2;\n```\n\n</details>",
+      "Changed ``` it.",
+    ]
+  ) assert.ok(markdown.includes(part), `${part} in ${markdown}`);
+  const json = JSON.parse((await engine.ask("session_export", { sessionId: session, format: "json" })).text);
+  assert.equal(json.version, 1);
+  assert.equal(json.session.id, session);
+  assert.deepEqual(json.messages.map(({ role }: { role: string }) => role), [
+    ...["user", "assistant", "tool", "assistant"],
+    ...["user", "assistant", "tool", "assistant"],
+  ]);
+  assert.deepEqual(engine.server.problems, []);
 });
 
-Deno.test("a long session: keys alone lead up to the first message", async () => {
-  await using agent = await start({ script: "repeat\nsay Yes." });
-  const { nvim } = agent;
-  await nvim.command("Agent question 1");
-  await waitForTurn(nvim);
-  const turns = 70;
-  for (let turn = 2; turn <= turns; turn++) {
-    await nvim.lua(`require("agent").send(...)`, `question ${turn}`);
-  }
-  await nvim.waitForScreen(`question ${turns}`, { timeout: 30_000 });
-  await waitForTurn(nvim);
-  const before = await lines(agent);
-  await nvim.quit();
-
-  await using again = await another(agent);
-  await again.nvim.command("Agent resume");
-  await waitForChat(again.nvim, `question ${turns}`);
-  await again.nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
-  await again.nvim.keys("<Esc>");
-  for (let press = 0; press < 200 && !again.nvim.text().includes("❯ question 1 "); press++) {
-    await again.nvim.keys(press % 2 === 0 ? "<C-u>" : "gg");
-  }
-  await waitForChat(again.nvim, "question 1");
-  await again.nvim.waitFor(`not require("agent.chat").current().older`);
-  assert.deepEqual(await lines(again), before);
+Deno.test("a long conversation is read page by page, from its end, and then is whole", async () => {
+  await using engine = await startEngine({ script: "say An answer.\nrepeat" });
+  const session = await engine.open();
+  for (let turn = 1; turn <= 7; turn++) await engine.prompt(session, `Question ${turn}`);
+  const questions: string[][] = [];
+  let before: number | undefined;
+  do {
+    const page = await engine.ask("session_history", {
+      sessionId: session,
+      turns: 3,
+      ...(before === undefined ? {} : { before }),
+    });
+    const texts = [...JSON.stringify(page.entries).matchAll(/Question (\d)/g)].map(([, number]) =>
+      number ?? ""
+    );
+    questions.unshift(texts);
+    before = page.before;
+  } while (before !== undefined);
+  assert.deepEqual(questions, [["1"], ["2", "3", "4"], ["5", "6", "7"]]);
 });
 
-Deno.test("an engine that is gone while a stored session is opened: it is read by another one", async () => {
-  await using agent = await start({ script: "say The first half\nwait here\nsay and the second." });
-  await agent.nvim.command("Agent Hello");
-  await reached(agent.server, "here");
-  await waitForChat(agent.nvim, "The first half");
-  agent.nvim.kill("SIGKILL");
-  await agent.nvim.exited;
-  await using again = await another(agent);
-  await again.nvim.command("Agent resume");
-  await waitForChat(again.nvim, "Interrupted.");
-  assert.deepEqual(await transcript(again.nvim), ["Hello", "The first half", "Interrupted."]);
+Deno.test("a database of a newer version: the engine says so in one line and ends", async () => {
+  await using first = await startEngine({ script: "say One." });
+  await first.open();
+  await first.kill();
+  {
+    using database = Database.openIn(first.state.root).database;
+    database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+  }
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", join(import.meta.dirname ?? "", "../denops/agent/engine/main.ts")]
+      .concat([`--state=${first.state.root}`, first.project.root]),
+    stdin: "null",
+  });
+  const { code, stderr } = await command.output();
+  assert.equal(code, 1);
+  const said = new TextDecoder().decode(stderr).trim();
+  assert.match(said, /^Cannot open .*agent\.db: a newer agent\.nvim has written it .* Update the plugin\.$/);
 });

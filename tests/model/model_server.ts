@@ -34,7 +34,7 @@ export interface ModelServerOptions {
   /** Keys of the test: none of them may be in a body or in a URL. */
   readonly secrets?: readonly string[];
   readonly model?: Partial<Model>;
-  /** What is answered to requests for a title, which the script does not see: "Scripted title" unless told. */
+  /** What is answered to requests for a title, which the script does not see: "Scripted title", for nothing. */
   readonly titles?: string;
 }
 
@@ -86,7 +86,7 @@ export class ModelServer implements AsyncDisposable {
 
   private constructor(script: string | Script, options: ModelServerOptions) {
     this.#answers = new Answers(parsed(script));
-    this.#titles = new Answers(parsed(options.titles ?? "say Scripted title\nrepeat"));
+    this.#titles = new Answers(parsed(options.titles ?? "say Scripted title\nusage 0 0\nrepeat"));
     this.#judge = new Judge(options.secrets ?? []);
     this.#model = {
       name: "scripted",

@@ -200,6 +200,7 @@ function engineConfig(server: ModelServer, wire: WireName = "openai_chat"): Engi
     request_timeout: 60,
     safe_to_write: [{ glob: "**/*", safe: true }, { glob: "**/.env", safe: false }],
     deny_read: [],
+    read_rules: { deny: [], ask: [] },
     tools_off: [],
     title: true,
     provider: {

@@ -37,6 +37,7 @@ export interface RunningEngine extends AsyncDisposable {
   readonly project: Scratch;
   /** Everything that was published, in order. */
   readonly events: readonly AgentEvent[];
+  readonly store: SqliteStore;
   readonly asked: readonly ApprovalRequest[];
   prompt(text: string): Promise<TurnEnd>;
   messages(): readonly Message[];
@@ -77,6 +78,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     server,
     project,
     events,
+    store,
     asked,
     messages,
     prompt: (text) => session.prompt(text),

@@ -17,6 +17,7 @@ import {
   AnswerMeta,
   type ApprovalMeta,
   EXTENSIONS,
+  FILE_RULES,
   InitializeMeta,
   LSP,
   META,
@@ -31,9 +32,10 @@ import {
 import { SEARCH } from "../protocol/search.ts";
 import { answerRequests, type Answers } from "./acp_requests.ts";
 import { acpCommands } from "./acp_commands.ts";
-import { extensionEditor, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
+import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
+import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
 import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
@@ -75,6 +77,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       ...options.sessionPorts(configOrError(config, options)),
       editor: editorOf(client, id, can),
       ask: asker(client, id),
+      ...(can.extensions.has(FILE_RULES) ? { fileRules: extensionRules(client, id) } : {}),
       offers: {
         ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
         ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
@@ -99,7 +102,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         agentCapabilities: {
           promptCapabilities: { embeddedContext: true },
           loadSession: true,
-          sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
+          sessionCapabilities: { list: {}, resume: {}, delete: {}, close: {}, additionalDirectories: {} },
           _meta: { [META]: { extensions: EXTENSIONS } },
         },
         authMethods: [],
@@ -118,7 +121,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
-  const answers: Answers = { ...open.answers(() => can) };
+  const answers: Answers = { ...sessionAnswers(options.archive, open, () => can) };
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }
 
@@ -155,7 +158,9 @@ function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities)
 function asker(client: AgentContext, sessionId: string): AskApproval {
   return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
     const { call, reason, diff, command } = asked;
-    const touches = [...asked.touches];
+    const touches = asked.touches.flatMap(({ access, ...touch }) =>
+      access === "list" ? [] : [{ access, ...touch }]
+    );
     const meta: ApprovalMeta = { reason, force: asked.force, touches, ...diffCounts(diff) };
     const toolCall = {
       toolCallId: call.id,

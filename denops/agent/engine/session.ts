@@ -5,20 +5,23 @@
 import { judgeCommand } from "../policy/command.ts";
 import { allowKey, decide } from "../policy/decide.ts";
 import { type Decision, mayRead } from "../policy/file_access.ts";
-import type { EngineConfig } from "../protocol/config.ts";
+import type { ResolvedPath } from "../policy/path.ts";
+import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import { costOf, Spending } from "./agent/budget.ts";
 import { missing } from "./agent/interrupted.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { type Memory, readMemory } from "./agent/memory.ts";
 import { askTitle } from "./agent/title.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
+import { Recorder } from "./checkpoint/recorder.ts";
 import { TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
+import { firstTitle } from "./core/title.ts";
 import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
-import type { Offers, PreparedCall, SessionState, Tool } from "./tools/define.ts";
-import { Workspace } from "./tools/files/workspace.ts";
+import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
+import { type ReadFiles, Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
   readonly config: EngineConfig;
@@ -28,6 +31,8 @@ export interface SessionPorts {
   readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
+  /** The rules on files of this moment; undefined where only those of the configuration are known. */
+  readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** What the client does for tools. */
   readonly offers: Partial<Offers>;
   readonly publish: Emit;
@@ -45,8 +50,13 @@ export class Session {
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
+  /** As they were when the last tool call began. */
+  #rules: FileRules;
+  /** What the model has read. */
+  readonly #read: ReadFiles;
   readonly #state: SessionState;
   readonly #spending: Spending;
+  readonly #recorder: Recorder;
   /** Tools that the user has switched by hand. */
   readonly #switched: Map<string, boolean>;
   /** As they are in the store. */
@@ -72,25 +82,31 @@ export class Session {
     this.#ports = ports;
     this.#roots = roots;
     const { config, store } = ports;
+    this.#rules = config;
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#history = this.#stored ? [...store.messages(id)] : [];
     const memory = readMemory(this.#stored ? store.memory(id) : {});
-    const { deny_read } = config;
-    const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
-    this.#workspace = new Workspace({
-      roots,
-      editor: ports.editor,
-      journal: store.writes,
-      read: memory.read,
-      mayRead: mayReadPath,
-    });
+    this.#read = {
+      known: new Map(Object.entries(memory.read.known)),
+      shown: new Map(Object.entries(memory.read.shown)),
+    };
+    this.#workspace = new Workspace(
+      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#mayRead(path) },
+      this.#read,
+    );
     this.#state = { folder: memory.folder, plan: memory.plan };
     this.#switched = new Map(Object.entries(memory.tools));
     this.#titled = memory.titled;
     const { spent } = config;
     this.#spending = new Spending(config, spent?.date === today() ? spent.amount : 0, today(), memory.spent);
     if (this.#stored) this.#mend();
+    this.#recorder = new Recorder({
+      session: id,
+      roots,
+      store: store.checkpoints,
+      turn: () => store.turn(id),
+    });
   }
 
   /** Runs one turn, after those asked for before it. */
@@ -196,12 +212,16 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
+      checkpoints: this.#recorder,
       spending: this.#spending,
       price: config.price,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
-      decide: (prepared: PreparedCall) => this.#decide(prepared),
-      allowForSession: ({ touches }: PreparedCall) => {
+      refreshRules: async () => {
+        this.#rules = await this.#ports.fileRules?.() ?? this.#rules;
+      },
+      decide: (prepared: PreparedCall, granted: ReadonlySet<string>) => this.#decide(prepared, granted),
+      allowForSession: (touches: readonly Touch[]) => {
         for (const touch of touches) this.#allowed.add(allowKey(touch));
       },
       history: () => this.#history,
@@ -210,9 +230,15 @@ export class Session {
   }
 
   /** A command always is a question: the other side's gate knows the rules, and answers for the user where it may. */
-  #decide({ touches, command }: PreparedCall): Decision {
-    if (command === undefined) return decide(touches, this.#ports.config, this.#allowed);
+  #decide({ touches, command }: PreparedCall, granted: ReadonlySet<string>): Decision {
+    if (command === undefined) return decide(touches, this.#rules, this.#allowed.union(granted));
     return { verdict: "ask", rule: "command", reason: judgeCommand(command.command).reason };
+  }
+
+  #mayRead(path: ResolvedPath): Decision {
+    const decision = mayRead(path, this.#rules);
+    const allowed = decision.verdict === "ask" && this.#allowed.has(allowKey({ access: "read", path }));
+    return allowed ? { verdict: "allow", rule: "allowed for this session" } : decision;
   }
 
   /** True once: after the first turn that has come to an end of its own. */
@@ -232,7 +258,8 @@ export class Session {
 
   async #title(question: string, answer: string): Promise<void> {
     const { model, store, config } = this.#ports;
-    const known = store.session(this.id)?.title ?? "";
+    // One that the user has given meanwhile stays.
+    const known = firstTitle(this.#history[0]?.text ?? "");
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
     const { title, usage } = await askTitle(model, { question, answer }, signal);
     if (usage !== undefined) {
@@ -250,7 +277,10 @@ export class Session {
       folder,
       plan: [...plan],
       tools: Object.fromEntries(this.#switched),
-      read: this.#workspace.read,
+      read: {
+        known: Object.fromEntries(this.#read.known),
+        shown: Object.fromEntries(this.#read.shown),
+      },
       spent: this.#spending.session,
       titled: this.#titled,
     };

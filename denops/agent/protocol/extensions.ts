@@ -4,7 +4,7 @@
  * other side has offered it too.
  */
 import { z } from "zod";
-import { EngineConfig } from "./config.ts";
+import { EngineConfig, FileRules } from "./config.ts";
 import { SEARCH } from "./search.ts";
 
 /** The key of everything of ours in `_meta`. */
@@ -21,10 +21,25 @@ export const WRITE_UNSAVED = "_agent/write_unsaved";
 /** Request, engine to client: a question to the editor's language servers, see lsp.ts. */
 export const LSP = "_agent/lsp";
 
+/** Request, engine to client: which files may be read and written at this moment. */
+export const FILE_RULES = "_agent/file_rules";
+
 /** Request, client to engine: which tools there are, and which of them are off in a session. */
 export const TOOLS = "_agent/tools";
 
-export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, SEARCH, TOOLS, LSP] as const;
+export const EXTENSIONS = [
+  FILE_MODIFIED,
+  RETRY,
+  UNSAVED_TEXT,
+  WRITE_UNSAVED,
+  SEARCH,
+  TOOLS,
+  LSP,
+  FILE_RULES,
+] as const;
+
+export const FileRulesRequest = z.object({ sessionId: z.string() });
+export const FileRulesResponse = FileRules;
 
 /** `toggle` switches one tool; without it nothing changes. */
 export const ToolsRequest = z.object({ sessionId: z.string(), toggle: z.string().optional() });

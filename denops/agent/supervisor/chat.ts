@@ -17,6 +17,8 @@ export interface ChatPorts {
   settle(): void;
 }
 
+/** So long after a stop a turn ends on screen, whatever the engine does: its last words come within that time. */
+const LAST_WORDS_MS = 40;
 /** An engine that has not ended its turn so long after a stop is ended itself. */
 const STUCK_MS = 5_000;
 
@@ -27,8 +29,10 @@ export class Chat {
   #running = false;
   /** Ends the wait for the engine to start. */
   #stopStarting: (() => void) | undefined;
-  /** Runs from a stop to the end of its turn. */
-  #patience: ReturnType<typeof setTimeout> | undefined;
+  /** Stops the prompt that runs. */
+  #stopPrompt: (() => void) | undefined;
+  /** Of a turn that has ended on screen: until its engine has ended it too. */
+  #ending: Promise<void> | undefined;
   #session: ChatSession | undefined;
   /** What the chat goes on with when it has no session. */
   #stored: string | undefined;
@@ -53,6 +57,11 @@ export class Chat {
     this.#stored = stored ?? this.#stored;
   }
 
+  /** False while the engine is still busy with a turn that has ended here: nothing of that is wanted any more. */
+  get listens(): boolean {
+    return this.#ending === undefined;
+  }
+
   /** The session of this chat, begun if need be. @throws {Error} one line */
   async session(): Promise<ChatSession> {
     if (this.#session !== undefined) return this.#session;
@@ -73,14 +82,8 @@ export class Chat {
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
     if (!this.#running) return;
     this.#stopStarting?.();
-    if (this.#session !== undefined) this.#stopPrompt(this.#session);
+    this.#stopPrompt?.();
     this.#ports.settle();
-  }
-
-  #stopPrompt({ engine, sessionId }: ChatSession): void {
-    engine.cancel(sessionId);
-    const why = `it did not react to a stop within ${STUCK_MS / 1_000} s`;
-    this.#patience ??= setTimeout(() => engine.kill(why), STUCK_MS);
   }
 
   /** The engine is gone; what it has stored is not. A turn that runs says so at its end. */
@@ -88,7 +91,7 @@ export class Chat {
     if (this.#session?.engine !== engine) return;
     this.#stored = this.#session.sessionId;
     this.#session = undefined;
-    if (this.#running) return;
+    if (this.#running && this.listens) return;
     this.#ports.push({ type: "notice", chat: this.id, severity: "error", text: visible(engineGone(how)) });
   }
 
@@ -115,9 +118,6 @@ export class Chat {
       const unsent = this.#queue.splice(0);
       this.#ports.push({ type: "turn_done", chat, reason: "error", error: visible(said) });
       if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent });
-    } finally {
-      clearTimeout(this.#patience);
-      this.#patience = undefined;
     }
   }
 
@@ -126,20 +126,46 @@ export class Chat {
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
     this.#stopStarting = () => resolve(undefined);
     try {
-      return await Promise.race([this.session(), stopped]);
+      return await Promise.race([this.#free(), stopped]);
     } finally {
       this.#stopStarting = undefined;
     }
   }
 
+  /** The session, when its engine is done with the turn before. */
+  async #free(): Promise<ChatSession> {
+    await this.#ending;
+    return await this.session();
+  }
+
+  /** How the turn ended: as the engine says, or stopped without a word of it. */
   async #prompt({ engine, sessionId }: ChatSession, text: string): Promise<string> {
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
     });
     died.catch(() => {});
-    const answer: PromptResponse = await Promise.race([died, engine.prompt(sessionId, text)]);
-    return answer.stopReason;
+    const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+    const timers: ReturnType<typeof setTimeout>[] = [];
+    this.#stopPrompt = () => {
+      engine.cancel(sessionId);
+      if (timers.length > 0) return;
+      const why = `it did not react to a stop within ${STUCK_MS / 1_000} s`;
+      timers.push(
+        setTimeout(() => resolve(undefined), LAST_WORDS_MS),
+        setTimeout(() => engine.kill(why), STUCK_MS),
+      );
+    };
+    const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, text)])
+      .finally(() => timers.forEach((timer) => clearTimeout(timer)));
+    try {
+      const answer = await Promise.race([answered, stopped]);
+      if (answer !== undefined) return answer.stopReason;
+    } finally {
+      this.#stopPrompt = undefined;
+    }
+    this.#ending = answered.then(() => {}, () => {}).finally(() => this.#ending = undefined);
+    return "cancelled";
   }
 }
 

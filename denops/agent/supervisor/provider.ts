@@ -54,6 +54,7 @@ export async function engineConfig(user: UserConfig, world: ProviderWorld): Prom
     request_timeout,
     safe_to_write,
     deny_read,
+    read_rules: { deny: [], ask: [] },
     tools_off,
     title,
     ...(max_output_tokens === undefined ? {} : { max_output_tokens }),

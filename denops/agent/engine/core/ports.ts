@@ -1,7 +1,8 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
 import type { CommandInput } from "../../protocol/commands.ts";
 import type { FoundLine, SearchQuery } from "../../protocol/search.ts";
-import type { AgentEvent, Diff, ToolStart } from "./events.ts";
+import type { CheckpointStore } from "./checkpoints.ts";
+import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 
 export type { Plan } from "./events.ts";
@@ -33,7 +34,7 @@ export interface ApprovalRequest {
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
   readonly touches: readonly {
-    readonly access: "read" | "write";
+    readonly access: "read" | "list" | "write";
     readonly relative: string;
     readonly named: string;
   }[];
@@ -110,6 +111,7 @@ export interface Entries {
  */
 export interface Store {
   readonly writes: WriteJournal;
+  readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
   /** The session is read anew: another engine may have written it. */
@@ -126,6 +128,27 @@ export interface Store {
   memory(session: string): unknown;
   /** The title of the session if it has `known` for a title: the user may have given another meanwhile. */
   retitle(session: string, known: string, title: string): boolean;
+}
+
+/** A call that is about to change something. */
+export interface CallToKeep {
+  readonly id: string;
+  /** Absolute paths that it will write: of the files, and of links to them. */
+  readonly paths: readonly string[];
+}
+
+/** Keeps what calls change, so that it can be taken back. */
+export interface Checkpoints {
+  /** What is there now is kept when this returns. @throws {ToolError} if it cannot be: the call is not to run. */
+  before(call: CallToKeep, signal: AbortSignal): Promise<PendingCheckpoint>;
+}
+
+export interface PendingCheckpoint {
+  /**
+   * To be called when the call has ended, however it did.
+   * @returns changes beyond those that it said: those of a command
+   */
+  done(changes: readonly FileChange[]): Promise<readonly FileChange[]>;
 }
 
 export interface CommandReport {
@@ -147,7 +170,15 @@ export interface Commands {
   stop(id: string): Promise<CommandReport>;
 }
 
+/** Files that a search has passed over because the rules ask before they are read. */
+export interface LeftOut {
+  readonly count: number;
+  /** "read(private/**)" */
+  readonly rules: readonly string[];
+}
+
 export interface GrepResult {
+  readonly leftOut?: LeftOut | undefined;
   readonly lines: readonly FoundLine[];
   /** Matching lines in all; `more` if counting was given up. */
   readonly total: number;
@@ -162,8 +193,15 @@ export interface Search {
   files(
     query: Query<"files">,
     signal: AbortSignal,
-  ): Promise<{ readonly paths: readonly string[]; readonly more: boolean }>;
-  changes(query: Query<"changes">, signal: AbortSignal): Promise<string>;
+  ): Promise<{
+    readonly paths: readonly string[];
+    readonly more: boolean;
+    readonly leftOut?: LeftOut | undefined;
+  }>;
+  changes(
+    query: Query<"changes">,
+    signal: AbortSignal,
+  ): Promise<{ readonly text: string; readonly leftOut?: LeftOut | undefined }>;
 }
 
 /** Questions to the user. Undefined: no answer was given. */

@@ -49,16 +49,30 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX payload_blobs_of ON payload_blobs(blob);
 
-  -- Contents that a deleted session has named: those that nobody else names are still to be removed.
-  CREATE TABLE unused_contents (sha256 TEXT PRIMARY KEY) WITHOUT ROWID;
+  -- Contents that a deleted session has named, and when it was deleted: those that nobody else names go too.
+  CREATE TABLE unnamed_contents (
+    sha256 TEXT PRIMARY KEY,
+    time INTEGER NOT NULL
+  ) WITHOUT ROWID;
 
-  -- Contents, shared by all that name them.
+  -- Contents, shared by all that name them. Deflated: 0 no, 1 yes, 2 in parts.
   CREATE TABLE blobs (
     sha256 TEXT PRIMARY KEY,
     size INTEGER NOT NULL,
     deflated INTEGER NOT NULL,
     bytes BLOB NOT NULL
   );
+
+  -- Each part is deflated by itself. They are written before their blob, so nothing refers from here to there.
+  CREATE TABLE blob_parts (
+    sha256 TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (sha256, part)
+  );
+  CREATE TRIGGER blob_parts_gone AFTER DELETE ON blobs BEGIN
+    DELETE FROM blob_parts WHERE sha256 = old.sha256;
+  END;
 
   CREATE TABLE checkpoints (
     id INTEGER PRIMARY KEY,
@@ -67,12 +81,20 @@ export const MIGRATIONS: readonly string[] = [
     -- 'tool', 'command', 'undo', 'redo' or 'restore'
     kind TEXT NOT NULL,
     tool_call TEXT,
-    undone INTEGER NOT NULL DEFAULT 0,
+    -- Of undo, redo and restore: the turn that they are about.
+    target INTEGER,
+    -- 0: begun, and the images after are not known.
+    finished INTEGER NOT NULL DEFAULT 0,
+    -- The checkpoint that took this one back.
+    undone_by INTEGER,
+    -- Of undo, redo and restore: the model knows of it.
+    told INTEGER NOT NULL DEFAULT 0,
     time INTEGER NOT NULL
   );
   CREATE INDEX checkpoints_of ON checkpoints(session, turn);
 
-  -- A side without a type is a file that is not there. A link's blob is its target.
+  -- A side without a type is a file that is not there. A link's blob is its target. A file without a blob was too
+  -- large to be kept.
   CREATE TABLE checkpoint_files (
     checkpoint INTEGER NOT NULL REFERENCES checkpoints(id) ON DELETE CASCADE,
     path TEXT NOT NULL,
@@ -86,6 +108,20 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (checkpoint, path)
   ) WITHOUT ROWID;
   CREATE INDEX checkpoint_files_of ON checkpoint_files(path);
+
+  -- The project's files as they were when they were looked at last, around commands.
+  CREATE TABLE scanned_files (
+    path TEXT PRIMARY KEY,
+    type TEXT NOT NULL,
+    mode INTEGER,
+    blob TEXT,
+    size INTEGER NOT NULL,
+    mtime REAL NOT NULL,
+    ctime REAL NOT NULL,
+    ino INTEGER NOT NULL,
+    -- 0: the file was so new then that a later change may not show in its times.
+    settled INTEGER NOT NULL
+  ) WITHOUT ROWID;
 
   -- Files with changes that the user has not looked at.
   CREATE TABLE reviews (

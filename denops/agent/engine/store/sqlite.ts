@@ -5,6 +5,7 @@ import { INTERRUPTED, type Message } from "../core/messages.ts";
 import type { Entries, NewSession, Store, StoredEvent, StoredSession, WhichEvents } from "../core/ports.ts";
 import { firstTitle } from "../core/title.ts";
 import { Blobs } from "./blobs.ts";
+import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
 import { runsOf } from "./merge.ts";
 import { decodePayload, encodePayload } from "./payload.ts";
@@ -22,12 +23,14 @@ interface Ends {
 export class SqliteStore implements Store {
   readonly blobs: Blobs;
   readonly writes: UnfinishedWrites;
+  readonly checkpoints: SqliteCheckpoints;
   readonly #database: Database;
   readonly #ends = new Map<string, Ends>();
 
   constructor(database: Database) {
     this.#database = database;
     this.blobs = new Blobs(database);
+    this.checkpoints = new SqliteCheckpoints(database, this.blobs);
     this.writes = new UnfinishedWrites(database);
   }
 
