@@ -111,7 +111,7 @@ Deno.test("two Neovims: the second one is told what to do, and goes on with a co
   await using second = await another(agent);
   const { nvim, server } = second;
   await nvim.command("Agent sessions");
-  await nvim.waitForScreen("open in another Neovim");
+  await nvim.waitForScreen(/1: rename greet to salute .* · open elsewhere/);
   await nvim.keys("1<CR>");
   await waitForChat(nvim, "open in another Neovim. To go on with a copy of it: :Agent fork");
   server.play("new-history\nexpect Mine now\nsay A copy it is.");
@@ -201,12 +201,12 @@ Deno.test("a search fills the quickfix list; an entry opens its session at the t
   await agent.nvim.quit();
   await using again = await another(agent, { files: ["README.md"] });
   const { nvim } = again;
-  await nvim.command("Agent search Edited salute");
+  await nvim.command("Agent search Edited greet");
   await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
   const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
     "return vim.fn.getqflist({ title = true, items = true })",
   );
-  assert.equal(list.title, "Agent: Edited salute");
+  assert.equal(list.title, "Agent: Edited greet");
   assert.match(list.items[0]?.text ?? "", /Edited src\/greet\.ts/);
   for (const jump of ["<CR>", "<Esc><Cmd>Agent toggle<CR><Cmd>cc 1<CR>"]) {
     await nvim.keys(jump);
