@@ -70,14 +70,13 @@ end
 ---@param chat agent.Chat
 ---@param turn? integer to go to
 local function open(chat, turn)
-  -- Later: Neovim waits three seconds before it begins to insert while the list is on the screen.
   vim.schedule(function()
+    chat:open()
     if turn then
-      chat:open()
-      chat:go_to_turn(turn)
-    else
-      chat:focus_input()
+      return chat:go_to_turn(turn)
     end
+    -- As if typed: Neovim waits before it begins to insert while the list is on the screen.
+    vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert<CR>"), "n", false)
   end)
 end
 
