@@ -92,7 +92,7 @@ return {
     only = "^$",
     doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",
   },
-  { name = "why", plug = "AgentWhy", doc = "Say which turn wrote the line at the cursor." },
+  { name = "why", plug = "AgentWhy", doc = "Open the chat at the turn that wrote the line at the cursor." },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this conversation." },
   { name = "log", doc = "Show every approval with the rule that gave it." },

@@ -204,12 +204,14 @@ end
 ---@param show fun(update: table)
 local function ask(chat, action, show)
   action = vim.tbl_extend("error", action, { chat = chat.id, session = chat.timeline.session }, chat:place())
-  require("agent.client").ask(action, function(update, problem)
+  -- Later: nothing more comes from the supervisor before its message has been taken.
+  local done = vim.schedule_wrap(function(update, problem)
     if not update then
       return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
     end
     show(update)
   end)
+  require("agent.client").ask(action, done)
 end
 
 --- Lists the rules in force; choosing one removes it.
@@ -293,12 +295,11 @@ function M.keep(scope)
   M.review("keep " .. (scope or "hunk"))
 end
 
---- Says which turn wrote the line at the cursor.
+--- Opens the chat at the turn that wrote the line at the cursor.
 function M.why()
-  ready()
-  local why = require("agent.review.why")
-  why.ask(function(found)
-    vim.notify("agent: " .. why.describe(found))
+  local chats = ready()
+  require("agent.review.why").ask(function(found)
+    require("agent.sessions").go_to(chats, found)
   end)
 end
 

@@ -37,6 +37,7 @@ import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor }
 import { acpQuestions } from "./acp_questions.ts";
 import { reviewAnswers, type ReviewOptions } from "./acp_review.ts";
 import { acpSearch } from "./acp_search.ts";
+import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
 import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
@@ -91,9 +92,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       },
       publish: (event) => sender.send(event),
     });
-    if (options.notice !== undefined) {
-      sender.send({ type: "notice", severity: "warning", text: options.notice });
-    }
+    const text = options.notice;
+    // After the answer: until then the client does not know whose notice it would be.
+    if (text !== undefined) setTimeout(() => sender.send({ type: "notice", severity: "warning", text }), 0);
     return { session, sender };
   });
 
@@ -107,7 +108,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         agentCapabilities: {
           promptCapabilities: { embeddedContext: true },
           loadSession: true,
-          sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
+          sessionCapabilities: { list: {}, resume: {}, delete: {}, close: {}, additionalDirectories: {} },
           _meta: { [META]: { extensions: EXTENSIONS } },
         },
         authMethods: [],
@@ -127,7 +128,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
-    ...open.answers(() => can),
+    ...sessionAnswers(options.archive, open, () => can),
     ...checkpointAnswers((id) => open.get(id)),
     ...reviewAnswers({
       ...options.review,

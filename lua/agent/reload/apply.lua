@@ -151,9 +151,18 @@ end
 ---@return agent.reload.Applied
 ---@return string? error
 function M.by_agent(buf, from, to, before, has_unsaved)
-  local after = M.on_agent(buf, before, has_unsaved)
+  local watching, after = xpcall(M.on_agent, debug.traceback, buf, before, has_unsaved)
   local applied, reason = M.apply(buf, from, to)
-  after(applied == "changed")
+  local seen, problem = watching, after ---@type boolean, any
+  if watching then
+    seen, problem = xpcall(after, debug.traceback, applied == "changed")
+  end
+  if not seen then
+    -- The text matters more than who watches it.
+    vim.schedule(function()
+      vim.notify("agent: " .. tostring(problem), vim.log.levels.ERROR)
+    end)
+  end
   return applied, reason
 end
 

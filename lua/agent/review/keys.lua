@@ -2,6 +2,7 @@
 --- had the same keys comes back.
 local api = vim.api
 local config = require("agent.config")
+local schema = require("agent.config.schema")
 local track = require("agent.review.track")
 
 local M = {}
@@ -29,10 +30,7 @@ function M.wanted()
   if option == false then
     return keys
   end
-  local defaults = vim.iter(config.schema):find(function(row)
-    return row.name == "review_keys"
-  end).default
-  for name, lhs in pairs(vim.tbl_extend("force", defaults, type(option) == "table" and option or {})) do
+  for name, lhs in pairs(vim.tbl_extend("force", schema.review_keys, type(option) == "table" and option or {})) do
     if type(lhs) == "string" and lhs ~= "" then
       keys[name] = lhs
     end

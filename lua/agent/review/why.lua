@@ -9,9 +9,6 @@ local M = {}
 ---@field sessionId string
 ---@field title string
 ---@field turn integer
----@field message string  first line of what the user asked
----@field tool string
----@field time number     milliseconds since 1970
 
 --- Asks about the line at the cursor. `open` is called with the turn that wrote it.
 ---@param open fun(found: agent.review.Why)
@@ -27,15 +24,6 @@ function M.ask(open)
       open(result.found)
     end
   end)
-end
-
---- One line about the turn.
----@param found agent.review.Why
----@return string
-function M.describe(found)
-  local when = os.date("%Y-%m-%d %H:%M", math.floor(found.time / 1000))
-  local session = found.title ~= "" and (" of “%s”"):format(found.title) or ""
-  return ("turn %d%s, %s, %s: %s"):format(found.turn, session, when, found.tool, found.message)
 end
 
 return M
