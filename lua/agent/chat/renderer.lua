@@ -123,6 +123,9 @@ function Renderer:highlight(index, block, row)
       })
     elseif block.kind == "notice" then
       self:mark(at, 0, #line, SEVERITY_GROUPS[block.severity])
+    elseif block.kind == "files" then
+      self:mark(at, 0, #line, "AgentTool")
+      self:mark_counts(at, line)
     elseif block.kind == "thought" or block.kind == "plan" then
       self:mark(at, 0, #line, "AgentThought")
     else
@@ -139,11 +142,13 @@ end
 ---@param row integer
 ---@param line string
 function Renderer:mark_counts(row, line)
-  local from, to = line:find("%+%d+")
+  -- A name may look like a count.
+  local start = line:match(".*()  ") or 1
+  local from, to = line:find("%+%d+", start)
   if from then
     self:mark(row, from - 1, to, "AgentAdded")
   end
-  from, to = line:find("−%d+")
+  from, to = line:find("−%d+", start)
   if from then
     self:mark(row, from - 1, to, "AgentRemoved")
   end
