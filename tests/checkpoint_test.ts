@@ -211,8 +211,6 @@ Deno.test("in another Neovim the stored conversation shows the list, and is undo
   const again = { ...agent, nvim: second };
   await second.command("edit a.txt");
   await second.command("Agent resume");
-  await second.keys("<Esc>");
-  console.log(second.text());
   await waitUntil("the list of files", async () => (await transcript(second)).includes("  M a.txt  +1 −1"));
   await second.keys("<Esc>");
   await say(again, "undo", "Undid turn 1: 1 file restored");

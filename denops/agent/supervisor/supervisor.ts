@@ -241,7 +241,7 @@ export class Supervisor implements AsyncDisposable {
     const asked = this.#holder(params.sessionId) ?? engine;
     if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
     const { entries, before } = ownFilesOnly(await this.#request(asked, "session_history", params), roots);
-    const updates = historyUpdates(chat, entries);
+    const updates = historyUpdates(chat, entries, roots);
     return before === undefined ? { updates } : { updates, before };
   }
 

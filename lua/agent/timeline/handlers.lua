@@ -244,21 +244,13 @@ end
 
 --- What a turn has changed: one list, which grows.
 function on.turn_files(timeline, update, changed)
-  local root = (timeline.root or "") .. "/"
-  local function short(path)
-    return vim.startswith(path, root) and path:sub(#root + 1) or path
-  end
-  local files = vim.tbl_map(function(file)
-    local shown = { shown = short(file.shown), from = file.from and short(file.from) }
-    return vim.tbl_extend("force", file, shown)
-  end, update.files)
   for index, block in ipairs(timeline.blocks) do
     if block.kind == "files" and block.files_of == update.turn then
-      block.files, changed[index] = files, true
+      block.files, changed[index] = update.files, true
       return
     end
   end
-  changed[add(timeline, { kind = "files", text = "", files = files, files_of = update.turn })] = true
+  changed[add(timeline, { kind = "files", text = "", files = update.files, files_of = update.turn })] = true
 end
 
 local ENDINGS = {

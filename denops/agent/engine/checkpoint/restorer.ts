@@ -208,8 +208,13 @@ export class Restorer {
       if (await this.#refusal(place) !== undefined) return undefined;
     }
     const now = await takeSnapshot(target.path, store.contents);
-    if ((await takeSnapshot(path, store.contents)).type !== "absent") return undefined;
     if (now.type === "absent" || now.type === "folder") return undefined;
+    const there = await takeSnapshot(path, store.contents);
+    if (sameSnapshot(there, source.before)) return undefined;
+    if (there.type !== "absent") {
+      const decision = { outcome: "conflict", text: `there is a ${there.type} by now` } as const;
+      return { restored: { path, from: target.path, ...decision }, steps: [], decision };
+    }
     const decision = decide({ now, left: target.after, then: source.before }, store.contents);
     const from = target.path;
     if (decision.outcome === "conflict" || decision.outcome === "skipped") {
@@ -217,7 +222,7 @@ export class Restorer {
     }
     const image = "image" in decision ? decision.image : now;
     return {
-      restored: { path, from, outcome: decision.outcome === "merged" ? "merged" : "restored" },
+      restored: { path, from, outcome: sameSnapshot(image, source.before) ? "restored" : "merged" },
       steps: [{ path: from, now, image: ABSENT }, { path, now: ABSENT, image }],
       decision: { outcome: "restored", image },
     };
