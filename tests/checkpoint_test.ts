@@ -158,7 +158,7 @@ Deno.test("restore: choose a turn, look, agree; the list of changes", async () =
   await nvim.command("Agent restore");
   await nvim.waitFor(`vim.fn.bufname() == "agent://preview"`);
   const labels = await nvim.lua<string[]>("return _G.labels");
-  assert.match(labels.join("\n"), /^ {2}2 .* 1 file  go\n {2}1 .* 1 file  go$/);
+  assert.match(labels.join("\n"), /^ {2}2 .* 1 file {2}go\n {2}1 .* 1 file {2}go$/);
   assert.deepEqual((await nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).slice(2), [
     "--- a.txt",
     "+++ a.txt",
