@@ -36,6 +36,7 @@ import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
+import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
 import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
@@ -89,9 +90,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       },
       publish: (event) => sender.send(event),
     });
-    if (options.notice !== undefined) {
-      sender.send({ type: "notice", severity: "warning", text: options.notice });
-    }
+    const text = options.notice;
+    // After the answer: until then the client does not know whose notice it would be.
+    if (text !== undefined) setTimeout(() => sender.send({ type: "notice", severity: "warning", text }), 0);
     return { session, sender };
   });
 
@@ -105,7 +106,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         agentCapabilities: {
           promptCapabilities: { embeddedContext: true },
           loadSession: true,
-          sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
+          sessionCapabilities: { list: {}, resume: {}, delete: {}, close: {}, additionalDirectories: {} },
           _meta: { [META]: { extensions: EXTENSIONS } },
         },
         authMethods: [],
@@ -125,7 +126,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
-    ...open.answers(() => can),
+    ...sessionAnswers(options.archive, open, () => can),
     ...checkpointAnswers((id) => open.get(id)),
   };
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);

@@ -17,6 +17,7 @@ import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
+import { firstTitle } from "./core/title.ts";
 import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
@@ -300,7 +301,8 @@ export class Session {
 
   async #title(question: string, answer: string): Promise<void> {
     const { model, store, config } = this.#ports;
-    const known = store.session(this.id)?.title ?? "";
+    // One that the user has given meanwhile stays.
+    const known = firstTitle(this.#history[0]?.text ?? "");
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
     const { title, usage } = await askTitle(model, { question, answer }, signal);
     if (usage !== undefined) {

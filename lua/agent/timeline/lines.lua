@@ -22,6 +22,9 @@ function M.lines(block)
   if block.kind == "files" then
     return M.file_lines(block.files)
   end
+  if block.kind == "moved" then
+    return {}
+  end
   return vim.split(block.text, "\n")
 end
 
