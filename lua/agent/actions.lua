@@ -55,9 +55,25 @@ return {
     doc = "Reject what waits; the agent is told the reason.",
   },
   {
+    name = "undo",
+    plug = "AgentUndo",
+    args = "[turn]",
+    only = "^%d+$",
+    doc = "Take back what the newest turn, or this one, has done to files.",
+  },
+  { name = "redo", plug = "AgentRedo", doc = "Do again what was taken back last." },
+  {
+    name = "restore",
+    plug = "AgentRestore",
+    args = "[turn]",
+    only = "^%d+$",
+    doc = "Choose a turn, look, and make all files what they were before it.",
+  },
+  { name = "changes", plug = "AgentChanges", doc = "List the files that the session has changed." },
+  {
     name = "review",
     plug = "AgentReview",
-    args = "[next|previous|diff|{keep|undo} [hunk|file|all]]",
+    args = "[action] [scope]",
     words = {
       "next",
       "previous",
@@ -87,7 +103,7 @@ return {
   },
   {
     name = "keep",
-    args = "[hunk|file|all]",
+    args = "[scope]",
     words = { "hunk", "file", "all" },
     only = "^$",
     doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",

@@ -23,6 +23,8 @@ export interface Kept extends AsyncDisposable {
   undo(turn?: number): Promise<Record<string, string>>;
   redo(): Promise<Record<string, string>>;
   restore(turn: number): Promise<Record<string, string>>;
+  /** The session in another process, after this one was killed. */
+  again(): SessionCheckpoints;
   /** Path → what is there: kind, mode, content. */
   tree(): Promise<Record<string, string>>;
 }
@@ -46,18 +48,20 @@ export async function keptFolder({ files = {}, editor = noEditor, limits }: Kept
     journal,
     mayRead: () => ({ verdict: "allow", rule: "", reason: "" }),
   });
-  const checkpoints = new SessionCheckpoints({
-    session: "s1",
-    roots,
-    store: store.checkpoints,
-    editor,
-    journal,
-    turn: () => store.turn("s1"),
-    resolve: (path) => workspace.resolve(path),
-    makeLink: (path, target) => Deno.symlink(target, path),
-    notice: (text) => notices.push(text),
-    ...(limits === undefined ? {} : { limits }),
-  });
+  const open = () =>
+    new SessionCheckpoints({
+      session: "s1",
+      roots,
+      store: store.checkpoints,
+      editor,
+      journal,
+      turn: () => store.turn("s1"),
+      resolve: (path) => workspace.resolve(path),
+      makeLink: (path, target) => Deno.symlink(target, path),
+      notice: (text) => notices.push(text),
+      ...(limits === undefined ? {} : { limits }),
+    });
+  const checkpoints = open();
   const { signal } = new AbortController();
   const outcomes = async (action: Parameters<SessionCheckpoints["takeBack"]>[0]) => {
     const { files } = await checkpoints.takeBack(action, signal);
@@ -88,6 +92,7 @@ export async function keptFolder({ files = {}, editor = noEditor, limits }: Kept
     undo: (turn) => outcomes({ kind: "undo", turn }),
     redo: () => outcomes({ kind: "redo" }),
     restore: (turn) => outcomes({ kind: "restore", turn }),
+    again: open,
     tree: () => treeOf(project.root),
     [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
   };

@@ -214,9 +214,9 @@ export interface ToolUpdate {
 export interface ShownFile {
   /** Absolute. */
   readonly path: string;
-  /** The same for the screen. */
+  /** Relative to the project, for the screen. */
   readonly shown: string;
-  /** Of a file that was moved: where it was. */
+  /** Of a file that was moved: where it was, for the screen. */
   readonly from?: string;
   readonly kind: "created" | "modified" | "deleted" | "renamed";
   readonly added: number;

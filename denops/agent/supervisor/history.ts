@@ -52,13 +52,17 @@ const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
   }),
 ]);
 
-export function historyUpdates(chat: number, entries: readonly HistoryEntry[]): readonly Update[] {
+export function historyUpdates(
+  chat: number,
+  entries: readonly HistoryEntry[],
+  roots: readonly string[],
+): readonly Update[] {
   return entries.flatMap((entry): readonly Update[] => {
     switch (entry.type) {
       case "update":
         return entryUpdates(chat, entry.update);
       case "turn_files":
-        return [{ type: "turn_files", chat, turn: entry.turn, files: shownFiles(entry.files) }];
+        return [{ type: "turn_files", chat, turn: entry.turn, files: shownFiles(entry.files, roots) }];
       case "turn_done": {
         const error = entry.error === undefined ? {} : { error: visible(entry.error) };
         return [{ type: "turn_done", chat, reason: entry.reason, ...error }];

@@ -204,7 +204,9 @@ class Parts {
       turnFiles: ({ sessionId, turn, files }) => {
         // Also of a turn that was stopped: what it has changed is changed.
         const chat = ownerOf(sessionId);
-        if (chat !== undefined) push({ type: "turn_files", chat, turn, files: shownFiles(files) });
+        if (chat !== undefined) {
+          push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
+        }
       },
       makeLink: (path, target) => makeLink(path, target, this.#roots),
       permission: async (request) => {

@@ -48,7 +48,8 @@ function decideFiles(now: FileImage, left: FileImage, then: FileImage, contents:
   const whole = (blob: string): Decision => {
     const image: Snapshot = { type: "file", mode, blob };
     return sameSnapshot(image, now) ? { outcome: "unchanged" } : {
-      outcome: sameSnapshot(image, then) ? "restored" : "merged",
+      // Of what was in a buffer only the mode may not be known.
+      outcome: blob === then.blob && (then.mode ?? mode) === mode ? "restored" : "merged",
       image,
     };
   };

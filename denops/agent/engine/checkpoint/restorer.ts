@@ -11,6 +11,7 @@ import {
 import { messageOf } from "../core/errors.ts";
 import type { FileChange } from "../core/events.ts";
 import type { Editor, WriteJournal } from "../core/ports.ts";
+import { encodeText, type TextFormat } from "../core/text.ts";
 import { conflictText, merge3 } from "./merge.ts";
 import { decide, type Decision, textOf } from "./plan.ts";
 import { putBack, removeIt } from "./put_back.ts";
@@ -56,6 +57,9 @@ export interface Planned {
     readonly unsaved: string;
     /** As far as can be seen from here. */
     readonly merged: string;
+    /** What the buffer's file is, or will be. */
+    readonly format: TextFormat;
+    readonly mode: number | undefined;
   };
   readonly decision: Decision;
 }
@@ -142,24 +146,23 @@ export class Restorer {
     }
     const unsaved = await editor.unsavedText(path, signal);
     if (unsaved !== undefined && left.type === "file") {
-      return this.#planBuffer(record, unsaved);
+      return this.#planBuffer(record, now, unsaved);
     }
     return asPlanned(path, now, decide({ now, left, then }, store.contents));
   }
 
   /** A buffer with unsaved text is what the user has; the disk follows when it is saved. */
-  #planBuffer({ path, after: left, before: then }: FileRecord, unsaved: string): Planned {
+  #planBuffer({ path, after: left, before: then }: FileRecord, now: Snapshot, unsaved: string): Planned {
     const { contents } = this.#options.store;
-    const texts = [left, then].map((image) =>
-      image.type === "file" ? textOf(image.blob, contents)?.text : undefined
+    const [base, text] = [left, then].map((image) =>
+      image.type === "file" ? textOf(image.blob, contents) : undefined
     );
-    const [base, text] = texts;
     const conflict = (text: string): Planned => {
       const decision = { outcome: "conflict", text } as const;
       return { restored: { path, ...decision }, steps: [], decision };
     };
     if (base === undefined || text === undefined) return conflict("it has unsaved changes in the editor");
-    const merged = merge3(base, unsaved, text);
+    const merged = merge3(base.text, unsaved, text.text);
     if (!merged.ok) return conflict(conflictText(merged.conflicts, "unsaved in the editor", "to come back"));
     if (merged.text === unsaved) {
       return { restored: { path, outcome: "unchanged" }, steps: [], decision: { outcome: "unchanged" } };
@@ -167,7 +170,10 @@ export class Restorer {
     return {
       restored: { path, outcome: "merged" },
       steps: [],
-      buffer: { base, text, unsaved, merged: merged.text },
+      buffer: {
+        ...{ base: base.text, text: text.text, unsaved, merged: merged.text, format: base },
+        mode: now.type === "file" ? now.mode : undefined,
+      },
       decision: { outcome: "merged", image: then },
     };
   }
@@ -184,8 +190,8 @@ export class Restorer {
         return { path, outcome: "conflict", text: "it was saved or closed at this moment; try again" };
       }
       const image = (text: string): Snapshot => {
-        const blob = store.contents.put(new TextEncoder().encode(text));
-        return { type: "file", mode: undefined, blob };
+        const blob = store.contents.put(encodeText(text, buffer.format));
+        return { type: "file", mode: buffer.mode, blob };
       };
       records.push({ path, before: image(buffer.unsaved), after: image(written.text) });
       return restored;
@@ -202,8 +208,13 @@ export class Restorer {
       if (await this.#refusal(place) !== undefined) return undefined;
     }
     const now = await takeSnapshot(target.path, store.contents);
-    if ((await takeSnapshot(path, store.contents)).type !== "absent") return undefined;
     if (now.type === "absent" || now.type === "folder") return undefined;
+    const there = await takeSnapshot(path, store.contents);
+    if (sameSnapshot(there, source.before)) return undefined;
+    if (there.type !== "absent") {
+      const decision = { outcome: "conflict", text: `there is a ${there.type} by now` } as const;
+      return { restored: { path, from: target.path, ...decision }, steps: [], decision };
+    }
     const decision = decide({ now, left: target.after, then: source.before }, store.contents);
     const from = target.path;
     if (decision.outcome === "conflict" || decision.outcome === "skipped") {
@@ -211,7 +222,7 @@ export class Restorer {
     }
     const image = "image" in decision ? decision.image : now;
     return {
-      restored: { path, from, outcome: decision.outcome === "merged" ? "merged" : "restored" },
+      restored: { path, from, outcome: sameSnapshot(image, source.before) ? "restored" : "merged" },
       steps: [{ path: from, now, image: ABSENT }, { path, now: ABSENT, image }],
       decision: { outcome: "restored", image },
     };

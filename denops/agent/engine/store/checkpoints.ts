@@ -12,6 +12,7 @@ import {
 } from "../core/checkpoints.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
+import { leaveUnnamed } from "./unnamed.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -55,6 +56,12 @@ export class SqliteCheckpoints implements CheckpointStore {
     this.#database.transaction(() => {
       const row = this.#database.get("SELECT session, turn, kind FROM checkpoints WHERE id = ?", id);
       if (row === undefined) return;
+      // What was looked at and has not changed is named by nobody any more.
+      leaveUnnamed(
+        this.#database,
+        "SELECT before_blob AS name FROM checkpoint_files WHERE checkpoint = ?1",
+        id,
+      );
       this.#database.run("DELETE FROM checkpoint_files WHERE checkpoint = ?", id);
       if (files.length === 0) {
         this.#database.run("DELETE FROM checkpoints WHERE id = ?", id);
@@ -97,6 +104,9 @@ export class SqliteCheckpoints implements CheckpointStore {
 
   setScanned(changed: readonly ScannedFile[], gone: readonly string[]): void {
     this.#database.transaction(() => {
+      const leave = (path: string) =>
+        leaveUnnamed(this.#database, "SELECT blob AS name FROM scanned_files WHERE path = ?1", path);
+      for (const path of [...gone, ...changed.map((file) => file.path)]) leave(path);
       for (const path of gone) this.#database.run("DELETE FROM scanned_files WHERE path = ?", path);
       for (const { path, image, size, mtime, ctime, ino, settled } of changed) {
         this.#database.run(
