@@ -31,9 +31,10 @@ local M = {}
 ---@field provider? string
 ---@field model? string
 ---@field sandbox? string
+---@field session? string
 ---@field used? integer          tokens of the context window
 ---@field size? integer
----@field cost? number            money of the session so far
+---@field cost? number            dollars of the session so far
 ---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
 ---@field tools table<string, integer>   tool call → its block
@@ -262,13 +263,11 @@ end
 
 function on.usage(timeline, update)
   timeline.used, timeline.size = update.used, update.size
-  if update.cost then
-    timeline.cost = (timeline.cost or 0) + update.cost
-  end
+  timeline.cost = update.cost or timeline.cost
 end
 
 function on.ready(timeline, update)
-  for _, field in ipairs({ "root", "provider", "model", "sandbox" }) do
+  for _, field in ipairs({ "root", "provider", "model", "sandbox", "session" }) do
     timeline[field] = update[field]
   end
 end
@@ -279,9 +278,10 @@ end
 
 local ENDINGS = {
   cancelled = { "info", "Stopped." },
+  interrupted = { "warning", 'Interrupted before its end. Send "continue" to go on.' },
   max_turn_requests = { "warning", 'Stopped at the limit of steps. Send "continue" to go on.' },
   max_tokens = { "warning", "Stopped: the answers hit the model's output limit. Ask for less at once." },
-  refusal = { "warning", "The model refused to answer." },
+  refusal = { "warning", "The model refused to answer. Ask in other words, or choose another model." },
 }
 
 function on.turn_done(timeline, update, changed)

@@ -4,11 +4,17 @@ import { noEditor } from "../../denops/agent/engine/acp_editor.ts";
 import type { TurnEnd } from "../../denops/agent/engine/agent/loop.ts";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { Message } from "../../denops/agent/engine/core/messages.ts";
-import type { ApprovalAnswer, ApprovalRequest, Editor } from "../../denops/agent/engine/core/ports.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Editor,
+  UsageLog,
+} from "../../denops/agent/engine/core/ports.ts";
 import { createModel } from "../../denops/agent/engine/llm/model.ts";
 import { Session } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
+import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
 import type { Tool } from "../../denops/agent/engine/tools/define.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
@@ -35,6 +41,7 @@ export interface RunningEngine extends AsyncDisposable {
   readonly session: Session;
   readonly server: ModelServer;
   readonly project: Scratch;
+  readonly usage: UsageLog;
   /** Everything that was published, in order. */
   readonly events: readonly AgentEvent[];
   readonly asked: readonly ApprovalRequest[];
@@ -50,12 +57,15 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const project = stack.use(await scratch(files));
   const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY] }));
   const config = engineConfig(server.url, wire, options.config);
-  const store = new SqliteStore(Database.inMemory());
+  const database = Database.inMemory();
+  const store = new SqliteStore(database);
+  const usage = new SqliteUsage(database);
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
   const session = new Session("s1", [project.root], {
     config,
     store,
+    usage,
     editor,
     model: createModel(config),
     tools: [...TOOLS, ...tools],
@@ -76,6 +86,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     session,
     server,
     project,
+    usage,
     events,
     asked,
     messages,

@@ -35,21 +35,23 @@ import { extensionEditor, extensionServers, fsEditor, noEditor } from "./acp_edi
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
 import { type ClientAbilities, diffContents, diffCounts, UpdateSender } from "./acp_updates.ts";
+import { usageAnswers } from "./acp_usage.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
 import type { StopReason } from "./core/events.ts";
-import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./core/ports.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "./core/ports.ts";
 import { Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
+  readonly usage: UsageLog;
   /** One line that every new session begins with. */
   readonly notice?: string;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers">;
+  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers" | "usage">;
 }
 
 const OPTIONS: PermissionOption[] = [
@@ -102,6 +104,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       const sender = new UpdateSender(client, id, can);
       const session = new Session(id, roots, {
         ...options.sessionPorts(usable),
+        usage: options.usage,
         editor: editorOf(client, id, can),
         ask: asker(client, id),
         offers: {
@@ -134,7 +137,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel());
-  const answers: Answers = {};
+  const answers: Answers = { ...usageAnswers(options.usage) };
   return answerRequests(app, answers).connect(stream);
 }
 

@@ -5,7 +5,7 @@ import {
   type SessionUpdate,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import { FILE_MODIFIED, META, RETRY, type ToolMeta } from "../protocol/extensions.ts";
+import { FILE_MODIFIED, META, RETRY, type ToolMeta, type UsageMeta } from "../protocol/extensions.ts";
 import type { AgentEvent, Diff } from "./core/events.ts";
 
 /** Characters of a tool's output that the screen gets. */
@@ -85,15 +85,14 @@ export class UpdateSender {
         );
       }
       case "usage": {
-        const { usage, window } = event;
-        const used = usage.input + usage.output;
-        const cost = event.cost === undefined ? {} : { cost: { amount: event.cost, currency: "USD" } };
+        const { usage, used, window, cost, sessionCost } = event;
+        const meta: UsageMeta = { ...usage, ...(cost === undefined ? {} : { cost }) };
         return this.#update({
           sessionUpdate: "usage_update",
           used,
           size: window,
-          ...cost,
-          _meta: { [META]: usage },
+          ...(sessionCost === undefined ? {} : { cost: { amount: sessionCost, currency: "USD" } }),
+          _meta: { [META]: meta },
         });
       }
       case "notice":

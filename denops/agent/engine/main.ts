@@ -11,6 +11,7 @@ import { buildSystemPrompt } from "./context/build.ts";
 import { createModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SqliteStore } from "./store/sqlite.ts";
+import { SqliteUsage } from "./store/usage.ts";
 import { TOOLS } from "./tools/registry.ts";
 
 /** Clients other than agent.nvim configure the engine by this variable, as JSON. */
@@ -47,6 +48,7 @@ const system = buildSystemPrompt({ roots, os: Deno.build.os });
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {
   roots,
   version: VERSION,
+  usage: new SqliteUsage(database),
   ...(notice === undefined ? {} : { notice }),
   ownConfig: configFromEnvironment,
   sessionPorts: (config) => ({ config, model: createModel(config), tools: TOOLS, store, system }),

@@ -8,10 +8,11 @@ import { type Decision, mayRead } from "../policy/file_access.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import { Spending } from "./agent/budget.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
+import { Meter } from "./agent/meter.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { Message } from "./core/messages.ts";
-import type { AskApproval, Editor, Store } from "./core/ports.ts";
+import type { AskApproval, Editor, Store, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool } from "./tools/define.ts";
 import { Workspace } from "./tools/files/workspace.ts";
@@ -21,6 +22,7 @@ export interface SessionPorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly store: Store;
+  readonly usage: UsageLog;
   readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
@@ -38,7 +40,7 @@ export class Session {
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
   readonly #state: SessionState = { folder: "", plan: [] };
-  readonly #spending: Spending;
+  readonly #meter: Meter;
   /** Names of tools that are switched off. */
   readonly #off: Set<string>;
   /** As they are in the store. */
@@ -61,7 +63,15 @@ export class Session {
     this.#off = new Set(ports.config.tools_off);
     const today = new Date().toISOString().slice(0, 10);
     const { spent } = ports.config;
-    this.#spending = new Spending(ports.config, spent?.date === today ? spent.amount : 0, today);
+    this.#meter = new Meter({
+      session: id,
+      provider: ports.config.provider.name,
+      model: ports.model,
+      price: ports.config.price,
+      spending: new Spending(ports.config, spent?.date === today ? spent.amount : 0, today),
+      log: ports.usage,
+      emit: (event) => this.#emit(event),
+    });
     ports.store.createSession({ id, root: roots[0] ?? "", model: ports.config.model });
   }
 
@@ -124,8 +134,7 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
-      spending: this.#spending,
-      price: config.price,
+      meter: this.#meter,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
       decide: (prepared: PreparedCall) => this.#decide(prepared),

@@ -116,11 +116,13 @@ export type Update =
     readonly chat: number;
     readonly used: number;
     readonly size: number;
+    /** Of the session so far. */
     readonly cost?: number;
   }
   | {
     readonly type: "ready";
     readonly chat: number;
+    readonly session: string;
     readonly root: string;
     readonly provider: string;
     readonly model: string;

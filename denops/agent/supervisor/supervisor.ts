@@ -135,7 +135,8 @@ export class Supervisor implements AsyncDisposable {
     const project = await this.#project(chat);
     const { engine, launch, provider, model } = project;
     const sessionId = await engine.newSession(project.roots);
-    this.#pump.push({ type: "ready", chat, root: launch.cwd, provider, model, sandbox: launch.sandbox });
+    const { cwd: root, sandbox } = launch;
+    this.#pump.push({ type: "ready", chat, session: sessionId, root, provider, model, sandbox });
     return { engine, sessionId };
   }
 

@@ -212,7 +212,7 @@ function Chat:status()
     table.insert(parts, ("%s of %s tokens"):format(thousands(line.used), thousands(line.size)))
   end
   if line.cost then
-    table.insert(parts, ("%.2f"):format(line.cost))
+    table.insert(parts, require("agent.format").money(line.cost))
   end
   table.insert(parts, STATES[line.state])
   return table.concat(parts, " · ")

@@ -98,7 +98,16 @@ export type AgentEvent =
     readonly waitMs: number;
     readonly reason: string;
   }
-  | { readonly type: "usage"; readonly usage: Usage; readonly window: number; readonly cost?: number }
+  | {
+    readonly type: "usage";
+    readonly usage: Usage;
+    /** Tokens of the window that the conversation takes; requests beside it, such as for a title, do not count. */
+    readonly used: number;
+    readonly window: number;
+    /** US dollars of this request, and of the session so far with it. */
+    readonly cost?: number;
+    readonly sessionCost?: number;
+  }
   | { readonly type: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string };
 
 export type Emit = (event: AgentEvent) => void;
