@@ -43,6 +43,7 @@ Deno.test("a turn's cap of tokens, and money by the day over several engines", a
   await agent.nvim.waitForScreen("this turn has used 1100 tokens; the cap is 1000");
   await agent.nvim.command("Agent approve");
   await agent.nvim.waitForScreen("Done here.");
+  await agent.nvim.waitForScreen("· ready");
 
   // Another configuration is another engine; what the first one has cost today counts.
   agent.server.play("new-history\nsay Never.");

@@ -122,8 +122,11 @@ Deno.test("the exact command is what is asked, edited and run", async () => {
   await nvim.waitForScreen("$ touch one");
   await nvim.waitForScreen("e edit");
   await nvim.keys("e");
-  await nvim.waitForScreen("Run: touch one");
-  await nvim.keys("<C-u>echo two<CR>");
+  await nvim.waitForScreen("Edit the command");
+  await nvim.keys("ccecho two<Esc><CR>");
+  await nvim.waitForScreen("edited by you");
+  await nvim.waitForScreen("a once");
+  await nvim.keys("a");
   await nvim.waitForScreen("Seen.");
   assert.deepEqual(server.problems, []);
 });

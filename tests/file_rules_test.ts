@@ -13,7 +13,7 @@ const RULES = {
 };
 
 const FORBIDDEN = /^Not allowed: a rule forbids it: write\(src\/\*\*\)\.$/;
-const UNREADABLE = /^Cannot read .+ is not readable \(deny_read: private\/\*\*\)\.$/;
+const UNREADABLE = /^Cannot read .+: a rule forbids it: read\(private\/\*\*\)\.$/;
 const NEW = { content: "written by the model\n" };
 
 interface Case {

@@ -104,6 +104,77 @@ Deno.test("an edited command approves the edited one, not the one that was asked
   assert.equal(gate.spend("s", { ...input("npm run lint"), toolCallId: "call_1" }), true);
 });
 
+Deno.test("an edited command is judged once more, and nothing is approved by editing", async () => {
+  await using setup = await setUp({ allow: [], ask: ["run(make *)"], deny: ["run(rm *)"] });
+  const { gate, context, updates } = setup;
+  const answer = gate.permission(ask(input("npm test")), context);
+  const request = await shown(setup);
+  const last = () => {
+    const update = updates.at(-1);
+    assert.ok(update?.type === "approval_rejudged");
+    assert.equal(update.approval.request, request);
+    return update.approval;
+  };
+  gate.edit(request, "sudo -n true\nls");
+  assert.equal(last().command, "sudo -n true\nls");
+  assert.equal(last().severity, "high");
+  assert.equal(last().is_edited, true);
+  gate.edit(request, "make build");
+  assert.equal(last().reason, "a rule asks: run(make *)");
+  assert.equal(last().suggestion, undefined);
+  gate.edit(request, "npm test");
+  assert.equal(last().is_edited, undefined);
+  assert.equal(last().suggestion, "run(npm test *)");
+  gate.edit(request, "rm notes.md");
+  assert.equal(last().reason, "a rule forbids it: run(rm *)");
+  for (const command of ["npm test", "make build", "rm notes.md"]) {
+    assert.equal(gate.spend("s", { ...input(command), toolCallId: "call_1" }), false, command);
+  }
+  // Whoever says yes to what a rule forbids gets a no.
+  gate.answer(request, { option: "allow_once", command: "rm notes.md" });
+  const { outcome } = await answer;
+  assert.equal(outcome.outcome === "selected" && outcome.optionId, "reject");
+  assert.equal(gate.spend("s", { ...input("rm notes.md"), toolCallId: "call_1" }), false);
+  const before = updates.length;
+  gate.edit(request, "npm test");
+  assert.equal(updates.length, before, "nothing waits any more");
+});
+
+Deno.test("what is edited and allowed for the session is the edited command", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const first = gate.permission(ask(input("make build")), context);
+  gate.answer(await shown(setup), { option: "allow_session", command: "make check" });
+  await first;
+  await gate.permission(ask(input("make check"), "call_2"), context);
+  assert.equal(gate.spend("s", { ...input("make check"), toolCallId: "call_2" }), true);
+  const asked = gate.permission(ask(input("make build"), "call_3"), context);
+  await shown(setup);
+  gate.settle(1);
+  assert.deepEqual((await asked).outcome, { outcome: "cancelled" });
+});
+
+Deno.test("a rule that comes while the question waits counts when it is answered", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const answer = gate.permission(ask(input("npm test")), context);
+  const request = await shown(setup);
+  await context.rules.add("run(npm *)", "deny", "session", 1);
+  gate.answer(request, { option: "allow_once" });
+  const { outcome } = await answer;
+  assert.equal(outcome.outcome === "selected" && outcome.optionId, "reject");
+});
+
+Deno.test("what was approved and has not run is not approved any more after a stop", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const answer = gate.permission(ask(input("npm test")), context);
+  gate.answer(await shown(setup), { option: "allow_once" });
+  await answer;
+  gate.settle(1);
+  assert.equal(gate.spend("s", { ...input("npm test"), toolCallId: "call_1" }), false);
+});
+
 Deno.test("a command that was allowed for the session is that command, not one like it", async () => {
   await using setup = await setUp();
   const { gate, context } = setup;

@@ -54,6 +54,38 @@ Deno.test("a renaming goes into a buffer with unsaved changes and does not save 
   assert.match(await agent.project.read("src/greet.ts"), /function salute/);
 });
 
+Deno.test("what a rule asks about is left out, and asked about when it is named", async () => {
+  const project = {
+    ...TYPESCRIPT,
+    "src/secret.ts": 'import { greet } from "./greet.ts";\nexport const hush: string = greet("token 123");\n',
+  };
+  const hover = ["get_hover_info", { path: "src/secret.ts", symbol: "hush" }] as const;
+  const script = turn(
+    ["find_references", { path: "src/greet.ts", symbol: "greet" }],
+    ["get_call_hierarchy", { path: "src/greet.ts", symbol: "greet" }],
+    ["find_symbol", { query: "hush", path: "src/greet.ts" }],
+    hover,
+  );
+  const options = `ask = { "read(**/secret.ts)" }`;
+  await using agent = await startTypescript("utf-8", script, { project, options });
+  const { nvim, server } = agent;
+  await nvim.command("Agent look around");
+  const shown = await nvim.waitForScreen("a once", { timeout: 20_000 });
+  assert.match(shown, /a rule asks: read\(\*\*\/secret\.ts\)/);
+  await nvim.keys("r");
+  await nvim.waitForScreen("· ready");
+  const [references, calls, symbols, refused] = toolResults(server);
+  for (const text of [references, calls, symbols]) {
+    assert.match(
+      text ?? "",
+      /\[1 file was left out: the user is asked .+ \(read\(\*\*\/secret\.ts\)\); use read_file\]/,
+    );
+    assert.doesNotMatch(text ?? "", /token|src\/secret/);
+  }
+  assert.match(references ?? "", /^3 references of greet/);
+  assert.match(refused ?? "", /^The user rejected this/);
+});
+
 Deno.test("of files that may not be read nothing is told, and they are not changed", async () => {
   const project = {
     ...TYPESCRIPT,

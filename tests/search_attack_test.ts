@@ -1,12 +1,17 @@
 /** Searches find nothing outside of the project and nothing that may not be read, whatever is asked for. */
 import assert from "node:assert/strict";
 import type { SearchRequest } from "../denops/agent/protocol/search.ts";
-import { search, type SearchOptions } from "../denops/agent/supervisor/search.ts";
+import { search } from "../denops/agent/supervisor/search.ts";
+import type { SearchOptions } from "../denops/agent/supervisor/search_place.ts";
 import { type Scratch, scratch } from "./support/project.ts";
 
 const OUTSIDE = "OUTSIDE-6b1e";
 const SECRET = "SECRET-90d4";
-const DENY_READ = ["**/.env", "**/.env.*", "**/*.pem", "**/.ssh/**"];
+/** Globs that ripgrep and git read as we do, and some that they read otherwise. */
+const RULES = {
+  deny_read: ["**/.env", "**/.env.*", "**/*.{crt,pem}"],
+  read_rules: { deny: ["**/.[s]sh/**"], ask: ["**/+(ledger|accounts).txt", "plans/**"] },
+};
 
 /** A project that is a folder of a larger repository; everything is committed, and changed since. */
 async function repository(): Promise<Scratch> {
@@ -16,6 +21,8 @@ async function repository(): Promise<Scratch> {
     "proj/.env": `word ${SECRET} ${version}\n`,
     "proj/.ENV.local": `word ${SECRET} ${version}\n`,
     "proj/config/server.pem": `word ${SECRET} ${version}\n`,
+    "proj/books/LEDGER.txt": `word ${SECRET} ${version}\n`,
+    "proj/plans/next.md": `word ${SECRET} ${version}\n`,
     "proj/.ssh/config": `word ${SECRET} ${version}\n`,
     "proj/new\nline/.env": `word ${SECRET} ${version}\n`,
     "proj/.ssh/new\nline": `word ${SECRET} ${version}\n`,
@@ -23,6 +30,8 @@ async function repository(): Promise<Scratch> {
   });
   const around = await scratch(files("1"), { git: true });
   for (const [path, text] of Object.entries(files("2"))) await around.write(path, text);
+  await around.write("proj/untracked/accounts.txt", `word ${SECRET}\n`);
+  await around.write("proj/plans/untracked.md", `word ${SECRET}\n`);
   await Deno.symlink("../outside", around.path("proj/to-folder"));
   await Deno.symlink("../outside/notes.txt", around.path("proj/to-file"));
   await Deno.symlink(".env", around.path("proj/to-secret"));
@@ -38,6 +47,10 @@ const PATHS = [
   ".ENV.local",
   "config",
   ".ssh",
+  "books",
+  "books/LEDGER.txt",
+  "plans",
+  "plans/next.md",
   "separator\u2028",
   "to-folder",
   "to-file",
@@ -99,7 +112,18 @@ const GIT: readonly SearchRequest[] = [
 ];
 
 /** What no answer may hold: contents, and names of what may not be listed. */
-const UNTOLD = [OUTSIDE, SECRET, "notes.txt", "server.pem", ".env", ".ENV"];
+const UNTOLD = [
+  OUTSIDE,
+  SECRET,
+  "notes.txt",
+  "server.pem",
+  ".env",
+  ".ENV",
+  "LEDGER.txt",
+  "accounts.txt",
+  "next.md",
+  "untracked.md",
+];
 
 async function answers(
   requests: readonly SearchRequest[],
@@ -122,7 +146,7 @@ async function answers(
 
 async function check(requests: readonly SearchRequest[], sandboxed: boolean): Promise<void> {
   await using around = await repository();
-  const options = { roots: [around.path("proj")], denyRead: DENY_READ, sandboxed };
+  const options = { roots: [around.path("proj")], rules: RULES, sandboxed };
   const found = await answers(requests, options);
   const leaks = requests.map((request, index) => ({ request, answer: found[index] ?? "" }))
     .filter(({ answer }) => UNTOLD.some((text) => answer.includes(text)));

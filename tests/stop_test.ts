@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "./support/agent.ts";
 import { chatShows, say, transcript, waitForChat } from "./support/chat.ts";
+import { marked } from "./support/processes.ts";
+import { waitUntil } from "./support/project.ts";
 import { disconnected, reached } from "./support/server.ts";
 
 /** From the key to the paint. It is under 100 ms on a quiet machine; CI's are not quiet. Milliseconds. */
@@ -185,4 +187,91 @@ Deno.test("q is not stop: the turn goes on, and reopening shows everything", asy
   assert.equal(server.requests[0]?.aborted, false);
   await nvim.keys("<Esc>");
   await goesOn(agent);
+});
+
+/** The engine's processes; whoever hosts the supervisor has the same mark in its environment. */
+async function enginesOf({ project }: RunningAgent): Promise<readonly number[]> {
+  return (await marked(project.root)).filter(({ command }) => command.includes("engine/main.ts"))
+    .map(({ pid }) => pid);
+}
+
+async function freeze(agent: RunningAgent): Promise<readonly number[]> {
+  const pids = await enginesOf(agent);
+  assert.ok(pids.length > 0, "the engine runs");
+  for (const pid of pids) Deno.kill(pid, "SIGSTOP");
+  return pids;
+}
+
+const GONE = "The engine stopped (it did not react to a stop within 5 s).";
+
+Deno.test({
+  name: "an engine that hangs: the turn ends at once, and the next message gets a new engine",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using agent = await start("say The first half of the answer\nwait here\nsay and never the second.");
+    const { nvim, server } = agent;
+    await waitForChat(nvim, "The first half of the answer");
+    const frozen = await freeze(agent);
+    await stop(agent);
+    assert.deepEqual(await transcript(nvim), ["Hello", "The first half of the answer", "Stopped."]);
+    // Sent while it hangs: it waits until that engine is given up, and is told once.
+    server.play("expect And now?\nsay All is well again.");
+    await say(nvim, "And now?");
+    await nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 20_000 });
+    const shown = await transcript(nvim, 3);
+    assert.equal(shown.filter((line) => line.includes(GONE)).length, 1, shown.join("\n"));
+    assert.equal(shown.at(-1), "All is well again.");
+    assert.ok(shown.every((line) => !line.includes("never the second")));
+    const running = await enginesOf(agent);
+    assert.ok(running.length > 0 && running.every((pid) => !frozen.includes(pid)), "a new engine");
+  },
+});
+
+Deno.test({
+  name: "an engine that hangs while an approval waits and a command runs: both are over",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const seconds = `34${Math.floor(Math.random() * 1e6)}`;
+    const command = JSON.stringify({ command: `sleep ${seconds}` });
+    await using agent = await startAgent({
+      script: `call run_terminal_command ${command}\n---\nsay never`,
+      options: `allow = { "run(sleep *)" }`,
+    });
+    const { nvim, server, project } = agent;
+    await nvim.command("Agent Hello");
+    const sleeper = async () =>
+      (await marked(seconds)).some(({ command }) => command.trim() === `sleep ${seconds}`);
+    await waitUntil("the command to run", sleeper);
+    await freeze(agent);
+    await stop(agent);
+    await waitUntil("the command to end", async () => !await sleeper());
+    await nvim.waitForScreen("it did not react to a stop");
+    assert.deepEqual(await enginesOf(agent), []);
+
+    server.play('call write_file {"path": ".env", "content": "A=1\\n"}');
+    await say(nvim, "Again");
+    await nvim.waitForScreen("a once");
+    await freeze(agent);
+    await stop(agent);
+    assert.ok(!nvim.text().includes("Approval"));
+    await assert.rejects(project.read(".env"), Deno.errors.NotFound);
+  },
+});
+
+Deno.test({
+  name: "an engine that wakes up late is heard no more about the turn that was stopped",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using agent = await start("slow 5\nflood 50000");
+    const { nvim } = agent;
+    await nvim.waitForScreen("word50 ");
+    const frozen = await freeze(agent);
+    await stop(agent);
+    const shown = await transcript(nvim);
+    for (const pid of frozen) Deno.kill(pid, "SIGCONT");
+    await disconnected(agent.server);
+    await goesOn(agent);
+    assert.deepEqual((await transcript(nvim)).slice(0, shown.length), shown);
+    assert.deepEqual((await transcript(nvim)).slice(shown.length), ["And now?", "All is well again."]);
+  },
 });

@@ -232,8 +232,7 @@ say Done.`;
   await nvim.command("Agent approve");
   await waitForChat(nvim, "Done.");
   assert.deepEqual((await transcript(nvim)).slice(3, 7), [
-    "✗ read src/notes.md  Cannot read src/notes.md: src/notes.md may hold secrets and is not readable " +
-    "(deny_read: **/notes.md).",
+    "✗ read src/notes.md  Cannot read src/notes.md: a rule forbids it: read(**/notes.md).",
     "✗ edit src/greet.ts  Not allowed: a rule forbids it: write(src/*.ts).",
     "✗ run curl example.com  Not allowed: a rule forbids it: network(curl example.com).",
     "✓ edit README.md  +1 −1",

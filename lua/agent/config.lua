@@ -136,6 +136,7 @@ M.schema = {
     doc = "Names of variables that commands get beside PATH, HOME, USER, LANG, LC_* and TZ.",
   },
   { name = "tools_off", type = "list", default = {}, doc = "Names of tools that the model is not offered." },
+  { name = "title", type = "boolean", default = true, doc = "Ask the model for a title after the first turn." },
   {
     name = "save_unsaved",
     type = "boolean",
@@ -381,6 +382,7 @@ function M.for_supervisor()
     "command_write",
     "command_environment",
     "tools_off",
+    "title",
     "max_tokens_per_turn",
     "max_cost_per_session",
     "max_cost_per_day",

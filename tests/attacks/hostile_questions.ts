@@ -2,7 +2,7 @@
  * Stands in for engine/main.ts: an agent that, when prompted, sends the messages that orders.json in its project lists
  * and shows what it was answered. It speaks just enough ACP for that.
  */
-const [root = "."] = Deno.args;
+const [root = "."] = Deno.args.filter((argument) => !argument.startsWith("--"));
 const SESSION = "session";
 
 interface Message {

@@ -35,16 +35,30 @@ export class Judge {
 
   /** Judges a request and, if the script had an answer for it, what the script `script` expected. */
   chat(label: string, request: ChatRequest, answer: Answer | undefined, script: string): void {
-    const { wire, http, body, text } = request;
-    const found = [
-      ...(body ? checkRequest(wire, http.headers, body) : ["the body is not a JSON object"]),
-      ...this.#secretsIn(http),
+    const { wire, body, text } = request;
+    this.#report(label, [
+      ...this.#sound(request),
       ...(body ? this.#history(wire, body, answer?.newHistory ?? false) : []),
       ...(answer
         ? unmet(answer, text, script)
         : [`the script has no answer left; the request says ${excerpt(text)}`]),
-    ];
+    ]);
+  }
+
+  /** Judges a request that belongs to no conversation. */
+  aside(label: string, request: ChatRequest, answer: Answer | undefined): void {
+    this.#report(label, [...this.#sound(request), ...(answer ? unmet(answer, request.text, "titles") : [])]);
+  }
+
+  #report(label: string, found: readonly string[]): void {
     this.#problems.push(...found.map((problem) => `${label}: ${problem}`));
+  }
+
+  #sound({ wire, http, body }: ChatRequest): string[] {
+    return [
+      ...(body ? checkRequest(wire, http.headers, body) : ["the body is not a JSON object"]),
+      ...this.#secretsIn(http),
+    ];
   }
 
   other(label: string, http: HttpRequest): void {

@@ -10,6 +10,7 @@
  * ```
  */
 import { HttpConnection, type HttpRequest } from "./http_connection.ts";
+import { TITLE_SYSTEM } from "../../denops/agent/engine/agent/title.ts";
 import { Answers, Gates, Milestones } from "./model_answers.ts";
 import { ClientGone, deliver, isDisconnection } from "./model_delivery.ts";
 import { Judge } from "./model_judge.ts";
@@ -22,6 +23,7 @@ import {
   newestUserText,
   property,
   string,
+  transcript,
 } from "./model_messages.ts";
 import { type Answer, parseScript, type Script } from "./model_script.ts";
 import { countCalls, encode, errorBody, type Reply, type Wire } from "./model_wires.ts";
@@ -32,6 +34,8 @@ export interface ModelServerOptions {
   /** Keys of the test: none of them may be in a body or in a URL. */
   readonly secrets?: readonly string[];
   readonly model?: Partial<Model>;
+  /** What is answered to requests for a title, which the script does not see: "Scripted title", for nothing. */
+  readonly titles?: string;
 }
 
 export interface RecordedRequest {
@@ -64,6 +68,8 @@ export class ModelServer implements AsyncDisposable {
   readonly url: string;
   readonly #listener: Deno.TcpListener;
   readonly #answers: Answers;
+  readonly #titles: Answers;
+  readonly #titleRequests: JsonObject[] = [];
   readonly #gates = new Gates();
   readonly #arrivals = new Milestones<RecordedRequest>();
   readonly #departures = new Milestones<RecordedRequest>();
@@ -80,6 +86,7 @@ export class ModelServer implements AsyncDisposable {
 
   private constructor(script: string | Script, options: ModelServerOptions) {
     this.#answers = new Answers(parsed(script));
+    this.#titles = new Answers(parsed(options.titles ?? "say Scripted title\nusage 0 0\nrepeat"));
     this.#judge = new Judge(options.secrets ?? []);
     this.#model = {
       name: "scripted",
@@ -95,6 +102,11 @@ export class ModelServer implements AsyncDisposable {
   /** The requests for an answer, in the order in which they came. */
   get requests(): readonly RecordedRequest[] {
     return this.#arrivals.all;
+  }
+
+  /** The bodies of the requests for a title: they are not among `requests`. */
+  get titleRequests(): readonly JsonObject[] {
+    return this.#titleRequests;
   }
 
   /** Other requests, such as `GET /api/tags`. */
@@ -189,6 +201,7 @@ export class ModelServer implements AsyncDisposable {
     const value = parsedJson(request.body);
     const body = isObject(value) ? value : undefined;
     const messages = messagesOf(wire, body ?? {});
+    if (body !== undefined && asksForTitle(wire, body)) return await this.#title(http, request, wire, body);
     const text = newestText(messages);
     const number = this.requests.length + 1;
     const answer = this.#answers.take(newestUserText(messages));
@@ -220,6 +233,25 @@ export class ModelServer implements AsyncDisposable {
     }
   }
 
+  /** A conversation goes on while its title is asked for: neither the script nor the count of requests knows of it. */
+  async #title(http: HttpConnection, request: HttpRequest, wire: Wire, body: JsonObject): Promise<void> {
+    this.#titleRequests.push(body);
+    const number = this.#titleRequests.length;
+    const text = newestText(messagesOf(wire, body));
+    const answer = this.#titles.take(text);
+    this.#judge.aside(`title request ${number} (${wire})`, { wire, http: request, body, text }, answer);
+    if (answer === undefined) {
+      const error = errorBody(wire, 500, `There is no answer left for title request ${number}.`, number);
+      return await http.respond(500, { "content-type": "application/json" }, error);
+    }
+    const steps = encode(wire, answer, this.#reply(request, body, number, answer));
+    try {
+      await deliver(http, wire, steps, this.#gates);
+    } catch (error) {
+      if (!(error instanceof ClientGone) && !isDisconnection(error)) throw error;
+    }
+  }
+
   #reply(request: HttpRequest, body: JsonObject, number: number, answer: Answer): Reply {
     const firstCall = this.#calls + 1;
     this.#calls += countCalls(answer);
@@ -232,6 +264,10 @@ export class ModelServer implements AsyncDisposable {
       includeUsage: property(body.stream_options, "include_usage") === true,
     };
   }
+}
+
+function asksForTitle(wire: Wire, body: JsonObject): boolean {
+  return transcript(wire, body)[0]?.includes(JSON.stringify(TITLE_SYSTEM).slice(1, -1)) ?? false;
 }
 
 function parsed(script: string | Script): Script {

@@ -4,6 +4,7 @@ import {
   type ClientCapabilities,
   type ClientConnection,
   type ClientContext,
+  type InitializeResponse,
   methods,
   ndJsonStream,
   type ReadTextFileRequest,
@@ -14,6 +15,14 @@ import {
   type WriteTextFileRequest,
 } from "@agentclientprotocol/sdk";
 import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
+import type { WireName } from "../../denops/agent/protocol/providers.ts";
+import {
+  requestMethod,
+  type RequestName,
+  type RequestParams,
+  type RequestResult,
+  REQUESTS,
+} from "../../denops/agent/protocol/requests.ts";
 import { denoArguments } from "../../denops/agent/supervisor/grants.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { GREET, PLUGIN, SECRET } from "./agent.ts";
@@ -21,9 +30,14 @@ import { DEFAULT_TIMEOUT, type Scratch, scratch, within } from "./project.ts";
 
 export interface EngineOptions {
   readonly script: string;
+  /** See ModelServerOptions. */
+  readonly titles?: string;
   readonly project?: Readonly<Record<string, string>>;
   /** The value of AGENT_CONFIG; a usable one unless told. */
   readonly config?: string;
+  readonly wire?: WireName;
+  /** Another engine's project, state folder and model: the options above for them are not looked at. */
+  readonly beside?: Place;
   readonly capabilities?: ClientCapabilities;
   permission?(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   readTextFile?(request: ReadTextFileRequest): Promise<ReadTextFileResponse>;
@@ -35,17 +49,29 @@ export type Seen =
   | { readonly type: "update"; readonly session: string; readonly update: SessionUpdate }
   | { readonly type: "permission"; readonly request: RequestPermissionRequest };
 
-export interface EngineProcess extends AsyncDisposable {
-  readonly process: Deno.ChildProcess;
+/** Where an engine works; it can be used by several, at once or one after the other. */
+export interface Place {
   readonly server: ModelServer;
   readonly project: Scratch;
+  readonly state: Scratch;
+}
+
+export interface EngineProcess extends AsyncDisposable, Place {
+  readonly process: Deno.ChildProcess;
 }
 
 export interface EngineClient extends EngineProcess {
   readonly agent: ClientContext;
   readonly seen: readonly Seen[];
+  initialize(): Promise<InitializeResponse>;
   /** `initialize` and `session/new`; the session's id. */
   open(): Promise<string>;
+  /** `initialize` and `session/resume`. */
+  resume(session: string): Promise<void>;
+  /** A request of protocol/requests.ts. */
+  ask<Name extends RequestName>(name: Name, params: RequestParams<Name>): Promise<RequestResult<Name>>;
+  /** kill -9, and waits for its end. */
+  kill(): Promise<void>;
   prompt(session: string, text: string): Promise<string>;
 }
 
@@ -54,15 +80,16 @@ export const ALLOW: RequestPermissionResponse = { outcome: { outcome: "selected"
 /** The bare process, with its pipes free. It has what the supervisor grants, and AGENT_CONFIG. */
 export async function spawnEngine(options: EngineOptions): Promise<EngineProcess> {
   await using stack = new AsyncDisposableStack();
-  const project = stack.use(await scratch(options.project ?? GREET));
-  const state = stack.use(await scratch());
-  const server = stack.use(await ModelServer.start(options.script, { secrets: [SECRET] }));
+  const { project, state, server } = options.beside ?? await ownPlace(options, stack);
   const host = new URL(server.url).host;
   const grants = { roots: [project.root], state: state.root, host, plugin: PLUGIN, deno: "", denoDir: "" };
   const [run = "", ...rest] = denoArguments(grants);
   const process = new Deno.Command(Deno.execPath(), {
     args: [run, "--allow-env=AGENT_CONFIG", ...rest],
-    env: { ...denoFolders(), AGENT_CONFIG: options.config ?? JSON.stringify(engineConfig(server)) },
+    env: {
+      ...denoFolders(),
+      AGENT_CONFIG: options.config ?? JSON.stringify(engineConfig(server, options.wire)),
+    },
     clearEnv: true,
     stdin: "piped",
     stdout: "piped",
@@ -77,7 +104,20 @@ export async function spawnEngine(options: EngineOptions): Promise<EngineProcess
     }
   });
   const owned = stack.move();
-  return { process, server, project, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { process, server, project, state, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+async function ownPlace(options: EngineOptions, stack: AsyncDisposableStack): Promise<Place> {
+  const project = stack.use(await scratch(options.project ?? GREET));
+  const state = stack.use(await scratch());
+  const { titles } = options;
+  const server = stack.use(
+    await ModelServer.start(options.script, {
+      secrets: [SECRET],
+      ...(titles === undefined ? {} : { titles }),
+    }),
+  );
+  return { project, state, server };
 }
 
 /** The engine with a client that answers it. */
@@ -86,18 +126,34 @@ export async function startEngine(options: EngineOptions): Promise<EngineClient>
   const seen: Seen[] = [];
   const connection = connect(engine.process, options, seen);
   const { agent } = connection;
+  const initialize = () => {
+    const clientCapabilities = options.capabilities ?? {};
+    return agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
+  };
   return {
     ...engine,
     agent,
     seen,
+    initialize,
     async open() {
-      const clientCapabilities = options.capabilities ?? {};
-      await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities });
+      await initialize();
       const { sessionId } = await agent.request(methods.agent.session.new, {
         cwd: engine.project.root,
         mcpServers: [],
       });
       return sessionId;
+    },
+    async resume(sessionId) {
+      await initialize();
+      await agent.request(methods.agent.session.resume, { sessionId, cwd: engine.project.root });
+    },
+    async ask<Name extends RequestName>(name: Name, params: RequestParams<Name>) {
+      const answer = await agent.request<unknown, unknown>(requestMethod(name), params);
+      return REQUESTS[name].result.parse(answer) as RequestResult<Name>;
+    },
+    async kill() {
+      engine.process.kill("SIGKILL");
+      await engine.process.status;
     },
     async prompt(sessionId, text) {
       const turn = agent.request(methods.agent.session.prompt, {
@@ -137,18 +193,20 @@ function connect(process: Deno.ChildProcess, options: EngineOptions, seen: Seen[
   return app.connect(ndJsonStream(process.stdin, process.stdout));
 }
 
-function engineConfig(server: ModelServer): EngineConfig {
+function engineConfig(server: ModelServer, wire: WireName = "openai_chat"): EngineConfig {
   return {
     model: "scripted",
     max_iterations: 25,
     request_timeout: 60,
     safe_to_write: [{ glob: "**/*", safe: true }, { glob: "**/.env", safe: false }],
     deny_read: [],
+    read_rules: { deny: [], ask: [] },
     tools_off: [],
+    title: true,
     provider: {
       name: "test",
-      wire: "openai_chat",
-      base_url: `${server.url}/v1`,
+      wire,
+      base_url: wire === "openai_chat" ? `${server.url}/v1` : server.url,
       headers: {},
       api_key: SECRET,
       key_source: "TEST_API_KEY",

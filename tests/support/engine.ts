@@ -139,7 +139,16 @@ export async function openProject(
   const gate = new Gate(push, nextRequest);
   const editor = new EditorQuestions(push, nextRequest);
   const questions = new Questions(push, nextRequest);
-  const ports = { push, notice: () => {}, chatOf: () => 1, gate, editor, questions, world: WORLD };
+  const ports = {
+    push,
+    notice: () => {},
+    chatOf: () => 1,
+    ownerOf: () => 1,
+    gate,
+    editor,
+    questions,
+    world: WORLD,
+  };
   const project = await Project.open(setup.root, await userConfig(setup), 1, ports);
   assert.match(project.launch.sandbox, SAYS[setup.level.sandbox]);
   return {

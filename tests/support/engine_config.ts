@@ -14,7 +14,9 @@ export function engineConfig(
     request_timeout: 30,
     safe_to_write: [{ glob: "**", safe: true }, { glob: "**/.env*", safe: false }],
     deny_read: ["**/.env*"],
+    read_rules: { deny: [], ask: [] },
     tools_off: [],
+    title: true,
     provider: {
       name: "test",
       wire,

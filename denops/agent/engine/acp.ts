@@ -17,6 +17,7 @@ import {
   AnswerMeta,
   type ApprovalMeta,
   EXTENSIONS,
+  FILE_RULES,
   InitializeMeta,
   LSP,
   META,
@@ -31,14 +32,14 @@ import {
 import { SEARCH } from "../protocol/search.ts";
 import { answerRequests, type Answers } from "./acp_requests.ts";
 import { acpCommands } from "./acp_commands.ts";
-import { extensionEditor, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
+import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
-import { type ClientAbilities, diffContents, diffCounts, UpdateSender } from "./acp_updates.ts";
+import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
+import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./acp_updates.ts";
 import { usageAnswers } from "./acp_usage.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
-import type { StopReason } from "./core/events.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "./core/ports.ts";
 import { Session, type SessionPorts } from "./session.ts";
 
@@ -49,6 +50,7 @@ export interface AcpOptions {
   readonly usage: UsageLog;
   /** One line that every new session begins with. */
   readonly notice?: string;
+  readonly archive: Archive;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
   sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers" | "usage">;
@@ -60,16 +62,7 @@ const OPTIONS: PermissionOption[] = [
   { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
 ];
 
-const STOP_REASONS = {
-  end_turn: "end_turn",
-  max_iterations: "max_turn_requests",
-  max_tokens: "max_tokens",
-  cancelled: "cancelled",
-  refused: "refusal",
-} as const satisfies Record<StopReason, string>;
-
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
-  const sessions = new Map<string, Session>();
   let can: ClientAbilities = {
     extensions: new Set(),
     notices: false,
@@ -79,6 +72,27 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     questions: false,
   };
   let config: EngineConfig | undefined;
+  const open = new AcpSessions(options.archive, options.roots, (client, id, roots) => {
+    const sender = new UpdateSender(client, id, can);
+    const session = new Session(id, roots, {
+      ...options.sessionPorts(configOrError(config, options)),
+      usage: options.usage,
+      editor: editorOf(client, id, can),
+      ask: asker(client, id),
+      ...(can.extensions.has(FILE_RULES) ? { fileRules: extensionRules(client, id) } : {}),
+      offers: {
+        ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
+        ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
+        ...(can.extensions.has(SEARCH) ? { search: acpSearch(client, id) } : {}),
+        ...(can.extensions.has(LSP) ? { languages: extensionServers(client, id) } : {}),
+      },
+      publish: (event) => sender.send(event),
+    });
+    if (options.notice !== undefined) {
+      sender.send({ type: "notice", severity: "warning", text: options.notice });
+    }
+    return { session, sender };
+  });
 
   const app = agent({ name: "agent.nvim" })
     .onRequest(methods.agent.initialize, ({ params }) => {
@@ -89,73 +103,28 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         agentInfo: { name: "agent.nvim", version: options.version },
         agentCapabilities: {
           promptCapabilities: { embeddedContext: true },
+          loadSession: true,
+          sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
           _meta: { [META]: { extensions: EXTENSIONS } },
         },
         authMethods: [],
       };
     })
     .onRequest(methods.agent.session.new, async ({ params, client }) => {
-      const usable = configOrError(config, options);
-      if (await Deno.realPath(params.cwd).catch(() => undefined) !== options.roots[0]) {
-        throw RequestError.invalidParams(undefined, `this engine works in ${options.roots[0]} only`);
-      }
-      const roots = await grantedRoots(params.additionalDirectories ?? [], options.roots);
-      const id = crypto.randomUUID();
-      const sender = new UpdateSender(client, id, can);
-      const session = new Session(id, roots, {
-        ...options.sessionPorts(usable),
-        usage: options.usage,
-        editor: editorOf(client, id, can),
-        ask: asker(client, id),
-        offers: {
-          ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
-          ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
-          ...(can.extensions.has(SEARCH) ? { search: acpSearch(client, id) } : {}),
-          ...(can.extensions.has(LSP) ? { languages: extensionServers(client, id) } : {}),
-        },
-        publish: (event) => sender.send(event),
-      });
-      sessions.set(id, session);
-      if (options.notice !== undefined) {
-        sender.send({ type: "notice", severity: "warning", text: options.notice });
-      }
-      return { sessionId: id };
+      const { session } = await open.begin(client, params.cwd, params.additionalDirectories ?? []);
+      return { sessionId: session.id };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const session = sessions.get(params.sessionId);
-      if (session === undefined) {
-        throw RequestError.invalidParams(undefined, `no session ${params.sessionId}`);
-      }
-      return promptAnswer(await session.prompt(promptText(params.prompt)));
+      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt)));
     })
     .onRequest(TOOLS, ToolsRequest, ({ params }): ToolsResponse => {
-      const session = sessions.get(params.sessionId);
-      if (session === undefined) {
-        throw RequestError.invalidParams(undefined, `no session ${params.sessionId}`);
-      }
+      const session = open.get(params.sessionId);
       if (params.toggle !== undefined) session.toggleTool(params.toggle);
       return { tools: [...session.tools] };
     })
-    .onNotification(methods.agent.session.cancel, ({ params }) => sessions.get(params.sessionId)?.cancel());
-  const answers: Answers = { ...usageAnswers(options.usage) };
-  return answerRequests(app, answers).connect(stream);
-}
-
-/** The folders that the client asks for, the project first. @throws {RequestError} if one was not granted */
-async function grantedRoots(
-  asked: readonly string[],
-  granted: readonly string[],
-): Promise<readonly string[]> {
-  const [project = ""] = granted;
-  const others: string[] = [];
-  for (const folder of asked) {
-    const real = await Deno.realPath(folder).catch(() => undefined);
-    if (real === undefined || !granted.includes(real)) {
-      throw RequestError.invalidParams(undefined, `this engine may not touch ${folder}`);
-    }
-    others.push(real);
-  }
-  return [project, ...others];
+    .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
+  const answers: Answers = { ...open.answers(() => can), ...usageAnswers(options.usage) };
+  return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }
 
 function abilitiesOf({ clientCapabilities, _meta }: InitializeRequest): ClientAbilities {
@@ -191,7 +160,9 @@ function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities)
 function asker(client: AgentContext, sessionId: string): AskApproval {
   return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
     const { call, reason, diff, command } = asked;
-    const touches = [...asked.touches];
+    const touches = asked.touches.flatMap(({ access, ...touch }) =>
+      access === "list" ? [] : [{ access, ...touch }]
+    );
     const meta: ApprovalMeta = { reason, force: asked.force, touches, ...diffCounts(diff) };
     const toolCall = {
       toolCallId: call.id,

@@ -1,7 +1,10 @@
 /** The editor on the other side of the protocol: ours by its extensions, any other by ACP's fs methods. */
 import { type AgentContext, methods, RequestError } from "@agentclientprotocol/sdk";
 import { dirname } from "node:path";
+import type { FileRules } from "../protocol/config.ts";
 import {
+  FILE_RULES,
+  FileRulesResponse,
   LSP,
   UNSAVED_TEXT,
   UnsavedTextResponse,
@@ -11,7 +14,7 @@ import {
 import { type LspQuestion, LspResponse } from "../protocol/lsp.ts";
 import { messageOf } from "./core/errors.ts";
 import type { Editor, LanguageServers, UnsavedWrite } from "./core/ports.ts";
-import { type DecodedText, decodeText } from "./tools/files/text.ts";
+import { type DecodedText, decodeText } from "./core/text.ts";
 
 /** An editor that does not answer within this time may hold unsaved changes: the call fails. */
 const LONGEST_WAIT_MS = 5_000;
@@ -52,6 +55,14 @@ export function extensionServers(client: AgentContext, sessionId: string): Langu
         };
       }
     },
+  };
+}
+
+/** Our own UI: its rules change while the engine runs. @throws {Error} what is wrong with them */
+export function extensionRules(client: AgentContext, sessionId: string): () => Promise<FileRules> {
+  return async () => {
+    const asked = client.request<unknown, unknown>(FILE_RULES, { sessionId });
+    return FileRulesResponse.parse(await inItsWords(asked));
   };
 }
 

@@ -30,7 +30,7 @@ export function acpSearch(client: AgentContext, sessionId: string): Search {
     async changes(query, signal) {
       const found = await ask({ op: "changes", ...query }, signal);
       if (found.op !== "changes") throw new Error("the answer is of another kind");
-      return found.text;
+      return found;
     },
   };
 }

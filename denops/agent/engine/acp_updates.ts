@@ -6,10 +6,19 @@ import {
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
 import { FILE_MODIFIED, META, RETRY, type ToolMeta, type UsageMeta } from "../protocol/extensions.ts";
-import type { AgentEvent, Diff } from "./core/events.ts";
+import type { AgentEvent, Diff, StopReason } from "./core/events.ts";
 
 /** Characters of a tool's output that the screen gets. */
 const LONGEST_OUTPUT = 20_000;
+
+/** How turns end in the protocol; what it has no word for is said in ours. */
+export const STOP_REASONS = {
+  end_turn: "end_turn",
+  max_iterations: "max_turn_requests",
+  max_tokens: "max_tokens",
+  cancelled: "cancelled",
+  refused: "refusal",
+} as const satisfies Record<StopReason, string>;
 
 /** What the client said that it understands. */
 export interface ClientAbilities {
@@ -21,33 +30,67 @@ export interface ClientAbilities {
   readonly questions: boolean;
 }
 
+/** Sends events as they happen. */
 export class UpdateSender {
   readonly #client: AgentContext;
   readonly #sessionId: string;
   readonly #can: ClientAbilities;
-  /** Tool calls that the client knows of; later updates change them. */
-  readonly #announced = new Set<string>();
+  readonly #updates: Updates;
 
   constructor(client: AgentContext, sessionId: string, can: ClientAbilities) {
     this.#client = client;
     this.#sessionId = sessionId;
     this.#can = can;
+    this.#updates = new Updates(can);
   }
 
   send(event: AgentEvent): void {
     const sessionId = this.#sessionId;
+    if (event.type === "file_modified") {
+      const { onDisk, ...change } = event.change;
+      if (!onDisk || !this.#can.extensions.has(FILE_MODIFIED)) return;
+      return this.#notify(FILE_MODIFIED, { sessionId, toolCallId: event.id, ...change });
+    }
+    if (event.type === "retry" && this.#can.extensions.has(RETRY)) {
+      const { type: _, ...retry } = event;
+      return this.#notify(RETRY, { sessionId, ...retry });
+    }
+    const update = this.#updates.of(event);
+    if (update !== undefined) this.sendUpdate(update);
+  }
+
+  sendUpdate(update: SessionUpdate): void {
+    this.#notify(methods.client.session.update, { sessionId: this.#sessionId, update });
+  }
+
+  #notify(method: string, params: unknown): void {
+    // A failed write means that the client is gone; the connection's end says so too.
+    this.#client.notify(method, params).catch(() => {});
+  }
+}
+
+/** Events → updates of the protocol, in order: a call is announced once. */
+export class Updates {
+  readonly #can: Pick<ClientAbilities, "notices">;
+  /** Tool calls that the client knows of; later updates change them. */
+  readonly #announced = new Set<string>();
+  /** Tokens that the last step of a turn has used. */
+  #used = 0;
+
+  constructor(can: Pick<ClientAbilities, "notices">) {
+    this.#can = can;
+  }
+
+  /** Undefined for what is no update. */
+  of(event: AgentEvent): SessionUpdate | undefined {
     switch (event.type) {
       case "token":
-        return this.#update({ sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text) });
+        return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text) };
       case "thought":
-        return this.#update({ sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text) });
+        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text) };
       case "thought_done": {
-        const meta = { [META]: { milliseconds: event.milliseconds } };
-        return this.#update({
-          sessionUpdate: "agent_thought_chunk",
-          ...chunk(event.message, ""),
-          _meta: meta,
-        });
+        const _meta = { [META]: { milliseconds: event.milliseconds } };
+        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta };
       }
       case "tool_writing":
         return this.#tool(event.id, { title: event.title, status: "pending" }, {
@@ -63,91 +106,80 @@ export class UpdateSender {
         return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
       case "tool_done":
         return this.#toolDone(event);
-      case "file_modified": {
-        const { onDisk, ...change } = event.change;
-        if (!onDisk || !this.#can.extensions.has(FILE_MODIFIED)) return;
-        return this.#notify(FILE_MODIFIED, { sessionId, toolCallId: event.id, ...change });
-      }
       case "plan": {
         const entries = event.steps.map(({ step, status }) => ({
           content: step,
           status,
           priority: "medium" as const,
         }));
-        return this.#update({ sessionUpdate: "plan", entries });
+        return { sessionUpdate: "plan", entries };
       }
-      case "retry": {
-        const { type: _, ...retry } = event;
-        if (this.#can.extensions.has(RETRY)) return this.#notify(RETRY, { sessionId, ...retry });
+      case "retry":
         return this.#notice(
           "warning",
           `${event.reason} Trying again in ${Math.ceil(event.waitMs / 1_000)} s.`,
         );
-      }
-      case "usage": {
-        const { usage, used, window, cost, sessionCost } = event;
-        const meta: UsageMeta = { ...usage, ...(cost === undefined ? {} : { cost }) };
-        return this.#update({
-          sessionUpdate: "usage_update",
-          used,
-          size: window,
-          ...(sessionCost === undefined ? {} : { cost: { amount: sessionCost, currency: "USD" } }),
-          _meta: { [META]: meta },
-        });
-      }
+      case "usage":
+        return this.#usage(event);
       case "notice":
         return this.#notice(event.severity, event.text);
+      case "title":
+        return { sessionUpdate: "session_info_update", title: event.title };
       case "turn_started":
       case "turn_done":
       case "turn_failed":
       case "approval_requested":
       case "approval_answered":
-        // These are requests and answers of their own in the protocol.
-        return;
+      case "file_modified":
+        // These are requests and answers of their own in the protocol, or notifications of ours.
+        return undefined;
     }
   }
 
-  #toolDone(event: Extract<AgentEvent, { type: "tool_done" }>): void {
+  #usage(event: Extract<AgentEvent, { type: "usage" }>): SessionUpdate {
+    const { usage, window, cost, sessionCost, purpose } = event;
+    // A request aside leaves the conversation as long as it is.
+    if (purpose === undefined) this.#used = usage.input + usage.output;
+    const meta: UsageMeta = { ...usage, ...(cost === undefined ? {} : { cost }) };
+    return {
+      sessionUpdate: "usage_update",
+      used: this.#used,
+      size: window,
+      ...(sessionCost === undefined ? {} : { cost: { amount: sessionCost, currency: "USD" } }),
+      _meta: { [META]: meta },
+    };
+  }
+
+  #toolDone(event: Extract<AgentEvent, { type: "tool_done" }>): SessionUpdate {
     const content: ToolCallContent[] = event.diff === undefined
       ? [{ type: "content", content: { type: "text", text: event.output.slice(0, LONGEST_OUTPUT) } }]
       : diffContents(event.diff);
     const meta = { summary: event.summary, ...diffCounts(event.diff) };
-    this.#tool(event.id, { status: event.status, content }, meta);
+    return this.#tool(event.id, { status: event.status, content }, meta);
   }
 
-  #tool(
-    id: string,
-    fields:
-      | Omit<Extract<SessionUpdate, { sessionUpdate: "tool_call" }>, "sessionUpdate" | "toolCallId">
-      | {
-        title?: string;
-        status?: "pending" | "in_progress" | "completed" | "failed";
-        content?: ToolCallContent[];
-      },
-    meta: ToolMeta,
-  ): void {
+  #tool(id: string, fields: ToolFields, meta: ToolMeta): SessionUpdate {
     const _meta = { [META]: meta };
     if (this.#announced.has(id)) {
-      return this.#update({ sessionUpdate: "tool_call_update", toolCallId: id, ...fields, _meta });
+      return { sessionUpdate: "tool_call_update", toolCallId: id, ...fields, _meta };
     }
     this.#announced.add(id);
-    this.#update({ sessionUpdate: "tool_call", toolCallId: id, title: "", ...fields, _meta });
+    return { sessionUpdate: "tool_call", toolCallId: id, title: "", ...fields, _meta };
   }
 
-  #notice(severity: string, title: string): void {
-    if (this.#can.notices) return this.#update({ sessionUpdate: "notice", severity, title });
-    this.#update({ sessionUpdate: "agent_message_chunk", ...chunk(crypto.randomUUID(), `\n\n${title}\n\n`) });
-  }
-
-  #update(update: SessionUpdate): void {
-    this.#notify(methods.client.session.update, { sessionId: this.#sessionId, update });
-  }
-
-  #notify(method: string, params: unknown): void {
-    // A failed write means that the client is gone; the connection's end says so too.
-    this.#client.notify(method, params).catch(() => {});
+  #notice(severity: string, title: string): SessionUpdate {
+    if (this.#can.notices) return { sessionUpdate: "notice", severity, title };
+    return { sessionUpdate: "agent_message_chunk", ...chunk(crypto.randomUUID(), `\n\n${title}\n\n`) };
   }
 }
+
+type ToolFields =
+  | Omit<Extract<SessionUpdate, { sessionUpdate: "tool_call" }>, "sessionUpdate" | "toolCallId">
+  | {
+    title?: string;
+    status?: "pending" | "in_progress" | "completed" | "failed";
+    content?: ToolCallContent[];
+  };
 
 function chunk(messageId: string, text: string) {
   return { messageId, content: { type: "text", text } } as const;

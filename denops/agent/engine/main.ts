@@ -10,6 +10,8 @@ import { serveAcp } from "./acp.ts";
 import { buildSystemPrompt } from "./context/build.ts";
 import { createModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
+import { SessionLocks } from "./store/locks.ts";
+import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { SqliteUsage } from "./store/usage.ts";
 import { TOOLS } from "./tools/registry.ts";
@@ -50,8 +52,15 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   version: VERSION,
   usage: new SqliteUsage(database),
   ...(notice === undefined ? {} : { notice }),
+  archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   ownConfig: configFromEnvironment,
-  sessionPorts: (config) => ({ config, model: createModel(config), tools: TOOLS, store, system }),
+  sessionPorts: (config) => ({
+    config,
+    model: createModel(config),
+    tools: TOOLS,
+    store,
+    system,
+  }),
 });
 await connection.closed;
 Deno.exit(0);

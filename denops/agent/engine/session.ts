@@ -5,17 +5,23 @@
 import { judgeCommand } from "../policy/command.ts";
 import { allowKey, decide } from "../policy/decide.ts";
 import { type Decision, mayRead } from "../policy/file_access.ts";
-import type { EngineConfig } from "../protocol/config.ts";
-import { Spending } from "./agent/budget.ts";
+import type { ResolvedPath } from "../policy/path.ts";
+import type { EngineConfig, FileRules } from "../protocol/config.ts";
+import { type SessionSpending, Spending } from "./agent/budget.ts";
+import { missing } from "./agent/interrupted.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
-import { Meter } from "./agent/meter.ts";
+import { type Memory, readMemory } from "./agent/memory.ts";
+import { type Measured, Meter } from "./agent/meter.ts";
+import { askTitle } from "./agent/title.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
+import { Recorder } from "./checkpoint/recorder.ts";
+import { TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import type { Message } from "./core/messages.ts";
-import type { AskApproval, Editor, Store, UsageLog } from "./core/ports.ts";
+import type { AskApproval, Editor, Entries, Store, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
-import type { Offers, PreparedCall, SessionState, Tool } from "./tools/define.ts";
-import { Workspace } from "./tools/files/workspace.ts";
+import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
+import { type ReadFiles, Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
   readonly config: EngineConfig;
@@ -26,53 +32,98 @@ export interface SessionPorts {
   readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
+  /** The rules on files of this moment; undefined where only those of the configuration are known. */
+  readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** What the client does for tools. */
   readonly offers: Partial<Offers>;
   readonly publish: Emit;
 }
 
-/** Events of the moment: they are shown, but a resume does not need them. */
-const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry"]);
+/** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
+const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
+
+/** A title that takes longer is not worth waiting for. */
+const TITLE_MS = 10_000;
 
 export class Session {
   readonly id: string;
   readonly #ports: SessionPorts;
+  readonly #roots: readonly string[];
   readonly #workspace: Workspace;
   readonly #allowed = new Set<string>();
-  readonly #state: SessionState = { folder: "", plan: [] };
+  /** As they were when the last tool call began. */
+  #rules: FileRules;
+  /** What the model has read. */
+  readonly #read: ReadFiles;
+  readonly #state: SessionState;
   readonly #meter: Meter;
-  /** Names of tools that are switched off. */
-  readonly #off: Set<string>;
+  readonly #recorder: Recorder;
+  /** Tools that the user has switched by hand. */
+  readonly #switched: Map<string, boolean>;
   /** As they are in the store. */
-  readonly #history: Message[] = [];
+  readonly #history: Message[];
+  /** What is remembered, as it is in the store. */
+  #remembered = "";
+  #stored: boolean;
+  /** The last turn may have no end: it gets one before anything else. */
+  #cutOff = false;
+  #titled: boolean;
+  #titling: Promise<void> = Promise.resolve();
+  readonly #closing = new AbortController();
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
 
+  /**
+   * A new conversation, or the stored one of this id as it was left: a turn that the end of its process has cut off
+   * gets its end now. Nobody else may have it open.
+   */
   constructor(id: string, roots: readonly string[], ports: SessionPorts) {
     this.id = id;
     this.#ports = ports;
-    const { deny_read } = ports.config;
-    const mayReadPath = (path: Parameters<typeof mayRead>[0]) => mayRead(path, deny_read);
-    this.#workspace = new Workspace({
-      roots,
-      editor: ports.editor,
-      journal: ports.store.writes,
-      mayRead: mayReadPath,
-    });
-    this.#off = new Set(ports.config.tools_off);
-    const today = new Date().toISOString().slice(0, 10);
-    const { spent } = ports.config;
+    this.#roots = roots;
+    const { config, store } = ports;
+    this.#rules = config;
+    store.reopen(id);
+    this.#stored = store.session(id) !== undefined;
+    this.#history = this.#stored ? [...store.messages(id)] : [];
+    const memory = readMemory(this.#stored ? store.memory(id) : {});
+    this.#read = {
+      known: new Map(Object.entries(memory.read.known)),
+      shown: new Map(Object.entries(memory.read.shown)),
+    };
+    this.#workspace = new Workspace(
+      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#mayRead(path) },
+      this.#read,
+    );
+    this.#state = { folder: memory.folder, plan: memory.plan };
+    this.#switched = new Map(Object.entries(memory.tools));
+    this.#titled = memory.titled;
     this.#meter = new Meter({
       session: id,
-      provider: ports.config.provider.name,
+      turn: () => store.turn(id),
+      provider: config.provider.name,
       model: ports.model,
-      price: ports.config.price,
-      spending: new Spending(ports.config, spent?.date === today ? spent.amount : 0, today),
+      price: config.price,
+      spending: this.#spendingOf(memory.spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
     });
-    ports.store.createSession({ id, root: roots[0] ?? "", model: ports.config.model });
+    if (this.#stored) this.#mend();
+    this.#recorder = new Recorder({
+      session: id,
+      roots,
+      store: store.checkpoints,
+      turn: () => store.turn(id),
+    });
+  }
+
+  /** What the table knows may have been told to no memory yet, when the engine was killed. */
+  #spendingOf(left: SessionSpending): Spending {
+    const { config, usage } = this.#ports;
+    const { spent } = config;
+    const amount = Math.max(left.amount, usage.cost(this.id) ?? 0);
+    return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
   /** Runs one turn, after those asked for before it. */
@@ -89,11 +140,16 @@ export class Session {
 
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
-    if (!this.#off.delete(name)) this.#off.add(name);
+    this.#switched.set(name, !this.#isOn(name));
+    if (this.#stored) this.#append({});
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
-    return this.#offered().map(({ name }) => ({ name, on: !this.#off.has(name) }));
+    return this.#offered().map(({ name }) => ({ name, on: this.#isOn(name) }));
+  }
+
+  #isOn(name: string): boolean {
+    return this.#switched.get(name) ?? !this.#ports.config.tools_off.includes(name);
   }
 
   /** The tools that this client makes possible. */
@@ -107,26 +163,65 @@ export class Session {
     this.#running?.abort();
   }
 
+  /** Ends what runs; resolves when nothing more will be stored or published. */
+  async close(): Promise<void> {
+    this.cancel();
+    this.#closing.abort();
+    await this.#queue;
+    await this.#titling;
+  }
+
+  /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(text: string): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
-    this.#emit({ type: "turn_started", text });
     try {
+      this.#begin(text);
       const end = await runTurn(text, this.#turnPorts(), controller.signal);
+      const untitled = this.#takeTitling(end);
       this.#emit(
         end.type === "stopped"
           ? { type: "turn_done", reason: end.reason }
           : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
       );
+      if (untitled) this.#askTitle(text);
       return end;
+    } catch (error) {
+      // Nothing that is not stored may be shown, so this turn cannot even end as others do.
+      this.#cutOff = true;
+      controller.abort();
+      if (error instanceof TurnError) return { type: "failed", error };
+      throw error;
     } finally {
       this.#running = undefined;
     }
   }
 
+  #begin(text: string): void {
+    const { store, config } = this.#ports;
+    if (!this.#stored) {
+      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model });
+      this.#stored = true;
+    }
+    if (this.#cutOff) this.#mend();
+    this.#cutOff = false;
+    this.#emit({ type: "turn_started", text });
+    const title = store.session(this.id)?.title;
+    if (store.turn(this.id) === 1 && title !== undefined) this.#emit({ type: "title", title });
+  }
+
+  /** A conversation with a call that has no result, or a question without an answer, is never sent. */
+  #mend(): void {
+    const { store } = this.#ports;
+    const turn = store.turn(this.id);
+    const events = store.events(this.id, { first: turn, last: turn, without: ["file_modified"] });
+    const { messages, events: ends } = missing(this.#history, events, store.countMessages(this.id, turn) > 0);
+    if (messages.length > 0 || ends.length > 0) this.#append({ messages, events: ends });
+  }
+
   #turnPorts() {
-    const { config, store, model, system, ask, offers } = this.#ports;
-    const tools = this.#offered().filter(({ name }) => !this.#off.has(name));
+    const { config, model, system, ask, offers } = this.#ports;
+    const tools = this.#offered().filter(({ name }) => this.#isOn(name));
     return {
       model,
       system,
@@ -134,29 +229,90 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
+      checkpoints: this.#recorder,
       meter: this.#meter,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
-      decide: (prepared: PreparedCall) => this.#decide(prepared),
-      allowForSession: ({ touches }: PreparedCall) => {
+      refreshRules: async () => {
+        this.#rules = await this.#ports.fileRules?.() ?? this.#rules;
+      },
+      decide: (prepared: PreparedCall, granted: ReadonlySet<string>) => this.#decide(prepared, granted),
+      allowForSession: (touches: readonly Touch[]) => {
         for (const touch of touches) this.#allowed.add(allowKey(touch));
       },
       history: () => this.#history,
-      append: (message: Message) => {
-        store.appendMessage(this.id, message);
-        this.#history.push(message);
-      },
+      append: (message: Message) => this.#append({ messages: [message] }),
     };
   }
 
   /** A command always is a question: the other side's gate knows the rules, and answers for the user where it may. */
-  #decide({ touches, command }: PreparedCall): Decision {
-    if (command === undefined) return decide(touches, this.#ports.config, this.#allowed);
+  #decide({ touches, command }: PreparedCall, granted: ReadonlySet<string>): Decision {
+    if (command === undefined) return decide(touches, this.#rules, this.#allowed.union(granted));
     return { verdict: "ask", rule: "command", reason: judgeCommand(command.command).reason };
   }
 
+  #mayRead(path: ResolvedPath): Decision {
+    const decision = mayRead(path, this.#rules);
+    const allowed = decision.verdict === "ask" && this.#allowed.has(allowKey({ access: "read", path }));
+    return allowed ? { verdict: "allow", rule: "allowed for this session" } : decision;
+  }
+
+  /** True once: after the first turn that has come to an end of its own. */
+  #takeTitling(end: TurnEnd): boolean {
+    if (this.#titled || !this.#ports.config.title || end.type !== "stopped") return false;
+    this.#titled = end.reason !== "cancelled" && end.reason !== "refused";
+    return this.#titled;
+  }
+
+  /** Nobody waits for it. */
+  #askTitle(question: string): void {
+    const answer = this.#history.findLast(({ role }) => role === "assistant")?.text ?? "";
+    this.#titling = this.#title(question, answer).catch(() => {
+      // The first line of the question stays the title.
+    });
+  }
+
+  async #title(question: string, answer: string): Promise<void> {
+    const { model, store } = this.#ports;
+    const known = store.session(this.id)?.title ?? "";
+    const turn = store.turn(this.id);
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
+    const count = (measured: Measured) => this.#meter.count(measured, "title", [], turn);
+    const title = await askTitle({ model, count }, { question, answer }, signal);
+    if (title !== undefined && store.retitle(this.id, known, title)) this.#emit({ type: "title", title });
+  }
+
+  #memory(): Memory {
+    const { folder, plan } = this.#state;
+    return {
+      folder,
+      plan: [...plan],
+      tools: Object.fromEntries(this.#switched),
+      read: {
+        known: Object.fromEntries(this.#read.known),
+        shown: Object.fromEntries(this.#read.shown),
+      },
+      spent: this.#meter.spending.session,
+      titled: this.#titled,
+    };
+  }
+
+  /** With what is remembered by now, so that both are always of the same moment. */
+  #append(entries: Entries): void {
+    const memory = this.#memory();
+    const text = JSON.stringify(memory);
+    this.#ports.store.append(this.id, text === this.#remembered ? entries : { ...entries, memory });
+    this.#remembered = text;
+    this.#history.push(...entries.messages ?? []);
+  }
+
   #emit(event: AgentEvent): void {
-    if (!TRANSIENT.has(event.type)) this.#ports.store.appendEvent(this.id, event);
+    if (event.type === "turn_done" || event.type === "turn_failed") this.#append({ events: [event] });
+    else if (!TRANSIENT.has(event.type)) this.#ports.store.append(this.id, { events: [event] });
     this.#ports.publish(event);
   }
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
 }

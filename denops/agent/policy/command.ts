@@ -16,7 +16,7 @@ import { rank, type Severity } from "./command/severity.ts";
 import { Runner } from "./command/runner.ts";
 import { suggestPatterns } from "./command/suggest.ts";
 
-export { commandMatches, commandTouches, specificity } from "./command/rules.ts";
+export { commandMatches, commandTouches, patternProblem, specificity } from "./command/rules.ts";
 export type { SimpleCommand } from "./command/findings.ts";
 export type { Places } from "./command/places.ts";
 export type { Severity } from "./command/severity.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { allowKey, decide, type FileRules, type FileTouch } from "./decide.ts";
+import type { FileRules } from "../protocol/config.ts";
+import { allowKey, decide, type FileTouch } from "./decide.ts";
 import type { Decision } from "./file_access.ts";
 
 const RULES: FileRules = {
@@ -9,13 +10,15 @@ const RULES: FileRules = {
     glob: "**/.git/**",
     safe: false,
   }],
+  read_rules: { deny: ["closed/**"], ask: ["private/**"] },
 };
 
-function touch(access: "read" | "write", relative: string, named: string = relative): FileTouch {
+function touch(access: FileTouch["access"], relative: string, named: string = relative): FileTouch {
   return { access, path: { path: `/project/${relative}`, relative, named, exists: true } };
 }
 
 const read = (relative: string, named?: string) => touch("read", relative, named);
+const list = (relative: string, named?: string) => touch("list", relative, named);
 const write = (relative: string, named?: string) => touch("write", relative, named);
 
 interface Case {
@@ -32,6 +35,22 @@ const CASES: readonly Case[] = [
   { what: "a sensitive file", touches: [write(".git/config")], verdict: "ask" },
   { what: "a secret", touches: [read(".env")], verdict: "deny" },
   { what: "a secret is written", touches: [write(".env")], verdict: "ask" },
+  { what: "a rule forbids to read it", touches: [read("closed/a")], verdict: "deny" },
+  { what: "a rule asks before it is read", touches: [read("private/a")], verdict: "ask" },
+  {
+    what: "the user has let it be read",
+    touches: [read("private/a")],
+    allowed: [read("private/a")],
+    verdict: "allow",
+  },
+  {
+    what: "the user has let another be read",
+    touches: [read("private/b")],
+    allowed: [read("private/a")],
+    verdict: "ask",
+  },
+  { what: "what is asked about is only listed", touches: [list("private")], verdict: "allow" },
+  { what: "what is forbidden is not even listed", touches: [list("closed")], verdict: "deny" },
   { what: "the strictest wins: ask", touches: [write("a.ts"), write(".git/config")], verdict: "ask" },
   {
     what: "the strictest wins: deny",

@@ -1,5 +1,5 @@
 /** Which files may be read and written, and which need a person's word. Pure. */
-import type { SafeToWrite } from "../protocol/config.ts";
+import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { matchesGlob } from "./glob.ts";
 import type { ResolvedPath } from "./path.ts";
 
@@ -13,15 +13,26 @@ function names(path: ResolvedPath): readonly string[] {
   return path.named === path.relative ? [path.relative] : [path.relative, path.named];
 }
 
-/** Reads are allowed but for `deny_read`. */
-export function mayRead(path: ResolvedPath, denyRead: readonly string[]): Decision {
-  const rule = denyRead.find((glob) => names(path).some((name) => matchesGlob(glob, name)));
-  if (rule === undefined) return { verdict: "allow", rule: "read" };
-  return {
-    verdict: "deny",
-    rule,
-    reason: `${path.named} may hold secrets and is not readable (deny_read: ${rule})`,
-  };
+export type ReadOptions = Pick<FileRules, "deny_read" | "read_rules">;
+
+/** Reads are allowed but for `deny_read` and what rules deny or ask about; no rule opens what `deny_read` closes. */
+export function mayRead(path: ResolvedPath, { deny_read, read_rules }: ReadOptions): Decision {
+  const matching = (globs: readonly string[]) =>
+    globs.find((glob) => names(path).some((name) => matchesGlob(glob, name)));
+  const secret = matching(deny_read);
+  if (secret !== undefined) {
+    const reason = `${path.named} may hold secrets and is not readable (deny_read: ${secret})`;
+    return { verdict: "deny", rule: secret, reason };
+  }
+  const denied = matching(read_rules.deny);
+  if (denied !== undefined) {
+    return { verdict: "deny", rule: `read(${denied})`, reason: `a rule forbids it: read(${denied})` };
+  }
+  const asked = matching(read_rules.ask);
+  if (asked !== undefined) {
+    return { verdict: "ask", rule: `read(${asked})`, reason: `a rule asks: read(${asked})` };
+  }
+  return { verdict: "allow", rule: "read" };
 }
 
 /** The last entry that matches decides; the stricter of a link's two names wins. */

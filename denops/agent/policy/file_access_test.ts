@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { type Decision, mayRead, mayWrite } from "./file_access.ts";
 import type { ResolvedPath } from "./path.ts";
 
-const DENY_READ = ["**/.env", "**/.env.*", "**/*.pem", "**/id_rsa*", "**/.ssh/**"];
+const RULES = {
+  deny_read: ["**/.env", "**/.env.*", "**/*.pem", "**/id_rsa*", "**/.ssh/**"],
+  read_rules: { deny: ["closed/**", "both/**"], ask: ["private/**", "both/**", "**/.env"] },
+};
 
 const SAFE_TO_WRITE = [
   { glob: "**/*", safe: true },
@@ -29,6 +32,17 @@ const READS: readonly Case[] = [
   { path: ".envrc", verdict: "allow" },
   { path: "environment.ts", verdict: "allow" },
   { path: ".env/lib/site.py", verdict: "allow" },
+  { path: "closed/a.txt", verdict: "deny" },
+  { path: "Closed/A.TXT", verdict: "deny" },
+  { path: "closed", verdict: "deny" },
+  { path: "a.txt", named: "closed/link", verdict: "deny" },
+  { path: "closed/a.txt", named: "link", verdict: "deny" },
+  { path: "disclosed/a.txt", verdict: "allow" },
+  { path: "private/a.txt", verdict: "ask" },
+  { path: "PRIVATE/a.txt", verdict: "ask" },
+  { path: "private/a.txt", named: "link/a.txt", verdict: "ask" },
+  { path: "private/a.txt", named: "closed/link", verdict: "deny" },
+  { path: "both/a.txt", verdict: "deny" },
   { path: ".env", verdict: "deny" },
   { path: "a/b/.env", verdict: "deny" },
   { path: ".env.local", verdict: "deny" },
@@ -89,7 +103,7 @@ function wrong(cases: readonly Case[], decide: (path: ResolvedPath) => Decision)
 }
 
 Deno.test("what may be read", () => {
-  assert.deepEqual(wrong(READS, (path) => mayRead(path, DENY_READ)), []);
+  assert.deepEqual(wrong(READS, (path) => mayRead(path, RULES)), []);
 });
 
 Deno.test("what may be written without asking", () => {
@@ -102,7 +116,7 @@ Deno.test("what no entry speaks of is asked about", () => {
 });
 
 Deno.test("the reason names the file as it was called, and the rule", () => {
-  assert.deepEqual(mayRead(at(".env", "notes.txt"), DENY_READ), {
+  assert.deepEqual(mayRead(at(".env", "notes.txt"), RULES), {
     verdict: "deny",
     rule: "**/.env",
     reason: "notes.txt may hold secrets and is not readable (deny_read: **/.env)",

@@ -14,6 +14,32 @@ export function globMatcher(globs: readonly string[]): (path: string) => boolean
   return (path) => matches(path.replace(LINE_ENDS, "_"));
 }
 
+/** Compiling takes longer than matching, and the same few are asked about for thousands of files. */
+const compiled = new Map<string, (path: string) => boolean>();
+const MOST_COMPILED = 1_000;
+
 export function matchesGlob(glob: string, path: string): boolean {
-  return globMatcher([glob])(path);
+  const known = compiled.get(glob);
+  if (known !== undefined) return known(path);
+  if (compiled.size >= MOST_COMPILED) compiled.clear();
+  const matches = globMatcher([glob]);
+  compiled.set(glob, matches);
+  return matches(path);
+}
+
+/** What is wrong with a glob, as the end of a sentence; undefined if nothing is. */
+export function globProblem(glob: string): string | undefined {
+  if (glob === "") return "is empty";
+  if (/^([\\/]|[a-z]:|~\/|\.\.?\/)/i.test(glob)) {
+    return "must be relative to the project, without ./ before it";
+  }
+  if (glob.split("/").includes("..")) return "must not hold ..";
+  try {
+    picomatch.makeRe(glob, { strictBrackets: true });
+  } catch (error) {
+    const [, what, which] = /^Missing (\w+): "(.)"/.exec(error instanceof Error ? error.message : "") ?? [];
+    if (which === undefined) return "is no glob";
+    return what === "closing" ? `needs a closing ${which}` : `needs an opening ${which}`;
+  }
+  return undefined;
 }

@@ -4,11 +4,14 @@ export interface Options {
   /** Match names that begin with a dot too. */
   readonly dot?: boolean;
   readonly nocase?: boolean;
+  /** Throw where a bracket is not closed. */
+  readonly strictBrackets?: boolean;
 }
 
 interface Picomatch {
   /** A function that tells whether a path matches any of the globs. */
   (globs: string | string[], options?: Options): (path: string) => boolean;
+  makeRe(glob: string, options?: Options): RegExp;
   isMatch(path: string, globs: string | string[], options?: Options): boolean;
 }
 

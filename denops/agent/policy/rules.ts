@@ -1,10 +1,12 @@
 /**
  * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
- * `read(.env)`, `network(npm install *)`. deny > ask > allow; within a list the most specific is named. Pure.
+ * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`. deny > ask > allow; within a
+ * list the most specific is named. Pure.
  */
-import { commandMatches, type CommandVerdict, lineTouches, specificity } from "./command.ts";
-import type { SafeToWrite } from "../protocol/config.ts";
-import { matchesGlob } from "./glob.ts";
+import { commandMatches, type CommandVerdict, lineTouches, patternProblem, specificity } from "./command.ts";
+import type { FileRules, SafeToWrite } from "../protocol/config.ts";
+import { globProblem, matchesGlob } from "./glob.ts";
+import { hostMatches, hostProblem, toolMatches, toolProblem } from "./remote_rules.ts";
 import type { ResolvedPath } from "./path.ts";
 
 export const RULE_KINDS = ["run", "network", "read", "write", "fetch", "mcp"] as const;
@@ -14,7 +16,9 @@ export type RuleKind = (typeof RULE_KINDS)[number];
 export const RULE_SOURCES = ["session", "project", "user"] as const;
 export type RuleSource = (typeof RULE_SOURCES)[number];
 
-export type RuleVerdict = "allow" | "ask" | "deny";
+/** Strongest last. */
+export const RULE_VERDICTS = ["allow", "ask", "deny"] as const;
+export type RuleVerdict = (typeof RULE_VERDICTS)[number];
 
 export interface Rule {
   readonly verdict: RuleVerdict;
@@ -29,37 +33,79 @@ export function ruleText(rule: Pick<Rule, "kind" | "pattern">): string {
   return `${rule.kind}(${rule.pattern})`;
 }
 
-/** The rule of a text. @throws {Error} one line that shows the form. */
+/** The rule of a text. @throws {Error} one line: which rule, and what is wrong with it. */
 export function parseRule(text: string, verdict: RuleVerdict, source: RuleSource): Rule {
-  const [, kind, pattern] = /^\s*(\w+)\((.+)\)\s*$/s.exec(text) ?? [];
+  const [, kind, inside] = /^\s*(\w+)\((.*)\)\s*$/s.exec(text) ?? [];
+  const pattern = inside?.trim();
   const known = RULE_KINDS.find((name) => name === kind);
   if (known === undefined || pattern === undefined || /[\r\n]/.test(pattern)) {
-    throw new Error(`Not a rule: ${text}. Rules look like run(git diff *), write(src/**) or read(docs/**).`);
+    const shown = text.replace(/\s+/g, " ").slice(0, LONGEST_SHOWN);
+    throw new Error(`Not a rule: ${shown}. Rules look like run(git diff *), write(src/**) or read(docs/**).`);
   }
-  return { verdict, kind: known, pattern: pattern.trim(), source };
+  const problem = PROBLEMS[known](pattern);
+  if (problem !== undefined) {
+    throw new Error(`Not a rule: ${`${known}(${pattern})`.slice(0, LONGEST_SHOWN)}. Its pattern ${problem}.`);
+  }
+  return { verdict, kind: known, pattern, source };
 }
 
-/** The options that say which files may be read and written. */
-export interface FileOptions {
+/** Characters of a wrong pattern that a message shows. */
+const LONGEST_SHOWN = 200;
+
+const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefined>> = {
+  run: patternProblem,
+  network: patternProblem,
+  read: globProblem,
+  write: globProblem,
+  fetch: hostProblem,
+  mcp: toolProblem,
+};
+
+/** The options that hold patterns. */
+export interface PatternOptions {
   readonly rules: Readonly<Record<RuleVerdict, readonly string[]>>;
-  readonly safe_to_write: SafeToWrite[];
-  readonly deny_read: string[];
+  readonly safe_to_write: readonly SafeToWrite[];
+  readonly deny_read: readonly string[];
+}
+
+/** What is wrong with the patterns of the user's options, one line each: which option, which pattern, and what. */
+export function patternProblems(options: PatternOptions): readonly string[] {
+  const lists = RULE_VERDICTS.flatMap((verdict) =>
+    options.rules[verdict].flatMap((text) => {
+      try {
+        parseRule(text, verdict, "user");
+        return [];
+      } catch (error) {
+        return [`${verdict}: ${error instanceof Error ? error.message : String(error)}`];
+      }
+    })
+  );
+  const globs = [
+    ...options.deny_read.map((glob) => ({ option: "deny_read", glob })),
+    ...options.safe_to_write.map(({ glob }) => ({ option: "safe_to_write", glob })),
+  ];
+  const wrong = globs.flatMap(({ option, glob }) => {
+    const problem = globProblem(glob);
+    return problem === undefined ? [] : [`${option}: ${glob.slice(0, LONGEST_SHOWN)} ${problem}.`];
+  });
+  return [...lists, ...wrong];
 }
 
 /**
- * The options with the user's rules on files in them. An engine asks about writes that are not safe, and the gate
- * then answers by the rule; what a rule forbids to read is neither found nor shown, as with `deny_read`.
- * @throws {Error} one line if a rule is not one
+ * Which files an engine may read and write under these rules. It asks about writes that are not safe, and the gate
+ * then answers by the rule.
  */
-export function withFileRules<Options extends FileOptions>(options: Options): Options {
+export function fileRules(
+  { safe_to_write, deny_read }: Pick<FileRules, "safe_to_write" | "deny_read">,
+  rules: readonly Rule[],
+): FileRules {
   const globs = (verdict: RuleVerdict, kind: RuleKind) =>
-    options.rules[verdict].map((text) => parseRule(text, verdict, "user"))
-      .flatMap((rule) => rule.kind === kind ? [rule.pattern] : []);
+    rules.flatMap((rule) => rule.verdict === verdict && rule.kind === kind ? [rule.pattern] : []);
   const asked = [...globs("ask", "write"), ...globs("deny", "write")];
   return {
-    ...options,
-    safe_to_write: [...options.safe_to_write, ...asked.map((glob) => ({ glob, safe: false }))],
-    deny_read: [...options.deny_read, ...globs("deny", "read")],
+    safe_to_write: [...safe_to_write, ...asked.map((glob) => ({ glob, safe: false }))],
+    deny_read,
+    read_rules: { deny: globs("deny", "read"), ask: globs("ask", "read") },
   };
 }
 
@@ -107,6 +153,22 @@ export function lineRules(
   );
   const found = allowing.flatMap((rule) => rule === undefined ? [] : [rule]);
   return found.length === allowing.length ? { verdict: "allow", rules: [...new Set(found)] } : undefined;
+}
+
+/** The verdict of the rules on fetching an address, and the rule that gave it. */
+export function fetchRule(rules: readonly Rule[], url: string): Rule | undefined {
+  return strongest(rules.filter(({ kind, pattern }) => kind === "fetch" && hostMatches(pattern, url)));
+}
+
+/** The verdict of the rules on calling a tool of an MCP server, and the rule that gave it. */
+export function mcpRule(rules: readonly Rule[], server: string, tool: string): Rule | undefined {
+  return strongest(rules.filter(({ kind, pattern }) => kind === "mcp" && toolMatches(pattern, server, tool)));
+}
+
+/** Of the rules that match: deny before ask before allow, then the most specific. */
+function strongest(matching: readonly Rule[]): Rule | undefined {
+  const of = (verdict: RuleVerdict) => mostSpecific(matching.filter((rule) => rule.verdict === verdict));
+  return of("deny") ?? of("ask") ?? of("allow");
 }
 
 function mostSpecific(rules: readonly Rule[]): Rule | undefined {

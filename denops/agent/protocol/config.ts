@@ -35,6 +35,17 @@ export type ProviderOptions = z.infer<typeof ProviderOptions>;
 export const SafeToWrite = z.object({ glob: z.string().min(1), safe: z.boolean() });
 export type SafeToWrite = z.infer<typeof SafeToWrite>;
 
+/** What the rules in force say of reading: globs. Both count beside `deny_read`; deny is stronger. */
+export const ReadRules = z.object({ deny: list(z.string()).default([]), ask: list(z.string()).default([]) });
+
+/** Which files may be read and written, as the engine judges them. */
+export const FileRules = z.object({
+  safe_to_write: list(SafeToWrite),
+  deny_read: list(z.string()),
+  read_rules: ReadRules.default({ deny: [], ask: [] }),
+});
+export type FileRules = z.infer<typeof FileRules>;
+
 const rules = z.preprocess(
   (value) => Array.isArray(value) && value.length === 0 ? {} : value,
   z.object({
@@ -75,11 +86,13 @@ const shared = {
   request_timeout: z.number().min(1),
   /** Whether the model sees images; undefined: by its name, or as Ollama says. */
   vision: z.boolean().optional(),
-  safe_to_write: list(SafeToWrite),
-  deny_read: list(z.string()),
+  safe_to_write: FileRules.shape.safe_to_write,
+  deny_read: FileRules.shape.deny_read,
   ...Budget.shape,
   /** Names of tools that are not offered to the model. */
   tools_off: list(z.string()).default([]),
+  /** After the first turn the model is asked for a title. */
+  title: z.boolean().default(true),
 };
 
 /** The user's options as lua/agent/config.lua sends them; only what the supervisor and the engine use. */
@@ -111,6 +124,7 @@ export type UserConfig = z.infer<typeof UserConfig>;
 /** What the engine is told when it is started; travels in `initialize`, thus on stdin only. */
 export const EngineConfig = z.object({
   ...shared,
+  read_rules: FileRules.shape.read_rules,
   price: Price.optional(),
   /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
   spent: z.object({ date: z.string(), amount: z.number() }).optional(),

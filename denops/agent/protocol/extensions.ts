@@ -4,7 +4,7 @@
  * other side has offered it too.
  */
 import { z } from "zod";
-import { EngineConfig } from "./config.ts";
+import { EngineConfig, FileRules } from "./config.ts";
 import { SEARCH } from "./search.ts";
 
 /** The key of everything of ours in `_meta`. */
@@ -21,10 +21,25 @@ export const WRITE_UNSAVED = "_agent/write_unsaved";
 /** Request, engine to client: a question to the editor's language servers, see lsp.ts. */
 export const LSP = "_agent/lsp";
 
+/** Request, engine to client: which files may be read and written at this moment. */
+export const FILE_RULES = "_agent/file_rules";
+
 /** Request, client to engine: which tools there are, and which of them are off in a session. */
 export const TOOLS = "_agent/tools";
 
-export const EXTENSIONS = [FILE_MODIFIED, RETRY, UNSAVED_TEXT, WRITE_UNSAVED, SEARCH, TOOLS, LSP] as const;
+export const EXTENSIONS = [
+  FILE_MODIFIED,
+  RETRY,
+  UNSAVED_TEXT,
+  WRITE_UNSAVED,
+  SEARCH,
+  TOOLS,
+  LSP,
+  FILE_RULES,
+] as const;
+
+export const FileRulesRequest = z.object({ sessionId: z.string() });
+export const FileRulesResponse = FileRules;
 
 /** `toggle` switches one tool; without it nothing changes. */
 export const ToolsRequest = z.object({ sessionId: z.string(), toggle: z.string().optional() });
@@ -83,6 +98,10 @@ export const InitializeMeta = z.object({
   config: EngineConfig.optional(),
 });
 export type InitializeMeta = z.infer<typeof InitializeMeta>;
+
+/** `_meta["agent.nvim"]` of a stored user message: the turn that it began, and when (milliseconds since 1970). */
+export const TurnMeta = z.object({ turn: z.int(), time: z.number() });
+export type TurnMeta = z.infer<typeof TurnMeta>;
 
 /** `_meta["agent.nvim"]` of a tool call or its update. */
 export const ToolMeta = z.object({

@@ -29,7 +29,10 @@ const SessionRow = z.object({
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
-/** A piece of a stored conversation: an ACP update as it was sent, or the end of a turn. */
+/**
+ * A piece of a stored conversation: an ACP update as it was sent (of a user message with TurnMeta), or the end of a
+ * turn: a stop reason of ACP, "error", or "interrupted" if its process ended in the middle of it.
+ */
 const HistoryEntry = z.discriminatedUnion("type", [
   z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
   z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),

@@ -49,11 +49,14 @@ export const FoundLine = z.object({
 });
 export type FoundLine = z.infer<typeof FoundLine>;
 
+/** Files below the path that rules ask about before they are read: they were not looked at. */
+const leftOut = z.object({ count: z.int(), rules: z.array(z.string()) }).optional();
+
 export const SearchResponse = z.discriminatedUnion("op", [
   /** `total` counts matching lines; `more` if counting was given up. */
-  z.object({ op: z.literal("grep"), lines: z.array(FoundLine), total: z.int(), more: z.boolean() }),
-  z.object({ op: z.literal("files"), paths: z.array(z.string()), more: z.boolean() }),
-  z.object({ op: z.literal("changes"), text: z.string() }),
+  z.object({ op: z.literal("grep"), lines: z.array(FoundLine), total: z.int(), more: z.boolean(), leftOut }),
+  z.object({ op: z.literal("files"), paths: z.array(z.string()), more: z.boolean(), leftOut }),
+  z.object({ op: z.literal("changes"), text: z.string(), leftOut }),
 ]);
 export type SearchResponse = z.infer<typeof SearchResponse>;
 

@@ -33,6 +33,8 @@ export const Action = z.discriminatedUnion("type", [
     /** The command as the user changed it. */
     command: z.string().optional(),
   }),
+  /** The user has changed the command of an approval: it is judged, and shown again. */
+  z.object({ type: z.literal("edit_command"), request, command: z.string().min(1) }),
   /** Answers an `ask_editor`; `error` if Lua failed. */
   z.object({
     type: z.literal("reply"),
@@ -79,6 +81,8 @@ export type Update =
   }
   | ToolUpdate
   | ApprovalUpdate
+  /** Takes the place of the approval with the same number. */
+  | { readonly type: "approval_rejudged"; readonly chat: number; readonly approval: ApprovalUpdate }
   | {
     readonly type: "approval_closed";
     readonly chat: number;
@@ -212,6 +216,9 @@ export interface ApprovalUpdate {
   /** Folder of the command, relative to the root. */
   readonly folder?: string;
   readonly network?: boolean;
+  readonly severity?: string;
+  /** The command is the user's own. */
+  readonly is_edited?: boolean;
   /** The rule that "always allow" would write. */
   readonly suggestion?: string;
 }

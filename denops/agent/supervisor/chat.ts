@@ -17,6 +17,8 @@ export interface ChatPorts {
   settle(): void;
 }
 
+/** So long after a stop a turn ends on screen, whatever the engine does: its last words come within that time. */
+const LAST_WORDS_MS = 40;
 /** An engine that has not ended its turn so long after a stop is ended itself. */
 const STUCK_MS = 5_000;
 
@@ -27,8 +29,10 @@ export class Chat {
   #running = false;
   /** Ends the wait for the engine to start. */
   #stopStarting: (() => void) | undefined;
-  /** Runs from a stop to the end of its turn. */
-  #patience: ReturnType<typeof setTimeout> | undefined;
+  /** Stops the prompt that runs. */
+  #stopPrompt: (() => void) | undefined;
+  /** Of a turn that has ended on screen: until its engine has ended it too. */
+  #ending: Promise<void> | undefined;
   #session: ChatSession | undefined;
   #connecting: Promise<ChatSession> | undefined;
 
@@ -39,6 +43,11 @@ export class Chat {
 
   get sessionId(): string | undefined {
     return this.#session?.sessionId;
+  }
+
+  /** False while the engine is still busy with a turn that has ended here: nothing of that is wanted any more. */
+  get listens(): boolean {
+    return this.#ending === undefined;
   }
 
   /** The session of this chat, begun if need be. @throws {Error} one line */
@@ -61,21 +70,15 @@ export class Chat {
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
     if (!this.#running) return;
     this.#stopStarting?.();
-    if (this.#session !== undefined) this.#stopPrompt(this.#session);
+    this.#stopPrompt?.();
     this.#ports.settle();
-  }
-
-  #stopPrompt({ engine, sessionId }: ChatSession): void {
-    engine.cancel(sessionId);
-    const why = `it did not react to a stop within ${STUCK_MS / 1_000} s`;
-    this.#patience ??= setTimeout(() => engine.kill(why), STUCK_MS);
   }
 
   /** The engine is gone, and with it what it knew of this conversation. A turn that runs says so at its end. */
   forget(engine: Engine, how: string): void {
     if (this.#session?.engine !== engine) return;
     this.#session = undefined;
-    if (this.#running) return;
+    if (this.#running && this.listens) return;
     this.#ports.push({ type: "notice", chat: this.id, severity: "error", text: visible(engineGone(how)) });
   }
 
@@ -102,9 +105,6 @@ export class Chat {
       const unsent = this.#queue.splice(0);
       this.#ports.push({ type: "turn_done", chat, reason: "error", error: visible(said) });
       if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent });
-    } finally {
-      clearTimeout(this.#patience);
-      this.#patience = undefined;
     }
   }
 
@@ -113,20 +113,46 @@ export class Chat {
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
     this.#stopStarting = () => resolve(undefined);
     try {
-      return await Promise.race([this.session(), stopped]);
+      return await Promise.race([this.#free(), stopped]);
     } finally {
       this.#stopStarting = undefined;
     }
   }
 
+  /** The session, when its engine is done with the turn before. */
+  async #free(): Promise<ChatSession> {
+    await this.#ending;
+    return await this.session();
+  }
+
+  /** How the turn ended: as the engine says, or stopped without a word of it. */
   async #prompt({ engine, sessionId }: ChatSession, text: string): Promise<string> {
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
     });
     died.catch(() => {});
-    const answer: PromptResponse = await Promise.race([died, engine.prompt(sessionId, text)]);
-    return answer.stopReason;
+    const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
+    const timers: ReturnType<typeof setTimeout>[] = [];
+    this.#stopPrompt = () => {
+      engine.cancel(sessionId);
+      if (timers.length > 0) return;
+      const why = `it did not react to a stop within ${STUCK_MS / 1_000} s`;
+      timers.push(
+        setTimeout(() => resolve(undefined), LAST_WORDS_MS),
+        setTimeout(() => engine.kill(why), STUCK_MS),
+      );
+    };
+    const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, text)])
+      .finally(() => timers.forEach((timer) => clearTimeout(timer)));
+    try {
+      const answer = await Promise.race([answered, stopped]);
+      if (answer !== undefined) return answer.stopReason;
+    } finally {
+      this.#stopPrompt = undefined;
+    }
+    this.#ending = answered.then(() => {}, () => {}).finally(() => this.#ending = undefined);
+    return "cancelled";
   }
 }
 

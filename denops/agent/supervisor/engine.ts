@@ -13,11 +13,13 @@ import {
 } from "@agentclientprotocol/sdk";
 import { constants } from "node:os";
 import { Arrival } from "./arrival.ts";
-import type { EngineConfig } from "../protocol/config.ts";
+import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import {
   EXTENSIONS,
   FILE_MODIFIED,
+  FILE_RULES,
   FileModified,
+  FileRulesRequest,
   LSP,
   META,
   RETRY,
@@ -66,6 +68,8 @@ export interface EngineEvents {
   question(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResponse>;
   lsp(question: LspQuestion): Promise<LspResponse>;
+  /** @throws {Error} one line if the rules cannot be known */
+  fileRules(sessionId: string): FileRules;
 }
 
 export class Engine implements AsyncDisposable {
@@ -235,6 +239,7 @@ function clientApp(events: EngineEvents, arrival: Arrival) {
     })
     .onRequest(methods.client.elicitation.create, ({ params }) => events.question(params))
     .onRequest(SEARCH, SearchRequest, ({ params, signal }) => events.search(params, signal))
+    .onRequest(FILE_RULES, FileRulesRequest, ({ params }) => events.fileRules(params.sessionId))
     .onRequest(UNSAVED_TEXT, UnsavedTextRequest, ({ params }) => events.unsavedText(params))
     .onRequest(WRITE_UNSAVED, WriteUnsavedRequest, ({ params }) => events.writeUnsaved(params))
     .onRequest(LSP, LspQuestion, async ({ params }) => {

@@ -3,19 +3,17 @@
  * acting. An approval of a command is bound to exactly that command and is spent by running it.
  */
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
-import { relative } from "node:path";
-import { suggestRule } from "../policy/command.ts";
-import { decideCommand } from "../policy/decide_command.ts";
 import type { Decision } from "../policy/file_access.ts";
 import { fileRule, type Rule, ruleText } from "../policy/rules.ts";
 import { CommandInput, commandKey, type TerminalMeta } from "../protocol/commands.ts";
 import { ApprovalMeta, META, OPTION, ours } from "../protocol/extensions.ts";
 import type { ApprovalUpdate, Update } from "../protocol/ui.ts";
 import { diffOf } from "./acp_updates.ts";
-import type { ApprovalLog } from "./approval_log.ts";
-import type { RuleBook } from "./rule_book.ts";
+import { type GateContext, judge, sessionKey, type Shown, shownCommand } from "./gate_command.ts";
 import { visible } from "./visible.ts";
 import { Waiting } from "./waiting.ts";
+
+export type { GateContext } from "./gate_command.ts";
 
 /** What the user said; undefined: the turn was stopped. */
 export interface UserAnswer {
@@ -25,22 +23,14 @@ export interface UserAnswer {
   readonly command?: string | undefined;
 }
 
-/** Where a request comes from. */
-export interface GateContext {
-  readonly chat: number;
-  readonly root: string;
-  readonly rules: RuleBook;
-  readonly log: ApprovalLog;
-  readonly sandboxed: boolean;
-  readonly allowSafe: boolean;
-}
-
 export class Gate {
   readonly #push: (update: Update) => void;
   readonly #nextRequest: () => number;
   readonly #waiting = new Waiting<UserAnswer | undefined>();
-  /** Approved commands that have not run yet. */
-  readonly #granted = new Set<string>();
+  /** Commands that wait for an answer: shows another text in the place of the one that is asked about. */
+  readonly #edits = new Map<number, (command: string) => void>();
+  /** Approved commands that have not run yet, and the chat of each. */
+  readonly #granted = new Map<string, number>();
   /** Command lines that the user has allowed for a chat's session. */
   readonly #session = new Set<string>();
 
@@ -54,9 +44,17 @@ export class Gate {
     return this.#waiting.settle(request, answer);
   }
 
+  /** The user has changed the command of a request that waits. Nothing is approved by that. */
+  edit(request: number, command: string): void {
+    this.#edits.get(request)?.(command);
+  }
+
   /** The turn of this chat is over: whatever waits is cancelled, and nothing approved stays so. */
   settle(chat: number): void {
     this.#waiting.settleAll(`chat ${chat}`, undefined);
+    for (const [key, owner] of this.#granted) {
+      if (owner === chat) this.#granted.delete(key);
+    }
   }
 
   /** Answers a permission request of an engine. */
@@ -79,7 +77,8 @@ export class Gate {
       ...diffOf(request.toolCall.content),
       ...(meta?.added === undefined ? {} : { added: meta.added }),
       ...(meta?.removed === undefined ? {} : { removed: meta.removed }),
-      ...(suggestion === undefined ? {} : { suggestion }),
+      // No allow rule is stronger than the one that asks.
+      ...(suggestion === undefined || byRule?.verdict === "ask" ? {} : { suggestion }),
     });
     return answer === undefined ? CANCELLED : response(answer);
   }
@@ -99,38 +98,29 @@ export class Gate {
     context: GateContext,
   ): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
-    const { decision, verdict, always } = decideCommand({ line: input.command, network: input.network }, {
-      rules: context.rules.rules(context.chat),
-      sandboxed: context.sandboxed,
-      allowSafe: context.allowSafe,
-      places: { root: context.root, ...(HOME === undefined ? {} : { home: HOME }) },
-    });
     const force = meta?.force === true;
-    const grant = (granted: CommandInput) =>
-      this.#granted.add(commandKey(sessionId, toolCall.toolCallId, granted));
+    const grant = (command: string) => {
+      const key = commandKey(sessionId, toolCall.toolCallId, { ...input, command });
+      this.#granted.set(key, context.chat);
+    };
+    const { decision, always } = judge(input.command, input, context);
     if (decision.verdict === "deny") return this.#automatic(request, decision, context);
-    if (decision.verdict === "allow" && !force) {
-      grant(input);
-      return this.#automatic(request, decision, context);
+    const byUser = this.#session.has(sessionKey(context.chat, input.command, input)) && !always;
+    if ((decision.verdict === "allow" || byUser) && !force) {
+      grant(input.command);
+      const allowed: Decision = { verdict: "allow", rule: "allowed for this session" };
+      return this.#automatic(request, decision.verdict === "allow" ? decision : allowed, context);
     }
-    const key = JSON.stringify([context.chat, input.command, input.network]);
-    if (this.#session.has(key) && !always && !force) {
-      grant(input);
-      return this.#automatic(request, { verdict: "allow", rule: "allowed for this session" }, context);
-    }
-    const suggestion = always ? undefined : suggestRule(input.command);
-    const reason = decision.verdict === "ask" && !force ? decision.reason : meta?.reason ?? verdict.reason;
-    const answer = await this.#ask(request, context, {
-      reason,
-      command: visible(input.command),
-      folder: relative(context.root, input.cwd) || ".",
-      network: input.network,
-      ...(suggestion === undefined ? {} : { suggestion }),
-    });
+    const shown = (command: string) => shownCommand(command, input, meta, context);
+    const answer = await this.#ask(request, context, shown(input.command), shown);
     if (answer === undefined) return CANCELLED;
     if (answer.option === OPTION.reject) return response(answer);
-    if (answer.option === OPTION.allowSession) this.#session.add(key);
-    grant(answer.command === undefined ? input : { ...input, command: answer.command });
+    // What runs is what was shown last, and the rules may have changed since.
+    const command = answer.command ?? input.command;
+    const last = judge(command, input, context).decision;
+    if (last.verdict === "deny") return this.#automatic(request, last, context);
+    if (answer.option === OPTION.allowSession) this.#session.add(sessionKey(context.chat, command, input));
+    grant(command);
     return response(answer);
   }
 
@@ -158,15 +148,29 @@ export class Gate {
   async #ask(
     { toolCall }: RequestPermissionRequest,
     context: GateContext,
-    shown: Omit<ApprovalUpdate, "type" | "chat" | "request" | "tool" | "title">,
+    shown: Shown,
+    edited?: (command: string) => Shown,
   ): Promise<UserAnswer | undefined> {
     const { chat, root } = context;
     const request = this.#nextRequest();
     const title = visible(toolCall.title ?? "a tool call");
     const waiting = this.#waiting.add(request, `chat ${chat}`);
-    const update: Update = { type: "approval", chat, request, tool: toolCall.toolCallId, title, ...shown };
-    this.#push({ ...update, reason: visible(shown.reason) });
+    const update = (now: Shown): ApprovalUpdate => {
+      const reason = visible(now.reason);
+      return { type: "approval", chat, request, tool: toolCall.toolCallId, title, ...now, reason };
+    };
+    this.#push(update(shown));
+    if (edited !== undefined) {
+      this.#edits.set(request, (command) => {
+        this.#push({
+          type: "approval_rejudged",
+          chat,
+          approval: update(orProblem(() => edited(command), shown)),
+        });
+      });
+    }
     const answer = await waiting;
+    this.#edits.delete(request);
     if (answer?.option === OPTION.allowAlways) await this.#always(answer, context);
     this.#push({ type: "approval_closed", chat, request, answer: answer?.option ?? "cancelled" });
     context.log.add({
@@ -203,7 +207,14 @@ export class Gate {
   }
 }
 
-const HOME = Deno.env.get("HOME");
+/** What was shown before, with what is wrong as the reason. */
+function orProblem(show: () => Shown, before: Shown): Shown {
+  try {
+    return show();
+  } catch (error) {
+    return { ...before, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
 
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 

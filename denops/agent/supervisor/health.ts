@@ -1,6 +1,7 @@
 /** What `:checkhealth agent` shows of this side: found, not guessed. */
 import type { UserConfig } from "../protocol/config.ts";
 import type { HealthReport } from "../protocol/ui.ts";
+import { patternProblems } from "../policy/rules.ts";
 import { launchCommand } from "./launch.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import { findRoot, otherRoots, type RootQuery } from "./root.ts";
@@ -18,6 +19,7 @@ export async function healthReport(
     return undefined;
   };
   const user = typeof config === "string" ? note(`Wrong option: ${config}.`) : config;
+  if (user !== undefined) problems.push(...patternProblems(user).map((problem) => `Wrong option ${problem}`));
   const home = world.env("HOME");
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined

@@ -1,9 +1,9 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
-import type { UserConfig } from "../protocol/config.ts";
+import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UnsavedTextResponse, UsageMeta, WriteUnsavedResponse } from "../protocol/extensions.ts";
 import { LspResponse } from "../protocol/lsp.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
-import { ruleText, withFileRules } from "../policy/rules.ts";
+import { fileRules, patternProblems, ruleText } from "../policy/rules.ts";
 import { screenUpdates, toolUpdate } from "./acp_updates.ts";
 import { ApprovalLog } from "./approval_log.ts";
 import { confined } from "./confine.ts";
@@ -17,7 +17,7 @@ import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
 import { otherRoots } from "./root.ts";
 import { RuleBook } from "./rule_book.ts";
-import { search, type SearchOptions } from "./search.ts";
+import { search } from "./search.ts";
 import { commandLevel, specifyCommand } from "./shell.ts";
 import { Terminals } from "./terminals.ts";
 import { visible } from "./visible.ts";
@@ -26,12 +26,17 @@ export interface ProjectPorts {
   push(update: Update): void;
   notice(chat: number, severity: "info" | "warning" | "error", text: string): void;
   /** The chat that an engine's session belongs to; undefined once it is gone. */
+  ownerOf(sessionId: string): number | undefined;
+  /** The same; undefined too as long as the engine is busy with a turn that was stopped. */
   chatOf(sessionId: string): number | undefined;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
   readonly questions: Questions;
   readonly world: ProviderWorld;
 }
+
+/** Chats are numbered from 1; this one has no rules of its own. */
+const NO_CHAT = 0;
 
 /** Characters of a running command's output that the screen gets. */
 const SHOWN_OUTPUT = 8_000;
@@ -62,13 +67,17 @@ export class Project implements AsyncDisposable {
   }
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
-  static async open(root: string, options: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
-    const user = withFileRules(options);
+  static async open(root: string, user: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
+    const [problem, ...more] = patternProblems(user);
+    if (problem !== undefined) {
+      const others = more.length === 0 ? "" : ` And ${more.length} more, see :checkhealth agent.`;
+      throw new Error(`Wrong option ${problem}${others}`);
+    }
     const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
     const parts = await Parts.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);
     const spent = { date, amount: await parts.ledger.spent(date) };
-    const config = { ...await engineConfig(user, ports.world), spent };
+    const config = { ...await engineConfig(user, ports.world), ...parts.fileRules(chat), spent };
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(roots, config, user, announce);
     const engine = await Engine.start(launch, config, confined(parts.events(), roots));
@@ -108,7 +117,8 @@ class Parts {
   readonly #ports: ProjectPorts;
   readonly #sandboxed: boolean;
   readonly #allowSafe: boolean;
-  readonly #searchOptions: SearchOptions;
+  readonly #roots: readonly string[];
+  readonly #user: UserConfig;
   readonly #costs = new Increments();
 
   private constructor(
@@ -127,10 +137,12 @@ class Parts {
     this.#ports = ports;
     this.#sandboxed = sandboxed;
     this.#allowSafe = user.allow_safe_commands;
-    this.#searchOptions = { roots, denyRead: user.deny_read, sandboxed };
+    this.#roots = roots;
+    this.#user = user;
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-      specify: (input) => specifyCommand(input, roots, user),
+      specify: (input, sessionId) =>
+        specifyCommand(input, roots, { ...user, deny_read: this.#hidden(sessionId) }),
       show: (sessionId, id, output) => {
         const chat = ports.chatOf(sessionId);
         if (chat === undefined) return;
@@ -152,30 +164,47 @@ class Parts {
     return new Parts(roots, rules, ledger, await commandLevel(user) !== "none", user, ports);
   }
 
+  /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */
+  fileRules(chat: number): FileRules {
+    return fileRules(this.#user, this.rules.rules(chat));
+  }
+
+  #rulesOf(sessionId: string): FileRules {
+    return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
+  }
+
+  /** Commands do not see what the user would be asked about either: a command reads without asking. */
+  #hidden(sessionId: string): string[] {
+    const { deny_read, read_rules } = this.#rulesOf(sessionId);
+    return [...deny_read, ...read_rules.deny, ...read_rules.ask];
+  }
+
   events(): EngineEvents {
-    const { push, editor, gate, questions, chatOf } = this.#ports;
+    const { push, editor, gate, questions, chatOf, ownerOf } = this.#ports;
     const withChat = (sessionId: string, tell: (chat: number) => void) => {
       const chat = chatOf(sessionId);
       if (chat !== undefined) tell(chat);
     };
     return {
-      update: ({ sessionId, update }) =>
-        withChat(sessionId, (chat) => {
-          if (update.sessionUpdate === "usage_update" && update.cost) {
-            const request = ours(UsageMeta, update._meta)?.cost;
-            const cost = this.#costs.next(sessionId, update.cost.amount, request);
-            this.ledger.add(new Date().toISOString().slice(0, 10), cost);
-          }
-          for (const shown of screenUpdates(chat, update)) push(shown);
-        }),
-      fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) =>
-        withChat(sessionId, (chat) => {
-          const texts = {
-            ...(before === undefined ? {} : { before }),
-            ...(after === undefined ? {} : { after }),
-          };
-          push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
-        }),
+      update: ({ sessionId, update }) => {
+        // What a turn that was stopped has cost was spent all the same.
+        if (ownerOf(sessionId) !== undefined && update.sessionUpdate === "usage_update" && update.cost) {
+          const request = ours(UsageMeta, update._meta)?.cost;
+          const cost = this.#costs.next(sessionId, update.cost.amount, request);
+          this.ledger.add(new Date().toISOString().slice(0, 10), cost);
+        }
+        withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
+      },
+      fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) => {
+        // A file that was written is so, whatever became of the turn.
+        const chat = ownerOf(sessionId);
+        if (chat === undefined) return;
+        const texts = {
+          ...(before === undefined ? {} : { before }),
+          ...(after === undefined ? {} : { after }),
+        };
+        push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
+      },
       retry: ({ sessionId, attempt, tries, waitMs, reason }) =>
         withChat(sessionId, (chat) => {
           push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
@@ -190,20 +219,25 @@ class Parts {
       unsavedText: async ({ path }) => {
         return UnsavedTextResponse.parse(await editor.ask({ method: "unsaved_text", params: { path } }));
       },
-      writeUnsaved: async ({ path, base, text }) => {
+      writeUnsaved: async ({ sessionId, path, base, text }) => {
+        if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
         const params = { path, base, text };
         return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", params }));
       },
       lsp: async ({ request }) => {
-        const { roots } = this.#searchOptions;
-        return LspResponse.parse(await editor.ask({ method: "lsp", params: { roots, request } }));
+        const params = { roots: this.#roots, request };
+        return LspResponse.parse(await editor.ask({ method: "lsp", params }));
       },
       terminals: this.terminals,
       question: async (request) => {
         const chat = "sessionId" in request ? chatOf(String(request.sessionId)) : undefined;
         return chat === undefined ? { action: "cancel" } : await questions.ask(request, chat);
       },
-      search: (request, signal) => search(request, this.#searchOptions, signal),
+      search: (request, signal) => {
+        const rules = this.#rulesOf(request.sessionId);
+        return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
+      },
+      fileRules: (sessionId) => this.#rulesOf(sessionId),
     };
   }
 

@@ -1,5 +1,5 @@
 /** How a command is run on this machine: the sandbox's arguments, the shell, the environment. */
-import { join, sep } from "node:path";
+import { basename, join, sep } from "node:path";
 import { globMatcher } from "../policy/glob.ts";
 import type { CommandInput } from "../protocol/commands.ts";
 import type { UserConfig } from "../protocol/config.ts";
@@ -84,7 +84,9 @@ export async function commandPlaces(
   const files = [
     ...(home === undefined ? [] : SECRET_FILES.map((name) => join(home, name))),
     ...(user.socket === undefined ? [] : [user.socket]),
-    ...(await Promise.all(roots.map((root) => secretFiles(root, user.deny_read)))).flat(),
+    ...(await Promise.all(
+      roots.map((root, index) => secretFiles(root, user.deny_read, index === 0 ? "" : `${basename(root)}/`)),
+    )).flat(),
   ];
   return {
     roots,
@@ -109,8 +111,15 @@ async function existing(paths: readonly string[], kind: "directory" | "file"): P
   return [...found];
 }
 
-/** Files of the project that the model may not read; commands read them no more than tools do. */
-export async function secretFiles(root: string, denyRead: readonly string[]): Promise<readonly string[]> {
+/**
+ * Files of the project that the model may not read; commands read them no more than tools do.
+ * @param prefix what stands before the names of a root that is not the primary one
+ */
+export async function secretFiles(
+  root: string,
+  denyRead: readonly string[],
+  prefix: string = "",
+): Promise<readonly string[]> {
   const isSecret = globMatcher(denyRead);
   const found: string[] = [];
   const folders = [root];
@@ -122,7 +131,7 @@ export async function secretFiles(root: string, denyRead: readonly string[]): Pr
         const path = join(folder, entry.name);
         if (entry.isDirectory) {
           if (!SKIPPED.has(entry.name)) folders.push(path);
-        } else if (isSecret(path.slice(root.length + 1).replaceAll(sep, "/"))) {
+        } else if (isSecret(prefix + path.slice(root.length + 1).replaceAll(sep, "/"))) {
           const real = await Deno.realPath(path).catch(() => undefined);
           if (real !== undefined) found.push(real);
         }

@@ -65,6 +65,8 @@ export class Supervisor implements AsyncDisposable {
       case "answer":
         this.#gate.answer(action.request, action);
         return;
+      case "edit_command":
+        return this.#gate.edit(action.request, action.command);
       case "reply": {
         const answer = action.error === undefined ? { result: action.result } : { error: action.error };
         return this.#editor.answer(action.request, answer);
@@ -153,8 +155,11 @@ export class Supervisor implements AsyncDisposable {
     const opening = Project.open(root, user, chat, {
       push: (update) => this.#pump.push(update),
       notice: (to, severity, text) => this.#notice(to, severity, text),
-      chatOf: (sessionId) =>
-        [...this.#chats.values()].find((candidate) => candidate.sessionId === sessionId)?.id,
+      ownerOf: (sessionId) => this.#ownerOf(sessionId)?.id,
+      chatOf: (sessionId) => {
+        const owner = this.#ownerOf(sessionId);
+        return owner?.listens ? owner.id : undefined;
+      },
       gate: this.#gate,
       editor: this.#editor,
       questions: this.#questions,
@@ -166,6 +171,10 @@ export class Supervisor implements AsyncDisposable {
     };
     opening.then((project) => project.engine.ended.then((how) => this.#ended(project, how, forget)), forget);
     return opening;
+  }
+
+  #ownerOf(sessionId: string): Chat | undefined {
+    return [...this.#chats.values()].find((chat) => chat.sessionId === sessionId);
   }
 
   #ended(project: Project, how: string, forget: () => void): void {

@@ -18,7 +18,7 @@ export interface TerminalPorts {
   /** True once for a command that may run. */
   spend(sessionId: string, input: TerminalMeta): boolean;
   /** How a command is run in this project's sandbox. */
-  specify(input: CommandInput): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
+  specify(input: CommandInput, sessionId: string): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
   /** What was printed so far, for the screen. */
   show(sessionId: string, toolCallId: string, output: string): void;
 }
@@ -66,7 +66,12 @@ export class Terminals implements AsyncDisposable {
       );
     }
     const { path: cwd } = await resolveInRoots(input.cwd, this.#roots, this.#lookups);
-    const spec = { ...await this.#ports.specify(input), line, cwd, timeoutMs: input.timeout * 1_000 };
+    const spec = {
+      ...await this.#ports.specify(input, sessionId),
+      line,
+      cwd,
+      timeoutMs: input.timeout * 1_000,
+    };
     const id = crypto.randomUUID();
     const command = new RunningCommand(
       spec,

@@ -15,6 +15,11 @@ local M = {}
 ---@field command? string     what would be run
 ---@field folder? string      where, relative to the project
 ---@field network? boolean
+---@field severity? string   of the command
+---@field is_edited? boolean  the command is the user's, not the model's
+---@field edited? string      that text, exactly
+---@field sent? string        a text that is being judged
+---@field judging? boolean    until then nothing is answered
 ---@field question? string    the agent asks something instead
 ---@field options? string[]   answers to choose from
 ---@field suggestion? string  the rule that "always" would write
@@ -47,7 +52,9 @@ end
 local function command_content(approval)
   local lines, groups = { approval.reason }, { "AgentWarning" }
   local where = approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder)
-  table.insert(lines, where .. (approval.network and ", with the network" or ", without network"))
+  where = where .. (approval.network and ", with the network" or ", without network")
+  local severity = approval.severity and (" · severity: %s"):format(approval.severity) or ""
+  table.insert(lines, where .. severity .. (approval.is_edited and " · edited by you" or ""))
   groups[2] = approval.network and "AgentWarning" or "AgentHint"
   for _, line in ipairs(vim.split(approval.command, "\n")) do
     table.insert(lines, "$ " .. line)

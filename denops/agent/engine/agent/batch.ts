@@ -1,14 +1,14 @@
 /** The tool calls of one answer: policy, approval, run. Each gets exactly one result, in the order of the calls. */
-import { type Decision } from "../../policy/file_access.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
-import type { Emit, ToolStart } from "../core/events.ts";
+import type { ToolStart } from "../core/events.ts";
 import type { ToolCall, ToolMessage } from "../core/messages.ts";
-import type { AskApproval } from "../core/ports.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
+import { type KeptPorts, runKept } from "./kept.ts";
+import { type PermissionPorts, Permissions } from "./permission.ts";
 import type { Repeats } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
-import type { PreparedCall, Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
+import type { Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
 import type { Baseline, WriteChecks } from "./write_checks.ts";
 
 /** More calls than this are answered with an error. */
@@ -17,15 +17,13 @@ const MANY_CALLS = 8;
 /** Characters of a tool's name as a model made it up. */
 const LONGEST_NAME = 80;
 
-export interface BatchPorts {
+export interface BatchPorts extends PermissionPorts, KeptPorts {
   readonly tools: readonly Tool[];
   readonly context: Omit<ToolContext, "callId" | "images">;
-  readonly emit: Emit;
-  readonly ask: AskApproval;
   /** Undefined where there are no language servers. */
   readonly checks?: WriteChecks | undefined;
-  decide(prepared: PreparedCall): Decision;
-  allowForSession(prepared: PreparedCall): void;
+  /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
+  refreshRules(): Promise<void>;
 }
 
 export interface BatchMemory {
@@ -105,22 +103,32 @@ async function runCall(
   if (!args.ok) {
     return refuse(call, `The arguments are not valid JSON: ${args.error}. Send the call again.`, ports);
   }
-  let start: ToolStart | undefined;
+  const permissions = new Permissions(ports, (touches) => startOf(call, tool, args.value, touches), signal);
+  const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();
-    const prepared = await tool.prepare(args.value, { ...ports.context, images, callId: call.id }, signal);
-    start = startOf(call, tool, args.value, prepared.touches);
-    ports.emit({ type: "tool_start", call: start });
-    const permitted = await permission(start, prepared, loop, ports, signal);
+    await ports.refreshRules();
+    const prepared = await tool.prepare(
+      args.value,
+      { ...ports.context, workspace, images, callId: call.id },
+      signal,
+    );
+    signal.throwIfAborted();
+    const permitted = await permissions.decide(prepared, loop);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
+    // The answer may have taken long: what is to be written must still be where it was.
+    for (const { access, path } of prepared.touches) {
+      if (access === "write") await workspace.resolve(path.path);
+    }
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
-    const result = await prepared.run(signal, permitted.command);
-    for (const change of result.changes ?? []) ports.emit({ type: "file_modified", id: call.id, change });
+    const result = tool.readOnly
+      ? await prepared.run(signal, permitted.command)
+      : await runKept(call.id, prepared, permitted.command, ports, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.
-    if (start === undefined) ports.emit({ type: "tool_start", call: startOf(call, tool, args.value, []) });
+    permissions.start([]);
     if (signal.aborted) return failed(call, "Cancelled by the user.", ports);
     if (error instanceof ToolError) return failed(call, error.message, ports);
     return failed(call, `The tool failed: ${messageOf(error)}`, ports);
@@ -131,69 +139,6 @@ function startOf(call: ToolCall, tool: Tool, args: unknown, touches: readonly To
   const given = typeof args === "object" && args !== null ? { ...args } : {};
   const paths = [...new Set(touches.map(({ path }) => path.path))];
   return { id: call.id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
-}
-
-type Permission =
-  /** `command` is set if the user has changed it. */
-  | { readonly refusal?: undefined; readonly rule: string; readonly command?: string }
-  /** What to tell the model. */
-  | { readonly refusal: string };
-
-async function permission(
-  start: ToolStart,
-  prepared: PreparedCall,
-  loop: boolean,
-  ports: BatchPorts,
-  signal: AbortSignal,
-): Promise<Permission> {
-  const judged = ports.decide(prepared);
-  const decision: Decision = loop && judged.verdict !== "deny"
-    ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
-    : judged;
-  const answered = (answer: string, rule: string) =>
-    ports.emit({ type: "approval_answered", id: start.id, answer, rule });
-  if (decision.verdict === "allow") {
-    answered("allowed by rule", decision.rule);
-    return { rule: decision.rule };
-  }
-  if (decision.verdict === "deny") {
-    answered("denied by rule", decision.rule);
-    return { refusal: `Not allowed: ${decision.reason}.` };
-  }
-  ports.emit({ type: "approval_requested", id: start.id, reason: decision.reason });
-  const answer = await ports.ask({
-    call: start,
-    reason: decision.reason,
-    force: loop,
-    touches: prepared.touches.map(({ access, path }) => ({
-      access,
-      relative: path.relative,
-      named: path.named,
-    })),
-    ...(prepared.diff === undefined ? {} : { diff: prepared.diff }),
-    ...(prepared.command === undefined ? {} : { command: prepared.command }),
-  }, signal);
-  answered(answer.answer, "rule" in answer ? answer.rule ?? "asked" : "asked");
-  if (answer.answer === "allow_session") ports.allowForSession(prepared);
-  switch (answer.answer) {
-    case "allow_session":
-    case "allow_once":
-      return {
-        rule: answer.rule ?? "asked",
-        ...(answer.command === undefined ? {} : { command: answer.command }),
-      };
-    case "cancelled":
-      return { refusal: "Cancelled by the user." };
-    case "reject":
-      return { refusal: rejection(answer) };
-  }
-}
-
-function rejection({ reason, rule }: { readonly reason?: string; readonly rule?: string }): string {
-  if (rule !== undefined) return `Not allowed: ${reason ?? rule}.`;
-  return reason === undefined
-    ? "The user rejected this. Do not try it again; ask what to do instead, or go on without it."
-    : `The user rejected this: ${reason}`;
 }
 
 /** With what the language servers say about what was written. The write has happened, whatever comes now. */

@@ -16,6 +16,14 @@ export function costOf(usage: Usage, price: Price | undefined): number | undefin
 
 type Counter = "turn" | "session" | "day";
 
+/** What a session has cost in all its life, and how often the user has raised its cap. */
+export interface SessionSpending {
+  readonly amount: number;
+  readonly raised: number;
+}
+
+const NOTHING_SPENT: SessionSpending = { amount: 0, raised: 0 };
+
 export class Spending {
   readonly #caps: Caps;
   readonly #used: Record<Counter, number>;
@@ -23,11 +31,19 @@ export class Spending {
   readonly #raised: Record<Counter, number> = { turn: 0, session: 0, day: 0 };
   #date: string;
 
-  /** @param spentToday money that other sessions have used up on `date` (YYYY-MM-DD) */
-  constructor(caps: Caps, spentToday: number, date: string) {
+  /**
+   * @param spentToday money that other sessions have used up on `date` (YYYY-MM-DD)
+   * @param session what this session had spent when it was left
+   */
+  constructor(caps: Caps, spentToday: number, date: string, session: SessionSpending = NOTHING_SPENT) {
     this.#caps = caps;
-    this.#used = { turn: 0, session: 0, day: spentToday };
+    this.#used = { turn: 0, session: session.amount, day: spentToday };
+    this.#raised.session = session.raised;
     this.#date = date;
+  }
+
+  get session(): SessionSpending {
+    return { amount: this.#used.session, raised: this.#raised.session };
   }
 
   beginTurn(): void {

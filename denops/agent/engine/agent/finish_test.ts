@@ -18,6 +18,7 @@ for (const wire of WIRES) {
     await using engine = await startEngine({
       wire,
       files: FILES,
+      config: { title: false },
       script: [
         `${WRITE}\nusage 100 10`,
         "stop end_turn\nusage 120 1",

@@ -8,6 +8,7 @@ import { controlPacket } from "./control.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./go_on.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
+import { partialAnswer } from "./interrupted.ts";
 import type { Measured, Meter } from "./meter.ts";
 import { Repeats } from "./repeats.ts";
 import { runStep } from "./step.ts";
@@ -17,11 +18,6 @@ const MOST_CONTINUATIONS = 3;
 
 /** Errors that are named when the turn may not end yet. */
 const MOST_ERRORS = 20;
-
-const INTERRUPTED = "[The answer was interrupted here.]";
-
-/** Characters of an interrupted answer that stay in the history: one that ran away must not fill the window. */
-const LONGEST_PARTIAL = 20_000;
 
 export interface TurnPorts extends BatchPorts {
   readonly meter: Meter;
@@ -109,16 +105,8 @@ async function finished(
 
 /** Every question keeps an answer, so that roles alternate in what the model gets next. */
 function interrupted(ports: TurnPorts, reason: StopReason, text = ""): TurnEnd {
-  const partial = text.trim() === "" ? INTERRUPTED : `${middleCut(text)}\n${INTERRUPTED}`;
-  ports.append({ role: "assistant", text: partial, calls: [], reasoning: [] });
+  ports.append(partialAnswer(text));
   return { type: "stopped", reason };
-}
-
-function middleCut(text: string): string {
-  const left = text.length - LONGEST_PARTIAL;
-  if (left <= 0) return text;
-  const half = LONGEST_PARTIAL / 2;
-  return `${text.slice(0, half)}\n[${left} characters left out]\n${text.slice(-half)}`;
 }
 
 /** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */

@@ -16,8 +16,29 @@ export interface Measured {
   readonly duration: number;
 }
 
+/** Milliseconds of a request, without the tries before it. */
+export class Clock {
+  #began = performance.now();
+  #first: number | undefined;
+
+  restart(waitMs: number): void {
+    this.#began = performance.now() + waitMs;
+    this.#first = undefined;
+  }
+
+  heard(): void {
+    this.#first ??= performance.now() - this.#began;
+  }
+
+  read(): { readonly firstToken: number | undefined; readonly duration: number } {
+    return { firstToken: this.#first, duration: Math.max(0, performance.now() - this.#began) };
+  }
+}
+
 export interface MeterPorts {
   readonly session: string;
+  /** Number of the turn that runs, or ran last. */
+  turn(): number;
   readonly provider: string;
   readonly model: { readonly name: string; readonly contextWindow: number };
   readonly price: Price | undefined;
@@ -31,8 +52,6 @@ const UNKNOWN_TOOL = "(unknown)";
 
 export class Meter {
   readonly #ports: MeterPorts;
-  /** Tokens that the conversation takes. */
-  #used = 0;
 
   constructor(ports: MeterPorts) {
     this.#ports = ports;
@@ -45,8 +64,9 @@ export class Meter {
   /**
    * Writes the request down, then tells it.
    * @param tools those that were offered
+   * @param turn the one that it was made for, if it may have ended meanwhile
    */
-  count(measured: Measured, purpose: Purpose, tools: readonly Tool[]): void {
+  count(measured: Measured, purpose: Purpose, tools: readonly Tool[], turn = this.#ports.turn()): void {
     const { session, provider, model, price, spending, log, emit } = this.#ports;
     const { usage, firstToken, duration } = measured;
     const cost = usage === undefined ? undefined : costOf(usage, price);
@@ -61,17 +81,16 @@ export class Meter {
       duration: Math.round(duration),
       ...callsOf(measured.calls, tools),
     };
-    log.record(session, request);
+    log.record(session, turn, request);
     if (usage === undefined) return;
-    if (purpose !== "title") this.#used = usage.input + usage.output;
-    const sessionCost = log.cost(session);
+    const { amount } = spending.session;
     emit({
       type: "usage",
       usage,
-      used: this.#used,
       window: model.contextWindow,
       ...(cost === undefined ? {} : { cost }),
-      ...(sessionCost === undefined ? {} : { sessionCost }),
+      ...(cost === undefined && amount === 0 ? {} : { sessionCost: amount }),
+      ...(purpose === "title" ? { purpose } : {}),
     });
   }
 }

@@ -1,13 +1,14 @@
 /** One request to the model, told to the screen as it streams. */
 import { oneLine } from "../llm/failures.ts";
 import { Assembly } from "../llm/assemble.ts";
+import { isContent } from "../llm/client.ts";
 import type { Model, Prompt } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
 import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit } from "../core/events.ts";
 import type { AssistantMessage, FinishReason, Message } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
-import type { Measured } from "./meter.ts";
+import { Clock, type Measured } from "./meter.ts";
 
 export type StepEnd =
   | { readonly type: "answered"; readonly message: AssistantMessage; readonly finish: FinishReason }
@@ -41,7 +42,7 @@ export async function runStep(
       case "deltas": {
         const deltas = event.deltas.map(withUniqueId);
         for (const delta of deltas) assembly.add(delta);
-        if (deltas.some(({ type }) => type !== "usage")) clock.heard();
+        if (deltas.some(isContent)) clock.heard();
         screen.show(deltas);
         break;
       }
@@ -69,25 +70,6 @@ export async function runStep(
     }
   }
   throw new Error("the model's stream ended without an end");
-}
-
-/** Milliseconds of a request, without the tries before it. */
-class Clock {
-  #began = performance.now();
-  #first: number | undefined;
-
-  restart(waitMs: number): void {
-    this.#began = performance.now() + waitMs;
-    this.#first = undefined;
-  }
-
-  heard(): void {
-    this.#first ??= performance.now() - this.#began;
-  }
-
-  read(): { readonly firstToken: number | undefined; readonly duration: number } {
-    return { firstToken: this.#first, duration: Math.max(0, performance.now() - this.#began) };
-  }
 }
 
 /** Ids of the calls that have results. */

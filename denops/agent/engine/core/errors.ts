@@ -10,6 +10,7 @@ export type ErrorKind =
   | "bad_answer"
   | "cut_off"
   | "too_large"
+  | "store"
   | "setup";
 
 /** Something outside went wrong and the turn cannot go on. `message`: "Cannot X: Y. Try …". */

@@ -54,7 +54,8 @@ export interface ToolStart {
 
 export type AgentEvent =
   | { readonly type: "turn_started"; readonly text: string }
-  | { readonly type: "turn_done"; readonly reason: StopReason }
+  /** "interrupted": the engine ended in the middle of the turn, and this was added later. */
+  | { readonly type: "turn_done"; readonly reason: StopReason | "interrupted" }
   | { readonly type: "turn_failed"; readonly kind: string; readonly message: string }
   /** Text of the message `message`; also the partial text of one that was stopped. */
   | { readonly type: "token"; readonly message: string; readonly text: string }
@@ -101,13 +102,15 @@ export type AgentEvent =
   | {
     readonly type: "usage";
     readonly usage: Usage;
-    /** Tokens of the window that the conversation takes; requests beside it, such as for a title, do not count. */
-    readonly used: number;
     readonly window: number;
     /** US dollars of this request, and of the session so far with it. */
     readonly cost?: number;
     readonly sessionCost?: number;
+    /** A request of its own, which is no step of a turn. */
+    readonly purpose?: "title";
   }
+  /** What the conversation is called from now on. */
+  | { readonly type: "title"; readonly title: string }
   | { readonly type: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string };
 
 export type Emit = (event: AgentEvent) => void;

@@ -49,6 +49,9 @@ export interface ToolMessage {
   readonly images?: readonly Image[];
 }
 
+/** The end of an answer that was not given to its end. */
+export const INTERRUPTED = "[The answer was interrupted here.]";
+
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 
 /** A tool as a model is told of it. */

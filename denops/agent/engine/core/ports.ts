@@ -1,7 +1,8 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
 import type { CommandInput } from "../../protocol/commands.ts";
 import type { FoundLine, SearchQuery } from "../../protocol/search.ts";
-import type { AgentEvent, Diff, ToolStart } from "./events.ts";
+import type { CheckpointStore } from "./checkpoints.ts";
+import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 
 export type { Plan } from "./events.ts";
@@ -34,7 +35,7 @@ export interface ApprovalRequest {
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
   readonly touches: readonly {
-    readonly access: "read" | "write";
+    readonly access: "read" | "list" | "write";
     readonly relative: string;
     readonly named: string;
   }[];
@@ -78,20 +79,77 @@ export interface WriteJournal {
   end(temporary: string): void;
 }
 
+/** An event as it was stored. */
+export interface StoredEvent {
+  readonly turn: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly event: AgentEvent;
+}
+
+/** All events unless told. */
+export interface WhichEvents {
+  /** Turns, both included. */
+  readonly first?: number;
+  readonly last?: number;
+  /** Kinds that are left out: they are not even read. */
+  readonly without?: readonly AgentEvent["type"][];
+}
+
+/** What belongs together: all of it is stored, or nothing. */
+export interface Entries {
+  readonly messages?: readonly Message[];
+  /** After the messages. */
+  readonly events?: readonly AgentEvent[];
+  /** Replaces what the session has remembered until now; any JSON value. */
+  readonly memory?: unknown;
+}
+
 /**
  * Where conversations are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
- * begins the session's next turn; what is appended after it belongs to this turn.
+ * begins the session's next turn; what is appended after it belongs to this turn. When a turn ends, the pieces of
+ * each of its texts become one event.
  */
 export interface Store {
   readonly writes: WriteJournal;
+  readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
+  /** The session is read anew: another engine may have written it. */
+  reopen(id: string): void;
   /** Number of the turn that runs or ran last; 0 before the first. */
   turn(session: string): number;
-  appendEvent(session: string, event: AgentEvent): void;
-  events(session: string): readonly AgentEvent[];
-  appendMessage(session: string, message: Message): void;
+  /** @throws {TurnError} if it cannot be stored; then nothing is */
+  append(session: string, entries: Entries): void;
+  events(session: string, which?: WhichEvents): readonly StoredEvent[];
   messages(session: string): readonly Message[];
+  /** How many messages the turn has. */
+  countMessages(session: string, turn: number): number;
+  /** What the session has remembered; an empty object at first. */
+  memory(session: string): unknown;
+  /** The title of the session if it has `known` for a title: the user may have given another meanwhile. */
+  retitle(session: string, known: string, title: string): boolean;
+}
+
+/** A call that is about to change something. */
+export interface CallToKeep {
+  readonly id: string;
+  /** Absolute paths that it will write: of the files, and of links to them. */
+  readonly paths: readonly string[];
+}
+
+/** Keeps what calls change, so that it can be taken back. */
+export interface Checkpoints {
+  /** What is there now is kept when this returns. @throws {ToolError} if it cannot be: the call is not to run. */
+  before(call: CallToKeep, signal: AbortSignal): Promise<PendingCheckpoint>;
+}
+
+export interface PendingCheckpoint {
+  /**
+   * To be called when the call has ended, however it did.
+   * @returns changes beyond those that it said: those of a command
+   */
+  done(changes: readonly FileChange[]): Promise<readonly FileChange[]>;
 }
 
 /** What a request to the model was for. */
@@ -118,8 +176,8 @@ export interface RequestUsage {
 
 /** What requests to models have used up; kept also where the conversation is deleted. */
 export interface UsageLog {
-  /** One that belongs to the turn that runs, or ran last. */
-  record(session: string, request: RequestUsage): void;
+  /** @throws {TurnError} if it cannot be stored */
+  record(session: string, turn: number, request: RequestUsage): void;
   /** US dollars of all requests of the session; undefined where none had a price. */
   cost(session: string): number | undefined;
   /** By turn of this session, by session, by day and by model, the newest first. */
@@ -148,7 +206,15 @@ export interface Commands {
   stop(id: string): Promise<CommandReport>;
 }
 
+/** Files that a search has passed over because the rules ask before they are read. */
+export interface LeftOut {
+  readonly count: number;
+  /** "read(private/**)" */
+  readonly rules: readonly string[];
+}
+
 export interface GrepResult {
+  readonly leftOut?: LeftOut | undefined;
   readonly lines: readonly FoundLine[];
   /** Matching lines in all; `more` if counting was given up. */
   readonly total: number;
@@ -163,8 +229,15 @@ export interface Search {
   files(
     query: Query<"files">,
     signal: AbortSignal,
-  ): Promise<{ readonly paths: readonly string[]; readonly more: boolean }>;
-  changes(query: Query<"changes">, signal: AbortSignal): Promise<string>;
+  ): Promise<{
+    readonly paths: readonly string[];
+    readonly more: boolean;
+    readonly leftOut?: LeftOut | undefined;
+  }>;
+  changes(
+    query: Query<"changes">,
+    signal: AbortSignal,
+  ): Promise<{ readonly text: string; readonly leftOut?: LeftOut | undefined }>;
 }
 
 /** Questions to the user. Undefined: no answer was given. */

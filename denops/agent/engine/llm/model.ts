@@ -20,6 +20,8 @@ export interface Prompt {
   readonly tools: readonly ToolSpec[];
   /** The answer is to be text; some models call tools all the same. */
   readonly textOnly?: boolean;
+  /** False: no reasoning, even where the model can. */
+  readonly think?: boolean;
 }
 
 export interface Model {
@@ -115,7 +117,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         messages: abilities.sees ? prompt.messages : withoutImages(prompt.messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think,
+        think: abilities.think && prompt.think !== false,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };

@@ -1,39 +1,95 @@
 /** Contents by their SHA-256, compressed; the same content is stored once. */
 import { createHash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import type { Contents } from "../core/checkpoints.ts";
 import type { Database } from "./database.ts";
 
 /** The fastest: contents are written while a model waits. */
 const LEVEL = 1;
 
-export class Blobs {
+const DEFLATED = { no: 0, yes: 1, inParts: 2 } as const;
+
+export class Blobs implements Contents {
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
+  has(sha256: string): boolean {
+    return this.#database.get("SELECT 1 FROM blobs WHERE sha256 = ?", sha256) !== undefined;
+  }
+
   /** @returns the content's SHA-256, in hexadecimal */
   put(bytes: Uint8Array): string {
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    if (this.#database.get("SELECT 1 FROM blobs WHERE sha256 = ?", sha256) !== undefined) return sha256;
+    if (this.has(sha256)) return sha256;
     const deflated = deflateRawSync(bytes, { level: LEVEL });
     const smaller = deflated.length < bytes.length;
-    this.#database.run(
-      "INSERT OR IGNORE INTO blobs (sha256, size, deflated, bytes) VALUES (?, ?, ?, ?)",
-      sha256,
-      bytes.length,
-      smaller ? 1 : 0,
-      smaller ? deflated : bytes,
-    );
+    this.#insert(sha256, bytes.length, smaller ? DEFLATED.yes : DEFLATED.no, smaller ? deflated : bytes);
     return sha256;
+  }
+
+  /** Reads twice, so that no part is written for a content that is there already. */
+  async putParts(open: () => AsyncIterable<Uint8Array>): Promise<string> {
+    const hash = createHash("sha256");
+    for await (const bytes of open()) hash.update(bytes);
+    const sha256 = hash.digest("hex");
+    if (this.has(sha256)) return sha256;
+    const again = createHash("sha256");
+    let size = 0;
+    let part = 0;
+    for await (const bytes of open()) {
+      again.update(bytes);
+      size += bytes.length;
+      this.#database.run(
+        "INSERT OR REPLACE INTO blob_parts (sha256, part, bytes) VALUES (?, ?, ?)",
+        sha256,
+        part++,
+        deflateRawSync(bytes, { level: LEVEL }),
+      );
+    }
+    if (again.digest("hex") !== sha256) {
+      this.#database.run("DELETE FROM blob_parts WHERE sha256 = ?", sha256);
+      throw new Error("it changes while it is read");
+    }
+    this.#insert(sha256, size, DEFLATED.inParts, new Uint8Array());
+    return sha256;
+  }
+
+  #insert(sha256: string, size: number, deflated: number, bytes: Uint8Array): void {
+    const sql = "INSERT OR IGNORE INTO blobs (sha256, size, deflated, bytes) VALUES (?, ?, ?, ?)";
+    this.#database.run(sql, sha256, size, deflated, bytes);
   }
 
   /** @throws {Error} if it is not there */
   get(sha256: string): Uint8Array<ArrayBuffer> {
+    const parts = [...this.parts(sha256)];
+    const [first] = parts;
+    if (parts.length === 1 && first !== undefined) return new Uint8Array(first);
+    const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  }
+
+  /** The content piece by piece. @throws {Error} if it is not there */
+  *parts(sha256: string): Generator<Uint8Array> {
     const row = this.#database.get("SELECT deflated, bytes FROM blobs WHERE sha256 = ?", sha256);
     if (!(row?.bytes instanceof Uint8Array)) throw new Error(`no blob ${sha256}`);
-    return new Uint8Array(row.deflated === 1 ? inflateRawSync(row.bytes) : row.bytes);
+    if (row.deflated !== DEFLATED.inParts) {
+      yield row.deflated === DEFLATED.yes ? inflateRawSync(row.bytes) : row.bytes;
+      return;
+    }
+    for (let part = 0;; part++) {
+      const sql = "SELECT bytes FROM blob_parts WHERE sha256 = ? AND part = ?";
+      const found = this.#database.get(sql, sha256, part);
+      if (!(found?.bytes instanceof Uint8Array)) return;
+      yield inflateRawSync(found.bytes);
+    }
   }
 
   putText(text: string): string {

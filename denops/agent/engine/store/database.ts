@@ -85,7 +85,8 @@ export class Database implements Disposable {
       this.#connection.exec("COMMIT");
       return result;
     } catch (error) {
-      this.#connection.exec("ROLLBACK");
+      // When the disk is full SQLite may have rolled back itself.
+      if (this.#connection.isTransaction) this.#connection.exec("ROLLBACK");
       throw error;
     } finally {
       this.#depth -= 1;

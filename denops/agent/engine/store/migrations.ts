@@ -26,7 +26,8 @@ export const MIGRATIONS: readonly string[] = [
     kind TEXT NOT NULL,
     payload TEXT NOT NULL,
     time INTEGER NOT NULL,
-    PRIMARY KEY (session, seq)
+    -- A turn is read without what came before it.
+    PRIMARY KEY (session, turn, seq)
   ) WITHOUT ROWID;
 
   -- The log from which the model's history is built again.
@@ -36,16 +37,39 @@ export const MIGRATIONS: readonly string[] = [
     turn INTEGER NOT NULL,
     role TEXT NOT NULL,
     payload TEXT NOT NULL,
-    PRIMARY KEY (session, seq)
+    PRIMARY KEY (session, turn, seq)
   ) WITHOUT ROWID;
 
-  -- Contents, shared by all that name them.
+  -- Contents that payloads of a session name. A column that names a content is called blob or something_blob: what
+  -- none of them names any more is removed.
+  CREATE TABLE payload_blobs (
+    session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+    blob TEXT NOT NULL,
+    PRIMARY KEY (session, blob)
+  ) WITHOUT ROWID;
+  CREATE INDEX payload_blobs_of ON payload_blobs(blob);
+
+  -- Contents that a deleted session has named: those that nobody else names are still to be removed.
+  CREATE TABLE unused_contents (sha256 TEXT PRIMARY KEY) WITHOUT ROWID;
+
+  -- Contents, shared by all that name them. Deflated: 0 no, 1 yes, 2 in parts.
   CREATE TABLE blobs (
     sha256 TEXT PRIMARY KEY,
     size INTEGER NOT NULL,
     deflated INTEGER NOT NULL,
     bytes BLOB NOT NULL
   );
+
+  -- Each part is deflated by itself. They are written before their blob, so nothing refers from here to there.
+  CREATE TABLE blob_parts (
+    sha256 TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (sha256, part)
+  );
+  CREATE TRIGGER blob_parts_gone AFTER DELETE ON blobs BEGIN
+    DELETE FROM blob_parts WHERE sha256 = old.sha256;
+  END;
 
   CREATE TABLE checkpoints (
     id INTEGER PRIMARY KEY,
@@ -54,12 +78,20 @@ export const MIGRATIONS: readonly string[] = [
     -- 'tool', 'command', 'undo', 'redo' or 'restore'
     kind TEXT NOT NULL,
     tool_call TEXT,
-    undone INTEGER NOT NULL DEFAULT 0,
+    -- Of undo, redo and restore: the turn that they are about.
+    target INTEGER,
+    -- 0: begun, and the images after are not known.
+    finished INTEGER NOT NULL DEFAULT 0,
+    -- The checkpoint that took this one back.
+    undone_by INTEGER,
+    -- Of undo, redo and restore: the model knows of it.
+    told INTEGER NOT NULL DEFAULT 0,
     time INTEGER NOT NULL
   );
   CREATE INDEX checkpoints_of ON checkpoints(session, turn);
 
-  -- A side without a type is a file that is not there. A link's blob is its target.
+  -- A side without a type is a file that is not there. A link's blob is its target. A file without a blob was too
+  -- large to be kept.
   CREATE TABLE checkpoint_files (
     checkpoint INTEGER NOT NULL REFERENCES checkpoints(id) ON DELETE CASCADE,
     path TEXT NOT NULL,
@@ -73,6 +105,20 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (checkpoint, path)
   ) WITHOUT ROWID;
   CREATE INDEX checkpoint_files_of ON checkpoint_files(path);
+
+  -- The project's files as they were when they were looked at last, around commands.
+  CREATE TABLE scanned_files (
+    path TEXT PRIMARY KEY,
+    type TEXT NOT NULL,
+    mode INTEGER,
+    blob TEXT,
+    size INTEGER NOT NULL,
+    mtime REAL NOT NULL,
+    ctime REAL NOT NULL,
+    ino INTEGER NOT NULL,
+    -- 0: the file was so new then that a later change may not show in its times.
+    settled INTEGER NOT NULL
+  ) WITHOUT ROWID;
 
   -- Files with changes that the user has not looked at.
   CREATE TABLE reviews (
@@ -129,9 +175,26 @@ export const MIGRATIONS: readonly string[] = [
     time INTEGER NOT NULL
   ) WITHOUT ROWID;
 
+  -- What was said and found, for the search.
+  CREATE TABLE search_texts (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+    turn INTEGER NOT NULL,
+    -- 'user', 'assistant' or 'tool'
+    role TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    text TEXT NOT NULL
+  );
+  CREATE INDEX search_texts_of ON search_texts(session, turn);
   CREATE VIRTUAL TABLE search USING fts5(
-    text, session UNINDEXED, turn UNINDEXED, role UNINDEXED, time UNINDEXED,
+    text, content = 'search_texts', content_rowid = 'id',
     tokenize = "unicode61 remove_diacritics 2 tokenchars '_'"
   );
+  CREATE TRIGGER search_text_added AFTER INSERT ON search_texts BEGIN
+    INSERT INTO search (rowid, text) VALUES (new.id, new.text);
+  END;
+  CREATE TRIGGER search_text_gone AFTER DELETE ON search_texts BEGIN
+    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+  END;
   `,
 ];

@@ -7,7 +7,7 @@ import type { Blobs } from "./blobs.ts";
 /** Characters from which a text goes into a blob. */
 const LONG = 2_000;
 
-export function encodePayload(value: unknown, blobs: Blobs): string {
+export function encodePayload(value: unknown, blobs: Pick<Blobs, "putText">): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     // A lone surrogate has no UTF-8; JSON escapes it.
     if (typeof part === "string" && part.length >= LONG && part.isWellFormed()) {
@@ -17,7 +17,7 @@ export function encodePayload(value: unknown, blobs: Blobs): string {
   });
 }
 
-export function decodePayload(text: string, blobs: Blobs): unknown {
+export function decodePayload(text: string, blobs: Pick<Blobs, "getText">): unknown {
   return JSON.parse(text, (_key, part: unknown) => {
     if (!isMarked(part)) return part;
     if (typeof part.$blob === "string") return blobs.getText(part.$blob);

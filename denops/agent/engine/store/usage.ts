@@ -4,6 +4,7 @@ import type { RequestUsage, UsageLog, UsageReport } from "../core/ports.ts";
 import { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
 import { decodePayload } from "./payload.ts";
+import { saving } from "./sqlite.ts";
 
 type Row = UsageReport["turns"][number];
 
@@ -28,28 +29,30 @@ export class SqliteUsage implements UsageLog {
     this.#blobs = new Blobs(database);
   }
 
-  record(session: string, request: RequestUsage): void {
+  record(session: string, turn: number, request: RequestUsage): void {
     const { usage } = request;
-    this.#database.run(
-      `INSERT INTO usage (session, turn, purpose, provider, model, reported, input, output, cached_read,
+    saving(() =>
+      this.#database.run(
+        `INSERT INTO usage (session, turn, purpose, provider, model, reported, input, output, cached_read,
        cached_write, cost, first_token_ms, all_ms, tools, invalid_calls, time)
-       VALUES (?1, coalesce((SELECT turns FROM sessions WHERE id = ?1), 0), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
-       ?12, ?13, ?14, ?15)`,
-      session,
-      request.purpose,
-      request.provider,
-      request.model,
-      usage === undefined ? 0 : 1,
-      usage?.input ?? 0,
-      usage?.output ?? 0,
-      usage?.cachedRead ?? 0,
-      usage?.cachedWrite ?? 0,
-      request.cost ?? null,
-      request.firstToken ?? null,
-      request.duration,
-      JSON.stringify(request.tools),
-      request.invalidCalls,
-      Date.now(),
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        session,
+        turn,
+        request.purpose,
+        request.provider,
+        request.model,
+        usage === undefined ? 0 : 1,
+        usage?.input ?? 0,
+        usage?.output ?? 0,
+        usage?.cachedRead ?? 0,
+        usage?.cachedWrite ?? 0,
+        request.cost ?? null,
+        request.firstToken ?? null,
+        request.duration,
+        JSON.stringify(request.tools),
+        request.invalidCalls,
+        Date.now(),
+      )
     );
   }
 

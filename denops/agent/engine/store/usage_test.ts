@@ -30,14 +30,14 @@ function opened(...sessions: readonly string[]) {
 Deno.test("sums by turn, session, day and model, the newest first", () => {
   const { database, store, usage } = opened("a", "b");
   using _ = database;
-  store.appendEvent("a", { type: "turn_started", text: "First line\nsecond line" });
-  usage.record("a", { ...request, cost: 0.25, firstToken: 300, tools: { read_file: 2, edit_file: 1 } });
-  usage.record("a", { ...request, cost: 0.5, firstToken: 100, tools: { read_file: 1 }, invalidCalls: 1 });
-  usage.record("a", { ...request, firstToken: 600 });
-  store.appendEvent("a", { type: "turn_started", text: "x".repeat(5_000) });
-  usage.record("a", { ...request, purpose: "summary", firstToken: 200 });
-  store.appendEvent("b", { type: "turn_started", text: "Other" });
-  usage.record("b", { ...request, model: "model-2", provider: "other" });
+  store.append("a", { events: [{ type: "turn_started", text: "First line\nsecond line" }] });
+  usage.record("a", 1, { ...request, cost: 0.25, firstToken: 300, tools: { read_file: 2, edit_file: 1 } });
+  usage.record("a", 1, { ...request, cost: 0.5, firstToken: 100, tools: { read_file: 1 }, invalidCalls: 1 });
+  usage.record("a", 1, { ...request, firstToken: 600 });
+  store.append("a", { events: [{ type: "turn_started", text: "x".repeat(5_000) }] });
+  usage.record("a", 2, { ...request, purpose: "summary", firstToken: 200 });
+  store.append("b", { events: [{ type: "turn_started", text: "Other" }] });
+  usage.record("b", 1, { ...request, model: "model-2", provider: "other" });
 
   const { turns, sessions, days, models } = usage.report("a");
   assert.deepEqual(turns, [
@@ -80,9 +80,9 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
 Deno.test("days are told apart, and what a deleted session has cost stays", () => {
   const { database, usage } = opened("a");
   using _ = database;
-  usage.record("a", { ...request, cost: 1 });
+  usage.record("a", 1, { ...request, cost: 1 });
   database.run("UPDATE usage SET time = ?", Date.parse("2026-01-31T23:59:59Z"));
-  usage.record("a", { ...request, cost: 2 });
+  usage.record("a", 1, { ...request, cost: 2 });
   database.run("DELETE FROM sessions");
   const { days, sessions } = usage.report(undefined);
   assert.deepEqual(days.map(({ name, cost }) => [name, cost]), [
@@ -100,7 +100,7 @@ for (const wire of WIRES) {
     await using engine = await startEngine({
       wire,
       files: { "a.txt": "alpha\n" },
-      config: { price: { input: 1, output: 10, cached_read: 0.5 } },
+      config: { title: false, price: { input: 1, output: 10, cached_read: 0.5 } },
       script: [
         `slow 30\n${read}\ncall fly_to_moon {"by": "rocket"}\nrawcall edit_file {"path": broken\nusage 1000 100 400`,
         "say Done.\nusage 2000 50",
@@ -112,7 +112,6 @@ for (const wire of WIRES) {
     const cached = wire === "ollama" ? 0 : 400;
     const first = (1000 - cached + cached / 2 + 1000) / 1e6;
     assert.deepEqual(told.map(({ cost }) => cost), [first, 0.0025]);
-    assert.deepEqual(told.map(({ used }) => used), [1100, 2050]);
     assert.deepEqual(told.map(({ sessionCost }) => sessionCost), [first, first + 0.0025]);
     assert.deepEqual(costs, [first, first + 0.0025]);
     const [turn] = engine.usage.report("s1").turns;
@@ -133,7 +132,7 @@ Deno.test("a provider that tells no tokens: the request counts, its tokens are n
   const { provider } = engineConfig(server.url);
   await using engine = await startEngine({
     script: "",
-    config: { provider, price: { input: 1, output: 1 } },
+    config: { title: false, provider, price: { input: 1, output: 1 } },
   });
   await engine.prompt("Go");
   const [row] = engine.usage.report("s1").models;
@@ -143,6 +142,7 @@ Deno.test("a provider that tells no tokens: the request counts, its tokens are n
 Deno.test("a request that was stopped or failed counts where the provider said what it took", async () => {
   await using engine = await startEngine({
     wire: "anthropic_messages",
+    config: { title: false },
     script:
       "usage 500 7\nsay Half\nerror Sorry\n---\nusage 600 7\nslow 1\nflood 3\nwait never\n---\nstatus 401",
     publish: (event) =>
@@ -156,4 +156,21 @@ Deno.test("a request that was stopped or failed counts where the provider said w
     ["Two", 1, 600],
     ["One", 1, 500],
   ]);
+});
+
+Deno.test("the request for a title counts, for the turn that it is about, and not as one of the conversation", async () => {
+  await using engine = await startEngine({
+    config: { title: true, price: { input: 1, output: 0 } },
+    script: "say Done.\nusage 1000 10\n---\nsay More.\nusage 2000 10",
+  });
+  await engine.prompt("Go");
+  await engine.prompt("On");
+  await engine.session.close();
+  const [second, first] = engine.usage.report("s1").turns;
+  assert.deepEqual([first?.requests, second?.requests], [2, 1]);
+  const told = engine.events.flatMap((event) => event.type === "usage" ? [event] : []);
+  assert.equal(told.filter(({ purpose }) => purpose === "title").length, 1);
+  const sum = told.reduce((all, { cost }) => all + (cost ?? 0), 0);
+  assert.ok(Math.abs((engine.usage.cost("s1") ?? 0) - sum) < 1e-12);
+  assert.ok(Math.abs((told.at(-1)?.sessionCost ?? 0) - sum) < 1e-12);
 });

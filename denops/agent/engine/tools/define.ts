@@ -9,16 +9,17 @@ import { ToolError } from "../core/errors.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { Image, ToolSpec } from "../core/messages.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
+import type { RootedPath } from "../../policy/roots.ts";
 import type { CommandInput } from "../../protocol/commands.ts";
 import type { Commands, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
 import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
 
 /** One thing that a call reads or writes; the policy judges each. */
-export interface Touch {
-  readonly access: "read" | "write";
-  readonly path: ResolvedPath;
-}
+export type Touch =
+  /** "list": what is inside is named and searched; each file is judged by itself. */
+  | { readonly access: "read" | "list"; readonly path: ResolvedPath }
+  | { readonly access: "write"; readonly path: RootedPath };
 
 export interface ToolResult {
   /** What the model reads. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { counted, defineTool, shown } from "./define.ts";
+import { leftOutNote } from "./search/format.ts";
 
 export const findCodeChanges = defineTool({
   name: "find_code_changes",
@@ -18,13 +19,16 @@ export const findCodeChanges = defineTool({
     `changes ${shown(args.query, shown(args.since, shown(args.path, "since the last commit")))}`,
 
   async prepare({ path, since, query }, { workspace, search }) {
-    const target = await workspace.resolveReadable(path || ".");
+    const target = await workspace.resolveListed(path || ".");
     return {
-      touches: [{ access: "read", path: target }],
+      touches: [{ access: "list", path: target }],
       async run(signal) {
         const request = { path: target.path, ...(since ? { since } : {}), ...(query ? { query } : {}) };
-        const text = await search.changes(request, signal);
-        return { text, summary: counted(text.split("\n").length, "line") };
+        const { text, leftOut } = await search.changes(request, signal);
+        return {
+          text: [text, ...leftOutNote(leftOut)].join("\n\n"),
+          summary: counted(text.split("\n").length, "line"),
+        };
       },
     };
   },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { counted, defineTool, shown } from "./define.ts";
-import { fuzzyPaths } from "./search/format.ts";
+import { fuzzyPaths, leftOutNote } from "./search/format.ts";
 
 const MOST_SHOWN = 50;
 const MOST_LOOKED_AT = 100_000;
@@ -22,13 +22,16 @@ export const findFiles = defineTool({
       async run(signal) {
         const isGlob = /[*?[{]/.test(query);
         const request = { path: "", most: MOST_LOOKED_AT, ...(isGlob ? { glob: query } : {}) };
-        const { paths } = await search.files(request, signal);
+        const { paths, leftOut } = await search.files(request, signal);
         const found = isGlob ? paths : fuzzyPaths(paths, query);
-        if (found.length === 0) return { text: "No file was found.", summary: "none" };
+        const asked = leftOutNote(leftOut);
+        if (found.length === 0) {
+          return { text: ["No file was found.", ...asked].join("\n"), summary: "none" };
+        }
         const left = found.length - MOST_SHOWN;
         const note = left > 0 ? [`[${left} more]`] : [];
         return {
-          text: [...found.slice(0, MOST_SHOWN), ...note].join("\n"),
+          text: [...found.slice(0, MOST_SHOWN), ...note, ...asked].join("\n"),
           summary: counted(found.length, "file"),
         };
       },

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { defineTool, shown } from "./define.ts";
+import { AskedAbout } from "./files/asked_about.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing } from "./lsp/ask.ts";
 import { counted, placed, symbolName } from "./lsp/show.ts";
+import { leftOutNote } from "./search/format.ts";
 import type { LspSymbol } from "../../protocol/lsp.ts";
 
 const MOST = 50;
@@ -30,10 +32,14 @@ export const findSymbol = defineTool({
         const request = { op: "workspace_symbols", query, ...where } as const;
         const answer = await askServers(languages, request, ["symbols"], signal);
         if (answer.kind === "nothing") return nothing(answer.reason);
-        const lines = await symbolLines(answer.symbols, workspace);
-        if (lines.length === 0) return nothing(`No symbol like "${query}" in the project.`);
+        const asked = new AskedAbout();
+        const lines = await symbolLines(answer.symbols, workspace, asked);
+        const note = leftOutNote(asked);
+        if (lines.length === 0) {
+          return nothing([`No symbol like "${query}" in the project.`, ...note].join("\n"));
+        }
         const left = lines.length - MOST + (answer.total - answer.symbols.length);
-        const more = left > 0 ? [`[${left} more]`] : [];
+        const more = [...(left > 0 ? [`[${left} more]`] : []), ...note];
         return {
           text: [...lines.slice(0, MOST), ...more].join("\n"),
           summary: counted(lines.length, "symbol"),
@@ -44,10 +50,15 @@ export const findSymbol = defineTool({
 });
 
 /** Of the project only: of libraries servers know thousands. */
-async function symbolLines(symbols: readonly LspSymbol[], workspace: Workspace): Promise<readonly string[]> {
+async function symbolLines(
+  symbols: readonly LspSymbol[],
+  workspace: Workspace,
+  asked: AskedAbout,
+): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const symbol of symbols) {
     const place = await placed(symbol.location.path, workspace);
+    if (place.kind === "hidden") asked.note(symbol.location.path, place.decision);
     if (place.kind === "inside") lines.push(`${place.name}:${symbol.location.line} ${symbolName(symbol)}`);
   }
   return lines;

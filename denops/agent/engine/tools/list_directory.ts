@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { messageOf, ToolError } from "../core/errors.ts";
 import { counted, defineTool, shown } from "./define.ts";
+import { AskedAbout } from "./files/asked_about.ts";
+import { leftOutNote } from "./search/format.ts";
 import { shownPath, type Workspace } from "./files/workspace.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 
@@ -15,20 +17,25 @@ export const listDirectory = defineTool({
   title: (args) => `list ${shown(args.path, ".")}`,
 
   async prepare({ path }, { workspace }) {
-    const target = await workspace.resolveReadable(path === "" ? "." : path);
+    const target = await workspace.resolveListed(path === "" ? "." : path);
     return {
-      touches: [{ access: "read", path: target }],
+      touches: [{ access: "list", path: target }],
       async run(signal) {
         const info = await workspace.info(target);
         if (info === undefined) throw new ToolError(`${shownPath(target)} does not exist.`);
         if (info.kind === "file") throw new ToolError(`${shownPath(target)} is a file. Use read_file.`);
         if (info.kind === "other") throw new ToolError(`${shownPath(target)} is not a folder.`);
-        const entries = await children(workspace, target, signal);
-        if (entries.length === 0) return { text: `${shownPath(target)} is empty.`, summary: "empty" };
+        const asked = new AskedAbout();
+        const entries = await children(workspace, target, asked, signal);
+        const note = leftOutNote(asked);
+        if (entries.length === 0) {
+          const text = note.length === 0 ? `${shownPath(target)} is empty.` : note.join("\n");
+          return { text, summary: note.length === 0 ? "empty" : "none" };
+        }
         const listed = entries.slice(0, MOST_ENTRIES);
         const left = entries.length - listed.length;
         const summary = counted(entries.length, "entry", "entries");
-        return { text: [...listed, ...(left > 0 ? [`[${left} more]`] : [])].join("\n"), summary };
+        return { text: [...listed, ...(left > 0 ? [`[${left} more]`] : []), ...note].join("\n"), summary };
       },
     };
   },
@@ -37,6 +44,7 @@ export const listDirectory = defineTool({
 async function children(
   workspace: Workspace,
   folder: ResolvedPath,
+  asked: AskedAbout,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const folders: string[] = [];
@@ -44,9 +52,16 @@ async function children(
   try {
     for await (const entry of Deno.readDir(folder.path)) {
       signal.throwIfAborted();
-      const relative = folder.relative === "" ? entry.name : `${folder.relative}/${entry.name}`;
-      const path = { path: `${folder.path}/${entry.name}`, relative, named: relative, exists: true };
-      if (!workspace.mayShow(path)) continue;
+      const inside = (name: string) => name === "" ? entry.name : `${name}/${entry.name}`;
+      const path = {
+        path: `${folder.path}/${entry.name}`,
+        relative: inside(folder.relative),
+        named: inside(folder.named),
+        exists: true,
+      };
+      const decision = workspace.mayRead(path);
+      asked.note(path.path, decision);
+      if (decision.verdict !== "allow") continue;
       if (entry.isDirectory) folders.push(`${entry.name}/`);
       else if (entry.isSymlink) files.push(`${entry.name} (symbolic link)`);
       else files.push(`${entry.name} (${size((await workspace.info(path))?.size ?? 0)})`);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { counted, defineTool, shown } from "./define.ts";
+import { leftOutNote } from "./search/format.ts";
 
 const MOST_FILES = 1_000;
 
@@ -17,20 +18,23 @@ export const listFiles = defineTool({
   title: (args) => `list files ${shown(args.glob, shown(args.path, "."))}`,
 
   async prepare({ path, glob, depth }, { workspace, search }) {
-    const target = await workspace.resolveReadable(path || ".");
+    const target = await workspace.resolveListed(path || ".");
     return {
-      touches: [{ access: "read", path: target }],
+      touches: [{ access: "list", path: target }],
       async run(signal) {
-        const { paths, more } = await search.files({
+        const { paths, more, leftOut } = await search.files({
           path: target.path,
           most: MOST_FILES,
           ...(glob === undefined ? {} : { glob }),
           ...(depth === undefined ? {} : { depth }),
         }, signal);
-        if (paths.length === 0) return { text: "There are no files.", summary: "none" };
+        const asked = leftOutNote(leftOut);
+        if (paths.length === 0) {
+          return { text: ["There are no files.", ...asked].join("\n"), summary: "none" };
+        }
         const note = more ? [`[more than ${MOST_FILES}; narrow with path or glob]`] : [];
         return {
-          text: [...paths, ...note].join("\n"),
+          text: [...paths, ...note, ...asked].join("\n"),
           summary: `${more ? "more than " : ""}${counted(paths.length, "file")}`,
         };
       },

@@ -26,7 +26,11 @@ export const moveFile = defineTool({
     }
     const before = await workspace.readIfText(source, signal);
     return {
-      touches: [{ access: "write", path: source }, { access: "write", path: target }],
+      touches: [
+        { access: "read", path: source },
+        { access: "write", path: source },
+        { access: "write", path: target },
+      ],
       async run(signal) {
         const change = await workspace.move(source, target, before, signal);
         return {

@@ -60,7 +60,7 @@ async function section(
   const tool = OPERATIONS[type];
   const title = tool?.title(args) ?? type;
   try {
-    // Reading checks deny_read when it is prepared, as ever.
+    // What may be read is judged, and asked about, when it is prepared, as ever.
     const prepared = await tool?.prepare(args, context, signal);
     const { text = "", images = [] } = await prepared?.run(signal) ?? {};
     const cut = text.length > LONGEST_SECTION ? `${text.slice(0, LONGEST_SECTION)}\n[cut]` : text;

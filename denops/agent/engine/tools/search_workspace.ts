@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { counted, defineTool, shown } from "./define.ts";
-import { grepText } from "./search/format.ts";
+import { grepText, leftOutNote } from "./search/format.ts";
 
 /** Matching lines that the model gets. */
 const MOST_MATCHES = 200;
@@ -24,9 +24,9 @@ export const searchWorkspace = defineTool({
   title: (args) => `search ${shown(args.query)}`,
 
   async prepare(args, { workspace, search }) {
-    const target = await workspace.resolveReadable(args.directory || ".");
+    const target = await workspace.resolveListed(args.directory || ".");
     return {
-      touches: [{ access: "read", path: target }],
+      touches: [{ access: "list", path: target }],
       async run(signal) {
         const found = await search.grep({
           query: args.query,
@@ -40,7 +40,7 @@ export const searchWorkspace = defineTool({
         const summary = found.total === 0
           ? "nothing found"
           : `${found.more ? "more than " : ""}${counted(found.total, "match", "matches")}`;
-        return { text: grepText(found, MOST_MATCHES), summary };
+        return { text: [grepText(found, MOST_MATCHES), ...leftOutNote(found.leftOut)].join("\n\n"), summary };
       },
     };
   },

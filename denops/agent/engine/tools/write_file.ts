@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool, shown } from "./define.ts";
 import { countsOf, lineDiff } from "./files/line_diff.ts";
-import { lineEnding, withEnding } from "./files/text.ts";
+import { lineEnding, withEnding } from "../core/text.ts";
 import { shownPath } from "./files/workspace.ts";
 
 export const writeFile = defineTool({

@@ -11,6 +11,11 @@ import { isPlainVariable } from "./wrappers.ts";
 type Piece = { readonly kind: "any" } | { readonly kind: "word"; readonly texts: readonly string[] };
 
 function read(pattern: string): readonly Piece[] {
+  return readPieces(pattern).pieces;
+}
+
+/** `open`: the quote that is never closed, or nothing. */
+function readPieces(pattern: string): { readonly pieces: readonly Piece[]; readonly open: string } {
   const pieces: Piece[] = [];
   let texts: string[] = [""];
   let started = false;
@@ -40,7 +45,14 @@ function read(pattern: string): readonly Piece[] {
     else add(char);
   }
   end();
-  return pieces;
+  return { pieces, open: quote };
+}
+
+/** What is wrong with a pattern, as the end of a sentence; undefined if nothing is. */
+export function patternProblem(pattern: string): string | undefined {
+  const { pieces, open } = readPieces(pattern);
+  if (open !== "") return `needs a closing ${open}`;
+  return pieces.length === 0 ? "is empty" : undefined;
 }
 
 /** The texts must occur in this order, the first at the start, the last at the end. */

@@ -4,7 +4,7 @@
  * than one refused. Pure.
  */
 import { ToolError } from "../../core/errors.ts";
-import { type LineEnding, lineEnding, splitLines, withEnding } from "./text.ts";
+import { type LineEnding, lineEnding, splitLines, withEnding } from "../../core/text.ts";
 
 export interface Edit {
   readonly old_str: string;

@@ -1,5 +1,5 @@
 /** A window of lines of a file, streamed: a file of a gigabyte costs the memory of its window. */
-import { splitLines } from "./text.ts";
+import { splitLines } from "../../core/text.ts";
 
 const MOST_LINES = 2_000;
 const MOST_CHARACTERS = 100_000;

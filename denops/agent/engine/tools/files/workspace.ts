@@ -9,8 +9,9 @@ import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
 import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
-import { type FileInfo, fileInfo, lookups, writeAtomic } from "./disk.ts";
-import { decodeText, encodeText, PLAIN, type TextFormat } from "./text.ts";
+import { decodeText, encodeText, PLAIN, type TextFormat } from "../../core/text.ts";
+import { writeAtomic } from "../../core/write_atomic.ts";
+import { type FileInfo, fileInfo, lookups } from "./disk.ts";
 
 /** Larger files are not edited: a diff of them helps nobody. */
 const LARGEST_TEXT = 20_000_000;
@@ -31,28 +32,52 @@ export interface WorkspaceOptions {
   readonly roots: readonly string[];
   readonly editor: Editor;
   readonly journal: WriteJournal;
-  /** May the model see what is in this path? */
+  /** May the model see what is in this path, by the rules of this moment? */
   mayRead(path: ResolvedPath): Decision;
+}
+
+/** Asks the user whether this file may be read. @throws {ToolError} if not; it says why. */
+export type AskRead = (path: ResolvedPath, reason: string) => Promise<void>;
+
+/** What the model knows of the files. */
+export interface ReadFiles {
+  /** Texts of unsaved buffers as the model was last shown them, by path. */
+  readonly shown: Map<string, string>;
+  /** Versions of files that the model has read or written, by path. */
+  readonly known: Map<string, string>;
 }
 
 export class Workspace {
   /** The project's own folder. */
   readonly root: string;
   readonly #roots: readonly string[];
-  readonly #mayRead: (path: ResolvedPath) => Decision;
+  readonly #options: WorkspaceOptions;
   readonly #editor: Editor;
   readonly #journal: WriteJournal;
-  /** Texts of unsaved buffers as the model was last shown them, by path. */
-  readonly #shown = new Map<string, string>();
-  /** Versions of files that the model has read or written, by path. */
-  readonly #known = new Map<string, string>();
+  readonly #shown: Map<string, string>;
+  readonly #known: Map<string, string>;
+  readonly #askRead: AskRead | undefined;
+  /** Real paths that the user has let this call read. */
+  readonly #granted = new Set<string>();
 
-  constructor(options: WorkspaceOptions) {
+  constructor(
+    options: WorkspaceOptions,
+    memory: ReadFiles = { shown: new Map(), known: new Map() },
+    askRead?: AskRead,
+  ) {
     this.#roots = options.roots;
     this.root = options.roots[0] ?? "";
-    this.#mayRead = options.mayRead;
+    this.#options = options;
     this.#editor = options.editor;
     this.#journal = options.journal;
+    this.#shown = memory.shown;
+    this.#known = memory.known;
+    this.#askRead = askRead;
+  }
+
+  /** The same for one tool call: what the user lets it read holds for this call only. */
+  forCall(askRead: AskRead): Workspace {
+    return new Workspace(this.#options, { shown: this.#shown, known: this.#known }, askRead);
   }
 
   /** @throws {ToolError} if the path leads out of the project. */
@@ -65,19 +90,39 @@ export class Workspace {
     }
   }
 
-  /** As `resolve`, for a tool whose result shows the model what is there. */
+  /** As `resolve`, for a tool whose result shows the model what is there. Where a rule asks, the user is asked. */
   async resolveReadable(path: string): Promise<RootedPath> {
-    const resolved = await this.resolve(path);
-    const decision = this.#mayRead(resolved);
-    if (decision.verdict !== "allow") {
-      throw new ToolError(`Cannot read ${shownPath(resolved)}: ${decision.reason}.`);
-    }
+    const resolved = await this.#resolveSeen(path);
+    const decision = this.mayRead(resolved);
+    if (decision.verdict !== "ask") return resolved;
+    if (this.#askRead === undefined) throw refusal(resolved, decision.reason);
+    await this.#askRead(resolved, decision.reason);
+    this.#granted.add(resolved.path);
     return resolved;
   }
 
-  /** May the model see this file? What may not be read is not named in listings either. */
+  /** As `resolve`, for a search or a listing: of what is there each file is judged by itself. */
+  resolveListed(path: string): Promise<RootedPath> {
+    return this.#resolveSeen(path);
+  }
+
+  async #resolveSeen(path: string): Promise<RootedPath> {
+    const resolved = await this.resolve(path);
+    const decision = this.mayRead(resolved);
+    if (decision.verdict === "deny") throw refusal(resolved, decision.reason);
+    return resolved;
+  }
+
+  /** By the rules, and by what the user has let this call read. */
+  mayRead(path: ResolvedPath): Decision {
+    const decision = this.#options.mayRead(path);
+    const granted = decision.verdict === "ask" && this.#granted.has(path.path);
+    return granted ? { verdict: "allow", rule: "asked" } : decision;
+  }
+
+  /** May the model see this file unasked? What may not be read is not named in listings either. */
   mayShow(path: ResolvedPath): boolean {
-    return this.#mayRead(path).verdict === "allow";
+    return this.mayRead(path).verdict === "allow";
   }
 
   info(path: ResolvedPath): Promise<FileInfo | undefined> {
@@ -320,6 +365,10 @@ async function act(what: string, run: () => Promise<void>): Promise<void> {
 
 function textBefore(before: TextFile | undefined): { before?: string } {
   return before === undefined ? {} : { before: before.text };
+}
+
+function refusal(path: ResolvedPath, reason: string): ToolError {
+  return new ToolError(`Cannot read ${shownPath(path)}: ${reason}.`);
 }
 
 /** A path for messages: the project's folder itself is ".". */

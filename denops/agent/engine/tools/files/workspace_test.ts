@@ -4,7 +4,7 @@ import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
 import { noEditor } from "../../acp_editor.ts";
 import type { Editor } from "../../core/ports.ts";
 import type { WriteJournal } from "../../core/ports.ts";
-import { writeAtomic } from "./disk.ts";
+import { writeAtomic } from "../../core/write_atomic.ts";
 import type { TextFile } from "./workspace.ts";
 import { Workspace } from "./workspace.ts";
 

@@ -32,7 +32,7 @@ export function locationTool({ name, description, op, noun }: LocationTool): Too
           if (answer.kind === "nothing") return nothing(answer.reason);
           const { locations, total, at } = answer;
           const { text, count } = await showLocations(locations, total, workspace, signal);
-          if (count === 0) return nothing(`No ${noun} of ${at.text} may be shown.`);
+          if (count === 0) return nothing([`No ${noun} of ${at.text} may be shown.`, text].join("\n").trim());
           const summary = counted(count, noun);
           return { text: `${summary} of ${at.text} (line ${at.line}):\n${text}`, summary };
         },

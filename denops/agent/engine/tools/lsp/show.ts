@@ -3,10 +3,13 @@
  * files that may not be read nothing is told.
  */
 import type { LspDiagnostic, LspLocation, LspSymbol } from "../../../protocol/lsp.ts";
+import type { Decision } from "../../../policy/file_access.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../core/errors.ts";
-import { splitLines } from "../files/text.ts";
+import { splitLines } from "../../core/text.ts";
+import { AskedAbout } from "../files/asked_about.ts";
 import { shownPath, type Workspace } from "../files/workspace.ts";
+import { leftOutNote } from "../search/format.ts";
 
 /** Lines shown before and after each location. */
 const CONTEXT = 3;
@@ -17,12 +20,13 @@ const MOST_LOCATIONS = 30;
 type Place =
   | { readonly kind: "inside"; readonly path: ResolvedPath; readonly name: string }
   | { readonly kind: "outside"; readonly name: string }
-  | { readonly kind: "hidden" };
+  | { readonly kind: "hidden"; readonly decision: Decision };
 
 export async function placed(path: string, workspace: Workspace): Promise<Place> {
   try {
     const resolved = await workspace.resolve(path);
-    if (!workspace.mayShow(resolved)) return { kind: "hidden" };
+    const decision = workspace.mayRead(resolved);
+    if (decision.verdict !== "allow") return { kind: "hidden", decision };
     return { kind: "inside", path: resolved, name: shownPath(resolved) };
   } catch (error) {
     if (error instanceof ToolError) return { kind: "outside", name: path };
@@ -39,12 +43,14 @@ export async function showLocations(
 ): Promise<{ readonly text: string; readonly count: number }> {
   const files = Map.groupBy(locations, ({ path }) => path);
   const sections: string[] = [];
+  const asked = new AskedAbout();
   let shown = 0;
   let hidden = 0;
   for (const [path, all] of files) {
     const place = await placed(path, workspace);
     if (place.kind === "hidden") {
       hidden += all.length;
+      asked.note(path, place.decision);
       continue;
     }
     const lines = all.slice(0, MOST_LOCATIONS - shown).map(({ line }) => line);
@@ -58,6 +64,7 @@ export async function showLocations(
   }
   const left = total - shown - hidden;
   if (left > 0) sections.push(`[${left} more]`);
+  sections.push(...leftOutNote(asked));
   return { text: sections.join("\n"), count: total - hidden };
 }
 

@@ -5,13 +5,13 @@ import { ToolError } from "../../core/errors.ts";
 import type { Diff, FileChange } from "../../core/events.ts";
 import type { PreparedCall, ToolResult, Touch } from "../define.ts";
 import { countsOf, lineDiff } from "../files/line_diff.ts";
-import { splitLines } from "../files/text.ts";
+import { splitLines } from "../../core/text.ts";
 import { shownPath, type TextFile, type Workspace } from "../files/workspace.ts";
-import type { ResolvedPath } from "../../../policy/path.ts";
+import type { RootedPath } from "../../../policy/roots.ts";
 import { counted, LONGEST_LINE } from "./show.ts";
 
 interface Write {
-  readonly target: ResolvedPath;
+  readonly target: RootedPath;
   readonly before: TextFile | undefined;
   readonly after: string;
   readonly diff: Diff;

@@ -1,6 +1,6 @@
 /** What was found, as text for a model. Pure. */
 import type { FoundLine } from "../../../protocol/search.ts";
-import type { GrepResult } from "../../core/ports.ts";
+import type { GrepResult, LeftOut } from "../../core/ports.ts";
 
 /** One section per file, matches with an arrow. */
 export function grepText({ lines, total, more }: GrepResult, most: number): string {
@@ -19,6 +19,17 @@ export function grepText({ lines, total, more }: GrepResult, most: number): stri
   const left = total - Math.min(total, most);
   const note = left > 0 ? [`[${more ? "at least " : ""}${left} more matches; narrow the search]`] : [];
   return [...sections, ...note].join("\n\n");
+}
+
+/** A line that says what was left out and why; none if nothing was. */
+export function leftOutNote(leftOut: LeftOut | undefined): readonly string[] {
+  if (leftOut === undefined || leftOut.count === 0) return [];
+  const files = leftOut.count === 1 ? "1 file was" : `${leftOut.count} files were`;
+  return [
+    `[${files} left out: the user is asked before such a file is read (${
+      leftOut.rules.join(", ")
+    }); use read_file]`,
+  ];
 }
 
 /** Paths that hold every word, best first: in the name before in the folders, short before long. */

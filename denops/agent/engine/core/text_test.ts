@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeText, encodeText, type Encoding, lineEnding, splitLines, withEnding } from "./text.ts";
-import { utf8 } from "../../../../../tests/support/pieces.ts";
+import { utf8 } from "../../../../tests/support/pieces.ts";
 
 type Bytes = readonly number[];
 

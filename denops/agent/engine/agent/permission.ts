@@ -1,0 +1,132 @@
+/** The questions that one tool call puts: to the policy, and where that says so to a person. */
+import type { Decision } from "../../policy/file_access.ts";
+import type { ResolvedPath } from "../../policy/path.ts";
+import { allowKey } from "../../policy/decide.ts";
+import { ToolError } from "../core/errors.ts";
+import type { Emit, ToolStart } from "../core/events.ts";
+import type { ApprovalAnswer, AskApproval } from "../core/ports.ts";
+import type { PreparedCall, Touch } from "../tools/define.ts";
+
+export interface PermissionPorts {
+  readonly emit: Emit;
+  readonly ask: AskApproval;
+  /** @param granted keys of what the user has allowed to this one call */
+  decide(prepared: PreparedCall, granted: ReadonlySet<string>): Decision;
+  allowForSession(touches: readonly Touch[]): void;
+}
+
+export type Permission =
+  /** `command` is set if the user has changed it. */
+  | { readonly refusal?: undefined; readonly rule: string; readonly command?: string }
+  /** What to tell the model. */
+  | { readonly refusal: string };
+
+export class Permissions {
+  readonly #ports: PermissionPorts;
+  readonly #describe: (touches: readonly Touch[]) => ToolStart;
+  readonly #signal: AbortSignal;
+  /** What the user has let this call read. */
+  readonly #granted = new Set<string>();
+  #start: ToolStart | undefined;
+  #order: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    ports: PermissionPorts,
+    describe: (touches: readonly Touch[]) => ToolStart,
+    signal: AbortSignal,
+  ) {
+    this.#ports = ports;
+    this.#describe = describe;
+    this.#signal = signal;
+  }
+
+  /** Shows the call, once: before anything is asked about it, or when it is known what it touches. */
+  start(touches: readonly Touch[]): ToolStart {
+    if (this.#start === undefined) {
+      this.#start = this.#describe(touches);
+      this.#ports.emit({ type: "tool_start", call: this.#start });
+    }
+    return this.#start;
+  }
+
+  /** Asks whether this call may read a file, one file after the other. @throws {ToolError} if it may not */
+  async read(path: ResolvedPath, reason: string): Promise<void> {
+    const asked = this.#order.then(() => this.#read(path, reason));
+    this.#order = asked.catch(() => {});
+    await asked;
+  }
+
+  async #read(path: ResolvedPath, reason: string): Promise<void> {
+    const touch = { access: "read", path } as const;
+    if (this.#granted.has(allowKey(touch))) return;
+    const answer = await this.#ask([touch], reason, false);
+    const refusal = refusalOf(answer);
+    if (refusal !== undefined) throw new ToolError(refusal);
+    this.#granted.add(allowKey(touch));
+  }
+
+  /** @param loop the same call came again and again: a person must answer */
+  async decide(prepared: PreparedCall, loop: boolean): Promise<Permission> {
+    const start = this.start(prepared.touches);
+    const judged = this.#ports.decide(prepared, this.#granted);
+    const decision: Decision = loop && judged.verdict !== "deny"
+      ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
+      : judged;
+    if (decision.verdict === "ask") {
+      const answer = await this.#ask(prepared.touches, decision.reason, loop, prepared);
+      const refusal = refusalOf(answer);
+      if (refusal !== undefined) return { refusal };
+      const command = "command" in answer && answer.command !== undefined ? { command: answer.command } : {};
+      return { rule: ruleOf(answer) ?? "asked", ...command };
+    }
+    const denied = decision.verdict === "deny";
+    this.#ports.emit({
+      type: "approval_answered",
+      id: start.id,
+      answer: denied ? "denied by rule" : "allowed by rule",
+      rule: decision.rule,
+    });
+    return denied ? { refusal: `Not allowed: ${decision.reason}.` } : { rule: decision.rule };
+  }
+
+  async #ask(
+    touches: readonly Touch[],
+    reason: string,
+    force: boolean,
+    { diff, command }: Pick<PreparedCall, "diff" | "command"> = {},
+  ): Promise<ApprovalAnswer> {
+    const call = this.start(touches);
+    this.#ports.emit({ type: "approval_requested", id: call.id, reason });
+    const answer = await this.#ports.ask({
+      call,
+      reason,
+      force,
+      touches: touches.map(({ access, path: { relative, named } }) => ({ access, relative, named })),
+      ...(diff === undefined ? {} : { diff }),
+      ...(command === undefined ? {} : { command }),
+    }, this.#signal);
+    this.#ports.emit({
+      type: "approval_answered",
+      id: call.id,
+      answer: answer.answer,
+      rule: ruleOf(answer) ?? "asked",
+    });
+    if (answer.answer === "allow_session") this.#ports.allowForSession(touches);
+    return answer;
+  }
+}
+
+function ruleOf(answer: ApprovalAnswer): string | undefined {
+  return "rule" in answer ? answer.rule : undefined;
+}
+
+/** What to tell the model; undefined if it was allowed. */
+function refusalOf(answer: ApprovalAnswer): string | undefined {
+  if (answer.answer === "cancelled") return "Cancelled by the user.";
+  if (answer.answer !== "reject") return undefined;
+  const { reason, rule } = answer;
+  if (rule !== undefined) return `Not allowed: ${reason ?? rule}.`;
+  return reason === undefined
+    ? "The user rejected this. Do not try it again; ask what to do instead, or go on without it."
+    : `The user rejected this: ${reason}`;
+}

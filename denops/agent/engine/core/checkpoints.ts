@@ -1,0 +1,93 @@
+/** What files were like before and after the agent changed them, as it is kept. */
+
+/** What is at a path. Links are not followed. */
+export type Snapshot =
+  | { readonly type: "absent" }
+  /** `blob` names the content; undefined if the file was too large to be kept. */
+  | { readonly type: "file"; readonly mode: number | undefined; readonly blob: string | undefined }
+  | { readonly type: "link"; readonly target: string }
+  | { readonly type: "folder"; readonly mode: number | undefined }
+  /** A device, a socket, a pipe: never written, never restored. */
+  | { readonly type: "other" };
+
+export const ABSENT: Snapshot = { type: "absent" };
+
+/** Undefined contents are never the same: nobody knows what they were. */
+export function sameSnapshot(a: Snapshot, b: Snapshot): boolean {
+  if (a.type === "file" && b.type === "file") {
+    return a.blob !== undefined && a.blob === b.blob && a.mode === b.mode;
+  }
+  if (a.type === "link" && b.type === "link") return a.target === b.target;
+  if (a.type === "folder" && b.type === "folder") return a.mode === b.mode;
+  return a.type === b.type;
+}
+
+/**
+ * What made a checkpoint: a call of a tool, a command, or the user who took back a turn, did it again, or went back to
+ * before a turn.
+ */
+export type CheckpointKind = "tool" | "command" | "undo" | "redo" | "restore";
+
+export interface FileRecord {
+  /** Absolute; its folders are real. */
+  readonly path: string;
+  /** Where the file was before a move. */
+  readonly renamedFrom?: string;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+}
+
+export interface NewCheckpoint {
+  readonly session: string;
+  /** The turn that runs or ran last. */
+  readonly turn: number;
+  readonly kind: CheckpointKind;
+  readonly toolCall?: string;
+  /** Of undo, redo and restore: the turn that they are about. */
+  readonly target?: number;
+}
+
+export interface StoredCheckpoint extends NewCheckpoint {
+  readonly id: number;
+  /** False if the process ended between the first image and the second: `after` is not known then. */
+  readonly finished: boolean;
+  /** The checkpoint that took this one back. */
+  readonly undoneBy?: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  /** By path. */
+  readonly files: readonly FileRecord[];
+}
+
+/** One change of one file, as it is recorded. */
+export interface RecordedChange extends FileRecord {
+  readonly session: string;
+  readonly turn: number;
+  readonly kind: CheckpointKind;
+}
+
+/** Contents by their hash. */
+export interface Contents {
+  has(blob: string): boolean;
+  put(bytes: Uint8Array): string;
+  /** As `put`, for what is too large to be held at once. @param open is called twice */
+  putParts(open: () => AsyncIterable<Uint8Array>): Promise<string>;
+  /** @throws {Error} if it is not there */
+  get(blob: string): Uint8Array<ArrayBuffer>;
+  parts(blob: string): Iterable<Uint8Array>;
+}
+
+export interface CheckpointStore {
+  readonly contents: Contents;
+  /** The images before are on disk when this returns. @returns the checkpoint's id */
+  begin(checkpoint: NewCheckpoint, before: ReadonlyMap<string, Snapshot>): number;
+  /** What has changed in the end; a checkpoint without changes is forgotten. */
+  finish(id: number, files: readonly FileRecord[]): void;
+  /** In the order in which they were made. */
+  list(session: string): readonly StoredCheckpoint[];
+  /** Notes that these were taken back by the checkpoint `by`; undefined: that they stand again. */
+  setUndone(ids: readonly number[], by: number | undefined): void;
+  /** Undo, redo and restore that the model has not been told of. */
+  untold(session: string): readonly StoredCheckpoint[];
+  setTold(ids: readonly number[]): void;
+}

@@ -1,0 +1,86 @@
+/**
+ * One writer for each conversation, over all engines of a project. The lock is the operating system's on an open
+ * file: it ends with the process that holds it, however that ends, and holds across namespaces.
+ */
+import { join } from "node:path";
+
+/** A lock that another engine only tried is free again after this time. */
+const PATIENCE_MS = 500;
+const PAUSE_MS = 20;
+
+export class SessionLocks {
+  /** Undefined for a database that no other process shares. */
+  readonly #folder: string | undefined;
+  readonly #held = new Map<string, Deno.FsFile>();
+
+  constructor(state: string | undefined) {
+    this.#folder = state === undefined ? undefined : join(state, "locks");
+  }
+
+  /** False if another engine has the conversation open. */
+  async take(id: string): Promise<boolean> {
+    if (this.#folder === undefined || this.#held.has(id)) return true;
+    await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const end = performance.now() + PATIENCE_MS;
+    for (;;) {
+      const file = await tryLock(join(this.#folder, id));
+      if (file !== undefined) {
+        this.#held.set(id, file);
+        return true;
+      }
+      if (performance.now() > end) return false;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+
+  async free(id: string): Promise<void> {
+    const file = this.#held.get(id);
+    if (file === undefined || this.#folder === undefined) return;
+    this.#held.delete(id);
+    // As long as the lock is held nobody else can take a file of this name for theirs.
+    await Deno.remove(join(this.#folder, id)).catch(() => {});
+    file.close();
+  }
+
+  /** Conversations that other engines have open. */
+  async openElsewhere(): Promise<ReadonlySet<string>> {
+    const open = new Set<string>();
+    for (const id of await this.#names()) {
+      if (this.#held.has(id) || this.#folder === undefined) continue;
+      const path = join(this.#folder, id);
+      using file = await tryLock(path);
+      if (file === undefined) open.add(id);
+      // Its engine has died.
+      else await Deno.remove(path).catch(() => {});
+    }
+    return open;
+  }
+
+  async #names(): Promise<readonly string[]> {
+    if (this.#folder === undefined) return [];
+    try {
+      return (await Array.fromAsync(Deno.readDir(this.#folder))).map(({ name }) => name);
+    } catch {
+      return [];
+    }
+  }
+}
+
+/** The locked file; undefined if another process has locked it, or it was removed meanwhile. */
+async function tryLock(path: string): Promise<Deno.FsFile | undefined> {
+  const file = await Deno.open(path, { create: true, write: true, mode: 0o600 });
+  try {
+    if (await file.tryLock(true) && await isThere(path, file)) return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  file.close();
+  return undefined;
+}
+
+/** Is the file that was opened still the one of this name? */
+async function isThere(path: string, file: Deno.FsFile): Promise<boolean> {
+  const [named, opened] = await Promise.all([Deno.stat(path).catch(() => undefined), file.stat()]);
+  return named !== undefined && named.ino === opened.ino && named.dev === opened.dev;
+}

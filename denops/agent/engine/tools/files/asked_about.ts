@@ -1,0 +1,22 @@
+import type { Decision } from "../../../policy/file_access.ts";
+import type { LeftOut } from "../../core/ports.ts";
+
+/** Counts the files that a listing leaves out because the rules ask before they are read. */
+export class AskedAbout implements LeftOut {
+  readonly #rules = new Set<string>();
+  readonly #paths = new Set<string>();
+
+  note(path: string, decision: Decision): void {
+    if (decision.verdict !== "ask") return;
+    this.#paths.add(path);
+    this.#rules.add(decision.rule);
+  }
+
+  get count(): number {
+    return this.#paths.size;
+  }
+
+  get rules(): readonly string[] {
+    return [...this.#rules];
+  }
+}

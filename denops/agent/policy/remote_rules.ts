@@ -1,0 +1,59 @@
+/**
+ * Patterns of rules on what is not here: the hosts of `fetch(*.python.org)`, the tools of `mcp(server/tool)`. Pure.
+ */
+
+/** What is wrong with a pattern of hosts, as the end of a sentence; undefined if nothing is. */
+export function hostProblem(pattern: string): string | undefined {
+  if (/[/@?#]/.test(pattern)) return "must be a host alone, such as docs.python.org";
+  if (parseHost(pattern) === undefined) return "is no host; they look like docs.python.org or *.python.org";
+  return undefined;
+}
+
+/** `*` stands for any host, `*.name` for every host below it but not for the name itself. Without a port: any. */
+export function hostMatches(pattern: string, url: string): boolean {
+  const wanted = parseHost(pattern);
+  const asked = parseUrl(url);
+  if (wanted === undefined || asked === undefined) return false;
+  if (wanted.port !== undefined && wanted.port !== asked.port) return false;
+  if (wanted.name === undefined) return true;
+  return wanted.below ? asked.name.endsWith(`.${wanted.name}`) : asked.name === wanted.name;
+}
+
+interface Host {
+  /** As URLs spell it: lower case, punycode, without a dot at its end. Undefined: any. */
+  readonly name: string | undefined;
+  readonly below: boolean;
+  readonly port: string | undefined;
+}
+
+function parseHost(pattern: string): Host | undefined {
+  const [, star, rest = "", port] = /^(\*\.|\*(?=$|:))?(.*?)(?::(\d{1,5}))?$/.exec(pattern) ?? [];
+  if (star === "*") return rest === "" ? { name: undefined, below: false, port } : undefined;
+  if (rest === "" || /[*\s:]/.test(rest.replace(/^\[[\da-f:.]+\]$/i, ""))) return undefined;
+  const name = parseUrl(`http://${rest}/`)?.name;
+  return name === undefined ? undefined : { name, below: star === "*.", port };
+}
+
+function parseUrl(url: string): { readonly name: string; readonly port: string } | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { hostname, port, protocol } = new URL(url);
+  const name = hostname.replace(/\.$/, "");
+  if (name === "" || /[%*]/.test(name)) return undefined;
+  return { name, port: port === "" ? (protocol === "https:" ? "443" : "80") : port };
+}
+
+/** What is wrong with a pattern of tools, as the end of a sentence; undefined if nothing is. */
+export function toolProblem(pattern: string): string | undefined {
+  return /^[^\s/]+\/[^\s/]+$/.test(pattern) ? undefined : "must be server/tool, where * is any of them";
+}
+
+/** Case counts: names of tools do. */
+export function toolMatches(pattern: string, server: string, tool: string): boolean {
+  const [wantedServer = "", wantedTool = "", more] = pattern.split("/");
+  return more === undefined && covers(wantedServer, server) && covers(wantedTool, tool);
+}
+
+function covers(pattern: string, name: string): boolean {
+  const literal = pattern.split("*").map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${literal.join("[^/]*")}$`, "s").test(name);
+}

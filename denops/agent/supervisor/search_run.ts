@@ -1,0 +1,82 @@
+/** Runs ripgrep and git for searches: read-only, without network, and not for long. */
+import { RequestError } from "@agentclientprotocol/sdk";
+import { findProgram, sandbox } from "./sandbox.ts";
+import { commandEnvironment } from "./shell.ts";
+
+const LONGEST_MS = 30_000;
+
+/** Where a program runs, and whether bubblewrap holds it. */
+export interface RunPlace {
+  readonly root: string;
+  readonly sandboxed: boolean;
+}
+
+/** ripgrep ends with 1 if it found nothing; what could not even be started ends so too, and says why. */
+export function hasFailed(code: number, stderr: string): boolean {
+  return code > 1 || (code === 1 && stderr.trim() !== "");
+}
+
+export function failure(stderr: string): RequestError {
+  const [line = "it failed"] = stderr.trim().split("\n").map((text) =>
+    text.replace(/^(rg|fatal|error): /, "")
+  );
+  return RequestError.invalidParams(undefined, line.replace(/\.+$/, ""));
+}
+
+/** @param onLine false: enough, stop */
+export async function run(
+  name: "rg" | "git",
+  args: readonly string[],
+  options: RunPlace,
+  signal: AbortSignal,
+  onLine: (line: string) => boolean,
+): Promise<{ code: number; stderr: string }> {
+  const program = await findProgram(name);
+  const product = name === "rg" ? "ripgrep" : "git";
+  if (program === undefined) {
+    throw RequestError.invalidParams(undefined, `${product} is not installed; the user has to install it`);
+  }
+  const { command, before } = await sandboxed(program, options);
+  const process = new Deno.Command(command, {
+    args: [...before, ...args],
+    cwd: options.root,
+    env: commandEnvironment([]),
+    clearEnv: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
+  }).spawn();
+  const errors = new Response(process.stderr).text();
+  let stopped = false;
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of process.stdout) {
+    if (stopped) continue;
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (onLine(line)) continue;
+      stopped = true;
+      process.kill("SIGKILL");
+      break;
+    }
+  }
+  if (!stopped && rest !== "") onLine(rest);
+  const { code } = await process.status;
+  return { code, stderr: await errors };
+}
+
+async function sandboxed(
+  program: string,
+  options: RunPlace,
+): Promise<{ command: string; before: readonly string[] }> {
+  const found = await sandbox();
+  if (!options.sandboxed || found.level !== "bubblewrap") return { command: program, before: [] };
+  // Everything is read-only here, so nothing is masked: the program itself may lie in a folder such as /tmp.
+  const before = [
+    ...["--unshare-all", "--die-with-parent", "--new-session"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--chdir", options.root],
+  ];
+  return { command: found.bwrap, before: [...before, "--", program] };
+}

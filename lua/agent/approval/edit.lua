@@ -1,0 +1,111 @@
+-- A small buffer above the approval, in which its command is edited. It runs nothing: the text goes back to the
+-- approval, is judged there once more, and waits for an answer as before.
+local M = {}
+
+---@type integer?
+local window
+
+--- Of the text as far as there is room between the top of the screen and the approval.
+---@param buffer integer
+---@param below? integer the approval's window
+---@return table
+local function place(buffer, below)
+  local at = below and vim.api.nvim_win_get_config(below) or {}
+  local width = at.width or math.max(20, math.min(100, vim.o.columns - 2))
+  local row = (at.row or vim.o.lines) - (at.height or 0) - 2
+  local height = 0
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, true)) do
+    height = height + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
+  end
+  return {
+    relative = "editor",
+    anchor = "SW",
+    row = math.max(row, 5),
+    col = at.col or 0,
+    width = width,
+    height = math.max(1, math.min(height, math.max(row, 5) - 2)),
+    border = "rounded",
+    style = "minimal",
+    zindex = 70,
+    title = { { " Edit the command ", "AgentTitle" } },
+    footer = { { " <CR> or :w take it, nothing runs yet  q give up ", "AgentHint" } },
+    footer_pos = "right",
+  }
+end
+
+--- Gives up; what was typed is gone.
+function M.close()
+  if window and vim.api.nvim_win_is_valid(window) then
+    vim.api.nvim_win_close(window, true)
+  end
+  window = nil
+end
+
+---@param text string
+---@return integer buffer
+local function new_buffer(text)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.bo[buffer].buftype = "acwrite"
+  vim.bo[buffer].bufhidden = "wipe"
+  vim.bo[buffer].modeline = false
+  vim.api.nvim_buf_set_name(buffer, ("agent://command/%d"):format(buffer))
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, true, vim.split(text, "\n"))
+  -- Undo goes back to the text as it was proposed, and not further.
+  vim.bo[buffer].undolevels = vim.bo[buffer].undolevels
+  vim.bo[buffer].modified = false
+  vim.bo[buffer].filetype = "agent-command"
+  pcall(vim.treesitter.start, buffer, "bash")
+  return buffer
+end
+
+---@param text string
+---@param below? integer the window above which it opens
+---@param done fun(text?: string) nil: given up
+function M.open(text, below, done)
+  M.close()
+  local buffer = new_buffer(text)
+  window = vim.api.nvim_open_win(buffer, true, place(buffer, below))
+  vim.wo[window].wrap = true
+  vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting"
+  local taken ---@type string?
+
+  local function accept()
+    local typed = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, true), "\n")
+    if vim.trim(typed) == "" then
+      return vim.notify("agent: there is no command", vim.log.levels.WARN)
+    end
+    taken = typed
+    vim.bo[buffer].modified = false
+    -- Later: ":wq" closes the window itself, and would else close the one below.
+    vim.schedule(M.close)
+  end
+
+  local function map(modes, key, run, doc)
+    vim.keymap.set(modes, key, run, { buffer = buffer, nowait = true, desc = "Agent: " .. doc })
+  end
+  map("n", "<CR>", accept, "take the edited command")
+  map({ "n", "i" }, "<C-s>", accept, "take the edited command")
+  for _, key in ipairs({ "q", "<Esc>" }) do
+    map("n", key, M.close, "give up editing")
+  end
+  vim.api.nvim_create_autocmd("BufWriteCmd", { buffer = buffer, callback = accept })
+  vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
+    buffer = buffer,
+    callback = function()
+      if window and vim.api.nvim_win_is_valid(window) then
+        vim.api.nvim_win_set_config(window, place(buffer, below))
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = buffer,
+    once = true,
+    callback = function()
+      vim.schedule(function()
+        done(taken)
+      end)
+    end,
+  })
+end
+
+return M
