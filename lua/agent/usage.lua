@@ -67,8 +67,8 @@ local COLUMNS = {
 }
 
 local TABLES = {
-  { "turns", "Turns of this conversation" },
-  { "sessions", "Conversations of this project" },
+  { "turns", "This conversation" },
+  { "sessions", "All conversations" },
   { "days", "Days (UTC)" },
   { "models", "Models" },
 }
@@ -152,10 +152,9 @@ function M.lines(usage, width)
   local unreported = 0
   for _, name_and_title in ipairs(TABLES) do
     local name, title = unpack(name_and_title)
-    local header = fit(title, math.max(room, vim.api.nvim_strwidth(title)))
-    for index, column in ipairs(COLUMNS) do
-      local over = index == 1 and vim.api.nvim_strwidth(header) - room or 0
-      header = header .. pad_left(column[1], column[2] - over)
+    local header = fit(title, room)
+    for _, column in ipairs(COLUMNS) do
+      header = header .. pad_left(column[1], column[2])
     end
     add(header, "AgentTitle")
     for _, row in ipairs(usage[name]) do

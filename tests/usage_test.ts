@@ -1,0 +1,54 @@
+/** `:Agent usage`, and money on the screen. Whole program. */
+import assert from "node:assert/strict";
+import { startAgent } from "./support/agent.ts";
+import { waitForTurn } from "./support/chat.ts";
+import { expectScreen } from "./support/screenshot.ts";
+
+const SCRIPT = `
+say I look.
+call read_file {"path": "README.md"}
+call read_file {"path": "src/greet.ts"}
+usage 12300 145 8000
+---
+call edit_file {"path": "src/greet.ts", "old_str": "function greet(", "new_str": "function salute("}
+usage 12600 85 12000
+---
+say Done.
+usage 12900 20 12500
+---
+call list_directory {"path": "."}
+call fly {"to": "the moon"}
+usage 980 40
+---
+say Nothing more.
+usage 1200 30
+`;
+
+const OPTIONS = "title = false, prices = { scripted = { input = 3, output = 15, cached_read = 0.3 } }";
+
+/** Times and days differ from run to run: they are covered, in as many columns. */
+function masked(screen: string): string {
+  return screen.replaceAll(/ *\d+(?:\.\d)? m?s(?= )/g, (time) => "N s".padStart(time.length))
+    .replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "YYYY-MM-DD");
+}
+
+for (const [columns, lines] of [[80, 40], [120, 40]] as const) {
+  Deno.test(`the usage at ${columns}×${lines}`, async () => {
+    await using agent = await startAgent({ script: SCRIPT, columns, lines, options: OPTIONS });
+    const { nvim, server } = agent;
+    await nvim.command("Agent rename greet to salute everywhere");
+    await nvim.waitForScreen("Done.");
+    await waitForTurn(nvim);
+    await nvim.command("Agent And what else is there?");
+    await nvim.waitForScreen("Nothing more.");
+    await waitForTurn(nvim);
+    await nvim.waitForScreen("· $0.037 · ready");
+    await nvim.command("Agent usage");
+    await nvim.waitForScreen("This conversation");
+    await expectScreen(nvim, `usage-${columns}x${lines}`, masked);
+    assert.deepEqual(server.problems, []);
+    await nvim.keys("q");
+    await nvim.waitForScreenGone("This conversation");
+    await nvim.waitForScreen("· ready");
+  });
+}
