@@ -206,8 +206,8 @@ export class Session {
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     this.#emit({ type: "turn_started", text });
-    const title = store.session(this.id)?.title;
-    if (store.turn(this.id) === 1 && title !== undefined) this.#emit({ type: "title", title });
+    const title = store.session(this.id)?.title ?? "";
+    this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
   }
 
   /** A conversation with a call that has no result, or a question without an answer, is never sent. */

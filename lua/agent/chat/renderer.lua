@@ -1,6 +1,6 @@
 -- Draws blocks into a buffer, append-only: a block is written when it comes, and after that only what changed
 -- in it. The rest of the buffer is never touched, so a long conversation costs no more than a short one.
-local timeline = require("agent.timeline")
+local text = require("agent.timeline.lines")
 
 ---@class agent.Drawn
 ---@field lines string[]     as they stand in the buffer, without the empty one before
@@ -11,15 +11,18 @@ local timeline = require("agent.timeline")
 ---@field buffer integer
 ---@field drawn agent.Drawn[]
 ---@field total integer lines in the buffer
+---@field head integer  lines above the first block, which say that there are older ones
 local Renderer = {}
 Renderer.__index = Renderer
+
+local OLDER = "Older messages: scroll up"
 
 local namespace = vim.api.nvim_create_namespace("agent.chat")
 
 ---@param buffer integer
 ---@return agent.Renderer
 function Renderer.new(buffer)
-  return setmetatable({ buffer = buffer, drawn = {}, total = 0 }, Renderer)
+  return setmetatable({ buffer = buffer, drawn = {}, total = 0, head = 0 }, Renderer)
 end
 
 --- First line of a block's own text, from 0; counted from the end, where the changes are.
@@ -31,6 +34,21 @@ function Renderer:row(index)
     row = row - #self.drawn[at].lines - (at > index and self.drawn[at].gap or 0)
   end
   return row
+end
+
+--- Each block's index and first line, from the first one on.
+---@return fun(): integer?, integer?
+function Renderer:rows()
+  local index, row = 0, self.head
+  return function()
+    local before = self.drawn[index]
+    index = index + 1
+    local drawn = self.drawn[index]
+    if drawn then
+      row = row + (before and #before.lines + drawn.gap or 0)
+      return index, row
+    end
+  end
 end
 
 --- The block that a line of the buffer belongs to.
@@ -51,6 +69,14 @@ end
 ---@return boolean
 local function is_short(block)
   return block.kind == "tool" or block.kind == "thought"
+end
+
+--- Empty lines between a block and the one before it.
+---@param before? agent.Block
+---@param block agent.Block
+---@return integer
+local function gap_between(before, block)
+  return (before == nil or (is_short(block) and is_short(before))) and 0 or 1
 end
 
 local STATUS_GROUPS = {
@@ -79,8 +105,8 @@ end
 
 ---@param index integer
 ---@param block agent.Block
-function Renderer:highlight(index, block)
-  local row = self:row(index)
+---@param row integer its first line
+function Renderer:highlight(index, block, row)
   local lines = self.drawn[index].lines
   vim.api.nvim_buf_clear_namespace(self.buffer, namespace, row, row + #lines)
   if block.kind == "text" then
@@ -102,7 +128,7 @@ function Renderer:highlight(index, block)
     else
       self:mark(at, 0, #line, "AgentTool")
       if offset == 1 then
-        self:mark(at, 0, #(timeline.icons[block.status] or "…"), STATUS_GROUPS[block.status])
+        self:mark(at, 0, #(text.icons[block.status] or "…"), STATUS_GROUPS[block.status])
         self:mark_counts(at, line)
       end
     end
@@ -127,14 +153,14 @@ end
 ---@param block agent.Block
 ---@param before? agent.Block
 function Renderer:append(index, block, before)
-  local lines = timeline.lines(block)
-  local gap = before == nil and 0 or (is_short(block) and is_short(before)) and 0 or 1
+  local lines = text.lines(block)
+  local gap = gap_between(before, block)
   local written = gap == 1 and vim.list_extend({ "" }, lines) or lines
   -- A buffer is never without a line: the first block takes the place of the empty one.
   vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
   self.drawn[index] = { lines = lines, gap = gap, taken = #block.text }
   self.total = self.total + #written
-  self:highlight(index, block)
+  self:highlight(index, block, self.total - #lines)
 end
 
 --- Text only grows: what is new goes behind what stands there.
@@ -159,14 +185,14 @@ end
 ---@param block agent.Block
 function Renderer:replace(index, block)
   local drawn = self.drawn[index]
-  local lines = timeline.lines(block)
+  local lines = text.lines(block)
   local row = self:row(index)
   if not vim.deep_equal(lines, drawn.lines) then
     vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
     self.total = self.total + #lines - #drawn.lines
     drawn.lines = lines
   end
-  self:highlight(index, block)
+  self:highlight(index, block, row)
 end
 
 --- Draws the blocks with these indexes.
@@ -188,6 +214,87 @@ function Renderer:draw(blocks, changed)
   end
   vim.bo[self.buffer].modifiable = false
   vim.bo[self.buffer].modified = false
+end
+
+--- Where each window on the buffer stands.
+---@return table<integer, vim.fn.winsaveview.ret>
+function Renderer:views()
+  local views = {}
+  for _, window in ipairs(vim.fn.win_findbuf(self.buffer)) do
+    views[window] = vim.api.nvim_win_call(window, vim.fn.winsaveview)
+  end
+  return views
+end
+
+--- Puts the views where they were, with so many lines more above them.
+---@param views table<integer, vim.fn.winsaveview.ret>
+---@param head integer lines above the first block before
+---@param added integer
+function Renderer:keep_views(views, head, added)
+  for window, view in pairs(views) do
+    -- From what is no longer there to the first line that still is.
+    view.lnum = math.max(view.lnum, head + 1) + added
+    view.topline = math.max(1, view.topline + added)
+    vim.api.nvim_win_call(window, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+end
+
+--- The lines of the first blocks and what parts them from the next one; notes the blocks as drawn.
+---@param blocks agent.Block[]
+---@param count integer
+---@return string[]
+function Renderer:lines_before(blocks, count)
+  local lines, drawn = {}, {}
+  for index = 1, count do
+    local block = blocks[index]
+    local own = text.lines(block)
+    local gap = gap_between(blocks[index - 1], block)
+    drawn[index] = { lines = own, gap = gap, taken = #block.text }
+    vim.list_extend(lines, gap == 1 and { "" } or {})
+    vim.list_extend(lines, own)
+  end
+  local next_one = self.drawn[1]
+  if next_one and count > 0 then
+    next_one.gap = gap_between(blocks[count], blocks[count + 1])
+    vim.list_extend(lines, next_one.gap == 1 and { "" } or {})
+  end
+  self.drawn = vim.list_extend(drawn, self.drawn)
+  return lines
+end
+
+--- Draws the first `count` blocks above those that are drawn already. The view and the cursor of each window stay
+--- at their text.
+---@param blocks agent.Block[]
+---@param count integer
+---@param more boolean there are still older ones
+function Renderer:prepend(blocks, count, more)
+  local views = self:views()
+  local was_empty, head = self.total == 0, self.head
+  local lines = more and { OLDER, "" } or {}
+  self.head = #lines
+  vim.list_extend(lines, self:lines_before(blocks, count))
+  local added = #lines - head
+  self.total = self.total + added
+  vim.bo[self.buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(self.buffer, 0, was_empty and -1 or head, false, lines)
+  vim.bo[self.buffer].modifiable = false
+  vim.bo[self.buffer].modified = false
+  -- The marks of what was the first line may have stayed at the first line.
+  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, #lines)
+  if more then
+    self:mark(0, 0, #OLDER, "AgentHint")
+  end
+  for index, row in self:rows() do
+    if index > count + 1 then
+      break
+    end
+    self:highlight(index, blocks[index], row)
+  end
+  if not was_empty then
+    self:keep_views(views, head, added)
+  end
 end
 
 return Renderer
