@@ -1,7 +1,10 @@
 /** `:Agent usage`, and money on the screen. Whole program. */
 import assert from "node:assert/strict";
-import { startAgent } from "./support/agent.ts";
+import { ModelServer } from "./model/model_server.ts";
+import { engineConfig, startEngine } from "./support/acp.ts";
+import { SECRET, startAgent } from "./support/agent.ts";
 import { waitForTurn } from "./support/chat.ts";
+import { scratch } from "./support/project.ts";
 import { expectScreen } from "./support/screenshot.ts";
 
 const SCRIPT = `
@@ -52,3 +55,34 @@ for (const [columns, lines] of [[80, 40], [120, 40]] as const) {
     await nvim.waitForScreen("· ready");
   });
 }
+
+Deno.test("what a conversation has cost goes on after the engine was killed, and is told by the request", async () => {
+  await using project = await scratch({});
+  await using state = await scratch();
+  const script = ["One", "Two", "Three"].map((text) => `say ${text}.\nusage 100000 0`).join("\n---\n");
+  await using server = await ModelServer.start(script, { secrets: [SECRET] });
+  const price = { input: 2.5, output: 10 };
+  const config = JSON.stringify({ ...engineConfig(server), title: false, price });
+  const options = { script: "", config, beside: { project, state, server } };
+  await using first = await startEngine(options);
+  const session = await first.open();
+  await first.prompt(session, "First");
+  await first.prompt(session, "Second");
+  await first.kill();
+
+  await using second = await startEngine(options);
+  await second.resume(session);
+  await second.prompt(session, "Third");
+  const costs = second.seen.flatMap((seen) =>
+    seen.type === "update" && seen.update.sessionUpdate === "usage_update" ? [seen.update.cost] : []
+  );
+  assert.deepEqual(costs, [{ amount: 0.75, currency: "USD" }], "as ACP wants it: of the session so far");
+  const usage = await second.ask("usage", { sessionId: session });
+  assert.deepEqual(usage.turns.map(({ name, cost }) => [name, cost]), [
+    ["Third", 0.25],
+    ["Second", 0.25],
+    ["First", 0.25],
+  ]);
+  assert.deepEqual(usage.sessions.map(({ requests, input }) => [requests, input]), [[3, 300_000]]);
+  assert.match(usage.pricesOf, /^\d{4}-\d\d-\d\d$/);
+});
