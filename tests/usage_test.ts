@@ -1,5 +1,7 @@
 /** `:Agent usage`, and money on the screen. Whole program. */
 import assert from "node:assert/strict";
+import { UserConfig } from "../denops/agent/protocol/config.ts";
+import { engineConfig as configOf } from "../denops/agent/supervisor/provider.ts";
 import { ModelServer } from "./model/model_server.ts";
 import { engineConfig, startEngine } from "./support/acp.ts";
 import { SECRET, startAgent } from "./support/agent.ts";
@@ -85,4 +87,40 @@ Deno.test("what a conversation has cost goes on after the engine was killed, and
   ]);
   assert.deepEqual(usage.sessions.map(({ requests, input }) => [requests, input]), [[3, 300_000]]);
   assert.match(usage.pricesOf, /^\d{4}-\d\d-\d\d$/);
+});
+
+Deno.test("the price: the user's own, else the published one, else none", async () => {
+  const world = {
+    env: () => "key",
+    fetch: () => Promise.reject(new Error("nobody is asked")),
+    run: () => Promise.reject(new Error("nothing is run")),
+  };
+  const priceOf = async (options: Readonly<Record<string, unknown>>) => {
+    const user = UserConfig.parse({
+      max_iterations: 1,
+      request_timeout: 1,
+      safe_to_write: [],
+      deny_read: [],
+      sandbox: "off",
+      allow_safe_commands: true,
+      command_write: [],
+      command_environment: [],
+      deno: ["deno"],
+      state_dir: "/nowhere",
+      providers: {},
+      rules: {},
+      ...options,
+    });
+    return (await configOf(user, world)).price;
+  };
+  const openai = { provider: "openai", model: "gpt-4o-2024-08-06" };
+  assert.deepEqual(await priceOf(openai), { input: 2.5, output: 10, cached_read: 1.25 });
+  const own = { input: 1, output: 2 };
+  assert.deepEqual(await priceOf({ ...openai, prices: { "gpt-4o-2024-08-06": own } }), own);
+  assert.equal(await priceOf({ ...openai, model: "gpt-4o-of-mine" }), undefined);
+  assert.equal(
+    await priceOf({ ...openai, providers: { openai: { base_url: "http://127.0.0.1:9/v1" } } }),
+    undefined,
+  );
+  assert.equal(await priceOf({ provider: "ollama", model: "gpt-4o" }), undefined);
 });

@@ -1,10 +1,18 @@
 /** Turns that the model ends without a word. */
 import assert from "node:assert/strict";
+import { ModelServer } from "../../../../tests/model/model_server.ts";
+import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { property } from "../../../../tests/model/model_messages.ts";
 import { CANCELLED, checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
 import { WIRES } from "../../protocol/providers.ts";
 import type { AgentEvent } from "../core/events.ts";
-import { Deeds } from "./finish.ts";
+import { createModel } from "../llm/model.ts";
+import type { Message } from "../core/messages.ts";
+import { Database } from "../store/database.ts";
+import { SqliteUsage } from "../store/usage.ts";
+import { Spending } from "./budget.ts";
+import { Deeds, summarize } from "./finish.ts";
+import { Meter } from "./meter.ts";
 
 const FILES = { "a.txt": "alpha\n" };
 const WRITE = 'call write_file {"path": "new.txt", "content": "omega\\nlast\\n"}';
@@ -128,3 +136,41 @@ Deno.test("of many calls the last six are named", () => {
   const last = [4, 5, 6, 7, 8, 9].map((number) => `run c${number}: exit code 0`);
   assert.equal(deeds.text(), `Done: ${last.join("; ")}.`);
 });
+
+for (
+  const [what, begun, kept] of [["begun", "say I have", "I have", 1_000], [
+    "not begun",
+    "",
+    "[No answer.]",
+    50,
+  ]] as const
+) {
+  Deno.test(`a summary that takes too long, and is ${what}, is not waited for`, async () => {
+    await using server = await ModelServer.start(`${begun}\nwait never\nsay more`);
+    using database = Database.inMemory();
+    const history: Message[] = [{ role: "user", text: "Go" }, {
+      role: "assistant",
+      text: "",
+      calls: [],
+      reasoning: [],
+    }];
+    const model = createModel(engineConfig(server.url));
+    const emit = () => {};
+    const meter = new Meter({
+      session: "s1",
+      turn: () => 1,
+      provider: "test",
+      model,
+      price: undefined,
+      spending: new Spending({}, 0, "2026-01-01"),
+      log: new SqliteUsage(database),
+      emit,
+    });
+    const ports = { model, system: "s", tools: [], meter, emit, history: () => history };
+    const append = (message: Message) => void history.push(message);
+    const signal = new AbortController().signal;
+    assert.equal(await summarize({ ...ports, append }, new Deeds(), signal, limit), undefined);
+    assert.deepEqual(history.slice(2).map(({ role }) => role), ["user", "assistant"]);
+    assert.equal(history.at(-1)?.text, kept);
+  });
+}
