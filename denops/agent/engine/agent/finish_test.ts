@@ -137,14 +137,12 @@ Deno.test("of many calls the last six are named", () => {
   assert.equal(deeds.text(), `Done: ${last.join("; ")}.`);
 });
 
-for (
-  const [what, begun, kept] of [["begun", "say I have", "I have", 1_000], [
-    "not begun",
-    "",
-    "[No answer.]",
-    50,
-  ]] as const
-) {
+const slow = [
+  ["begun", "say I have", "I have", 1_000],
+  ["not begun", "", "[No answer.]", 50],
+] as const;
+
+for (const [what, begun, kept, limit] of slow) {
   Deno.test(`a summary that takes too long, and is ${what}, is not waited for`, async () => {
     await using server = await ModelServer.start(`${begun}\nwait never\nsay more`);
     using database = Database.inMemory();

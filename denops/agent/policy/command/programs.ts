@@ -2,7 +2,8 @@
 import { type Arguments, has, readArguments } from "./options.ts";
 import { UNKNOWN } from "./places.ts";
 import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
-import { type Program, type Row, TOOLS } from "./tools.ts";
+import type { Program, Row } from "./program.ts";
+import { TOOLS } from "./tools.ts";
 
 /** They read, print or compute, whatever their arguments are. */
 const READERS =
