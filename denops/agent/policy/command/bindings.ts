@@ -44,6 +44,7 @@ export class Bindings {
   readonly #values = new Map<string, Set<string>>();
   readonly #open = new Set<string>();
   #anything = false;
+  #odd: string[] = [];
   #shifts = false;
   readonly #positional: (readonly string[])[] = [];
 
@@ -89,6 +90,13 @@ export class Bindings {
     this.#open.add(name);
   }
 
+  /** The variables set since the last call by other ways than `NAME=value`: a loop, a default, a coprocess. */
+  takeOdd(): readonly string[] {
+    const found = this.#odd;
+    this.#odd = [];
+    return found;
+  }
+
   /** @param around in which the values are expanded; its variables are these */
   collect(node: SyntaxNode, around: Surroundings): void {
     switch (node.type) {
@@ -97,6 +105,7 @@ export class Bindings {
         break;
       case "For":
       case "Select":
+        this.#odd.push(node.name.value);
         this.#loop(node.name.value, node.type === "For" ? node.wordlist : undefined, around);
         break;
       case "Command":
@@ -104,6 +113,7 @@ export class Bindings {
         break;
       case "ParameterExpansion":
         if (node.operation?.type === "Default" && node.operation.operator.endsWith("=")) {
+          this.#odd.push(node.parameter);
           this.add(node.parameter, expandText(node.operation.operand, around));
         }
         break;
@@ -121,9 +131,11 @@ export class Bindings {
         }
         break;
       case "Coproc":
+        this.#odd.push(node.name?.value ?? "");
         this.open(node.name?.value ?? "COPROC");
         break;
       case "FileDescriptorVariable":
+        this.#odd.push(node.name);
         this.open(node.name);
         break;
       default:

@@ -5,7 +5,7 @@
  * Quotes hold words with spaces together, a backslash takes the meaning from what follows. Pure.
  */
 import type { SimpleCommand } from "./findings.ts";
-import { isPlainVariable } from "./wrappers.ts";
+import { isPlainVariable } from "./variables.ts";
 
 /** One word of a pattern: literal texts with anything between them. */
 type Piece = { readonly kind: "any" } | { readonly kind: "word"; readonly texts: readonly string[] };

@@ -11,11 +11,19 @@ export interface Program {
   readonly subcommands?: readonly Row[];
   /** Options that make it worse, whatever else it does; separated by spaces. */
   readonly options?: readonly Row[];
+  /** Options that leave what only asks harmless, besides {@link HARMLESS_OPTIONS}; any other makes it medium. */
+  readonly harmless?: string;
+  /** An operand `@file` holds further options. */
+  readonly optionFiles?: true;
   /** Needs the network always, or for these subcommands. */
   readonly network?: true | string;
   /** More operands than these are not just read. */
   readonly operands?: readonly [atMost: number, Severity, reason: string];
 }
+
+/** They change no more than what a tool prints. */
+export const HARMLESS_OPTIONS =
+  "--help -h --version --json -q --quiet --silent -v --verbose --color --no-color --no-progress -a --all --format";
 
 const installs = "installs packages, which may run their own scripts";
 const publishes = "publishes to others";
@@ -27,7 +35,7 @@ const system = "changes the system";
 const SCRIPTS =
   "run, run-script, start, stop, restart, test, t, tst, rebuild, prune, dedupe, link, ln, pack, version, init, create, exec, ci, i, in, install, add, remove, rm, uninstall, un, update, up, upgrade, set, cache";
 const NODE_READS =
-  "ls, list, ll, la, view, info, show, v, why, explain, outdated, ping, whoami, help, root, prefix, bin, fund, doctor, query, search, find-dupes, config get, config list, config ls, get, licenses";
+  "ls, list, ll, la, view, info, show, v, why, explain, outdated, ping, whoami, root, prefix, bin, query, search, find-dupes, config get, config list, config ls, get";
 const NODE_PUBLISHES =
   "publish, unpublish, deprecate, undeprecate, dist-tag, owner, access, team, org, star, unstar, hook, stage";
 const NODE_ACCOUNT =
@@ -41,6 +49,7 @@ const node: Program = {
   subcommands: [
     ["none", NODE_READS, "only asks"],
     ["none", "audit", "only asks"],
+    ["medium", "audit fix, audit signatures", installs],
     ["high", NODE_PUBLISHES, publishes],
     ["high", NODE_ACCOUNT, account],
     [
@@ -55,7 +64,16 @@ const node: Program = {
     "-g --global --location --userconfig --script-shell --registry",
     "changes more than the project",
   ]],
+  // Any setting may be given as an option, programs and files to write among them.
+  harmless:
+    "-l --long -p --parseable -w --workspace --workspaces -ws --include-workspace-root --depth --omit --include --prod --production --dev --only --link --unicode --prefix --loglevel --audit-level --package-lock-only -C",
   network: NODE_NETWORK,
+};
+
+/** They load what the project names before they do anything: yarnPath and plugins, .pnpmfile.cjs. */
+const nodeWithHooks: Program = {
+  ...node,
+  subcommands: (node.subcommands ?? []).filter(([severity]) => severity !== "none"),
 };
 
 const pip: Program = {
@@ -63,7 +81,7 @@ const pip: Program = {
   subcommands: [
     [
       "none",
-      "list, show, freeze, check, help, --version, debug, inspect, cache list, cache dir, config list, tree, pip list, pip show, pip freeze, python list, version, self version",
+      "list, show, freeze, check, help, debug, inspect, cache list, cache dir, config list, pip list, pip show, pip freeze, pip check, python list, self version",
       "only asks",
     ],
     [
@@ -78,6 +96,9 @@ const pip: Program = {
     "--index-url --extra-index-url --trusted-host --break-system-packages --user --target -i",
     "installs from or to elsewhere",
   ]],
+  valued: "--format --path --exclude",
+  harmless:
+    "-o --outdated -u --uptodate -e --editable -l --local -i --include-editable --exclude-editable --not-required --path --exclude -f --files --disable-pip-version-check --no-python-version-warning --isolated",
   network:
     "install, download, wheel, add, sync, lock, pip install, publish, upload, index, search, tool install",
 };
@@ -87,10 +108,11 @@ const packages: Program = {
   subcommands: [
     [
       "none",
-      "list, search, show, info, policy, depends, rdepends, deps, uses, leaves, outdated, config, doctor, home, --prefix, files, repolist, why, history, query, -l, -L, -s, -Q, -Qi, -Ql, -Ss",
+      "list, search, show, info, policy, depends, rdepends, deps, uses, leaves, outdated, files, repolist, why, history, query",
       "only asks",
     ],
   ],
+  harmless: "--installed --upgradable --versions --all-versions --names-only -n --cask --formula --tree",
   network: true,
 };
 
@@ -100,7 +122,7 @@ const containers: Program = {
   subcommands: [
     [
       "none",
-      "ps, images, logs, inspect, version, info, port, top, diff, history, search, stats, events, image ls, image inspect, image history, container ls, container inspect, container logs, volume ls, volume inspect, network ls, network inspect, compose ps, compose logs, compose config, compose images, compose ls, compose top, context ls, system df, system info, manifest inspect",
+      "ps, images, logs, inspect, version, info, port, top, diff, history, search, stats, events, image ls, image inspect, image history, container ls, container inspect, container logs, volume ls, volume inspect, network ls, network inspect, compose ps, compose logs, compose images, compose ls, compose top, context ls, system df, system info, manifest inspect",
       "only asks",
     ],
     [
@@ -115,6 +137,8 @@ const containers: Program = {
     ],
   ],
   options: [["high", "--privileged --volumes -v --prune --rmi", "goes beyond the container"]],
+  harmless:
+    "-f --follow --filter -n --last -l --latest --no-trunc -s --size --tail --since --until -t --timestamps --no-stream --digests --type --services --file -p --project-name",
   network:
     "pull, push, login, build, run, compose up, compose pull, compose build, image pull, image push, search",
 };
@@ -134,7 +158,11 @@ const cluster: Program = {
       account,
     ],
     ["high", "delete, drain, uninstall, rollback, replace", deletes],
+    ["medium", "cluster-info dump, template, diff", "may start programs and write files"],
   ],
+  // Not --kubeconfig, --server and the like: whom to ask, and which program signs in.
+  harmless:
+    "-n --namespace -A --all-namespaces -o --output -l --selector -w --watch --show-labels --tail -f --follow --previous -p -c --container --since --sort-by --field-selector --no-headers --context --show-kind --timestamps --for --timeout --short --client",
   options: [["critical", "--all --all-namespaces-delete", "acts on everything in the cluster"], [
     "high",
     "--raw --force",
@@ -149,7 +177,7 @@ const infrastructure: Program = {
   subcommands: [
     [
       "none",
-      "version, fmt -check, validate, show, output, providers, graph, state list, state show, workspace list, workspace show, -help, about, whoami",
+      "version, output, workspace list, workspace show",
       "only asks",
     ],
     [
@@ -164,7 +192,7 @@ const infrastructure: Program = {
 const site: Program = {
   base: ["medium", "talks to a service"],
   subcommands: [
-    ["none", "whoami, status, list, ls, logs, help, --version, version, open, inspect", "only asks"],
+    ["none", "help, version", "only asks"],
     [
       "high",
       "deploy, publish, up, push, release, destroy, delete, remove, rm, apps:destroy, pg:reset, config:set, secrets, secret, env, login, logout, auth, promote, rollback, alias, domains, scale, ssh, run, exec, launch, --prod",
@@ -177,11 +205,14 @@ const site: Program = {
 
 const forge: Program = {
   base: ["high", "changes what a code host holds"],
-  valued: "-R --repo",
+  valued:
+    "-R --repo -L --limit -s --state -l --label -A --author -B --base -H --head -S --search -b --branch -w --workflow -u --user",
+  harmless:
+    "-R --repo -q --jq --template -L --limit -s --state --label -l --author -A --assignee --base -B --head -H --search -S -c --comments --log --log-failed --name-only --patch --required --watch --exit-status --workflow --branch -b --draft -d --hostname --job -j --owner --match --language --sort --order --conflict-status --include-prs",
   subcommands: [
     [
       "none",
-      "status, version, help, browse, repo view, repo list, pr view, pr list, pr status, pr diff, pr checks, issue view, issue list, issue status, run list, run view, run watch, workflow list, workflow view, release list, release view, gist list, gist view, label list, search, auth status, mr list, mr view, mr diff, ci status, ci view, ci list, cache list, org list, extension list, ruleset list, ruleset view",
+      "status, version, help, repo view, repo list, pr view, pr list, pr status, pr diff, pr checks, issue view, issue list, issue status, run list, run view, run watch, workflow list, workflow view, release list, release view, gist list, gist view, label list, search, auth status, mr list, mr view, mr diff, ci status, ci view, ci list, cache list, org list, extension list, ruleset list, ruleset view",
       "only asks",
     ],
     [
@@ -195,6 +226,7 @@ const forge: Program = {
       account,
     ],
   ],
+  options: [["high", "--show-token", account]],
   network: true,
 };
 
@@ -216,6 +248,9 @@ const services: Program = {
     "status, list-units, list-unit-files, list-timers, show, cat, is-active, is-enabled, is-failed, list, print, blame, list-jobs, list-sockets",
     "only asks",
   ]],
+  valued: "-n --lines -t --type -p --property -o --output --state",
+  harmless:
+    "--user --system --no-pager -l --full -n --lines -t --type -p --property -o --output --state --no-legend --failed --value",
 };
 
 const always = (severity: Program["base"][0], reason: string, more: Partial<Program> = {}): Program => ({
@@ -225,13 +260,31 @@ const always = (severity: Program["base"][0], reason: string, more: Partial<Prog
 
 /** Several names may share a row. */
 export const TOOLS: Readonly<Record<string, Program>> = {
-  "npm pnpm yarn cnpm": node,
-  "pip pip2 pip3 pipx uv poetry pipenv conda mamba micromamba pdm hatch rye easy_install twine flit": pip,
-  "apt apt-get apt-cache aptitude dpkg dnf yum rpm pacman yay zypper apk snap flatpak brew port nix nix-env nix-channel emerge choco winget scoop softwareupdate":
+  "npm cnpm": node,
+  "pnpm yarn": nodeWithHooks,
+  "pip pip2 pip3 pipx uv conda mamba micromamba easy_install twine": pip,
+  // Their plugins and versions come from the project.
+  "poetry pipenv pdm hatch rye flit": {
+    ...pip,
+    subcommands: (pip.subcommands ?? []).filter(([severity]) => severity !== "none"),
+  },
+  "apt apt-get apt-cache aptitude dpkg dnf yum rpm pacman yay zypper apk snap flatpak port emerge choco winget scoop softwareupdate":
     packages,
+  // A formula is a program, and so may a file be that is named.
+  brew: {
+    ...packages,
+    operands: [1, "medium", "may load a file as a formula"],
+  },
+  "nix nix-env nix-channel": always("high", system, { network: true }),
   "docker podman nerdctl docker-compose podman-compose": containers,
-  "kubectl oc k3s helm helmfile kustomize k9s argocd flux istioctl skaffold minikube kind": cluster,
-  "terraform tofu terragrunt pulumi cdk ansible ansible-playbook packer vagrant nomad": infrastructure,
+  helmfile: always("medium", "runs what its files say", { network: true }),
+  "kubectl oc k3s helm kustomize k9s argocd flux istioctl skaffold minikube kind": cluster,
+  "terraform tofu": { ...infrastructure, harmless: "-json -raw -no-color" },
+  // They run what the project's files say, whatever they are asked.
+  "terragrunt pulumi cdk ansible ansible-playbook packer vagrant nomad": {
+    ...infrastructure,
+    subcommands: (infrastructure.subcommands ?? []).filter(([severity]) => severity !== "none"),
+  },
   "heroku vercel netlify fly flyctl firebase wrangler surge now render railway supabase amplify eas expo cf":
     site,
   "gh glab hub tea": forge,
@@ -244,44 +297,55 @@ export const TOOLS: Readonly<Record<string, Program>> = {
     subcommands: [
       [
         "none",
-        "tree, metadata, search, info, help, --list, version, locate-project, read-manifest, pkgid, verify-project",
+        "help, version, locate-project, read-manifest, pkgid, verify-project",
         "only asks",
       ],
       ["high", "publish, yank, owner, login, logout", publishes],
       ["medium", "install, uninstall, add, remove, update, fetch, vendor", installs],
     ],
     options: [["high", "--config", "takes other settings"]],
+    harmless: "--manifest-path -p --package --message-format --offline --frozen --locked --workspace",
     network: "install, add, update, fetch, vendor, search, publish, yank, owner, login, info",
   },
   rustup: {
     base: ["medium", installs],
     subcommands: [[
       "none",
-      "show, which, toolchain list, target list, component list, check, doc",
+      "which, toolchain list, target list, component list, check",
       "only asks",
     ], ["high", "self uninstall, self update, toolchain uninstall", system]],
+    harmless: "--installed --toolchain",
     network: true,
   },
   go: {
     base: ["medium", builds],
     subcommands: [
-      ["none", "version, env, list, doc, help, tool nm, mod graph, mod why, mod verify", "only asks"],
+      ["none", "version, env, list, doc, help, mod graph, mod why, mod verify", "only asks"],
       ["medium", "get, install, mod download, mod tidy, work sync", installs],
     ],
-    options: [["high", "-exec -toolexec -w", "starts another program"]],
+    valued: "-f -tags",
+    options: [[
+      "high",
+      "-exec -toolexec -vettool -w --exec --toolexec --vettool",
+      "starts another program or changes settings",
+    ]],
+    harmless: "-json -f -m -deps -test -e -find -tags -short -src -cmd -all -c -vendor -changed",
     network: "get, install, mod download, mod tidy, list -m",
   },
   deno: {
     base: ["medium", builds],
     subcommands: [
-      ["none", "info, types, check, doc, help, --version, outdated, why, coverage", "only asks"],
+      ["none", "info, types, check, doc, help, outdated, why", "only asks"],
       [
         "medium",
-        "fmt, lint, test, bench, task, cache, install, add, remove, compile, bundle, run, uninstall, update, vendor, init, serve, jupyter, repl, clean",
+        "coverage, fmt, lint, test, bench, task, cache, install, add, remove, compile, bundle, run, uninstall, update, vendor, init, serve, jupyter, repl, clean",
         builds,
       ],
       ["high", "publish, deploy, upgrade, login", publishes],
     ],
+    valued: "-c --config --import-map",
+    harmless:
+      "-c --config --no-config --no-lock --frozen --cached-only --no-remote --no-npm --import-map --unstable --all --doc --private --filter",
     network: "cache, install, add, publish, deploy, upgrade, update, outdated",
   },
   bun: {
@@ -291,29 +355,33 @@ export const TOOLS: Readonly<Record<string, Program>> = {
       ["medium", "install, i, add, remove, update, test, build, run, create, init, link, x, pm", builds],
       ["high", "publish, upgrade, deploy", publishes],
     ],
-    network: "install, i, add, update, publish, upgrade, create, x",
+    network: "install, i, add, update, publish, upgrade, create, x, outdated, info",
   },
-  "gem bundle bundler": {
+  "bundle bundler": {
+    // Whatever it is asked, it evaluates the Gemfile.
+    base: ["medium", installs],
+    subcommands: [["high", "config set, release, config", publishes]],
+    network: "install, update, outdated, add, lock",
+  },
+  gem: {
     base: ["medium", installs],
     subcommands: [[
       "none",
-      "list, env, info, show, outdated, contents, which, environment, check, search, dependency, specification",
+      "list, env, info, outdated, contents, which, environment, check, search, dependency",
       "only asks",
     ], ["high", "push, yank, owner, signin, signout, config set, release, config", publishes]],
+    harmless: "-i --installed --local --no-details -d --details --versions --exact",
     network: "install, update, outdated, push, yank, owner, search, add, lock",
   },
   composer: {
+    // The plugins in the project's vendor folder are loaded whatever it is asked.
     base: ["medium", installs],
-    subcommands: [[
-      "none",
-      "show, info, outdated, validate, licenses, why, depends, why-not, prohibits, diagnose, audit, status, about",
-      "only asks",
-    ], ["high", "config, global", system]],
+    subcommands: [["high", "config, global", system]],
     network: "install, update, require, outdated, create-project",
   },
   dotnet: {
     base: ["medium", builds],
-    subcommands: [["none", "--info, --list-sdks, --list-runtimes, list, sln list, help", "only asks"], [
+    subcommands: [["none", "sln list, help", "only asks"], [
       "high",
       "nuget push, nuget delete, nuget",
       publishes,
@@ -375,6 +443,8 @@ export const TOOLS: Readonly<Record<string, Program>> = {
       ["high", "s_client, s_server, enc, genrsa, pkcs12, pkey, rsa", "uses keys or the network"],
       ["none", "version, dgst, rand, list", "only computes"],
     ],
+    harmless:
+      "-hex -base64 -r -c -sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -sha3-512 -blake2b512 -hmac",
   },
   "mail mailx sendmail mutt msmtp swaks telegram-send slack ntfy apprise": always("high", "sends a message", {
     network: true,
