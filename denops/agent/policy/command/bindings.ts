@@ -4,6 +4,7 @@
  * Collected before anything is judged, so that a value set later in a loop is known in its first round. Pure.
  */
 import { type Assignment, type Command, forEachChild, type SyntaxNode, type Word } from "unbash";
+import { Looseness } from "./looseness.ts";
 import { UNKNOWN } from "./places.ts";
 import { BREAK, expandText, expandWord, type Surroundings } from "./words.ts";
 
@@ -38,6 +39,8 @@ const SETTERS = new Set([
 ]);
 /** After these any variable may have any value. */
 const ANYTHING = new Set(["eval", "source", "."]);
+/** Those whose values come from files, the network or a person. */
+const READS = /^(read|mapfile|readarray|getopts|printf)$/;
 const REFERENCES = new Set(["declare", "typeset", "local"]);
 
 export class Bindings {
@@ -45,6 +48,7 @@ export class Bindings {
   readonly #open = new Set<string>();
   #anything = false;
   #odd: string[] = [];
+  readonly loose = new Looseness();
   #shifts = false;
   readonly #positional: (readonly string[])[] = [];
 
@@ -144,6 +148,7 @@ export class Bindings {
   }
 
   #assign(node: Assignment, around: Surroundings): void {
+    this.loose.assign(node);
     if (node.index !== undefined) this.open(node.name);
     const given = node.value.type === "ArrayValue"
       ? [node.value.elements.flatMap((word) => this.#first(word, around)).join(BREAK)]
@@ -161,6 +166,7 @@ export class Bindings {
 
   #loop(name: string, list: readonly Word[] | undefined, around: Surroundings): void {
     if (list === undefined) return this.open(name);
+    for (const word of list) this.loose.add(name, word);
     const values = list.flatMap((word) => expandWord(word, around).flat().map((field) => field.value));
     this.add(name, values);
   }
@@ -184,14 +190,20 @@ export class Bindings {
       this.open(name);
     }
     if (!words.some((word) => SETTERS.has(word))) return;
+    const reads = words.some((word) => READS.test(word));
+    const maps = words.some((word) => REFERENCES.has(word)) && words.some((word) => /^-\w*A/.test(word));
     // declare -n makes one variable another's name.
     if (words.some((word) => REFERENCES.has(word)) && words.some((word) => /^-\w*n/.test(word))) {
       this.#anything = true;
     }
     for (const word of words) {
       const [name] = /^[A-Za-z_]\w*/.exec(word) ?? [];
-      if (name !== undefined) this.open(name);
+      if (name === undefined) continue;
+      this.open(name);
+      if (reads) this.loose.mark(name);
+      if (maps) this.loose.map(name);
     }
+    if (reads) { for (const name of ["REPLY", "MAPFILE", "OPTARG"]) this.loose.mark(name); }
     if (words.includes("mapfile") || words.includes("readarray")) this.open("MAPFILE");
     if (words.includes("read")) this.open("REPLY");
   }

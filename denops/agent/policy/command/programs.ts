@@ -2,7 +2,8 @@
 import { type Arguments, has, names, readArguments } from "./options.ts";
 import { UNKNOWN } from "./places.ts";
 import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
-import { HARMLESS_OPTIONS, type Program, type Row, TOOLS } from "./tools.ts";
+import { HARMLESS_OPTIONS, type Program, type Row } from "./program.ts";
+import { TOOLS } from "./tools.ts";
 
 /** They read, print or compute, whatever their arguments are. */
 const READERS =
@@ -96,6 +97,11 @@ for (const [names, tool] of Object.entries(TOOLS)) for (const name of names.spli
 
 export function programOf(name: string): Program | undefined {
   return TABLE.get(name);
+}
+
+/** What it does depends on its first operand: a rule on its name alone is one on all that it does. */
+export function hasSubcommands(name: string): boolean {
+  return name === "git" || TABLE.get(name)?.subcommands !== undefined;
 }
 
 /** The row whose names are the first operands; of several the longest. */

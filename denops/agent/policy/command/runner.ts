@@ -1,5 +1,6 @@
 /** Judges a whole line: hands each simple command that the walk meets to its judge, in all ways it may come out. */
 import type { Command, Function as FunctionNode, ParsedScript, Word } from "unbash";
+import { looseArithmetic } from "./arithmetic.ts";
 import { Bindings } from "./bindings.ts";
 import { judgeCode } from "./code.ts";
 import { Findings } from "./findings.ts";
@@ -84,6 +85,11 @@ export class Runner implements Host {
 
   prepare(script: ParsedScript, scope: Scope): void {
     this.#bindings.collect(script, this.around(scope));
+    const place = looseArithmetic(script, this.#bindings.loose);
+    if (place !== undefined) {
+      const reason = "does arithmetic with a text from elsewhere, which may hold a command";
+      this.findings.addWordless(place.slice(0, LONGEST_SHOWN), judged("medium", reason, { writes: true }));
+    }
     for (const name of this.#bindings.takeOdd()) {
       const reason = `sets ${name}, which other programs obey`;
       if (isSteering(name)) {

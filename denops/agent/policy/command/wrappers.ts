@@ -193,7 +193,10 @@ export function unwrap(words: readonly string[], scene: Scene): Unwrapped | unde
   if (inner.length > 0) runInner(wrapper, inner, scene, wrapper.valued?.includes("-C") ? folder : undefined);
   const judgement = worst(...extra);
   const plain = assignments.every((one) => isPlainVariable(one.slice(0, one.indexOf("="))));
-  return { judgement, transparent: plain && judgement.severity === "none" && !judgement.writes };
+  // Another folder, or another name than the one that is seen: no rule on what is run means that.
+  const same = folder === undefined &&
+    !(/^(env|exec)$/.test(name) && has(given, "-a --argv0 -S --split-string"));
+  return { judgement, transparent: plain && same && judgement.severity === "none" && !judgement.writes };
 }
 
 function own({ own }: Wrapper, name: string, operands: readonly string[]): Judgement {
