@@ -42,7 +42,7 @@ Deno.test("help: every option with its type, default and text", async () => {
         doc = option.doc,
         one_of = option.one_of,
       }
-    end, require("agent.config").schema)`);
+    end, require("agent.config.schema").options)`);
   const entries = help.entries("agent-option-");
   same(
     entries.map(({ tag, heading, paragraphs }) => {
@@ -62,7 +62,7 @@ Deno.test("help: every option with its type, default and text", async () => {
       `local block, name = ...
       local env = {}
       setfenv(assert(loadstring(block)), env)()
-      for _, option in ipairs(require("agent.config").schema) do
+      for _, option in ipairs(require("agent.config.schema").options) do
         if option.name == name then return { env[name], option.default } end
       end`,
       block,
@@ -248,7 +248,7 @@ Deno.test("help: the built-in list of sensitive files", async () => {
   await using child = await nvim();
   const [list = ""] = help.codeIn("agent-sensitivity");
   const [shown, real] = await child.lua<[unknown, unknown]>(
-    `return { assert(loadstring("return {" .. ... .. "}"))(), require("agent.config").safe_to_write }`,
+    `return { assert(loadstring("return {" .. ... .. "}"))(), require("agent.config.schema").safe_to_write }`,
     list,
   );
   assert.deepEqual(shown, real);

@@ -6,6 +6,7 @@
 ---@field plug? string     name of the <Plug> map
 ---@field args? string     arguments of the sub-command, as the help shows them
 ---@field words? string[]   arguments to complete
+---@field only? string     pattern of the arguments; other text is a message that begins with the name
 ---@field answers? boolean  free text is an argument only while something waits for an answer
 ---@field doc string
 
@@ -15,6 +16,25 @@ return {
   { name = "toggle", plug = "AgentToggle", doc = "Open the chat, or hide it. Hiding does not stop a turn." },
   { name = "new", plug = "AgentNew", doc = "Begin a new conversation." },
   { name = "chats", plug = "AgentChats", doc = "Choose a conversation of this Neovim, and open it." },
+  { name = "sessions", plug = "AgentSessions", doc = "Choose a stored session of this project, and open it." },
+  {
+    name = "resume",
+    plug = "AgentResume",
+    args = "[word]",
+    only = "^%S+$",
+    doc = "Open the newest session, or the newest one with the word in its title.",
+  },
+  { name = "fork", plug = "AgentFork", doc = "Go on with a copy of the session, from the cursor's turn." },
+  { name = "rename", args = '["title"]', only = '^".*%S.*"$', doc = "Give the session another title." },
+  { name = "archive", doc = "Archive the session, or bring it back." },
+  { name = "delete", doc = "Delete the session, after a question." },
+  { name = "search", args = "{words}", doc = "Find words in all sessions of the project." },
+  {
+    name = "export",
+    args = "[file]",
+    only = "^%S+$",
+    doc = "Write the session as markdown or JSON.",
+  },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   { name = "send", plug = "AgentSend", args = "[text]", doc = "Send the text, or what stands in the input." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },

@@ -278,7 +278,10 @@ M.listen(function(batch)
     local done = ANSWERS[update.type] and asked[update.request]
     if done then
       asked[update.request] = nil
-      done(update)
+      -- Later: what is said within a remote call is in :messages, but not on the screen.
+      vim.schedule(function()
+        done(update)
+      end)
     elseif update.type == "host_lost" then
       local waiting_for = asked
       asked = {}

@@ -19,6 +19,9 @@ local function takes(row, words)
   if words == "" or vim.list_contains(row.words or {}, words) then
     return true
   end
+  if row.only and not words:find(row.only) then
+    return false
+  end
   local approval = package.loaded["agent.approval"]
   return row.args ~= nil and not (row.answers and (not approval or approval.count() == 0))
 end
@@ -37,7 +40,8 @@ local function selection(command)
   return label .. "\n```" .. vim.bo.filetype .. "\n" .. table.concat(lines, "\n") .. "\n```"
 end
 
---- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`; a range adds the lines, `!` sends without opening.
+--- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`; a range adds the lines, `!` sends without opening;
+--- to some sub-commands it means something else.
 ---@param command table see nvim_create_user_command
 function M.run(command)
   local agent = require("agent")
@@ -45,7 +49,7 @@ function M.run(command)
   local name, rest = command.args:match("^(%S+)%s*(.*)$")
   local row = name and action(name)
   if row and takes(row, rest) then
-    return agent[row.name](rest ~= "" and rest or nil, { context = context })
+    return agent[row.name](rest ~= "" and rest or nil, { context = context, bang = command.bang })
   end
   if command.args == "" and not context then
     return agent.open()

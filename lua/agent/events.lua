@@ -4,6 +4,7 @@ local M = {}
 --- Names and what their data holds; the help is checked against this.
 M.names = {
   AgentReady = "chat, root, provider, model: an engine took the conversation",
+  AgentSessionChanged = "chat, session, title: the chat has another session, or its title changed",
   AgentTurnStart = "chat",
   AgentTurnDone = "chat, reason, error",
   AgentToolStart = "chat, id, title",

@@ -5,6 +5,7 @@ local health = vim.health
 
 --- Where the supervisor runs now, whatever was wished for.
 local function check_host()
+  health.start("agent: host")
   local host = require("agent.client").host()
   if host == "denops" then
     health.ok("The supervisor runs in denops.vim's server")
@@ -18,8 +19,16 @@ local function check_host()
 end
 
 ---@param config table
-local function check_programs(config)
+---@param report? table
+local function check_programs(config, report)
   health.start("agent: programs")
+  for _, program in ipairs(report and report.programs or {}) do
+    if program.found then
+      health.ok(("%s: %s"):format(program.name, program.found))
+    else
+      health.warn(("%s is not found: the agent's searches need it"):format(program.name))
+    end
+  end
   if vim.fn.has("nvim-0.11") == 1 then
     health.ok("Neovim " .. tostring(vim.version()))
   else
@@ -31,7 +40,6 @@ local function check_programs(config)
   else
     health.error("Deno is not found: " .. deno, { "Install it from https://deno.com, or set the option deno" })
   end
-  check_host()
   if pcall(vim.treesitter.language.add, "markdown") then
     health.ok("The tree-sitter parser for markdown is there")
   else
@@ -39,19 +47,49 @@ local function check_programs(config)
   end
 end
 
-local function check_options()
+--- The language servers of the project's buffers, which the model's tools may ask.
+---@param report table
+local function check_servers(report)
+  health.start("agent: language servers")
+  local roots = vim.split(report.root, ", ", { plain = true, trimempty = true })
+  local buffers = {} ---@type table<string, integer>
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    local path = vim.uv.fs_realpath(vim.api.nvim_buf_get_name(buffer)) or ""
+    local inside = vim.iter(roots):any(function(root)
+      return vim.startswith(path, root .. "/")
+    end)
+    for _, server in ipairs(inside and vim.lsp.get_clients({ bufnr = buffer }) or {}) do
+      buffers[server.name] = (buffers[server.name] or 0) + 1
+    end
+  end
+  local names = vim.tbl_keys(buffers)
+  table.sort(names)
+  for _, name in ipairs(names) do
+    health.ok(("%s is attached to %d %s"):format(name, buffers[name], buffers[name] == 1 and "buffer" or "buffers"))
+  end
+  if #names == 0 then
+    health.info("None is attached to a buffer of the project: the model's tools for symbols find nothing")
+  end
+end
+
+---@param report? table
+local function check_options(report)
   health.start("agent: options")
   local problems = require("agent.config").current_problems()
   for _, problem in ipairs(problems) do
     health.error(problem, { "See :help agent-options" })
   end
-  if #problems == 0 then
+  local patterns = report and report.patterns or {}
+  for _, problem in ipairs(patterns) do
+    health.error("Wrong option " .. problem, { "See :help agent-rule-patterns" })
+  end
+  if #problems == 0 and #patterns == 0 then
     health.ok("No mistakes found")
   end
 end
 
 ---@param report table see HealthReport in protocol/ui.ts
-local function show(report)
+local function show_project(report)
   health.start("agent: supervisor and engine")
   for _, problem in ipairs(report.problems) do
     health.error(problem)
@@ -65,7 +103,19 @@ local function show(report)
   for _, engine in ipairs(report.engines) do
     health.ok("running engine: " .. engine)
   end
-  health.start("agent: sandbox")
+end
+
+---@param heading string
+---@param lines string[]
+local function list(heading, lines)
+  if #lines > 0 then
+    health.info(heading .. "\n" .. table.concat(lines, "\n"))
+  end
+end
+
+---@param report table
+local function show_engine_sandbox(report)
+  health.start("agent: sandbox of the engine")
   if report.sandbox:find("^bubblewrap") then
     health.ok(report.sandbox)
   elseif report.sandbox ~= "" then
@@ -74,8 +124,32 @@ local function show(report)
       "On Linux install bubblewrap.",
     })
   end
-  if #report.grants > 0 then
-    health.info("The engine is started with exactly:\n" .. table.concat(report.grants, "\n"))
+  list("Deno is started with exactly:", report.engine_deno)
+  list("Around it, exactly:", report.engine_sandbox)
+end
+
+local LEVELS = { bubblewrap = "bubblewrap", seatbelt = "Seatbelt (sandbox-exec)" }
+
+---@param commands? table see CommandsReport in protocol/ui.ts
+local function show_commands(commands)
+  health.start("agent: sandbox of commands")
+  if not commands then
+    health.warn("Not known: see the errors of this report")
+    return
+  end
+  if LEVELS[commands.level] then
+    health.ok(LEVELS[commands.level])
+  else
+    health.warn("None: each command asks, whatever the rules say", {
+      "On Linux install bubblewrap; bash is needed too, and the option sandbox must not be off.",
+    })
+  end
+  list("`npm test` in the project's root, without network, is started with exactly:", commands.args)
+  health.start("agent: hidden from commands")
+  list("These folders are empty for commands:", commands.masked_folders)
+  list("These files cannot be read by commands:", commands.masked_files)
+  if #commands.masked_folders == 0 and #commands.masked_files == 0 then
+    health.info("Nothing")
   end
 end
 
@@ -100,14 +174,20 @@ end
 function M.check()
   local options = require("agent.config").get()
   local report, problem = ask(options)
-  check_programs(options)
-  check_options()
   if report then
-    show(report)
+    show_project(report)
+    show_engine_sandbox(report)
+    show_commands(report.commands)
   else
     health.start("agent: supervisor and engine")
     health.error(problem or "The supervisor does not answer", { "Look at :messages", "Try: deno --version" })
   end
+  check_programs(options, report)
+  if report then
+    check_servers(report)
+  end
+  check_host()
+  check_options(report)
 end
 
 return M

@@ -6,11 +6,8 @@ local M = {}
 local function ready()
   require("agent.config").tell()
   require("agent.editor")
-  local approval = require("agent.approval")
-  local chats = require("agent.chat")
-  local chat = chats.get()
-  chat.on_tab = approval.focus
-  return chats
+  require("agent.chat.chat").on_tab = require("agent.approval").focus
+  return require("agent.chat")
 end
 
 --- Sets options; see |agent-options|. Not needed for the defaults.
@@ -71,6 +68,59 @@ function M.chats()
       vim.schedule(M.open)
     end
   end)
+end
+
+--- Lists the stored sessions of the project; the chosen one is opened.
+function M.sessions()
+  require("agent.sessions").choose(ready(), false)
+end
+
+--- Opens the newest session of the project, or the newest one with this word in its title.
+---@param word? string
+function M.resume(word)
+  vim.validate("word", word, "string", true)
+  require("agent.sessions").resume(ready(), word)
+end
+
+--- Goes on with a copy of the session; at a message of yours in the transcript from before it, to say it anew.
+function M.fork()
+  require("agent.sessions").fork(ready())
+end
+
+--- Gives the session another title, or asks for it.
+---@param title? string the command's comes in quotes
+function M.rename(title)
+  vim.validate("title", title, "string", true)
+  require("agent.sessions").rename(ready(), title and title:match('^"(.*)"$') or title)
+end
+
+--- Archives the session, or brings it back from there.
+function M.archive()
+  require("agent.sessions").archive(ready())
+end
+
+--- Deletes the session, after a question.
+function M.delete()
+  require("agent.sessions").delete(ready())
+end
+
+--- Finds words in all sessions of the project: a quickfix list, with `bang` a list to choose from.
+---@param words? string
+---@param extra? { bang?: boolean }
+function M.search(words, extra)
+  vim.validate("words", words, "string", true)
+  if not words or vim.trim(words) == "" then
+    return vim.notify("agent: search needs words", vim.log.levels.ERROR)
+  end
+  require("agent.sessions").search(ready(), words, extra ~= nil and extra.bang == true)
+end
+
+--- Writes the session to a file, as JSON if the name ends so, else as markdown; without a file into a new buffer.
+---@param file? string
+---@param extra? { bang?: boolean } to overwrite
+function M.export(file, extra)
+  vim.validate("file", file, "string", true)
+  require("agent.sessions").export(ready(), file, extra ~= nil and extra.bang == true)
 end
 
 --- Stops the turn of the current conversation at once.
@@ -141,13 +191,15 @@ end
 ---@param action table
 ---@param show fun(update: table)
 local function ask(chat, action, show)
-  action = vim.tbl_extend("error", action, { chat = chat.id }, chat:place())
-  require("agent.client").ask(action, function(update, problem)
+  action = vim.tbl_extend("error", action, { chat = chat.id, session = chat.timeline.session }, chat:place())
+  -- Later: nothing more comes from the supervisor before its message has been taken.
+  local done = vim.schedule_wrap(function(update, problem)
     if not update then
       return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
     end
     show(update)
   end)
+  require("agent.client").ask(action, done)
 end
 
 --- Lists the rules in force; choosing one removes it.

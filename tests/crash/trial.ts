@@ -128,16 +128,19 @@ export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
   await using nvim = await stage.neovim();
   await nvim.command("Agent change everything");
   await pause(at);
-  const pid = await stage.pid(victim, nvim);
-  if (pid !== undefined) kill(pid);
+  // At the very beginning it may not have been started yet.
+  kill(await waitUntil(`the ${victim}`, () => stage.pid(victim, nvim)));
   const lost: string[] = [];
   if (victim === "Neovim") {
     await waitForNone([stage.state.root, stage.project.root], 10_000);
     await using next = await stage.neovim();
     await next.command("Agent resume");
+    // Killed before the first message was stored there is nothing to go on with.
+    await next.waitForScreen(/change everything|Scripted title|no sessions yet/, { timeout: 30_000 });
     lost.push(...await goOn(stage, next));
   } else {
-    await nvim.waitForScreen("· ready", { timeout: 30_000 });
+    await nvim.waitForScreen("SIGKILL", { timeout: 30_000 });
+    await nvim.waitForScreen("· ready");
     lost.push(...await goOn(stage, nvim));
   }
   lost.push(...await wrongFiles(stage));

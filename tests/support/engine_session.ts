@@ -35,12 +35,15 @@ export interface RunningEngine extends AsyncDisposable {
   readonly session: Session;
   readonly server: ModelServer;
   readonly project: Scratch;
+  readonly database: Database;
   /** Everything that was published, in order. */
   readonly events: readonly AgentEvent[];
   readonly store: SqliteStore;
   readonly asked: readonly ApprovalRequest[];
   prompt(text: string): Promise<TurnEnd>;
   messages(): readonly Message[];
+  /** The log as it is in the store. */
+  stored(): readonly AgentEvent[];
   /** The results of tools that the model was given. */
   results(): readonly string[];
 }
@@ -51,7 +54,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const project = stack.use(await scratch(files));
   const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY] }));
   const config = engineConfig(server.url, wire, options.config);
-  const store = new SqliteStore(Database.inMemory());
+  const database = stack.use(Database.inMemory());
+  const store = new SqliteStore(database);
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
   const session = new Session("s1", [project.root], {
@@ -77,10 +81,12 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     session,
     server,
     project,
+    database,
     events,
     store,
     asked,
     messages,
+    stored: () => store.events("s1").map(({ event }) => event),
     prompt: (text) => session.prompt(text),
     results: () => messages().flatMap((message) => message.role === "tool" ? [message.text] : []),
     async [Symbol.asyncDispose]() {

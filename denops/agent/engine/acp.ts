@@ -35,6 +35,7 @@ import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { acpSearch } from "./acp_search.ts";
+import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
 import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./acp_updates.ts";
 import type { TurnEnd } from "./agent/loop.ts";
@@ -85,9 +86,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       },
       publish: (event) => sender.send(event),
     });
-    if (options.notice !== undefined) {
-      sender.send({ type: "notice", severity: "warning", text: options.notice });
-    }
+    const text = options.notice;
+    // After the answer: until then the client does not know whose notice it would be.
+    if (text !== undefined) setTimeout(() => sender.send({ type: "notice", severity: "warning", text }), 0);
     return { session, sender };
   });
 
@@ -101,7 +102,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
         agentCapabilities: {
           promptCapabilities: { embeddedContext: true },
           loadSession: true,
-          sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
+          sessionCapabilities: { list: {}, resume: {}, delete: {}, close: {}, additionalDirectories: {} },
           _meta: { [META]: { extensions: EXTENSIONS } },
         },
         authMethods: [],
@@ -120,7 +121,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
-  const answers: Answers = { ...open.answers(() => can) };
+  const answers: Answers = { ...sessionAnswers(options.archive, open, () => can) };
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }
 

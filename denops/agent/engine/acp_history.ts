@@ -9,6 +9,15 @@ import type { Store, StoredEvent } from "./core/ports.ts";
 /** What a screen is not drawn from. */
 const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;
 
+/** As `history`, without the texts of diffs: a screen shows their counts. */
+export function outline(...args: Parameters<typeof history>): readonly HistoryEntry[] {
+  return history(...args).map((entry) => {
+    if (entry.type !== "update" || !Array.isArray(entry.update.content)) return entry;
+    const content = entry.update.content.filter((part) => !isRecord(part) || part.type !== "diff");
+    return { ...entry, update: { ...entry.update, content } };
+  });
+}
+
 /** Turns `first` to `last`, oldest first. */
 export function history(
   store: Store,

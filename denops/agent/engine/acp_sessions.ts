@@ -7,8 +7,7 @@ import {
   type SessionInfo,
 } from "@agentclientprotocol/sdk";
 import type { HistoryEntry } from "../protocol/requests.ts";
-import { history, pageOf } from "./acp_history.ts";
-import type { Answers } from "./acp_requests.ts";
+import { history } from "./acp_history.ts";
 import type { ClientAbilities, UpdateSender } from "./acp_updates.ts";
 import { messageOf, ToolError } from "./core/errors.ts";
 import type { Store } from "./core/ports.ts";
@@ -160,25 +159,23 @@ export class AcpSessions {
     return page.length < PAGE || last === undefined ? { sessions } : { sessions, nextCursor: cursorOf(last) };
   }
 
-  /** The answers to `_agent/session_*`. */
-  answers(can: () => ClientAbilities): Answers {
-    const { store, sessions, locks } = this.#archive;
-    return {
-      session_list: async ({ archived }) => {
-        const elsewhere = await locks.openElsewhere();
-        return {
-          sessions: sessions.list(archived).map(({ id, title, created, updated, turns, files, tokens }) => ({
-            ...{ sessionId: id, title, created, updated, archived, turns, files, tokens },
-            open: elsewhere.has(id),
-          })),
-        };
-      },
-      session_history: ({ sessionId, before, turns }) => {
-        const page = pageOf(sessions.get(sessionId).turns, before, turns);
-        const entries = [...history(store, sessionId, page, can())];
-        return Promise.resolve({ entries, ...(page.before === undefined ? {} : { before: page.before }) });
-      },
-    };
+  /** Shows a new title where the conversation is open here. */
+  tellTitle(id: string, title: string): void {
+    this.#open.get(id)?.sender.send({ type: "title", title });
+  }
+
+  /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
+  async remove(id: string): Promise<void> {
+    await this.close(id);
+    const { locks, sessions } = this.#archive;
+    if (!await locks.take(id)) {
+      throw new RequestError(-32603, "This conversation is open in another Neovim. Close it there.");
+    }
+    try {
+      sessions.remove(id);
+    } finally {
+      await locks.free(id);
+    }
   }
 }
 
@@ -194,6 +191,10 @@ export function serveSessions(app: AgentApp, open: AcpSessions, can: () => Clien
     })
     .onRequest(session.resume, async ({ params, client }) => {
       await open.resume(client, params.sessionId, params.cwd, params.additionalDirectories ?? []);
+      return {};
+    })
+    .onRequest(session.delete, async ({ params }) => {
+      await open.remove(params.sessionId);
       return {};
     })
     .onRequest(session.close, async ({ params }) => {

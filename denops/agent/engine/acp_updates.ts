@@ -124,7 +124,11 @@ export class Updates {
       case "notice":
         return this.#notice(event.severity, event.text);
       case "title":
-        return { sessionUpdate: "session_info_update", title: event.title };
+        return {
+          sessionUpdate: "session_info_update",
+          title: event.title,
+          ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
+        };
       case "turn_started":
       case "turn_done":
       case "turn_failed":

@@ -8,11 +8,13 @@ import { EngineConfig, firstProblem } from "../protocol/config.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp.ts";
 import { buildSystemPrompt } from "./context/build.ts";
+import { messageOf } from "./core/errors.ts";
 import { createModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
+import { removeUnnamed } from "./store/unnamed.ts";
 import { TOOLS } from "./tools/registry.ts";
 
 /** Clients other than agent.nvim configure the engine by this variable, as JSON. */
@@ -35,15 +37,24 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** What is wrong with the state folder is the user's to mend: one line, and the end. */
+function openDatabase(state: string | undefined): Opened {
+  try {
+    return state === undefined ? { database: Database.inMemory() } : Database.openIn(state);
+  } catch (error) {
+    console.error(messageOf(error));
+    Deno.exit(1);
+  }
+}
+
 const state = Deno.args[0]?.startsWith("--state=") ? Deno.args[0].slice("--state=".length) : undefined;
 const named = state === undefined ? Deno.args : Deno.args.slice(1);
 const folders = named.length > 0 ? named : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
-const { database, notice }: Opened = state === undefined
-  ? { database: Database.inMemory() }
-  : Database.openIn(state);
+const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database);
 await store.writes.sweep();
+removeUnnamed(database).catch(() => {});
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {

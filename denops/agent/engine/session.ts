@@ -16,6 +16,7 @@ import { WriteChecks } from "./agent/write_checks.ts";
 import { Recorder } from "./checkpoint/recorder.ts";
 import { TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
+import { firstTitle } from "./core/title.ts";
 import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
@@ -188,8 +189,8 @@ export class Session {
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     this.#emit({ type: "turn_started", text });
-    const title = store.session(this.id)?.title;
-    if (store.turn(this.id) === 1 && title !== undefined) this.#emit({ type: "title", title });
+    const title = store.session(this.id)?.title ?? "";
+    this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
   }
 
   /** A conversation with a call that has no result, or a question without an answer, is never sent. */
@@ -257,7 +258,8 @@ export class Session {
 
   async #title(question: string, answer: string): Promise<void> {
     const { model, store, config } = this.#ports;
-    const known = store.session(this.id)?.title ?? "";
+    // One that the user has given meanwhile stays.
+    const known = firstTitle(this.#history[0]?.text ?? "");
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
     const { title, usage } = await askTitle(model, { question, answer }, signal);
     if (usage !== undefined) {

@@ -286,3 +286,38 @@ Deno.test("whatever a model does and whenever it is cancelled, the next request 
     { numRuns: 60 },
   );
 });
+
+for (const at of ["turn_started", "token", "tool_start", "tool_running", "tool_done", "plan"] as const) {
+  Deno.test(`a state folder that cannot be written from ${at} on: one line, nothing shown that is not stored`, async () => {
+    let broken = false;
+    await using engine: RunningEngine = await startEngine({
+      files: FILES,
+      script:
+        `say I look.\n${read}\n${read}\ncall update_plan {"steps": [{"step": "One", "status": "pending"}]}` +
+        "\n---\nsay Done",
+      publish(event) {
+        if (event.type !== at || broken) return;
+        broken = true;
+        engine.database.get("PRAGMA query_only = ON");
+      },
+    });
+    const end = await engine.prompt("Go");
+    assert.ok(end.type === "failed");
+    assert.match(
+      end.error.message,
+      /^Cannot save the conversation: attempt to write a readonly database\. Free/,
+    );
+    const shown = engine.events.length;
+    const again = await engine.prompt("Still");
+    assert.ok(again.type === "failed");
+    assert.equal(engine.events.length, shown);
+    const kinds = (events: readonly AgentEvent[]) =>
+      events.map(({ type }) => type).filter((type) => type !== "tool_writing" && type !== "title");
+    assert.deepEqual(kinds(engine.stored()), kinds(engine.events));
+    engine.database.get("PRAGMA query_only = OFF");
+    engine.server.play("expect Go on\nsay Here I am");
+    assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+    assert.deepEqual(engine.server.problems, []);
+    assert.equal(engine.stored().filter(({ type }) => type === "turn_done").length, 2);
+  });
+}

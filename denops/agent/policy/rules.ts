@@ -109,6 +109,11 @@ export function fileRules(
   };
 }
 
+/** Globs of all that commands do not see: a command reads without asking. */
+export function hiddenFiles({ deny_read, read_rules }: FileRules): string[] {
+  return [...deny_read, ...read_rules.deny, ...read_rules.ask];
+}
+
 /** The verdict of the rules on a file, and the rule that gave it; undefined if none speaks of it. */
 export function fileRule(
   rules: readonly Rule[],

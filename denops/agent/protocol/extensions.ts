@@ -99,7 +99,10 @@ export const InitializeMeta = z.object({
 });
 export type InitializeMeta = z.infer<typeof InitializeMeta>;
 
-/** `_meta["agent.nvim"]` of a stored user message: the turn that it began, and when (milliseconds since 1970). */
+/**
+ * `_meta["agent.nvim"]` of a stored user message, and of the session_info_update with which a turn begins: the turn's
+ * number, from 1 within the session, and when it began (milliseconds since 1970).
+ */
 export const TurnMeta = z.object({ turn: z.int(), time: z.number() });
 export type TurnMeta = z.infer<typeof TurnMeta>;
 

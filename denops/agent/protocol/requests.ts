@@ -130,7 +130,10 @@ export const REQUESTS = {
     params: z.object({ archived: z.boolean() }),
     result: z.object({ sessions: z.array(SessionRow) }),
   },
-  /** The newest turns before the cursor, oldest first; `before` is the cursor for what is older still. */
+  /**
+   * The newest turns before the cursor, oldest first; `before` is the cursor for what is older still. Each text and
+   * each call is one update, and a call's diff has counts only.
+   */
   session_history: {
     params: z.object({ sessionId, before: z.int().optional(), turns: z.int().min(1).max(200) }),
     result: z.object({ entries: z.array(HistoryEntry), before: z.int().optional() }),

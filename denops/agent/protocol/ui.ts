@@ -8,20 +8,25 @@ import { REQUEST_NAMES } from "./requests.ts";
 /** A chat is one conversation on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
 const request = z.int().min(1);
+/** A stored session that the chat is to go on with; without it a new one begins. */
+const session = z.string().min(1).optional();
 /** Folder of the current file, and the working folder: from these the project is found. */
 const place = { folder: z.string(), cwd: z.string(), root: z.string().optional() };
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
   /** Starts the engine of the project that `folder` is in, without a prompt. */
-  z.object({ type: z.literal("warm"), chat, folder: z.string(), root: z.string().optional() }),
+  z.object({ type: z.literal("warm"), chat, folder: z.string(), root: z.string().optional(), session }),
   z.object({
     type: z.literal("prompt"),
     chat,
     ...place,
+    session,
     text: z.string().min(1),
   }),
   z.object({ type: z.literal("cancel"), chat }),
+  /** The chat is gone from the screen, and with it what runs in it. */
+  z.object({ type: z.literal("close"), chat }),
   z.object({
     type: z.literal("answer"),
     request,
@@ -44,10 +49,10 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** Without an answer the user has declined to give one. */
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
-  z.object({ type: z.literal("rules"), request, chat, ...place }),
+  z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
-  z.object({ type: z.literal("log"), request, chat, ...place }),
-  z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), ...place }),
+  z.object({ type: z.literal("log"), request, chat, session, ...place }),
+  z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),
   /** A request of requests.ts, answered by an `engine_answer`. */
   z.object({
     type: z.literal("engine_request"),
@@ -103,6 +108,11 @@ export type Update =
     readonly steps: readonly { readonly step: string; readonly status: string }[];
   }
   | { readonly type: "turn_started"; readonly chat: number }
+  /** The engine has stored the message that began this turn, counted from 1 within the session. */
+  | { readonly type: "turn"; readonly chat: number; readonly turn: number }
+  /** A message of the user's, in a stored part of a conversation. */
+  | { readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number }
+  | { readonly type: "title"; readonly chat: number; readonly title: string }
   | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }
   /** Messages that a stop took back before they were sent. */
   | { readonly type: "unsent"; readonly chat: number; readonly texts: readonly string[] }
@@ -125,6 +135,7 @@ export type Update =
   | {
     readonly type: "ready";
     readonly chat: number;
+    readonly session: string;
     readonly root: string;
     readonly provider: string;
     readonly model: string;
@@ -148,7 +159,10 @@ export type Update =
     readonly tools: readonly { readonly name: string; readonly on: boolean }[];
   }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
-  /** Exactly one of `result` (see requests.ts) and `error`, which is one line. */
+  /**
+   * Exactly one of `result` (see requests.ts) and `error`, which is one line. Of session_history the result has
+   * `updates` instead of `entries`: what the screen would have been told.
+   */
   | {
     readonly type: "engine_answer";
     readonly request: number;
@@ -229,8 +243,26 @@ export interface HealthReport {
   readonly provider: string;
   readonly model: string;
   readonly key: string;
+  /** What holds the engine, in words. */
   readonly sandbox: string;
-  readonly grants: readonly string[];
+  /** Arguments exactly as passed: of bubblewrap up to the program, empty without it; then Deno and its own. */
+  readonly engine_sandbox: readonly string[];
+  readonly engine_deno: readonly string[];
+  readonly commands?: CommandsReport;
+  /** What is wrong, one line each. */
   readonly problems: readonly string[];
+  /** Patterns of the options that are none. */
+  readonly patterns: readonly string[];
+  /** ripgrep and git; `found` is absent where one is missing. */
+  readonly programs: readonly { readonly name: string; readonly found?: string }[];
   readonly engines: readonly string[];
+}
+
+export interface CommandsReport {
+  readonly level: string;
+  /** The sandbox's program and arguments for a command in the project's root without network. */
+  readonly args: readonly string[];
+  /** Folders and files that commands find empty. */
+  readonly masked_folders: readonly string[];
+  readonly masked_files: readonly string[];
 }

@@ -1,7 +1,7 @@
 /** ACP version 1 updates of any agent → updates for the screen. Pure. */
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { z } from "zod";
-import { ours, ToolMeta } from "../protocol/extensions.ts";
+import { ours, ToolMeta, TurnMeta } from "../protocol/extensions.ts";
 import type { FileDiff, ToolUpdate, Update } from "../protocol/ui.ts";
 import { visible } from "./visible.ts";
 
@@ -27,7 +27,7 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
       return [toolUpdate(chat, update)];
     case "plan": {
       const steps = update.entries.map(({ content, status }) => ({
-        step: visible(content).replaceAll("\n", " "),
+        step: oneLine(content),
         status,
       }));
       return [{ type: "plan", chat, steps }];
@@ -43,9 +43,22 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
       const text = [update.title, update.description ?? ""].filter((part) => part !== "").join(" ");
       return [{ type: "notice", chat, severity, text: visible(text) }];
     }
+    case "session_info_update": {
+      const turn = ours(TurnMeta, update._meta)?.turn;
+      const title = typeof update.title === "string" ? oneLine(update.title) : undefined;
+      return [
+        ...turn === undefined ? [] : [{ type: "turn", chat, turn } as const],
+        ...title === undefined ? [] : [{ type: "title", chat, title } as const],
+      ];
+    }
     default:
+      // A message of the user's is on the screen before an agent says it.
       return [];
   }
+}
+
+function oneLine(text: string): string {
+  return visible(text).replaceAll("\n", " ");
 }
 
 /** Agents may leave anything out, and may update a call that they never announced. */
@@ -57,7 +70,7 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
     type: "tool",
     chat,
     id: call.toolCallId,
-    ...(call.title ? { title: visible(call.title).replaceAll("\n", " ") } : {}),
+    ...(call.title ? { title: oneLine(call.title) } : {}),
     ...(call.status ? { status: call.status } : {}),
     ...(call.kind ? { kind: call.kind } : {}),
     ...(path === undefined ? {} : { path }),

@@ -1,56 +1,85 @@
-/** Every approval, automatic ones too, with the rule that gave it: `:Agent log`. */
-import { join } from "node:path";
+/** Every approval, automatic ones too, with the rule that gave it: `:Agent log`. Several Neovims write one log. */
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { visible } from "./visible.ts";
 
-export interface LoggedApproval {
-  readonly time: string;
-  readonly root: string;
+const Entry = z.object({
+  time: z.string(),
+  root: z.string(),
   /** What was asked: "write .env", "npm test". */
-  readonly title: string;
+  title: z.string(),
   /** "allowed", "rejected", "cancelled", "denied" and how. */
-  readonly answer: string;
-  readonly rule: string;
-}
+  answer: z.string(),
+  rule: z.string(),
+});
+export type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 
-/** Entries that are kept in the file; the older half goes when it is full. */
-const MOST_ENTRIES = 2_000;
+/** Entries that are shown. */
+const MOST_SHOWN = 2_000;
+
+/** Bytes of the file at which a new one is begun; the one before is kept. */
+const LARGEST = 1_000_000;
 
 export class ApprovalLog {
   readonly #path: string;
+  readonly #older: string;
+  readonly #largest: number;
   #order: Promise<unknown> = Promise.resolve();
-  #since = 0;
 
   /** @param stateDir outside of what any engine may write */
-  constructor(stateDir: string) {
+  constructor(stateDir: string, largest: number = LARGEST) {
     this.#path = join(stateDir, "approvals.jsonl");
+    this.#older = join(stateDir, "approvals.1.jsonl");
+    this.#largest = largest;
   }
 
   add(entry: Omit<LoggedApproval, "time">): void {
     const line = JSON.stringify({ time: new Date().toISOString(), ...entry }) + "\n";
     this.#order = this.#order.then(async () => {
-      await Deno.mkdir(join(this.#path, ".."), { recursive: true });
+      await Deno.mkdir(dirname(this.#path), { recursive: true });
+      if (await this.#isFull()) await this.#rotate();
       await Deno.writeTextFile(this.#path, line, { append: true, mode: 0o600 });
-      if (++this.#since % 100 === 0) await this.#trim();
     }).catch(() => {}); // A log that cannot be written must not stop the work.
   }
 
   /** Newest last. */
   async entries(): Promise<readonly LoggedApproval[]> {
     await this.#order;
-    const text = await Deno.readTextFile(this.#path).catch(() => "");
-    return text.split("\n").filter((line) => line !== "").flatMap((line) => {
-      try {
-        const entry: LoggedApproval = JSON.parse(line);
-        return [entry];
-      } catch {
-        return [];
-      }
-    });
+    const texts = await Promise.all(
+      [this.#older, this.#path].map((path) => Deno.readTextFile(path).catch(() => "")),
+    );
+    return texts.join("").split("\n").flatMap((line) => entryOf(line) ?? []);
   }
 
-  async #trim(): Promise<void> {
-    const lines = (await Deno.readTextFile(this.#path)).split("\n");
-    if (lines.length > MOST_ENTRIES) {
-      await Deno.writeTextFile(this.#path, lines.slice(-MOST_ENTRIES / 2).join("\n"));
-    }
+  async #isFull(): Promise<boolean> {
+    const info = await Deno.stat(this.#path).catch(() => undefined);
+    return (info?.size ?? 0) >= this.#largest;
+  }
+
+  /** Under a lock: of two that find the file full, the second would put the new one in the place of the old. */
+  async #rotate(): Promise<void> {
+    using lock = await Deno.open(`${this.#path}.lock`, { create: true, write: true, mode: 0o600 });
+    await lock.lock(true);
+    if (await this.#isFull()) await Deno.rename(this.#path, this.#older);
+  }
+}
+
+/** One line each, the newest last; where there are too many the first line says so. */
+export function logLines(entries: readonly LoggedApproval[], most: number = MOST_SHOWN): readonly string[] {
+  const left = entries.length - most;
+  const note = left > 0 ? [`[the last ${most}; ${left} older ones are not shown]`] : [];
+  const lines = entries.slice(-most).map(({ time, title, answer, rule }) =>
+    `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${rule})`
+  );
+  // An edited command may have several lines.
+  return [...note, ...lines.map((line) => visible(line).replace(/\s*\n\s*/g, " ⏎ "))];
+}
+
+/** Undefined for what a crash has left half written. */
+function entryOf(line: string): LoggedApproval | undefined {
+  try {
+    return Entry.parse(JSON.parse(line));
+  } catch {
+    return undefined;
   }
 }

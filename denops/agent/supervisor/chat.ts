@@ -11,8 +11,8 @@ export interface ChatSession {
 
 export interface ChatPorts {
   push(update: Update): void;
-  /** The chat's engine and session, started if need be. @throws {Error} one line. */
-  connect(): Promise<ChatSession>;
+  /** The chat's engine and session: the stored one, else a new one. @throws {Error} one line. */
+  connect(stored: string | undefined): Promise<ChatSession>;
   /** The turn is over: nothing of it waits any longer. */
   settle(): void;
 }
@@ -34,6 +34,8 @@ export class Chat {
   /** Of a turn that has ended on screen: until its engine has ended it too. */
   #ending: Promise<void> | undefined;
   #session: ChatSession | undefined;
+  /** What the chat goes on with when it has no session. */
+  #stored: string | undefined;
   #connecting: Promise<ChatSession> | undefined;
 
   constructor(id: number, ports: ChatPorts) {
@@ -50,10 +52,20 @@ export class Chat {
     return this.#ending === undefined;
   }
 
+  /** The engine that has the session open. */
+  get engine(): Engine | undefined {
+    return this.#session?.engine;
+  }
+
+  /** The chat shows this stored session: the next message goes on with it. */
+  resume(stored: string | undefined): void {
+    this.#stored = stored ?? this.#stored;
+  }
+
   /** The session of this chat, begun if need be. @throws {Error} one line */
   async session(): Promise<ChatSession> {
     if (this.#session !== undefined) return this.#session;
-    this.#connecting ??= this.#ports.connect()
+    this.#connecting ??= this.#ports.connect(this.#stored)
       .then((session) => this.#session = session)
       .finally(() => this.#connecting = undefined);
     return await this.#connecting;
@@ -74,9 +86,10 @@ export class Chat {
     this.#ports.settle();
   }
 
-  /** The engine is gone, and with it what it knew of this conversation. A turn that runs says so at its end. */
+  /** The engine is gone; what it has stored is not. A turn that runs says so at its end. */
   forget(engine: Engine, how: string): void {
     if (this.#session?.engine !== engine) return;
+    this.#stored = this.#session.sessionId;
     this.#session = undefined;
     if (this.#running && this.listens) return;
     this.#ports.push({ type: "notice", chat: this.id, severity: "error", text: visible(engineGone(how)) });
@@ -157,5 +170,5 @@ export class Chat {
 }
 
 function engineGone(how: string): string {
-  return `The engine stopped (${how}). What it knew of this conversation is gone; the next message starts a new one.`;
+  return `The engine stopped (${how}). The next message goes on from what is stored.`;
 }

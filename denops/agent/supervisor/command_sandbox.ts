@@ -100,28 +100,3 @@ function mask(places: CommandPlaces, chosen: (path: string) => boolean): readonl
     ...places.maskedFiles.filter(chosen).flatMap((path) => ["--ro-bind", "/dev/null", path]),
   ];
 }
-
-/**
- * The same for macOS, as a profile of sandbox-exec. Later rules win.
- * Source: the profiles in /System/Library/Sandbox/Profiles and `man sandbox-exec`.
- */
-export function seatbeltProfile(places: CommandPlaces, git: Pick<GitGuard, "bound" | "guarded">): string {
-  const quoted = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
-  const subpaths = (paths: readonly string[]) => paths.map((path) => `(subpath ${quoted(path)})`).join(" ");
-  const masked = [...places.maskedFolders, ...places.maskedFiles];
-  return [
-    "(version 1)",
-    "(allow default)",
-    places.network ? "" : "(deny network*)",
-    // Sockets of other programs stay out of reach, network or not.
-    "(deny network-outbound (remote unix-socket))",
-    "(deny file-write*)",
-    `(allow file-write* ${
-      subpaths([...places.roots, ...places.writable])
-    } (subpath "/dev") (subpath "/private/tmp") (regex #"^/private/var/folders/"))`,
-    git.guarded.length === 0 ? "" : `(deny file-write* ${subpaths(git.guarded)})`,
-    // Renaming the folder would take its guarded parts along.
-    ...git.bound.map((path) => `(deny file-write-unlink (literal ${quoted(path)}))`),
-    masked.length === 0 ? "" : `(deny file-read* file-write* ${subpaths(masked)})`,
-  ].filter((line) => line !== "").join("\n");
-}

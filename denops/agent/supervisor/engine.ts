@@ -7,11 +7,11 @@ import {
   methods,
   ndJsonStream,
   type PromptResponse,
+  RequestError,
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionNotification,
 } from "@agentclientprotocol/sdk";
-import { constants } from "node:os";
 import { Arrival } from "./arrival.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import {
@@ -42,12 +42,13 @@ import {
 import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
 import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
 import { VERSION } from "../protocol/version.ts";
+import { endOf, pauseForEnd } from "./process_end.ts";
 import type { Terminals } from "./terminals.ts";
 
-/** Bytes of stderr that are kept for a message. */
-const STDERR_KEPT = 4_000;
 /** An engine that has not answered `initialize` by then is not going to. */
 const START_MS = 20_000;
+/** The protocol's "resource not found". */
+const NOT_FOUND = -32002;
 
 export interface EngineCommand {
   readonly program: string;
@@ -129,13 +130,42 @@ export class Engine implements AsyncDisposable {
 
   /** @param roots the project's folder first */
   async newSession([cwd = "", ...additionalDirectories]: readonly string[]): Promise<string> {
-    try {
+    return await this.#begin(async () => {
       const { sessionId } = await this.#connection.agent.request(methods.agent.session.new, {
         cwd,
         additionalDirectories,
         mcpServers: [],
       });
       return sessionId;
+    });
+  }
+
+  /**
+   * Goes on with a stored session; false if it is not stored (any longer).
+   * @param roots the project's folder first
+   * @throws {RequestError} one line
+   */
+  async resumeSession(
+    sessionId: string,
+    [cwd = "", ...additionalDirectories]: readonly string[],
+  ): Promise<boolean> {
+    return await this.#begin(async () => {
+      await this.#connection.agent.request(methods.agent.session.resume, {
+        sessionId,
+        cwd,
+        additionalDirectories,
+        mcpServers: [],
+      });
+      return true;
+    }).catch((error) => {
+      if (error instanceof RequestError && error.code === NOT_FOUND) return false;
+      throw error;
+    });
+  }
+
+  async #begin<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask();
     } catch (error) {
       // How the process ended says more than the closed pipe.
       if (!this.#connection.signal.aborted) throw error;
@@ -249,28 +279,6 @@ function clientApp(events: EngineEvents, arrival: Arrival) {
     });
 }
 
-async function endOf(process: Deno.ChildProcess): Promise<string> {
-  let said = "";
-  const decoder = new TextDecoder();
-  const reading = (async () => {
-    for await (const bytes of process.stderr) {
-      said = (said + decoder.decode(bytes, { stream: true })).slice(-STDERR_KEPT);
-    }
-  })().catch(() => {});
-  const status = await process.status;
-  await reading;
-  const signal = status.signal ?? signalOf(status.code);
-  const how = signal === undefined ? `exit code ${status.code}` : `signal ${signal}`;
-  const lines = said.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  const telling = lines.find((line) => /error|cannot|can't|denied|not found/i.test(line)) ?? lines.at(-1);
-  return telling === undefined ? how : `${how}: ${telling.slice(0, 300)}`;
-}
-
-/** bubblewrap, like a shell, ends with 128 and the number of the signal that ended its child. */
-function signalOf(code: number): string | undefined {
-  return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
-}
-
 function timeout(milliseconds: number): Promise<never> {
   return new Promise((_, reject) => {
     const timer = setTimeout(
@@ -279,9 +287,4 @@ function timeout(milliseconds: number): Promise<never> {
     );
     Deno.unrefTimer(timer);
   });
-}
-
-/** The moment in which a dying process is reaped. */
-function pauseForEnd(): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(() => resolve(undefined), 200));
 }

@@ -1,10 +1,16 @@
 /** What `:checkhealth agent` shows of this side: found, not guessed. */
+import { fileRules, hiddenFiles, patternProblems } from "../policy/rules.ts";
 import type { UserConfig } from "../protocol/config.ts";
-import type { HealthReport } from "../protocol/ui.ts";
-import { patternProblems } from "../policy/rules.ts";
-import { launchCommand } from "./launch.ts";
+import type { CommandsReport, HealthReport } from "../protocol/ui.ts";
+import { type Launch, launchCommand } from "./launch.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import { findRoot, otherRoots, type RootQuery } from "./root.ts";
+import { RuleBook } from "./rule_book.ts";
+import { findProgram } from "./sandbox.ts";
+import { commandLevel, commandPlaces, specifyCommand } from "./shell.ts";
+
+/** Rules of this Neovim's conversations are not looked at. */
+const NO_CHAT = 0;
 
 /** @param config the options, or what is wrong with them */
 export async function healthReport(
@@ -19,20 +25,25 @@ export async function healthReport(
     return undefined;
   };
   const user = typeof config === "string" ? note(`Wrong option: ${config}.`) : config;
-  if (user !== undefined) problems.push(...patternProblems(user).map((problem) => `Wrong option ${problem}`));
   const home = world.env("HOME");
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined
     ? undefined
     : await otherRoots(user.roots, root, home).catch(note);
+  const roots = root === undefined ? [] : [root, ...others ?? []];
+  const patterns = user === undefined ? [] : patternProblems(user);
   const engine = user === undefined ? undefined : await engineConfig(user, world).catch(note);
-  const launch = user === undefined || root === undefined || engine === undefined || others === undefined
-    ? undefined
-    : await launchCommand([root, ...others], engine, user, () => {}).catch(note);
+  const usable = user !== undefined && others !== undefined;
+  const launch = usable && engine !== undefined
+    ? await launchCommand(roots, engine, user, () => {}).catch(note)
+    : undefined;
+  const commands = usable && patterns.length === 0
+    ? await commandsReport(user, roots).catch(note)
+    : undefined;
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
     address: engine?.provider.base_url ?? "",
-    root: [...(root === undefined ? [] : [root]), ...(others ?? [])].join(", "),
+    root: roots.join(", "),
     provider: engine?.provider.name ?? "",
     model: engine?.model ?? "",
     // Found or not; the key itself is never shown.
@@ -42,8 +53,45 @@ export async function healthReport(
       ? "none needed"
       : `from ${engine.provider.key_source}`,
     sandbox: launch?.sandbox ?? "",
-    grants: launch === undefined ? [] : [launch.program, ...launch.args],
+    ...engineArguments(launch),
+    ...(commands === undefined ? {} : { commands }),
     problems,
+    patterns,
+    programs: await Promise.all([version("ripgrep", "rg"), version("git", "git")]),
     engines,
   };
+}
+
+function engineArguments(launch: Launch | undefined): Pick<HealthReport, "engine_sandbox" | "engine_deno"> {
+  if (launch === undefined) return { engine_sandbox: [], engine_deno: [] };
+  const all = [launch.program, ...launch.args];
+  // Without bubblewrap Deno itself is the program.
+  const end = launch.args[0] === "run" ? 0 : all.indexOf("--") + 1;
+  return { engine_sandbox: all.slice(0, end), engine_deno: all.slice(end) };
+}
+
+/** What `npm test` in the project's root would be started with. @throws {Error} if its rules cannot be read */
+async function commandsReport(user: UserConfig, roots: readonly string[]): Promise<CommandsReport> {
+  const [root = ""] = roots;
+  const rules = await RuleBook.open(user.state_dir, root, user.rules);
+  const options = { ...user, deny_read: hiddenFiles(fileRules(user, rules.rules(NO_CHAT))) };
+  const input = { command: "npm test", cwd: root, timeout: 120, network: false, background: false };
+  const level = await commandLevel(user);
+  const spec = await specifyCommand(input, roots, options);
+  const places = await commandPlaces(input, roots, options);
+  return {
+    level,
+    args: level === "none" ? [] : [spec.program, ...spec.sandboxArgs],
+    masked_folders: level === "none" ? [] : places.maskedFolders,
+    masked_files: level === "none" ? [] : places.maskedFiles,
+  };
+}
+
+async function version(name: string, program: string): Promise<HealthReport["programs"][number]> {
+  const path = await findProgram(program);
+  if (path === undefined) return { name };
+  const command = new Deno.Command(path, { args: ["--version"], stdin: "null", stderr: "null" });
+  const { stdout } = await command.output().catch(() => ({ stdout: new Uint8Array() }));
+  const [line = ""] = new TextDecoder().decode(stdout).split("\n");
+  return { name, found: `${line.trim()} (${path})` };
 }

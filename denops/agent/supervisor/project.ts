@@ -3,9 +3,9 @@ import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { UnsavedTextResponse, WriteUnsavedResponse } from "../protocol/extensions.ts";
 import { LspResponse } from "../protocol/lsp.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
-import { fileRules, patternProblems, ruleText } from "../policy/rules.ts";
+import { fileRules, hiddenFiles, patternProblems, ruleText } from "../policy/rules.ts";
 import { screenUpdates, toolUpdate } from "./acp_updates.ts";
-import { ApprovalLog } from "./approval_log.ts";
+import { ApprovalLog, logLines } from "./approval_log.ts";
 import { confined } from "./confine.ts";
 import type { EditorQuestions } from "./editor_questions.ts";
 import { Engine, type EngineEvents } from "./engine.ts";
@@ -141,7 +141,7 @@ class Parts {
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
       specify: (input, sessionId) =>
-        specifyCommand(input, roots, { ...user, deny_read: this.#hidden(sessionId) }),
+        specifyCommand(input, roots, { ...user, deny_read: hiddenFiles(this.#rulesOf(sessionId)) }),
       show: (sessionId, id, output) => {
         const chat = ports.chatOf(sessionId);
         if (chat === undefined) return;
@@ -170,12 +170,6 @@ class Parts {
 
   #rulesOf(sessionId: string): FileRules {
     return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
-  }
-
-  /** Commands do not see what the user would be asked about either: a command reads without asking. */
-  #hidden(sessionId: string): string[] {
-    const { deny_read, read_rules } = this.#rulesOf(sessionId);
-    return [...deny_read, ...read_rules.deny, ...read_rules.ask];
   }
 
   events(): EngineEvents {
@@ -239,11 +233,7 @@ class Parts {
   }
 
   async logLines(): Promise<readonly string[]> {
-    const entries = await this.log.entries();
-    return entries.filter(({ root }) => root === this.root)
-      .map(({ time, title, answer, rule }) =>
-        `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${rule})`
-      );
+    return logLines((await this.log.entries()).filter(({ root }) => root === this.root));
   }
 
   #gateContext(chat: number): GateContext {

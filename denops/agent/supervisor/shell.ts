@@ -6,13 +6,13 @@ import type { UserConfig } from "../protocol/config.ts";
 import {
   bwrapCommandArguments,
   type CommandPlaces,
-  seatbeltProfile,
   SECRET_FILES,
   SECRET_FOLDERS,
 } from "./command_sandbox.ts";
 import type { CommandSpec } from "./command_runner.ts";
 import { gitGuard, mergeGuards } from "./git_guard.ts";
 import { findProgram, sandbox } from "./sandbox.ts";
+import { seatbeltArguments } from "./seatbelt.ts";
 
 /** Entries of the project that are looked at for secrets at most. */
 const MOST_ENTRIES = 50_000;
@@ -46,7 +46,7 @@ export async function specifyCommand(
   const places = await commandPlaces(input, roots, user);
   const git = mergeGuards(await Promise.all(roots.map(gitGuard)));
   if (level === "seatbelt") {
-    const sandboxArgs = ["-p", seatbeltProfile(places, git)];
+    const sandboxArgs = seatbeltArguments(places, git);
     return { program: "sandbox-exec", sandboxArgs, shell, env, sweep: git.sweep };
   }
   const found = await sandbox();

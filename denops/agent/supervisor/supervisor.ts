@@ -3,13 +3,15 @@
  * the user. It never reads what a model wrote but to judge it and to show it.
  */
 import { firstProblem, type UserConfig } from "../protocol/config.ts";
-import { REQUESTS } from "../protocol/requests.ts";
+import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
 import { Chat, type ChatSession } from "./chat.ts";
 import { ownFilesOnly } from "./confine.ts";
 import { EditorQuestions } from "./editor_questions.ts";
+import type { Engine } from "./engine.ts";
 import { Gate } from "./gate.ts";
 import { healthReport } from "./health.ts";
+import { historyUpdates } from "./history.ts";
 import { Project } from "./project.ts";
 import { type ProviderWorld, realWorld } from "./provider.ts";
 import { Pump } from "./pump.ts";
@@ -31,6 +33,8 @@ export class Supervisor implements AsyncDisposable {
   readonly #projects = new Map<string, Promise<Project>>();
   /** Where each chat's project is looked for. */
   readonly #places = new Map<number, RootQuery>();
+  /** Chats whose stored conversation is being read. */
+  readonly #reading = new Map<number, Promise<void>>();
   #config: UserConfig | undefined;
   #configProblem = "Neovim has sent no configuration";
   #lastRequest = 0;
@@ -55,13 +59,17 @@ export class Supervisor implements AsyncDisposable {
         this.#config = action.config;
         return;
       case "warm":
-        this.#places.set(action.chat, { ...action, cwd: action.folder });
-        return this.#report(action.chat, this.#connect(action.chat));
+        this.#place({ ...action, cwd: action.folder });
+        return this.#report(action.chat, this.#chat(action.chat).session());
       case "prompt":
-        this.#places.set(action.chat, action);
+        this.#place(action);
         return this.#chat(action.chat).prompt(action.text);
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
+      case "close":
+        this.#chats.get(action.chat)?.cancel();
+        this.#chats.delete(action.chat);
+        return;
       case "answer":
         this.#gate.answer(action.request, action);
         return;
@@ -74,18 +82,17 @@ export class Supervisor implements AsyncDisposable {
       case "answer_question":
         return this.#questions.answer(action.request, action.answer);
       case "rules":
-        this.#places.set(action.chat, action);
+        this.#place(action);
         return this.#report(action.chat, this.#showRules(action.request, action.chat));
       case "remove_rule":
         return this.#report(action.chat, this.#removeRule(action.rule, action.chat));
       case "tools":
-        this.#places.set(action.chat, action);
+        this.#place(action);
         return this.#report(action.chat, this.#showTools(action.request, action.chat, action.toggle));
       case "log":
-        this.#places.set(action.chat, action);
+        this.#place(action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
       case "engine_request":
-        this.#places.set(action.chat, action);
         this.#ask(action);
         return;
       case "health":
@@ -98,6 +105,12 @@ export class Supervisor implements AsyncDisposable {
     await Promise.all([...this.#projects.values()].map(async (opening) => {
       await opening.then((project) => project[Symbol.asyncDispose](), () => {});
     }));
+  }
+
+  /** Where the user is, and what the chat shows. */
+  #place(action: RootQuery & { readonly chat: number; readonly session?: string | undefined }): void {
+    this.#places.set(action.chat, action);
+    this.#chat(action.chat).resume(action.session);
   }
 
   /** A wrong action is a wrong option most of the time: it is told to the chat that it came from. */
@@ -126,24 +139,29 @@ export class Supervisor implements AsyncDisposable {
     if (known !== undefined) return known;
     const chat = new Chat(id, {
       push: (update) => this.#pump.push(update),
-      connect: () => this.#connect(id),
+      connect: (stored) => this.#connect(id, stored),
       settle: () => this.#settle(id),
     });
     this.#chats.set(id, chat);
     return chat;
   }
 
-  async #connect(chat: number): Promise<ChatSession> {
-    const project = await this.#project(chat);
-    const { engine, launch, provider, model } = project;
-    const sessionId = await engine.newSession(project.roots);
-    this.#pump.push({ type: "ready", chat, root: launch.cwd, provider, model, sandbox: launch.sandbox });
+  async #connect(chat: number, stored: string | undefined): Promise<ChatSession> {
+    const { engine, roots, launch, provider, model } = await this.#project(chat);
+    // What is stored is read before it grows: the screen would show the new turn twice.
+    await this.#reading.get(chat);
+    const isThere = stored !== undefined && await engine.resumeSession(stored, roots);
+    if (stored !== undefined && !isThere) {
+      this.#notice(chat, "warning", "Nothing of this conversation is stored: the message begins a new one.");
+    }
+    const sessionId = isThere ? stored : await engine.newSession(roots);
+    const { cwd: root, sandbox } = launch;
+    this.#pump.push({ type: "ready", chat, session: sessionId, root, provider, model, sandbox });
     return { engine, sessionId };
   }
 
   /** The project of a chat, opened if need be. */
-  async #project(chat: number): Promise<Project> {
-    const place = this.#places.get(chat);
+  async #project(chat: number, place = this.#places.get(chat)): Promise<Project> {
     if (place === undefined) throw new Error("Nothing was asked in this chat yet.");
     if (this.#config === undefined) throw new Error(`Wrong option: ${this.#configProblem}.`);
     const user = this.#config;
@@ -194,15 +212,42 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
-  async #ask({ request, chat, name, params }: Extract<Action, { type: "engine_request" }>): Promise<void> {
+  async #ask(action: Extract<Action, { type: "engine_request" }>): Promise<void> {
+    const { request, chat, name } = action;
+    const answering = this.#answer(action);
+    if (name === "session_history") this.#noteReading(chat, answering);
     try {
-      const { engine, roots } = await this.#project(chat);
-      const result = await engine.request(name, REQUESTS[name].params.parse(params));
-      this.#pump.push({ type: "engine_answer", request, result: ownFilesOnly(result, roots) });
+      this.#pump.push({ type: "engine_answer", request, result: await answering });
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       this.#pump.push({ type: "engine_answer", request, error: visible(said) });
     }
+  }
+
+  async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
+    const { chat, name, params } = action;
+    const { engine, roots } = await this.#project(chat, action);
+    const asked = this.#holder(params.sessionId) ?? engine;
+    if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
+    const { entries, before } = ownFilesOnly(await this.#request(asked, "session_history", params), roots);
+    const updates = historyUpdates(chat, entries);
+    return before === undefined ? { updates } : { updates, before };
+  }
+
+  async #request<Name extends RequestName>(engine: Engine, name: Name, params: unknown) {
+    return await engine.request(name, REQUESTS[name].params.parse(params) as RequestParams<Name>);
+  }
+
+  /** The engine of a chat that goes on with this session: options that have changed since make another engine. */
+  #holder(sessionId: unknown): Engine | undefined {
+    return [...this.#chats.values()].find((chat) => chat.sessionId === sessionId)?.engine;
+  }
+
+  #noteReading(chat: number, answering: Promise<unknown>): void {
+    const reading = answering.then(() => {}, () => {}).finally(() => {
+      if (this.#reading.get(chat) === reading) this.#reading.delete(chat);
+    });
+    this.#reading.set(chat, reading);
   }
 
   async #showRules(request: number, chat: number): Promise<void> {

@@ -187,6 +187,7 @@ function M.edit()
     return false
   end
   local text = approval.edited or approval.command
+  window.disarm()
   edit.open(text, window.window(), function(typed)
     if queue.first() ~= approval then
       return

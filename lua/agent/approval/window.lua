@@ -109,6 +109,12 @@ local function arm()
   vim.defer_fn(M.refit, ARM_MS + 10)
 end
 
+--- No key is an answer until the user has come back.
+function M.disarm()
+  armed_at = math.huge
+  M.refit()
+end
+
 --- True if the user does nothing in the chat at this moment but watch it.
 ---@return boolean
 local function may_take_focus()

@@ -12,6 +12,17 @@ local function notify(text)
   vim.notify(line)
 end
 
+--- Once for each session and title.
+---@param chat agent.Chat
+local function session_changed(chat)
+  local session, title = chat.timeline.session, chat.timeline.title or ""
+  local told = chat.told
+  if session and not (told and told.session == session and told.title == title) then
+    chat.told = { session = session, title = title }
+    events.emit("AgentSessionChanged", { chat = chat.id, session = session, title = title })
+  end
+end
+
 ---@param chat agent.Chat
 ---@param update table
 return function(chat, update)
@@ -38,5 +49,8 @@ return function(chat, update)
   elseif update.type == "ready" then
     local data = { chat = chat.id, root = update.root, provider = update.provider, model = update.model }
     events.emit("AgentReady", data)
+    session_changed(chat)
+  elseif update.type == "title" then
+    session_changed(chat)
   end
 end

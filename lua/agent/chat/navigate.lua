@@ -41,16 +41,23 @@ function M:file_at_cursor()
   end
 end
 
+--- Hides the chat if it covers what is to be shown.
+---@return boolean? hidden
+function M:step_aside()
+  local layout = config.get().layout
+  if self:is_open() and (layout == "float" or layout == "tab" or layout == "current") then
+    self:hide()
+    return true
+  end
+end
+
 ---@return boolean? opened
 function M:goto_file()
   local path, line = self:file_at_cursor()
   if not path or vim.fn.filereadable(path) == 0 then
     return
   end
-  local layout = config.get().layout
-  if layout == "float" or layout == "tab" or layout == "current" then
-    self:hide()
-  else
+  if not self:step_aside() then
     vim.api.nvim_set_current_win(vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0)
   end
   vim.cmd.edit(vim.fn.fnameescape(path))
@@ -73,14 +80,18 @@ end
 function M:turn(step)
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local target
-  for index, block in ipairs(self.timeline.blocks) do
-    local at = block.kind == "user" and self.renderer:row(index)
-    if at and step > 0 and at > row then
+  for index, at in self.renderer:rows() do
+    local is_users = self.timeline.blocks[index].kind == "user"
+    if is_users and step > 0 and at > row then
       target = at
       break
-    elseif at and step < 0 and at < row then
+    elseif is_users and step < 0 and at < row then
       target = at
     end
+  end
+  -- Above the first message is the line that brings older ones.
+  if not target and step < 0 and self.older then
+    target = 0
   end
   if target then
     vim.api.nvim_win_set_cursor(0, { target + 1, 0 })

@@ -1,6 +1,7 @@
 -- Draws blocks into a buffer, append-only: a block is written when it comes, and after that only what changed
 -- in it. The rest of the buffer is never touched, so a long conversation costs no more than a short one.
-local timeline = require("agent.timeline")
+local marks = require("agent.chat.marks")
+local text = require("agent.timeline.lines")
 
 ---@class agent.Drawn
 ---@field lines string[]     as they stand in the buffer, without the empty one before
@@ -11,15 +12,16 @@ local timeline = require("agent.timeline")
 ---@field buffer integer
 ---@field drawn agent.Drawn[]
 ---@field total integer lines in the buffer
+---@field head integer  lines above the first block, which say that there are older ones
 local Renderer = {}
 Renderer.__index = Renderer
 
-local namespace = vim.api.nvim_create_namespace("agent.chat")
+local OLDER = "Older messages: scroll up"
 
 ---@param buffer integer
 ---@return agent.Renderer
 function Renderer.new(buffer)
-  return setmetatable({ buffer = buffer, drawn = {}, total = 0 }, Renderer)
+  return setmetatable({ buffer = buffer, drawn = {}, total = 0, head = 0 }, Renderer)
 end
 
 --- First line of a block's own text, from 0; counted from the end, where the changes are.
@@ -31,6 +33,21 @@ function Renderer:row(index)
     row = row - #self.drawn[at].lines - (at > index and self.drawn[at].gap or 0)
   end
   return row
+end
+
+--- Each block's index and first line, from the first one on.
+---@return fun(): integer?, integer?
+function Renderer:rows()
+  local index, row = 0, self.head
+  return function()
+    local before = self.drawn[index]
+    index = index + 1
+    local drawn = self.drawn[index]
+    if drawn then
+      row = row + (before and #before.lines + drawn.gap or 0)
+      return index, row
+    end
+  end
 end
 
 --- The block that a line of the buffer belongs to.
@@ -53,88 +70,27 @@ local function is_short(block)
   return block.kind == "tool" or block.kind == "thought"
 end
 
-local STATUS_GROUPS = {
-  pending = "AgentToolRunning",
-  in_progress = "AgentToolRunning",
-  waiting = "AgentToolWaiting",
-  completed = "AgentToolDone",
-  failed = "AgentToolFailed",
-  stopped = "AgentToolWaiting",
-}
-local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error = "AgentError" }
-
---- Marks go over the markdown highlighting: a file name with underscores is not emphasis.
----@param row integer
----@param from integer
----@param to integer
----@param group string
-function Renderer:mark(row, from, to, group)
-  vim.api.nvim_buf_set_extmark(self.buffer, namespace, row, from, {
-    end_col = to,
-    hl_group = group,
-    priority = 200,
-    spell = false,
-  })
-end
-
----@param index integer
+--- Empty lines between a block and the one before it.
+---@param before? agent.Block
 ---@param block agent.Block
-function Renderer:highlight(index, block)
-  local row = self:row(index)
-  local lines = self.drawn[index].lines
-  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, row, row + #lines)
-  if block.kind == "text" then
-    return
-  end
-  for offset, line in ipairs(lines) do
-    local at = row + offset - 1
-    if block.kind == "user" then
-      self:mark(at, 0, #line, "AgentUser")
-      vim.api.nvim_buf_set_extmark(self.buffer, namespace, at, 0, {
-        virt_text = { { offset == 1 and "❯ " or "  ", "AgentUser" } },
-        virt_text_pos = "inline",
-        right_gravity = false,
-      })
-    elseif block.kind == "notice" then
-      self:mark(at, 0, #line, SEVERITY_GROUPS[block.severity])
-    elseif block.kind == "thought" or block.kind == "plan" then
-      self:mark(at, 0, #line, "AgentThought")
-    else
-      self:mark(at, 0, #line, "AgentTool")
-      if offset == 1 then
-        self:mark(at, 0, #(timeline.icons[block.status] or "…"), STATUS_GROUPS[block.status])
-        self:mark_counts(at, line)
-      end
-    end
-  end
-end
-
---- "+3" and "−1" at the end of a tool's line.
----@param row integer
----@param line string
-function Renderer:mark_counts(row, line)
-  local from, to = line:find("%+%d+")
-  if from then
-    self:mark(row, from - 1, to, "AgentAdded")
-  end
-  from, to = line:find("−%d+")
-  if from then
-    self:mark(row, from - 1, to, "AgentRemoved")
-  end
+---@return integer
+local function gap_between(before, block)
+  local is_close = before == nil or block.kind == "moved" or (is_short(block) and is_short(before))
+  return is_close and 0 or 1
 end
 
 ---@param index integer
 ---@param block agent.Block
 ---@param before? agent.Block
 function Renderer:append(index, block, before)
-  local lines = timeline.lines(block)
-  local gap = before == nil and 0 or (is_short(block) and is_short(before)) and 0 or 1
+  local lines = text.lines(block)
+  local gap = gap_between(before, block)
   local written = gap == 1 and vim.list_extend({ "" }, lines) or lines
   -- A buffer is never without a line: the first block takes the place of the empty one.
   vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
   self.drawn[index] = { lines = lines, gap = gap, taken = #block.text }
   self.total = self.total + #written
-  self:highlight(index, block)
+  marks.draw(self.buffer, block, lines, self.total - #lines)
 end
 
 --- Text only grows: what is new goes behind what stands there.
@@ -159,14 +115,35 @@ end
 ---@param block agent.Block
 function Renderer:replace(index, block)
   local drawn = self.drawn[index]
-  local lines = timeline.lines(block)
+  local lines = text.lines(block)
   local row = self:row(index)
   if not vim.deep_equal(lines, drawn.lines) then
     vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
     self.total = self.total + #lines - #drawn.lines
     drawn.lines = lines
   end
-  self:highlight(index, block)
+  marks.draw(self.buffer, block, drawn.lines, row)
+end
+
+--- Takes away what has moved elsewhere.
+---@param index integer
+---@param blocks agent.Block[]
+function Renderer:remove(index, blocks)
+  local drawn, row = self.drawn[index], self:row(index)
+  local first, last = row - drawn.gap, row + #drawn.lines
+  self.drawn[index] = { lines = {}, gap = 0, taken = 0 }
+  local before = index
+  while before > 0 and blocks[before].kind == "moved" do
+    before = before - 1
+  end
+  local next_one, next_block = self.drawn[index + 1], blocks[index + 1]
+  if next_one and next_one.gap == 1 and gap_between(blocks[before], next_block) == 0 then
+    next_one.gap, last = 0, last + 1
+  end
+  -- The marks would go over to the next line.
+  marks.clear(self.buffer, first, last)
+  vim.api.nvim_buf_set_lines(self.buffer, first, last, false, {})
+  self.total = self.total - (last - first)
 end
 
 --- Draws the blocks with these indexes.
@@ -180,6 +157,8 @@ function Renderer:draw(blocks, changed)
     local block = blocks[index]
     if not self.drawn[index] then
       self:append(index, block, blocks[index - 1])
+    elseif block.kind == "moved" then
+      self:remove(index, blocks)
     elseif block.kind == "text" then
       self:extend(index, block)
     else
@@ -188,6 +167,87 @@ function Renderer:draw(blocks, changed)
   end
   vim.bo[self.buffer].modifiable = false
   vim.bo[self.buffer].modified = false
+end
+
+--- Where each window on the buffer stands.
+---@return table<integer, vim.fn.winsaveview.ret>
+function Renderer:views()
+  local views = {}
+  for _, window in ipairs(vim.fn.win_findbuf(self.buffer)) do
+    views[window] = vim.api.nvim_win_call(window, vim.fn.winsaveview)
+  end
+  return views
+end
+
+--- Puts the views where they were, with so many lines more above them.
+---@param views table<integer, vim.fn.winsaveview.ret>
+---@param head integer lines above the first block before
+---@param added integer
+function Renderer:keep_views(views, head, added)
+  for window, view in pairs(views) do
+    -- From what is no longer there to the first line that still is.
+    view.lnum = math.max(view.lnum, head + 1) + added
+    view.topline = math.max(1, view.topline + added)
+    vim.api.nvim_win_call(window, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+end
+
+--- The lines of the first blocks and what parts them from the next one; notes the blocks as drawn.
+---@param blocks agent.Block[]
+---@param count integer
+---@return string[]
+function Renderer:lines_before(blocks, count)
+  local lines, drawn = {}, {}
+  for index = 1, count do
+    local block = blocks[index]
+    local own = text.lines(block)
+    local gap = gap_between(blocks[index - 1], block)
+    drawn[index] = { lines = own, gap = gap, taken = #block.text }
+    vim.list_extend(lines, gap == 1 and { "" } or {})
+    vim.list_extend(lines, own)
+  end
+  local next_one = self.drawn[1]
+  if next_one and count > 0 then
+    next_one.gap = gap_between(blocks[count], blocks[count + 1])
+    vim.list_extend(lines, next_one.gap == 1 and { "" } or {})
+  end
+  self.drawn = vim.list_extend(drawn, self.drawn)
+  return lines
+end
+
+--- Draws the first `count` blocks above those that are drawn already. The view and the cursor of each window stay
+--- at their text.
+---@param blocks agent.Block[]
+---@param count integer
+---@param more boolean there are still older ones
+function Renderer:prepend(blocks, count, more)
+  local views = self:views()
+  local was_empty, head = self.total == 0, self.head
+  local lines = more and { OLDER, "" } or {}
+  self.head = #lines
+  vim.list_extend(lines, self:lines_before(blocks, count))
+  local added = #lines - head
+  self.total = self.total + added
+  vim.bo[self.buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(self.buffer, 0, was_empty and -1 or head, false, lines)
+  vim.bo[self.buffer].modifiable = false
+  vim.bo[self.buffer].modified = false
+  -- The marks of what was the first line may have stayed at the first line.
+  marks.clear(self.buffer, 0, #lines)
+  if more then
+    marks.mark(self.buffer, 0, 0, #OLDER, "AgentHint")
+  end
+  for index, row in self:rows() do
+    if index > count + 1 then
+      break
+    end
+    marks.draw(self.buffer, blocks[index], self.drawn[index].lines, row)
+  end
+  if not was_empty then
+    self:keep_views(views, head, added)
+  end
 end
 
 return Renderer

@@ -107,8 +107,12 @@ export type AgentEvent =
     /** A request of its own, which is no step of a turn. */
     readonly purpose?: "title";
   }
-  /** What the conversation is called from now on. */
-  | { readonly type: "title"; readonly title: string }
+  /** What the conversation is called from now on; at the beginning of a turn with its number and time. */
+  | {
+    readonly type: "title";
+    readonly title: string;
+    readonly began?: { readonly turn: number; readonly time: number };
+  }
   | { readonly type: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string };
 
 export type Emit = (event: AgentEvent) => void;

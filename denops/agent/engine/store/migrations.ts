@@ -49,8 +49,11 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX payload_blobs_of ON payload_blobs(blob);
 
-  -- Contents that a deleted session has named: those that nobody else names are still to be removed.
-  CREATE TABLE unused_contents (sha256 TEXT PRIMARY KEY) WITHOUT ROWID;
+  -- Contents that a deleted session has named, and when it was deleted: those that nobody else names go too.
+  CREATE TABLE unnamed_contents (
+    sha256 TEXT PRIMARY KEY,
+    time INTEGER NOT NULL
+  ) WITHOUT ROWID;
 
   -- Contents, shared by all that name them. Deflated: 0 no, 1 yes, 2 in parts.
   CREATE TABLE blobs (

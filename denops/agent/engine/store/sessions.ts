@@ -1,7 +1,10 @@
 /** The stored conversations as a list: what there is, and what the user does with one as a whole. */
+import { z } from "zod";
 import { ToolError } from "../core/errors.ts";
 import type { StoredSession } from "../core/ports.ts";
 import type { Database } from "./database.ts";
+import { type Hit, search } from "./search.ts";
+import { leaveContents } from "./unnamed.ts";
 
 export interface SessionSummary extends StoredSession {
   /** Files that its tools and commands have changed. */
@@ -54,9 +57,107 @@ export class StoredSessions {
   /** @throws {ToolError} if there is no such session */
   get(id: string): StoredSession {
     const row = this.#database.get(`SELECT * FROM sessions WHERE id = ? AND ${BEGUN}`, id);
-    if (row === undefined) throw new ToolError(`There is no conversation ${id}.`);
+    if (row === undefined) throw notThere(id);
     return storedSession(row);
   }
+
+  /** @throws {ToolError} if there is no such session */
+  rename(id: string, title: string): void {
+    this.#change(id, "title = ?", title);
+  }
+
+  /** @throws {ToolError} if there is no such session */
+  archive(id: string, archived: boolean): void {
+    this.#change(id, "archived = ?", archived ? 1 : 0);
+  }
+
+  #change(id: string, what: string, value: string | number): void {
+    const { changes } = this.#database.run(
+      `UPDATE sessions SET ${what} WHERE id = ? AND ${BEGUN}`,
+      value,
+      id,
+    );
+    if (changes === 0) throw notThere(id);
+  }
+
+  /** With all that belongs to it; what it has cost stays. Nothing if there is none. */
+  remove(id: string): void {
+    this.#database.transaction(() => {
+      leaveContents(this.#database, id);
+      this.#database.run("DELETE FROM search_texts WHERE session = ?", id);
+      this.#database.run("DELETE FROM sessions WHERE id = ?", id);
+    });
+  }
+
+  /**
+   * A new session with everything up to the end of `turn`, or up to now; a turn that is going on ends there.
+   * Its files stay the first one's to take back.
+   * @throws {ToolError} if there is no such session or turn
+   */
+  fork(id: string, turn?: number): StoredSession {
+    return this.#database.transaction(() => {
+      const source = this.get(id);
+      const last = turn ?? source.turns;
+      if (last > source.turns) throw new ToolError(`The conversation has ${source.turns} turns only.`);
+      const copy = crypto.randomUUID();
+      const now = Date.now();
+      this.#database.run(
+        `INSERT INTO sessions (id, title, root, mode, model, parent, created, updated, turns, memory)
+         SELECT ?, ?, root, mode, model, id, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+        copy,
+        `${source.title} (fork)`,
+        now,
+        now,
+        last,
+        this.#memoryAt(id, last, source.turns),
+        id,
+      );
+      for (const [table, columns] of COPIED) {
+        const sql =
+          `INSERT INTO ${table} (session, ${columns}) SELECT ?, ${columns} FROM ${table} WHERE session = ?`;
+        if (table === "payload_blobs") this.#database.run(sql, copy, id);
+        else this.#database.run(`${sql} AND turn <= ? ORDER BY turn`, copy, id, last);
+      }
+      return this.get(copy);
+    });
+  }
+
+  /**
+   * What the session remembered at the end of a turn, as it is stored. What the model had read by then is known for
+   * the last turn only: before that it reads again.
+   */
+  #memoryAt(id: string, turn: number, turns: number): string {
+    const row = this.#database.get("SELECT memory FROM sessions WHERE id = ?", id);
+    const memory = Stored.parse(JSON.parse(String(row?.memory)));
+    const own = { spent: undefined, titled: true };
+    if (turn === turns) return JSON.stringify({ ...memory, ...own });
+    const plan = this.#database.get(
+      "SELECT payload FROM events WHERE session = ? AND turn <= ? AND kind = 'plan' ORDER BY turn DESC, seq DESC LIMIT 1",
+      id,
+      turn,
+    );
+    const steps = plan === undefined ? {} : { plan: Stored.parse(JSON.parse(String(plan.payload))).steps };
+    return JSON.stringify({ tools: memory.tools, ...steps, ...own });
+  }
+
+  search(query: string, limit: number): readonly Hit[] {
+    return search(this.#database, query, limit);
+  }
+}
+
+/** Any object as it is stored. */
+const Stored = z.record(z.string(), z.unknown());
+
+/** What a fork takes over, by table: the columns beside the session. */
+const COPIED = [
+  ["events", "seq, turn, kind, payload, time"],
+  ["messages", "seq, turn, role, payload"],
+  ["search_texts", "turn, role, time, text"],
+  ["payload_blobs", "blob"],
+] as const;
+
+function notThere(id: string): ToolError {
+  return new ToolError(`There is no conversation ${id}.`);
 }
 
 export function storedSession(row: Readonly<Record<string, unknown>>): StoredSession {

@@ -137,6 +137,8 @@ function judgeSub(sub: string, given: Arguments, scene: Scene): Judgement {
   for (const path of given.operands) {
     const read = judgeRead(path.replace(/^[^:/]*:/, ""), scene.folders, scene.places);
     if (/^(show|diff|cat-file|blame|grep|add|archive|hash-object|apply)$/.test(sub)) found.push(read);
+    // With a patch a log shows what is in the file.
+    else if (reads && given.all.some((arg) => /^-[a-zA-Z]*[puSGL]|^--patch/.test(arg))) found.push(read);
   }
   return worst(...found);
 }

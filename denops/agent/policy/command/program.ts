@@ -1,4 +1,4 @@
-/** What a table says of a program. */
+/** How a program is described that does one thing or another by its subcommands. Data only. */
 import type { Severity } from "./severity.ts";
 
 export type Row = readonly [Severity, names: string, reason: string];
@@ -24,3 +24,11 @@ export interface Program {
 /** They change no more than what a tool prints. */
 export const HARMLESS_OPTIONS =
   "--help -h --version --json -q --quiet --silent -v --verbose --color --no-color --no-progress -a --all --format";
+
+/** What several programs do. */
+export const installs = "installs packages, which may run their own scripts";
+export const publishes = "publishes to others";
+export const account = "changes or shows an account's secrets";
+export const builds = "builds or runs what the project says";
+export const deletes = "deletes what others use";
+export const system = "changes the system";

@@ -1,47 +1,4 @@
--- Pure: a conversation as a list of blocks, and how each update changes it. Views draw the blocks that changed.
-local M = {}
-
----@class agent.Block
----@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"
----@field text string
----@field id? string            of a tool call or a message
----@field status? "queued"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"|"completed"|"failed"|"stopped"
----@field severity? "info"|"warning"|"error"
----@field title? string         of a tool call
----@field summary? string
----@field lines? integer        written so far, while a call's arguments stream in
----@field output? string
----@field path? string
----@field added? integer
----@field removed? integer
----@field seconds? number       of a thought
----@field expanded? boolean
-
----@class agent.Retry
----@field index integer          of its block
----@field reason string
----@field left integer           seconds
----@field attempt integer        that failed
----@field tries integer
-
----@class agent.Timeline
----@field blocks agent.Block[]
----@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"
----@field root? string
----@field provider? string
----@field model? string
----@field sandbox? string
----@field used? integer          tokens of the context window
----@field size? integer
----@field cost? number            money of the session so far
----@field retry? agent.Retry     the countdown on screen
----@field approvals integer      that wait
----@field tools table<string, integer>   tool call → its block
-
----@return agent.Timeline
-function M.new()
-  return { blocks = {}, state = "idle", approvals = 0, tools = {} }
-end
+-- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
 
 ---@param timeline agent.Timeline
 ---@param block agent.Block
@@ -115,19 +72,6 @@ function on.stopping(timeline)
   timeline.state = "stopping"
 end
 
---- Messages that wait for the turn's end.
----@param timeline agent.Timeline
----@return string[] texts
-function M.queued(timeline)
-  local texts = {}
-  for _, block in ipairs(timeline.blocks) do
-    if block.status == "queued" then
-      table.insert(texts, block.text)
-    end
-  end
-  return texts
-end
-
 function on.unsent(timeline, _, changed)
   for index, block in ipairs(timeline.blocks) do
     if block.status == "queued" then
@@ -145,10 +89,30 @@ function on.turn_started(timeline, _, changed)
       return
     end
   end
-  for index, block in ipairs(timeline.blocks) do
+  local status = "sent"
+  for index = 1, #timeline.blocks do
+    local block = timeline.blocks[index]
     if block.status == "queued" then
-      block.status = "sent"
-      changed[index] = true
+      -- It comes behind what was answered while it waited, and the others behind it.
+      timeline.blocks[index] = { kind = "moved", text = "" }
+      block.status, status = status, "queued"
+      changed[index], changed[add(timeline, block)] = true, true
+    end
+  end
+end
+
+--- A message of the user's in a stored part.
+function on.user(timeline, update, changed)
+  local block = { kind = "user", text = update.text, status = "sent", turn = update.turn }
+  changed[add(timeline, block)] = true
+end
+
+--- The engine has begun the turn of the message that was sent, and stored it.
+function on.turn(timeline, update)
+  for index = #timeline.blocks, 1, -1 do
+    local block = timeline.blocks[index]
+    if block.kind == "user" and block.status == "sent" then
+      block.turn = update.turn
       return
     end
   end
@@ -268,9 +232,13 @@ function on.usage(timeline, update)
 end
 
 function on.ready(timeline, update)
-  for _, field in ipairs({ "root", "provider", "model", "sandbox" }) do
+  for _, field in ipairs({ "root", "provider", "model", "sandbox", "session" }) do
     timeline[field] = update[field]
   end
+end
+
+function on.title(timeline, update)
+  timeline.title = update.title
 end
 
 function on.notice(timeline, update, changed)
@@ -279,22 +247,22 @@ end
 
 local ENDINGS = {
   cancelled = { "info", "Stopped." },
+  interrupted = { "info", "Interrupted." },
   max_turn_requests = { "warning", 'Stopped at the limit of steps. Send "continue" to go on.' },
   max_tokens = { "warning", "Stopped: the answers hit the model's output limit. Ask for less at once." },
   refusal = { "warning", "The model refused to answer." },
 }
 
-function on.turn_done(timeline, update, changed)
-  timeline.state, timeline.approvals = "idle", 0
-  local retry = timeline.retry
-  end_retry(timeline, changed, "")
+--- What is still open was cut off; agents do not always say so.
+---@param timeline agent.Timeline
+---@param changed table<integer, true>
+local function settle(timeline, changed)
   for index = #timeline.blocks, 1, -1 do
     local block = timeline.blocks[index]
     if block.kind == "user" and block.status == "sent" then
       block.status = "done"
       break
     end
-    -- What is still open was cut off; agents do not always say so.
     if block.kind == "tool" and not (block.status == "completed" or block.status == "failed") then
       block.status, block.summary = "stopped", "stopped"
       changed[index] = true
@@ -303,6 +271,13 @@ function on.turn_done(timeline, update, changed)
       changed[index] = true
     end
   end
+end
+
+function on.turn_done(timeline, update, changed)
+  timeline.state, timeline.approvals = "idle", 0
+  local retry = timeline.retry
+  end_retry(timeline, changed, "")
+  settle(timeline, changed)
   local ending = update.error and { "error", update.error } or ENDINGS[update.reason]
   if not ending then
     return
@@ -314,82 +289,4 @@ function on.turn_done(timeline, update, changed)
   changed[index] = true
 end
 
---- Applies one update, in place.
----@param timeline agent.Timeline
----@param update table see protocol/ui.ts; also { type = "submitted", text }
----@return table<integer, true> changed indexes of blocks to draw
-function M.apply(timeline, update)
-  local changed = {}
-  local handler = on[update.type]
-  if handler then
-    handler(timeline, update, changed)
-  end
-  return changed
-end
-
---- The header and the body of a block, as lines without markup.
----@param block agent.Block
----@return string[]
-function M.lines(block)
-  if block.kind == "user" then
-    local note = block.status == "queued" and " (waits for the turn to end)"
-      or block.status == "stopped" and " (not sent)"
-      or ""
-    return vim.split(block.text .. note, "\n")
-  end
-  if block.kind == "thought" then
-    local header = block.status == "open" and "Thinking …"
-      or ("Thought for %s"):format(M.duration(block.seconds or 0))
-    return block.expanded and vim.list_extend({ header }, vim.split(vim.trim(block.text), "\n")) or { header }
-  end
-  if block.kind == "tool" then
-    return M.tool_lines(block)
-  end
-  return vim.split(block.text, "\n")
-end
-
----@param seconds number
----@return string
-function M.duration(seconds)
-  if seconds < 1 then
-    return "a moment"
-  end
-  if seconds < 10 then
-    return ("%.1f s"):format(seconds)
-  end
-  return seconds < 60 and ("%d s"):format(seconds) or ("%d min %d s"):format(seconds / 60, seconds % 60)
-end
-
---- Icons of a tool call by its status.
-M.icons = {
-  pending = "…",
-  in_progress = "…",
-  waiting = "?",
-  completed = "✓",
-  failed = "✗",
-  stopped = "■",
-}
-
----@param block agent.Block
----@return string[]
-function M.tool_lines(block)
-  local detail = block.summary
-  if block.status == "waiting" then
-    detail = "waits for your answer"
-  elseif not detail and block.lines and block.lines > 0 then
-    detail = ("%d %s"):format(block.lines, block.lines == 1 and "line" or "lines")
-  end
-  local header = ("%s %s"):format(M.icons[block.status] or "…", block.title)
-  if detail and detail ~= "" then
-    header = header .. "  " .. detail
-  end
-  local lines = { header }
-  if block.expanded and block.output then
-    for _, line in ipairs(vim.split(block.output, "\n")) do
-      table.insert(lines, "  " .. line)
-    end
-  end
-  return lines
-end
-
-return M
+return on

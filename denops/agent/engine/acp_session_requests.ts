@@ -1,0 +1,54 @@
+/** What the screen asks about stored conversations: the answers to `_agent/session_*`. */
+import { exportJson, exportMarkdown } from "./acp_export.ts";
+import { outline, pageOf } from "./acp_history.ts";
+import type { Answers } from "./acp_requests.ts";
+import type { AcpSessions, Archive } from "./acp_sessions.ts";
+import type { ClientAbilities } from "./acp_updates.ts";
+
+export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => ClientAbilities): Answers {
+  const { store, sessions, locks } = archive;
+  return {
+    session_list: async ({ archived }) => {
+      const elsewhere = await locks.openElsewhere();
+      return {
+        sessions: sessions.list(archived).map(({ id, title, created, updated, turns, files, tokens }) => ({
+          ...{ sessionId: id, title, created, updated, archived, turns, files, tokens },
+          open: elsewhere.has(id),
+        })),
+      };
+    },
+    session_history: at(({ sessionId, before, turns }) => {
+      const page = pageOf(sessions.get(sessionId).turns, before, turns);
+      const entries = [...outline(store, sessionId, page, can())];
+      return { entries, ...(page.before === undefined ? {} : { before: page.before }) };
+    }),
+    session_rename: at(({ sessionId, title }) => {
+      sessions.rename(sessionId, title);
+      open.tellTitle(sessionId, title);
+      return {};
+    }),
+    session_archive: at(({ sessionId, archived }) => {
+      sessions.archive(sessionId, archived);
+      return {};
+    }),
+    session_delete: async ({ sessionId }) => {
+      await open.remove(sessionId);
+      return {};
+    },
+    session_fork: at(({ sessionId, turn }) => {
+      const { id, title } = sessions.fork(sessionId, turn);
+      return { sessionId: id, title };
+    }),
+    session_search: at(({ query, limit }) => ({ hits: [...sessions.search(query, limit)] })),
+    session_export: at(({ sessionId, format }) => {
+      const session = sessions.get(sessionId);
+      const text = format === "json" ? exportJson(store, session) : exportMarkdown(store, session);
+      return { text };
+    }),
+  };
+}
+
+/** What is known at once. */
+function at<Params, Result>(answer: (params: Params) => Result): (params: Params) => Promise<Result> {
+  return (params) => Promise.resolve().then(() => answer(params));
+}

@@ -1,0 +1,318 @@
+/** Conversations in a real database: what goes in comes out, in this process and the next. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { scratch } from "../../../../tests/support/project.ts";
+import { TurnError } from "../core/errors.ts";
+import type { AgentEvent } from "../core/events.ts";
+import type { Message } from "../core/messages.ts";
+import { Database } from "./database.ts";
+import { mergedEvents } from "./merge.ts";
+import { StoredSessions } from "./sessions.ts";
+import { SqliteStore } from "./sqlite.ts";
+import { removeUnnamed } from "./unnamed.ts";
+
+const LONG = "a long text ".repeat(300);
+
+function open(state?: string) {
+  const database = state === undefined ? Database.inMemory() : Database.openIn(state).database;
+  return { database, store: new SqliteStore(database), sessions: new StoredSessions(database) };
+}
+
+function begin(store: SqliteStore, id: string, text = "Question"): void {
+  store.createSession({ id, root: "/project", model: "m" });
+  beginTurn(store, id, text);
+}
+
+function beginTurn(store: SqliteStore, id: string, text: string): void {
+  store.append(id, { events: [{ type: "turn_started", text }] });
+  store.append(id, { messages: [{ role: "user", text }] });
+}
+
+function record<Shape>(shape: { [Key in keyof Shape]: fc.Arbitrary<Shape[Key]> }): fc.Arbitrary<Shape> {
+  return fc.record<Shape>(shape, { noNullPrototype: true }) as fc.Arbitrary<Shape>;
+}
+
+const text = fc.oneof(fc.string({ unit: "binary", maxLength: 8 }), fc.constant(LONG));
+const id = fc.constantFrom("1", "2");
+const event: fc.Arbitrary<AgentEvent> = fc.oneof(
+  { weight: 6, arbitrary: record({ type: fc.constant("token"), message: id, text }) },
+  { weight: 3, arbitrary: record({ type: fc.constant("thought"), message: id, text }) },
+  record({ type: fc.constant("turn_started"), text }),
+  record({ type: fc.constant("turn_done"), reason: fc.constantFrom("end_turn", "interrupted") }),
+  record({ type: fc.constant("turn_failed"), kind: fc.constant("auth"), message: text }),
+  record({ type: fc.constant("approval_answered"), id, answer: fc.constant("reject"), rule: text }),
+  record({ type: fc.constant("notice"), severity: fc.constant("info"), text }),
+  record({
+    type: fc.constant("tool_done"),
+    id,
+    status: fc.constant("completed"),
+    summary: text,
+    output: text,
+    diff: record({ path: text, before: text, after: text, added: fc.nat(), removed: fc.nat() }),
+  }),
+);
+const message: fc.Arbitrary<Message> = fc.oneof(
+  record({ role: fc.constant("user"), text }),
+  record({
+    role: fc.constant("assistant"),
+    text,
+    calls: fc.array(
+      record({
+        id,
+        name: text,
+        arguments: text,
+        extra: fc.dictionary(text, text, { noNullPrototype: true }),
+      }),
+      { maxLength: 2 },
+    ),
+    reasoning: fc.array(record({ type: fc.constant("signed"), text, signature: text }), { maxLength: 2 }),
+  }),
+  record({ role: fc.constant("tool"), id, name: text, text, isError: fc.boolean() }),
+);
+const entry = fc.oneof(event.map((one) => ({ event: one })), message.map((one) => ({ message: one })));
+
+/** The log as a reader sees it: runs of pieces are one piece where their turn has ended. */
+function read(events: readonly AgentEvent[]): readonly AgentEvent[] {
+  const turns: AgentEvent[][] = [[]];
+  for (const one of events) {
+    if (one.type === "turn_started") turns.push([]);
+    turns.at(-1)?.push(one);
+  }
+  return turns.flatMap((turn) => mergedEvents(turn));
+}
+
+Deno.test("any conversation comes back as it was, from this process and from the next", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(id, entry), { maxLength: 40 }), async (log) => {
+      await using state = await scratch();
+      const events: Record<string, AgentEvent[]> = { 1: [], 2: [] };
+      const messages: Record<string, Message[]> = { 1: [], 2: [] };
+      {
+        const { database, store } = open(state.root);
+        using _ = database;
+        for (const session of ["1", "2"]) store.createSession({ id: session, root: "/p", model: "m" });
+        for (const [session, one] of log) {
+          if ("event" in one) {
+            store.append(session, { events: [one.event] });
+            events[session]?.push(one.event);
+          } else {
+            store.append(session, { messages: [one.message] });
+            messages[session]?.push(one.message);
+          }
+        }
+      }
+      const { database, store } = open(state.root);
+      using _ = database;
+      for (const session of ["1", "2"]) {
+        assert.deepEqual(store.messages(session), messages[session]);
+        const stored = store.events(session);
+        // Runs of turns that go on are still in pieces.
+        assert.deepEqual(read(stored.map((one) => one.event)), read(events[session] ?? []));
+        const begun = events[session]?.filter(({ type }) => type === "turn_started").length;
+        assert.equal(store.turn(session), begun);
+        assert.ok(stored.every(({ turn }, at) => turn >= (stored[at - 1]?.turn ?? 0)));
+      }
+    }),
+    { seed: 3, numRuns: 60 },
+  );
+});
+
+Deno.test("the pieces of a text are one row when their turn has ended, and blobs take what is long", () => {
+  const { database, store } = open();
+  using _ = database;
+  begin(store, "1");
+  for (let piece = 0; piece < 500; piece++) {
+    store.append("1", { events: [{ type: "token", message: "m", text: `word${piece} ` }] });
+  }
+  const rows = () => Number(database.get("SELECT count(*) AS count FROM events")?.count);
+  const before = store.events("1").flatMap(({ event }) => event.type === "token" ? [event.text] : []).join(
+    "",
+  );
+  assert.equal(rows(), 501);
+  store.append("1", { events: [{ type: "turn_done", reason: "end_turn" }] });
+  assert.equal(rows(), 3);
+  const [, answer] = store.events("1").map(({ event }) => event);
+  assert.deepEqual(answer, { type: "token", message: "m", text: before });
+  assert.ok(Number(database.get("SELECT max(length(payload)) AS most FROM events")?.most) < 200);
+});
+
+Deno.test("what belongs together is stored together or not at all, and the disk's words become a line", () => {
+  const { database, store } = open();
+  using _ = database;
+  begin(store, "1");
+  const pages = Number(database.get("PRAGMA page_count")?.page_count);
+  database.get(`PRAGMA max_page_count = ${pages + 4}`);
+  const messages: Message[] = [{ role: "user", text: "small" }, {
+    role: "user",
+    text: Array.from({ length: 20_000 }, (_, at) => at * 7_919).join(" "),
+  }];
+  assert.throws(() => store.append("1", { messages, memory: { folder: "x" } }), (error) => {
+    assert.ok(error instanceof TurnError);
+    assert.match(error.message, /^Cannot save the conversation: .*full.* Free some space/);
+    return true;
+  });
+  assert.equal(store.messages("1").length, 1);
+  assert.deepEqual(store.memory("1"), {});
+  database.get("PRAGMA max_page_count = 1000000");
+  store.append("1", { messages, memory: { folder: "x" } });
+  assert.deepEqual(store.messages("1").slice(1), messages);
+  assert.deepEqual(store.memory("1"), { folder: "x" });
+});
+
+Deno.test("the search takes any text for words, and finds the beginning of the last one", () => {
+  const { database, store, sessions } = open();
+  using _ = database;
+  begin(store, "1", 'Fix the "Parser" of naïve_names, it says NEAR AND OR NOT');
+  store.append("1", {
+    messages: [{ role: "assistant", text: "The lexer\nwas wrong.", calls: [], reasoning: [] }],
+  });
+  store.append("1", {
+    messages: [{
+      role: "tool",
+      id: "c",
+      name: "read_file",
+      text: `${"x ".repeat(3_000)}hidden`,
+      isError: false,
+    }],
+  });
+  const found = (query: string) => sessions.search(query, 10).map(({ role }) => role);
+  assert.deepEqual(found("parser"), ["user"]);
+  assert.deepEqual(found("naive_na"), ["user"]);
+  assert.deepEqual(found("pars fix"), []);
+  assert.deepEqual(found("fix pars"), ["user"]);
+  assert.deepEqual(found("lexer wro"), ["assistant"]);
+  assert.equal(sessions.search("lexer", 10)[0]?.text, "The lexer was wrong.");
+  for (const query of ["near and OR", '"parser" and', "fix*", "NOT"]) {
+    assert.deepEqual(found(query), ["user"], query);
+  }
+  assert.deepEqual(found("hidden"), [], "a tool's long output is not searched to its end");
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 20 }), (query) => void sessions.search(query, 5)),
+    { seed: 5, numRuns: 500 },
+  );
+  for (const query of ["", " ", '"', "*", "()", "text:", "-", "a:b", "^a", "{a b}", "\0"]) {
+    sessions.search(query, 5);
+  }
+});
+
+Deno.test("a deleted conversation leaves nothing, and no content that another one names goes with it", async () => {
+  const { database, store, sessions } = open();
+  using _ = database;
+  const shared = `${LONG} shared`;
+  const kept = `${LONG} of a checkpoint`;
+  for (const session of ["1", "2"]) {
+    begin(store, session, "Fix it");
+    store.append(session, {
+      messages: [{ role: "tool", id: "c", name: "read_file", text: shared, isError: false }],
+      events: [
+        { type: "notice", severity: "info", text: `${LONG} own ${session}` },
+        { type: "approval_answered", id: "c", answer: "reject", rule: "r" },
+        { type: "turn_done", reason: "end_turn" },
+      ],
+      memory: { shown: { "/a": `${LONG} memory ${session}` } },
+    });
+    const { lastInsertRowid } = database.run(
+      "INSERT INTO checkpoints (session, turn, kind, time) VALUES (?, 1, 'tool', 0)",
+      session,
+    );
+    database.run(
+      "INSERT INTO checkpoint_files (checkpoint, path, before_type, before_blob) VALUES (?, '/a', 'file', ?)",
+      lastInsertRowid,
+      store.blobs.putText(kept),
+    );
+  }
+  const count = (table: string) => Number(database.get(`SELECT count(*) AS count FROM ${table}`)?.count);
+  const whole = { messages: store.messages("2"), events: store.events("2"), memory: store.memory("2") };
+  assert.equal(count("blobs"), 6);
+  assert.equal(sessions.list(false)[0]?.files, 1);
+  sessions.remove("1");
+  // Whoever has found a content stored may still be about to name it.
+  assert.equal(await removeUnnamed(database), 0);
+  assert.equal(await removeUnnamed(database, -1), 2);
+  assert.equal(count("unnamed_contents"), 0);
+  for (const table of ["sessions", "messages", "approvals", "checkpoints", "checkpoint_files"]) {
+    assert.equal(count(table), table === "messages" ? 2 : 1, table);
+  }
+  assert.deepEqual(sessions.search("fix", 10).map(({ sessionId }) => sessionId), ["2"]);
+  database.run("INSERT INTO search (search) VALUES ('integrity-check')");
+  assert.deepEqual(
+    { messages: store.messages("2"), events: store.events("2"), memory: store.memory("2") },
+    whole,
+  );
+  assert.equal(
+    store.blobs.getText(String(database.get("SELECT before_blob FROM checkpoint_files")?.before_blob)),
+    kept,
+  );
+  sessions.remove("2");
+  assert.equal(await removeUnnamed(database, -1), 4);
+  assert.equal(count("blobs"), 0);
+});
+
+Deno.test("a fork is the conversation up to a turn, and goes its own way", () => {
+  const { database, store, sessions } = open();
+  using _ = database;
+  begin(store, "1", `${LONG} first`);
+  store.append("1", {
+    events: [
+      { type: "plan", steps: [{ step: "One", status: "completed" }] },
+      { type: "turn_done", reason: "end_turn" },
+    ],
+    memory: {
+      tools: { think: false },
+      read: { known: { "/a": "v" }, shown: {} },
+      folder: "sub",
+      titled: true,
+    },
+  });
+  beginTurn(store, "1", "second");
+  const early = sessions.fork("1", 1);
+  const late = sessions.fork("1");
+  assert.deepEqual([early.turns, late.turns, early.parent], [1, 2, "1"]);
+  assert.deepEqual(store.messages(early.id), store.messages("1").slice(0, 1));
+  assert.deepEqual(store.events(early.id), store.events("1", { last: 1 }));
+  assert.deepEqual(store.events(late.id), store.events("1"));
+  assert.deepEqual(store.memory(early.id), {
+    tools: { think: false },
+    plan: [{ step: "One", status: "completed" }],
+    titled: true,
+  });
+  assert.deepEqual(store.memory(late.id), store.memory("1"));
+  store.append(late.id, { messages: [{ role: "user", text: "other" }] });
+  assert.equal(store.messages("1").length, 2);
+  assert.throws(() => sessions.fork("1", 3), /has 2 turns only/);
+  assert.throws(() => sessions.fork("nobody"), /There is no conversation nobody/);
+  sessions.remove("1");
+  assert.equal(store.messages(early.id)[0]?.text, `${LONG} first`);
+});
+
+Deno.test("the list: newest first, without what was never begun, archived apart, page by page", () => {
+  const { database, store, sessions } = open();
+  using _ = database;
+  for (let number = 1; number <= 5; number++) {
+    begin(store, `${number}`, `\n  Question ${number}\nmore`);
+    database.run("UPDATE sessions SET updated = ? WHERE id = ?", number < 3 ? 1 : number, `${number}`);
+  }
+  store.createSession({ id: "empty", root: "/p", model: "m" });
+  database.run(
+    "INSERT INTO usage (session, turn, provider, model, input, output, cached_read, cached_write, all_ms, time) " +
+      "VALUES ('4', 1, 'p', 'm', 10, 5, 0, 0, 1, 1), ('4', 1, 'p', 'm', 20, 5, 0, 0, 1, 1)",
+  );
+  sessions.archive("5", true);
+  sessions.rename("3", "Renamed");
+  const rows = sessions.list(false).map(({ id, title, tokens, turns }) => [id, title, tokens, turns]);
+  assert.deepEqual(rows, [
+    ["4", "Question 4", 40, 1],
+    ["3", "Renamed", 0, 1],
+    ["1", "Question 1", 0, 1],
+    ["2", "Question 2", 0, 1],
+  ]);
+  assert.deepEqual(sessions.list(true).map(({ id }) => id), ["5"]);
+  const paged: string[] = [];
+  for (let page = sessions.page(undefined, 1); page[0] !== undefined; page = sessions.page(page[0], 1)) {
+    paged.push(page[0].id);
+  }
+  assert.deepEqual(paged, ["4", "3", "1", "2"]);
+  assert.throws(() => sessions.rename("empty", "x"), /There is no conversation empty/);
+  assert.ok(!store.retitle("3", "Question 3", "A title"), "the user's own title stays");
+  assert.ok(store.retitle("4", "Question 4", "A title"));
+});

@@ -1,0 +1,82 @@
+/** A stored part of a conversation → what the screen would have been told while it was live. Pure. */
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import { z } from "zod";
+import { ours, TurnMeta } from "../protocol/extensions.ts";
+import type { HistoryEntry } from "../protocol/requests.ts";
+import type { Update } from "../protocol/ui.ts";
+import { screenUpdates } from "./acp_updates.ts";
+import { visible } from "./visible.ts";
+
+const content = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("text"), text: z.string() }),
+  z.looseObject({ type: z.enum(["image", "audio", "resource", "resource_link"]) }),
+]);
+const _meta = z.record(z.string(), z.unknown()).nullish();
+const messageId = z.string().nullish();
+
+const UserMessage = z.object({ sessionUpdate: z.literal("user_message_chunk"), content, messageId, _meta });
+
+/** Live updates are checked by the SDK; of these, what screenUpdates reads is checked here. */
+const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
+  z.looseObject({
+    sessionUpdate: z.enum(["agent_message_chunk", "agent_thought_chunk"]),
+    content,
+    messageId,
+    _meta,
+  }),
+  z.looseObject({
+    sessionUpdate: z.enum(["tool_call", "tool_call_update"]),
+    toolCallId: z.string(),
+    title: z.string().nullish(),
+    status: z.enum(["pending", "in_progress", "completed", "failed"]).nullish(),
+    kind: z.string().nullish(),
+    locations: z.array(z.looseObject({ path: z.string() })).nullish(),
+    content: z.array(z.discriminatedUnion("type", [
+      z.looseObject({ type: z.literal("content"), content }),
+      z.looseObject({ type: z.enum(["diff", "terminal"]) }),
+    ])).nullish(),
+    _meta,
+  }),
+  z.looseObject({
+    sessionUpdate: z.literal("plan"),
+    entries: z.array(
+      z.looseObject({ content: z.string(), status: z.enum(["pending", "in_progress", "completed"]) }),
+    ),
+  }),
+  z.looseObject({ sessionUpdate: z.literal("usage_update"), used: z.number(), size: z.number() }),
+  z.looseObject({
+    sessionUpdate: z.literal("notice"),
+    severity: z.string(),
+    title: z.string(),
+    description: z.string().nullish(),
+  }),
+]);
+
+export function historyUpdates(chat: number, entries: readonly HistoryEntry[]): readonly Update[] {
+  return entries.flatMap((entry) =>
+    entry.type === "update" ? entryUpdates(chat, entry.update) : [{
+      type: "turn_done",
+      chat,
+      reason: entry.reason,
+      ...(entry.error === undefined ? {} : { error: visible(entry.error) }),
+    }]
+  );
+}
+
+/** What is not understood is left out, as it is of a live conversation. */
+function entryUpdates(chat: number, update: unknown): readonly Update[] {
+  const message = UserMessage.safeParse(update);
+  if (message.success) return [userUpdate(chat, message.data)];
+  const parsed = ShownUpdate.safeParse(update);
+  if (!parsed.success) return [];
+  // A part does not know what the whole conversation has cost.
+  return screenUpdates(chat, parsed.data as SessionUpdate).map((shown) =>
+    shown.type === "usage" ? { type: "usage", chat, used: shown.used, size: shown.size } : shown
+  );
+}
+
+function userUpdate(chat: number, { content, _meta }: z.infer<typeof UserMessage>): Update {
+  const turn = ours(TurnMeta, _meta)?.turn;
+  const text = content.type === "text" ? visible(content.text) : `[${content.type}]`;
+  return { type: "user", chat, text, ...(turn === undefined ? {} : { turn }) };
+}

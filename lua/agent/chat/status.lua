@@ -1,0 +1,77 @@
+-- What a chat says of itself in one line: winbar, statusline, lists. Methods of the chat.
+local config = require("agent.config")
+
+---@class agent.Chat
+local M = {}
+
+local STATES = {
+  idle = "ready",
+  starting = "starting",
+  working = "working",
+  waiting = "waits for you",
+  retrying = "trying again",
+  stopping = "stopping",
+}
+
+---@param count integer
+---@return string
+local function thousands(count)
+  if count < 1000 then
+    return tostring(count)
+  end
+  return (("%.1fk"):format(count / 1000):gsub("%.0k$", "k"))
+end
+
+--- Model, tokens and state, for the winbar and statuslines.
+---@return string
+function M:status()
+  local line = self.timeline
+  local parts = { line.model or config.get().model or "agent" }
+  if line.used and line.size then
+    table.insert(parts, ("%s of %s tokens"):format(thousands(line.used), thousands(line.size)))
+  end
+  if line.cost then
+    table.insert(parts, ("%.2f"):format(line.cost))
+  end
+  table.insert(parts, STATES[line.state])
+  return table.concat(parts, " · ")
+end
+
+--- One line for a list of chats: number, state, title or first message.
+---@return string
+function M:label()
+  local line = self.timeline
+  local first = vim.iter(line.blocks):find(function(block)
+    return block.kind == "user"
+  end)
+  local text = line.title and line.title ~= "" and line.title
+    or first and vim.trim(first.text):gsub("%s*\n.*", " …")
+    or "(nothing said yet)"
+  return ("%d  %s  %s"):format(self.id, STATES[line.state], vim.fn.strcharpart(text, 0, 60))
+end
+
+--- The title as far as there is room for it beside the rest.
+---@param room integer columns
+---@return string
+function M:short_title(room)
+  local title = self.timeline.title or ""
+  if vim.api.nvim_strwidth(title) <= room then
+    return title
+  end
+  return room < 8 and "" or vim.fn.strcharpart(title, 0, room - 1) .. "…"
+end
+
+function M:show_state()
+  if not self.windows or not vim.api.nvim_win_is_valid(self.windows.transcript) then
+    return
+  end
+  local status = self:status()
+  local room = vim.api.nvim_win_get_width(self.windows.transcript) - vim.api.nvim_strwidth(status) - 4
+  local title = self:short_title(room)
+  local text = " " .. (title == "" and status or title .. " · " .. status):gsub("%%", "%%%%")
+  if vim.wo[self.windows.transcript].winbar ~= text then
+    vim.wo[self.windows.transcript].winbar = text
+  end
+end
+
+return M

@@ -1,0 +1,229 @@
+-- One schema: every option with its type, default and help text. The help is checked against it.
+local M = {}
+
+---@class agent.Option
+---@field name string
+---@field type string          Lua types joined by "|", "integer", "list" and "map" among them
+---@field default any
+---@field one_of? string[]
+---@field min? number
+---@field max? number
+---@field doc string
+
+---@type agent.Option[]
+M.options = {
+  {
+    name = "provider",
+    type = "string|nil",
+    doc = "The model's provider. Without it: the only one in providers, a local Ollama, or the first key that is set.",
+  },
+  { name = "model", type = "string|nil", doc = "Name of the model, as the provider knows it." },
+  {
+    name = "providers",
+    type = "map",
+    default = {},
+    doc = "Providers of your own, or changes to known ones: wire, base_url, api_key, headers.",
+  },
+  { name = "root", type = "string|nil", doc = "Folder of the project. Without it: nearest .git, manifest or cwd." },
+  {
+    name = "roots",
+    type = "list",
+    default = {},
+    doc = "Other folders that belong to the work, absolute or relative to the project.",
+  },
+  {
+    name = "max_iterations",
+    type = "integer",
+    default = 25,
+    min = 1,
+    max = 1000,
+    doc = "Requests to the model in one turn at most.",
+  },
+  { name = "max_output_tokens", type = "integer|nil", min = 1, doc = "Tokens of one answer at most." },
+  { name = "context_window", type = "integer|nil", min = 1, doc = "Tokens of the conversation at most." },
+  {
+    name = "temperature",
+    type = "number|nil",
+    default = 0.1,
+    min = 0,
+    max = 2,
+    doc = "Left out where a model refuses it.",
+  },
+  {
+    name = "request_timeout",
+    type = "number",
+    default = 300,
+    min = 1,
+    doc = "Seconds of silence before a request fails.",
+  },
+  {
+    name = "vision",
+    type = "boolean|nil",
+    doc = "Whether the model sees images. Without it: as Ollama says, or by the model's name.",
+  },
+  {
+    name = "max_tokens_per_turn",
+    type = "integer|nil",
+    min = 1,
+    doc = "Tokens of one turn; over this it waits and asks.",
+  },
+  {
+    name = "max_cost_per_session",
+    type = "number|nil",
+    min = 0,
+    doc = "Money of a conversation; over this it waits and asks. See prices.",
+  },
+  {
+    name = "max_cost_per_day",
+    type = "number|nil",
+    min = 0,
+    doc = "Money of all conversations of a project in a day; over this it waits and asks.",
+  },
+  {
+    name = "prices",
+    type = "map",
+    default = {},
+    doc = "Money per million tokens by model: input, output, cached_read, cached_write.",
+  },
+  {
+    name = "safe_to_write",
+    type = "list",
+    default = {},
+    doc = "Pairs { glob, boolean }, added to the built-in ones; the last match wins. true: written without asking.",
+  },
+  {
+    name = "deny_read",
+    type = "list",
+    default = {
+      "**/.env",
+      "**/.env.*",
+      "**/*.pem",
+      "**/*.key",
+      "**/id_rsa*",
+      "**/id_ed25519*",
+      "**/id_ecdsa*",
+      "**/.ssh/**",
+      "**/.netrc",
+      "**/.npmrc",
+      "**/.pypirc",
+    },
+    doc = "Globs of files that the model may not see. Replaces the default.",
+  },
+  {
+    name = "allow",
+    type = "list",
+    default = {},
+    doc = 'Rules that answer for you: "run(npm test *)", "write(docs/**)", "network(npm install *)".',
+  },
+  { name = "ask", type = "list", default = {}, doc = "Rules that make the agent ask; stronger than allow." },
+  { name = "deny", type = "list", default = {}, doc = "Rules that forbid; stronger than ask and allow." },
+  {
+    name = "allow_safe_commands",
+    type = "boolean",
+    default = true,
+    doc = "Commands that only look (ls, git status) run unasked, inside a sandbox only.",
+  },
+  {
+    name = "command_write",
+    type = "list",
+    default = {},
+    doc = "Folders outside of the project that commands may write.",
+  },
+  {
+    name = "command_environment",
+    type = "list",
+    default = {},
+    doc = "Names of variables that commands get beside PATH, HOME, USER, LANG, LC_* and TZ.",
+  },
+  { name = "tools_off", type = "list", default = {}, doc = "Names of tools that the model is not offered." },
+  { name = "title", type = "boolean", default = true, doc = "Ask the model for a title after the first turn." },
+  {
+    name = "save_unsaved",
+    type = "boolean",
+    default = false,
+    doc = "Save a buffer with unsaved changes after an edit was merged into it.",
+  },
+  {
+    name = "sandbox",
+    type = "string",
+    default = "auto",
+    one_of = { "auto", "off" },
+    doc = "auto: bubblewrap where it works. off: Deno's permissions alone.",
+  },
+  {
+    name = "host",
+    type = "string",
+    default = "auto",
+    one_of = { "auto", "denops", "standalone" },
+    doc = "Where the supervisor runs. auto: in denops.vim if it is there.",
+  },
+  { name = "deno", type = "list", default = { "deno" }, doc = "Command that starts Deno, 2.8 or newer." },
+  {
+    name = "state_dir",
+    type = "string|nil",
+    doc = "Folder for what is kept between sessions. Without it: stdpath('state')/agent.",
+  },
+  {
+    name = "layout",
+    type = "string",
+    default = "float",
+    one_of = { "float", "right", "left", "bottom", "tab", "current" },
+    doc = "Where the chat opens.",
+  },
+  {
+    name = "width",
+    type = "number|nil",
+    doc = "Width of the chat: columns, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
+  },
+  {
+    name = "height",
+    type = "number|nil",
+    doc = "Height of the chat: lines, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
+  },
+  { name = "input_height", type = "integer", default = 3, min = 1, doc = "Lines of the input." },
+  {
+    name = "approval_focus",
+    type = "string",
+    default = "auto",
+    one_of = { "auto", "always", "never" },
+    doc = "Whether an approval takes the cursor. auto: only from an idle chat.",
+  },
+  { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
+}
+
+--- Globs, in order, the last match wins; true may be written without asking.
+M.safe_to_write = {
+  { "**/*", true },
+  { "**/.env*", false },
+  { "**/*.pem", false },
+  { "**/*.key", false },
+  { "**/id_*", false },
+  { "**/.ssh/**", false },
+  { "**/.netrc", false },
+  { "**/.npmrc", false },
+  { "**/.pypirc", false },
+  { "**/.git", false },
+  { "**/.git/**", false },
+  { "**/.github/workflows/**", false },
+  { "**/.envrc", false },
+  { "**/.nvim.lua", false },
+  { "**/.nvimrc", false },
+  { "**/.exrc", false },
+  { "**/.vscode/**", false },
+  { "**/package-lock.json", false },
+  { "**/yarn.lock", false },
+  { "**/pnpm-lock.yaml", false },
+  { "**/deno.lock", false },
+  { "**/Cargo.lock", false },
+  { "**/poetry.lock", false },
+  { "**/uv.lock", false },
+  { "**/Gemfile.lock", false },
+  { "**/composer.lock", false },
+  { "**/go.sum", false },
+  { "**/AGENTS.md", false },
+  { "**/CLAUDE.md", false },
+  { "**/.cursorrules", false },
+  { "**/.github/copilot-instructions.md", false },
+}
+
+return M

@@ -1,0 +1,280 @@
+-- What a user does with stored sessions. The chats are given by init.lua, which alone knows all views.
+local client = require("agent.client")
+local rows = require("agent.sessions.rows")
+
+local M = {}
+
+---@class agent.SessionRow see protocol/requests.ts
+---@field sessionId string
+---@field title string
+---@field updated number  milliseconds since 1970
+---@field archived boolean
+---@field turns integer
+---@field files integer
+---@field tokens integer
+---@field open boolean    another Neovim has it open
+
+---@param text string
+local function complain(text)
+  vim.notify("agent: " .. text, vim.log.levels.ERROR)
+end
+
+--- Asks the engine of the project at `place`; what goes wrong is told. The answer is dealt with when the
+--- supervisor's message has been taken: nothing more comes while a list is shown, and an error would be the message's.
+---@param chats table
+---@param place table
+---@param name string
+---@param params table
+---@param done fun(result: table)
+local function ask(chats, place, name, params, done)
+  local asker = {
+    id = chats.get().id,
+    place = function()
+      return place
+    end,
+  }
+  client.request(
+    asker,
+    name,
+    params,
+    vim.schedule_wrap(function(result, problem)
+      if result then
+        done(result)
+      else
+        complain(problem)
+      end
+    end)
+  )
+end
+
+--- Shows a session: in the chat that has it, else in the current one if nothing was said there, else in a new one.
+---@param chats table
+---@param session agent.SessionRow
+---@param place table
+---@return agent.Chat
+function M.show(chats, session, place)
+  local chat = chats.of(session.sessionId)
+  if not chat then
+    chat = chats.get():is_blank() and chats.get() or chats.new()
+    chat:restore(session, place)
+    if session.open then
+      local text = "This session is open in another Neovim. To go on with a copy of it: :Agent fork"
+      chat:apply({ { type = "notice", severity = "warning", text = text } })
+    end
+  end
+  chats.switch(chat)
+  return chat
+end
+
+--- Opens the chat's windows, when what the user chose from is gone.
+---@param chat agent.Chat
+---@param turn? integer to go to
+local function open(chat, turn)
+  vim.schedule(function()
+    chat:open()
+    if turn then
+      return chat:go_to_turn(turn)
+    end
+    -- As if typed: Neovim waits before it begins to insert while the list is on the screen.
+    vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert<CR>"), "n", false)
+  end)
+end
+
+--- Lists the sessions of the project; the chosen one is opened.
+---@param chats table
+---@param archived boolean
+function M.choose(chats, archived)
+  local place = chats.get():here()
+  ask(chats, place, "session_list", { archived = archived }, function(result)
+    local choices = result.sessions
+    if archived and #choices == 0 then
+      return vim.notify("agent: no session of this project is archived")
+    end
+    table.insert(choices, not archived and { archive = true } or nil)
+    vim.ui.select(choices, {
+      prompt = archived and "Archived sessions" or "Sessions",
+      format_item = function(row)
+        return row.archive and "Archived ones …" or rows.label(row)
+      end,
+    }, function(row)
+      if row and row.archive then
+        M.choose(chats, true)
+      elseif row then
+        open(M.show(chats, row, place))
+      end
+    end)
+  end)
+end
+
+--- Goes on with the newest session of the project, or with the newest one that has the word in its title.
+---@param chats table
+---@param word? string
+function M.resume(chats, word)
+  local place = chats.get():here()
+  ask(chats, place, "session_list", { archived = false }, function(result)
+    for _, row in ipairs(result.sessions) do
+      local title = row.title:lower()
+      if not word or row.sessionId == word or title:find(word:lower(), 1, true) then
+        return open(M.show(chats, row, place))
+      end
+    end
+    complain(word and ("no session has %s in its title"):format(word) or "this project has no sessions yet")
+  end)
+end
+
+--- The current chat, if something of it is stored.
+---@param chats table
+---@return agent.Chat?
+local function stored(chats)
+  local chat = chats.get()
+  if chat.timeline.session then
+    return chat
+  end
+  complain("nothing of this conversation is stored yet")
+end
+
+--- Goes on with a copy: of everything, of what was said up to the turn at the cursor, or before the message at the
+--- cursor, which is put into the input to be sent anew.
+---@param chats table
+function M.fork(chats)
+  local chat = stored(chats)
+  if not chat then
+    return
+  end
+  local turn, message = chat:turn_at_cursor()
+  local last = turn and (message and turn - 1 or turn)
+  local place = chat:place()
+  local function go_on(session)
+    local copy = chats.new()
+    if session then
+      copy:restore(session, place)
+    else
+      copy.home = place
+    end
+    copy.input:set(message or "")
+    open(copy)
+  end
+  if last == 0 then
+    -- Nothing comes before the first message.
+    return go_on()
+  end
+  ask(chats, place, "session_fork", { sessionId = chat.timeline.session, turn = last }, go_on)
+end
+
+--- Gives the session another title; asks for it if need be.
+---@param chats table
+---@param title? string
+function M.rename(chats, title)
+  local chat = stored(chats)
+  if not chat then
+    return
+  end
+  if not title then
+    return vim.ui.input({ prompt = "Title: ", default = chat.timeline.title }, function(given)
+      if given and vim.trim(given) ~= "" then
+        M.rename(chats, given)
+      end
+    end)
+  end
+  title = vim.trim(title)
+  ask(chats, chat:place(), "session_rename", { sessionId = chat.timeline.session, title = title }, function()
+    client.receive({ { type = "title", chat = chat.id, title = title } })
+  end)
+end
+
+--- Archives the session, or brings it back.
+---@param chats table
+function M.archive(chats)
+  local chat = stored(chats)
+  if not chat then
+    return
+  end
+  local id = chat.timeline.session
+  -- It may have been done elsewhere: the list knows.
+  ask(chats, chat:place(), "session_list", { archived = true }, function(result)
+    local is_archived = vim.iter(result.sessions):any(function(row)
+      return row.sessionId == id
+    end)
+    ask(chats, chat:place(), "session_archive", { sessionId = id, archived = not is_archived }, function()
+      vim.notify(is_archived and "agent: back among the sessions" or "agent: archived; :Agent archive brings it back")
+    end)
+  end)
+end
+
+--- Deletes the session once the user has agreed; its chat is closed.
+---@param chats table
+function M.delete(chats)
+  local chat = stored(chats)
+  if not chat then
+    return
+  end
+  local place, id = chat:place(), chat.timeline.session
+  vim.ui.select({ "Keep it", "Delete it for good" }, {
+    prompt = ("Delete %s?"):format(rows.title(chat.timeline.title)),
+  }, function(_, choice)
+    if choice ~= 2 then
+      return
+    end
+    chat:stop()
+    ask(chats, place, "session_delete", { sessionId = id }, function()
+      local shown = chats.of(id)
+      if shown then
+        chats.close(shown)
+      end
+      vim.notify("agent: the session is deleted")
+    end)
+  end)
+end
+
+--- Finds words in all sessions of the project.
+---@param chats table
+---@param words string
+---@param pick boolean choose from a list instead of the quickfix list
+function M.search(chats, words, pick)
+  local place = chats.get():here()
+  ask(chats, place, "session_search", { query = words, limit = 100 }, function(result)
+    if #result.hits == 0 then
+      return vim.notify(("agent: no session has %s"):format(words))
+    end
+    local function show(hit)
+      open(M.show(chats, hit, place), hit.turn)
+    end
+    if not pick then
+      return require("agent.sessions.quickfix").fill(result.hits, words, chats.current(), show)
+    end
+    vim.ui.select(result.hits, { prompt = "Found " .. words, format_item = rows.hit }, function(hit)
+      if hit then
+        show(hit)
+      end
+    end)
+  end)
+end
+
+--- Writes the session as markdown or JSON, as the file's name ends; without a name into a new buffer.
+---@param chats table
+---@param file? string
+---@param overwrite boolean
+function M.export(chats, file, overwrite)
+  local chat = stored(chats)
+  if not chat then
+    return
+  end
+  local path = file and vim.fn.fnamemodify(file, ":p")
+  if path and vim.fn.isdirectory(path) == 1 then
+    return complain(("%s is a folder"):format(file))
+  end
+  local exists = path and vim.uv.fs_lstat(path) ~= nil
+  if exists and not overwrite then
+    return complain(("%s exists; :Agent! export overwrites it"):format(file))
+  end
+  local format = path and path:lower():match("%.json$") and "json" or "markdown"
+  local params = { sessionId = chat.timeline.session, format = format }
+  ask(chats, chat:place(), "session_export", params, function(result)
+    if path then
+      return require("agent.sessions.export").write(path, result.text, overwrite)
+    end
+    require("agent.sessions.export").show(result.text, format)
+  end)
+end
+
+return M

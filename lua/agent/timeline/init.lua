@@ -1,0 +1,130 @@
+-- Pure: a conversation as a list of blocks, and how each update changes it. Views draw the blocks that changed.
+local handlers = require("agent.timeline.handlers")
+
+local M = {}
+
+---@class agent.Block
+---@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"|"moved"  the last one is nothing any longer
+---@field text string
+---@field id? string            of a tool call or a message
+---@field status? "queued"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"|"completed"|"failed"|"stopped"
+---@field severity? "info"|"warning"|"error"
+---@field title? string         of a tool call
+---@field summary? string
+---@field lines? integer        written so far, while a call's arguments stream in
+---@field output? string
+---@field path? string
+---@field added? integer
+---@field removed? integer
+---@field seconds? number       of a thought
+---@field expanded? boolean
+---@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
+
+---@class agent.Retry
+---@field index integer          of its block
+---@field reason string
+---@field left integer           seconds
+---@field attempt integer        that failed
+---@field tries integer
+
+---@class agent.Timeline
+---@field blocks agent.Block[]
+---@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"
+---@field session? string       id under which it is stored
+---@field title? string         of the session
+---@field root? string
+---@field provider? string
+---@field model? string
+---@field sandbox? string
+---@field used? integer          tokens of the context window
+---@field size? integer
+---@field cost? number            money of the session so far
+---@field retry? agent.Retry     the countdown on screen
+---@field approvals integer      that wait
+---@field tools table<string, integer>   tool call → its block
+
+---@return agent.Timeline
+function M.new()
+  return { blocks = {}, state = "idle", approvals = 0, tools = {} }
+end
+
+--- Messages that wait for the turn's end.
+---@param timeline agent.Timeline
+---@return string[] texts
+function M.queued(timeline)
+  local texts = {}
+  for _, block in ipairs(timeline.blocks) do
+    if block.status == "queued" then
+      table.insert(texts, block.text)
+    end
+  end
+  return texts
+end
+
+--- Applies one update, in place.
+---@param timeline agent.Timeline
+---@param update table see protocol/ui.ts; also { type = "submitted", text }
+---@return table<integer, true> changed indexes of blocks to draw
+function M.apply(timeline, update)
+  local changed = {}
+  local handler = handlers[update.type]
+  if handler then
+    handler(timeline, update, changed)
+  end
+  return changed
+end
+
+--- A stored part of a conversation, from its updates. Nothing of it goes on.
+---@param updates table[]
+---@return agent.Timeline
+function M.replay(updates)
+  local timeline = M.new()
+  for _, update in ipairs(updates) do
+    M.apply(timeline, update)
+  end
+  local last = vim.iter(timeline.blocks):rev():find(function(block)
+    return block.kind == "user"
+  end)
+  if last and last.status == "sent" then
+    -- The end of its process has cut it off.
+    M.apply(timeline, { type = "turn_done", reason = "interrupted" })
+  end
+  return timeline
+end
+
+--- Puts an older part before what is there, which may go on meanwhile.
+---@param timeline agent.Timeline
+---@param older agent.Timeline
+---@return integer count of the blocks that came
+function M.prepend(timeline, older)
+  local count = #older.blocks
+  table.move(timeline.blocks, 1, #timeline.blocks, count + 1)
+  table.move(older.blocks, 1, count, 1, timeline.blocks)
+  for id, index in pairs(timeline.tools) do
+    timeline.tools[id] = index + count
+  end
+  for id, index in pairs(older.tools) do
+    timeline.tools[id] = timeline.tools[id] or index
+  end
+  if timeline.retry then
+    timeline.retry.index = timeline.retry.index + count
+  end
+  if not timeline.used then
+    timeline.used, timeline.size = older.used, older.size
+  end
+  return count
+end
+
+--- The turn that a block belongs to; nil before the first one that is stored.
+---@param timeline agent.Timeline
+---@param index integer
+---@return integer? turn
+function M.turn_of(timeline, index)
+  for at = index, 1, -1 do
+    if timeline.blocks[at].turn then
+      return timeline.blocks[at].turn
+    end
+  end
+end
+
+return M

@@ -1,0 +1,72 @@
+-- Pure: the text of a block, as lines without markup.
+local M = {}
+
+--- The header and the body of a block, as lines without markup.
+---@param block agent.Block
+---@return string[]
+function M.lines(block)
+  if block.kind == "user" then
+    local note = block.status == "queued" and " (waits for the turn to end)"
+      or block.status == "stopped" and " (not sent)"
+      or ""
+    return vim.split(block.text .. note, "\n")
+  end
+  if block.kind == "thought" then
+    local header = block.status == "open" and "Thinking …"
+      or ("Thought for %s"):format(M.duration(block.seconds or 0))
+    return block.expanded and vim.list_extend({ header }, vim.split(vim.trim(block.text), "\n")) or { header }
+  end
+  if block.kind == "tool" then
+    return M.tool_lines(block)
+  end
+  if block.kind == "moved" then
+    return {}
+  end
+  return vim.split(block.text, "\n")
+end
+
+---@param seconds number
+---@return string
+function M.duration(seconds)
+  if seconds < 1 then
+    return "a moment"
+  end
+  if seconds < 10 then
+    return ("%.1f s"):format(seconds)
+  end
+  return seconds < 60 and ("%d s"):format(seconds) or ("%d min %d s"):format(seconds / 60, seconds % 60)
+end
+
+--- Icons of a tool call by its status.
+M.icons = {
+  pending = "…",
+  in_progress = "…",
+  waiting = "?",
+  completed = "✓",
+  failed = "✗",
+  stopped = "■",
+}
+
+---@param block agent.Block
+---@return string[]
+function M.tool_lines(block)
+  local detail = block.summary
+  if block.status == "waiting" then
+    detail = "waits for your answer"
+  elseif not detail and block.lines and block.lines > 0 then
+    detail = ("%d %s"):format(block.lines, block.lines == 1 and "line" or "lines")
+  end
+  local header = ("%s %s"):format(M.icons[block.status] or "…", block.title)
+  if detail and detail ~= "" then
+    header = header .. "  " .. detail
+  end
+  local lines = { header }
+  if block.expanded and block.output then
+    for _, line in ipairs(vim.split(block.output, "\n")) do
+      table.insert(lines, "  " .. line)
+    end
+  end
+  return lines
+end
+
+return M

@@ -1,0 +1,129 @@
+/** `:checkhealth agent`: what holds the engine and the commands, exactly as passed, and what is wrong. */
+import assert from "node:assert/strict";
+import { type RunningAgent, startAgent } from "./support/agent.ts";
+import { startTypescript } from "./support/language_servers.ts";
+import { scratch } from "./support/project.ts";
+
+async function report({ nvim }: Pick<RunningAgent, "nvim">): Promise<string> {
+  await nvim.command("checkhealth agent");
+  return await nvim.lua<string>(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`);
+}
+
+/** The section's lines, without the marks and the indentation. */
+function section(text: string, name: string): readonly string[] {
+  const [, rest = ""] = text.split(`agent: ${name}`);
+  const [own = ""] = rest.split(/^agent: /m);
+  return own.split("\n").map((line) => line.replace(/^\s*(- )?/, "").trim()).filter((line) =>
+    line !== "" && line !== "~"
+  );
+}
+
+const ORDER = [
+  "sandbox of the engine",
+  "sandbox of commands",
+  "hidden from commands",
+  "programs",
+  "language servers",
+  "host",
+  "options",
+];
+
+/** Neighbours in a list, as an argument and its values are. */
+function holds(lines: readonly string[], ...wanted: readonly string[]): boolean {
+  return lines.some((_, at) => wanted.every((text, offset) => lines[at + offset] === text));
+}
+
+Deno.test({
+  name: "health: levels, grants and arguments as passed, hidden files, programs, host",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using home = await scratch({ ".ssh/id_rsa": "", ".netrc": "" });
+    await using agent = await startAgent({
+      script: "say Hi.",
+      project: { "a.ts": "", ".env": "A=1\n", "private/one.txt": "", "package.json": "{}" },
+      options: `ask = { "read(private/**)" }`,
+      env: { HOME: home.root },
+    });
+    const text = await report(agent);
+    const root = agent.project.root;
+    const places = ORDER.map((name) => text.indexOf(`agent: ${name}`));
+    assert.ok(places.every((at, index) => at > (places[index - 1] ?? 0)), text);
+
+    const engine = section(text, "sandbox of the engine");
+    assert.match(engine[0] ?? "", /OK bubblewrap and Deno permissions/);
+    const deno = engine.findIndex((line) => line.endsWith("Deno is started with exactly:"));
+    const around = engine.findIndex((line) => line.endsWith("Around it, exactly:"));
+    assert.ok(deno > 0 && around > deno, text);
+    assert.ok(engine.slice(deno, around).some((line) => line.startsWith(`--allow-write=${root},`)), text);
+    assert.ok(engine.slice(deno, around).some((line) => /^--allow-net=127\.0\.0\.1:\d+$/.test(line)), text);
+    assert.ok(holds(engine.slice(around), "--bind", root, root), text);
+
+    const commands = section(text, "sandbox of commands");
+    assert.match(commands[0] ?? "", /OK bubblewrap/);
+    assert.ok(commands.includes("--unshare-net") && holds(commands, "--bind", root, root), text);
+    assert.ok(holds(commands, "--chdir", root, "--"), text);
+    const hidden = section(text, "hidden from commands");
+    for (const path of [home.path(".ssh"), home.path(".netrc")]) assert.ok(hidden.includes(path), text);
+    for (const path of [".env", "private/one.txt"]) assert.ok(hidden.includes(`${root}/${path}`), text);
+    assert.ok(!hidden.includes(`${root}/a.ts`), text);
+    assert.ok(holds(commands, "--tmpfs", home.path(".ssh")), text);
+
+    const programs = section(text, "programs").join("\n");
+    assert.match(programs, /ripgrep: ripgrep \d+\.\d+.* \(\/.*\/rg\)/);
+    assert.match(programs, /git: git version \d+\.\d+.* \(\/.*\/git\)/);
+    assert.match(section(text, "language servers").join("\n"), /None is attached/);
+    assert.match(section(text, "host").join("\n"), /in a process of its own: denops\.vim is not installed/);
+    assert.match(section(text, "options").join("\n"), /OK No mistakes found/);
+    assert.doesNotMatch(text, /sk-test/);
+  },
+});
+
+Deno.test("health: mistakes in the options by name, patterns too", async () => {
+  await using agent = await startAgent({
+    script: "say Hi.",
+    options: `layout = "top", deny = { "read([x)", "git push" }, deny_read = { "/etc/**" }`,
+  });
+  const options = section(await report(agent), "options").join("\n");
+  for (
+    const line of [
+      'ERROR layout must be one of float, right, left, bottom, tab, current, not "top"',
+      "ERROR Wrong option deny: Not a rule: read([x). Its pattern needs a closing ].",
+      "ERROR Wrong option deny: Not a rule: git push. Rules look like ",
+      "ERROR Wrong option deny_read: /etc/** must be relative to the project, without ./ before it.",
+    ]
+  ) assert.ok(options.includes(line), options);
+});
+
+Deno.test("a wrong pattern is told in one line at the first use, and nothing is asked of the model", async () => {
+  await using agent = await startAgent({ script: "say Never.", options: `deny = { "read([x)", "nothing" }` });
+  const { nvim, server } = agent;
+  await nvim.command("Agent! go");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  const lines = await nvim.lua<string[]>(
+    `return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`,
+  );
+  assert.ok(
+    lines.join(" ").includes(
+      "Wrong option deny: Not a rule: read([x). Its pattern needs a closing ]. And 1 more, see :checkhealth agent.",
+    ),
+    lines.join("\n"),
+  );
+  assert.equal(server.requests.length, 0);
+});
+
+Deno.test("health: without a sandbox it says so", async () => {
+  await using agent = await startAgent({ script: "say Hi.", options: `sandbox = "off"` });
+  const text = await report(agent);
+  assert.match(
+    section(text, "sandbox of the engine").join("\n"),
+    /WARNING Deno permissions only \(switched off/,
+  );
+  assert.match(section(text, "sandbox of commands").join("\n"), /WARNING None: each command asks/);
+  assert.doesNotMatch(text, /Around it, exactly/);
+});
+
+Deno.test("health: language servers of the project's buffers", async () => {
+  await using agent = await startTypescript("utf-8", "say Hi.", { files: ["src/main.ts"] });
+  await agent.nvim.waitFor("#vim.lsp.get_clients({ bufnr = 0 }) > 0", { timeout: 20_000 });
+  assert.match(section(await report(agent), "language servers").join("\n"), /OK .+ is attached to 1 buffer$/);
+});
