@@ -123,7 +123,8 @@ async function searching(): Promise<void> {
     context: 1,
     most: 200,
   } as const;
-  const options = { roots: [tree.root], denyRead: ["**/.env"], sandboxed: true };
+  const rules = { deny_read: ["**/.env"], read_rules: { deny: [], ask: [] } };
+  const options = { roots: [tree.root], rules, sandboxed: true };
   const times: number[] = [];
   const floors: number[] = [];
   for (let run = 0; run < 9; run++) {
