@@ -15,6 +15,7 @@ import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
+import { SqliteUsage } from "./store/usage.ts";
 import { removeUnnamed } from "./store/unnamed.ts";
 import { TOOLS } from "./tools/registry.ts";
 
@@ -62,6 +63,7 @@ const system = buildSystemPrompt({ roots, os: Deno.build.os });
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {
   roots,
   version: VERSION,
+  usage: new SqliteUsage(database),
   ...(notice === undefined ? {} : { notice }),
   review: { reviews, store },
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
