@@ -7,14 +7,18 @@ import { ask, FILE, hunks, lines, modified, reviewed, settledSoon, turn, write }
 const CHANGED = FILE.replace("line 3\n", "LINE 3\nnew\n").replace("line 8\n", "");
 const ONE = FILE.replace("line 6", "LINE 6");
 
-Deno.test("what must hold for all texts, edits and orders of keeping and undoing", async () => {
-  const nvim = Deno.env.get("AGENT_NVIM") ?? "nvim";
-  const args = ["--headless", "--clean", "-l", join(PLUGIN, "tests/review/properties.lua")];
-  const output = await new Deno.Command(nvim, { args, stdin: "null" }).output();
-  const text = new TextDecoder().decode(output.stdout) + new TextDecoder().decode(output.stderr);
-  assert.ok(output.success, text);
-  assert.match(text, /5000 trials/);
-});
+for (
+  const [script, said] of [["properties", /5000 trials/], ["buffers", /60 buffers/]] as const
+) {
+  Deno.test(`what must hold for all texts, edits and orders of keeping and undoing: ${script}.lua`, async () => {
+    const nvim = Deno.env.get("AGENT_NVIM") ?? "nvim";
+    const args = ["--headless", "--clean", "-l", join(PLUGIN, `tests/review/${script}.lua`)];
+    const output = await new Deno.Command(nvim, { args, stdin: "null" }).output();
+    const text = new TextDecoder().decode(output.stdout) + new TextDecoder().decode(output.stderr);
+    assert.ok(output.success, text);
+    assert.match(text, said);
+  });
+}
 
 Deno.test("a changed, an added and a deleted line are hunks, also in a file that is opened later", async () => {
   const expected = [{ row: 3, added: ["LINE 3", "new"], removed: ["line 3"] }, {

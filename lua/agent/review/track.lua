@@ -111,15 +111,20 @@ function M.flush(it)
     it.hunks = hunks_of.between(baseline, it.lines)
     return M.changed(it)
   end
+  local changed = it.pending --[[@as agent.review.Change]]
   local edits, old = take_changes(it)
-  if #edits > 0 and #it.hunks > 0 then
-    it.hunks = hunks_of.follow(it.hunks, edits, old, it.lines, is_undo)
-    for _, hunk in ipairs(it.hunks) do
-      -- Its removed lines hang on the last line of the text.
-      hunk.stale = hunk.stale or hunk.row > #it.lines
-    end
-    M.changed(it)
+  if #it.hunks == 0 then
+    return
   end
+  if #edits > 0 then
+    it.hunks = hunks_of.follow(it.hunks, edits, old, it.lines, is_undo)
+  end
+  for _, hunk in ipairs(it.hunks) do
+    -- Extmarks within rewritten lines go astray, and those at the end hang on the last line.
+    local near = hunk.row <= changed.new_last + 1 and hunk.row + hunk.count >= changed.first
+    hunk.stale = hunk.stale or near or hunk.row > #it.lines or nil
+  end
+  M.changed(it)
 end
 
 ---@param it agent.review.Tracked
@@ -128,15 +133,22 @@ end
 ---@param new_last integer
 local function note(it, first, last, new_last)
   local pending = it.pending
-  if not pending then
-    it.pending = { first = first, last = last, new_last = new_last }
-    return vim.schedule(function()
+  if pending then
+    changes.add(pending, first, last, new_last)
+  else
+    pending = { first = first, last = last, new_last = new_last }
+    it.pending = pending
+    vim.schedule(function()
       if tracked[it.buf] == it then
         M.flush(it)
       end
     end)
   end
-  changes.add(pending, first, last, new_last)
+  local count = math.max(#it.lines, 1) + pending.new_last - pending.last
+  if count ~= api.nvim_buf_line_count(it.buf) then
+    -- A buffer that loses all lines has an empty one, which is not told of.
+    pending.first, pending.last, pending.new_last = 0, math.max(#it.lines, 1), api.nvim_buf_line_count(it.buf)
+  end
 end
 
 ---@param it agent.review.Tracked
