@@ -39,15 +39,17 @@ import { acpSearch } from "./acp_search.ts";
 import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
 import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./acp_updates.ts";
+import { usageAnswers } from "./acp_usage.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
-import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./core/ports.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "./core/ports.ts";
 import { Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
+  readonly usage: UsageLog;
   /** One line that every new session begins with. */
   readonly notice?: string;
   readonly archive: Archive;
@@ -55,7 +57,7 @@ export interface AcpOptions {
   ownConfig(): EngineConfig | undefined;
   sessionPorts(
     config: EngineConfig,
-  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers">;
+  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers" | "usage">;
 }
 
 const OPTIONS: PermissionOption[] = [
@@ -78,6 +80,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     const sender = new UpdateSender(client, id, can);
     const session = new Session(id, roots, {
       ...options.sessionPorts(configOrError(config, options)),
+      usage: options.usage,
       editor: editorOf(client, id, can),
       makeLink: linkMaker(client, id, can),
       ask: asker(client, id),
@@ -127,6 +130,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
     ...sessionAnswers(options.archive, open, () => can),
+    ...usageAnswers(options.usage),
     ...checkpointAnswers((id) => open.get(id)),
   };
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
