@@ -57,8 +57,8 @@ Deno.test({
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "The first half");
     await nvim.command("call denops#server#stop()");
-    await waitForChat(nvim, "What it knew of this conversation is gone; the next message starts a new one.");
-    server.play("expect And now?\nsay All is well.");
+    await waitForChat(nvim, "The next message goes on from what is stored.");
+    server.play("new-history\nexpect And now?\nsay All is well.");
     await say(nvim, "And now?");
     await waitForChat(nvim, "All is well.");
     assert.deepEqual(server.problems, []);

@@ -215,7 +215,11 @@ Deno.test("a session that a crash has cut off shows what was open as stopped, an
     request,
     result: { updates: [...turnUpdates(1).slice(0, 2), { type: "tool", chat: 1, id: "c", title: "run x" }] },
   });
-  assert.deepEqual((await transcript(child)).slice(2), ["Thought for a moment", "■ run x  stopped"]);
+  assert.deepEqual((await transcript(child)).slice(2), [
+    "Thought for a moment",
+    "■ run x  stopped",
+    "Interrupted.",
+  ]);
   await child.lua(`require("agent.chat").current():send("again")`);
   await receive(child, { type: "turn_started", chat: 1 });
   assert.equal((await transcript(child)).at(-1), "again");
@@ -233,4 +237,29 @@ Deno.test("a session that is open elsewhere says what to do", async () => {
   await answerWith(child, 1, 1);
   const line = "This session is open in another Neovim. To go on with a copy of it: :Agent fork";
   assert.equal((await transcript(child)).at(-1), line);
+});
+
+Deno.test("a message that waited goes behind what was answered meanwhile", async () => {
+  await using child = await start();
+  const send = (text: string) => child.lua(`require("agent.chat").get():send(...)`, text);
+  const tool = (id: string) =>
+    receive(child, { type: "tool", chat: 1, id, title: `read ${id}`, status: "completed" });
+  await send("first");
+  await receive(child, { type: "turn_started", chat: 1 });
+  await tool("a");
+  await send("second");
+  await send("third");
+  await tool("b");
+  const all = () =>
+    child.lua(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr("^agent://chat/1$"), 0, -1, false)`);
+  await receive(child, { type: "turn_done", chat: 1, reason: "end_turn" }, { type: "turn_started", chat: 1 });
+  assert.deepEqual(await all(), [
+    ...["first", "", "✓ read a", "✓ read b", "", "second", "", "third (waits for the turn to end)"],
+  ]);
+  await receive(child, { type: "text", chat: 1, message: "m", text: "Yes." });
+  await receive(child, { type: "turn_done", chat: 1, reason: "end_turn" }, { type: "turn_started", chat: 1 });
+  await receive(child, { type: "text", chat: 1, message: "n", text: "No." });
+  assert.deepEqual(await all(), [
+    ...["first", "", "✓ read a", "✓ read b", "", "second", "", "Yes.", "", "third", "", "No."],
+  ]);
 });

@@ -22,11 +22,16 @@ async function start(script: string, options: Partial<AgentOptions> = {}): Promi
   return { ...agent, marks: [mark, agent.project.root] };
 }
 
-async function goesOn({ nvim, server }: RunningAgent): Promise<void> {
-  server.play("expect And now?\nexpect-not Hello\nsay All is well again.");
+/** @param knows what of the conversation so far the model is sent */
+async function goesOn({ nvim, server }: RunningAgent, knows: readonly string[] = []): Promise<void> {
+  server.play("new-history\nexpect And now?\nsay All is well again.");
   await say(nvim, "And now?");
   await waitForChat(nvim, "All is well again.");
   assert.deepEqual(server.problems, []);
+  const sent = JSON.stringify(server.requests.at(-1)?.body);
+  for (const text of ["Hello", "The first half", "Hi."]) {
+    assert.equal(sent.includes(text), knows.includes(text));
+  }
 }
 
 /** The process of the engine itself, inside of its sandbox. */
@@ -78,11 +83,10 @@ Deno.test({
     await reached(server, "here");
     await waitForChat(nvim, "The first half");
     process.kill((await engineProcess(agent)).pid, "SIGKILL");
-    const line = "The engine stopped (signal SIGKILL). What it knew of this conversation is gone; " +
-      "the next message starts a new one.";
+    const line = "The engine stopped (signal SIGKILL). The next message goes on from what is stored.";
     await waitForChat(nvim, line);
     assert.deepEqual(await transcript(nvim), ["Hello", "The first half", line]);
-    await goesOn(agent);
+    await goesOn(agent, ["Hello", "The first half"]);
   },
 });
 
@@ -98,12 +102,12 @@ Deno.test({
     await nvim.keys("<C-c>");
     await nvim.waitForScreen("· stopping");
     await waitForChat(nvim, "The engine stopped (it did not react to a stop within 5 s).");
-    await goesOn(agent);
+    await goesOn(agent, ["Hello", "The first half"]);
   },
 });
 
 Deno.test({
-  name: "an engine that is killed while it idles: the next message starts a new one, and says so",
+  name: "an engine that is killed while it idles: the next message starts another one, which knows all",
   ignore: !linux,
   async fn() {
     await using agent = await start("say Hi.");
@@ -113,7 +117,7 @@ Deno.test({
     const { pid } = await engineProcess(agent);
     process.kill(pid, "SIGKILL");
     await waitForChat(nvim, "The engine stopped (signal SIGKILL).");
-    await goesOn(agent);
+    await goesOn(agent, ["Hello", "Hi."]);
     assert.notEqual((await engineProcess(agent)).pid, pid);
   },
 });
@@ -135,8 +139,7 @@ Deno.test({
     process.kill(supervisor.pid, "SIGKILL");
     await waitForChat(
       nvim,
-      "The supervisor stopped (signal SIGKILL). What it knew of this conversation is gone; " +
-        "the next message starts a new one.",
+      "The supervisor stopped (signal SIGKILL). The next message goes on from what is stored.",
     );
     await waitForChat(nvim, "This one waits (not sent)");
     assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "This one waits");
@@ -145,7 +148,7 @@ Deno.test({
       async () => (await marked(...marks)).every(({ pid }) => pid !== engine),
     );
     await nvim.keys("cc<Esc>");
-    await goesOn(agent);
+    await goesOn(agent, ["Hello", "The first half"]);
   },
 });
 

@@ -32,7 +32,13 @@ status 401
 for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
   Deno.test(`the screens of a conversation at ${columns}×${lines}`, async () => {
     const size = `${columns}x${lines}`;
-    await using agent = await startAgent({ script: SCRIPT, columns, lines, files: ["src/greet.ts"] });
+    await using agent = await startAgent({
+      script: SCRIPT,
+      columns,
+      lines,
+      options: "title = false",
+      files: ["src/greet.ts"],
+    });
     const { nvim, server } = agent;
     await nvim.command("Agent rename greet to salute everywhere");
     await server.reached("streaming");
@@ -69,7 +75,7 @@ for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
 
 for (const layout of ["right", "bottom"]) {
   Deno.test(`the chat in a split: ${layout}`, async () => {
-    const options = `layout = "${layout}"`;
+    const options = `title = false, layout = "${layout}"`;
     const script = "say It stands in one file.\nusage 870 12\n---\nrepeat\nsay Yes.";
     await using agent = await startAgent({
       script,

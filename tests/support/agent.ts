@@ -18,6 +18,8 @@ export interface AgentOptions extends ChildOptions {
   readonly options?: string;
   /** Another address than the server's. */
   readonly baseUrl?: string;
+  /** Another Neovim, at the same time or after it, with the same project, state and server. */
+  readonly beside?: RunningAgent;
 }
 
 export interface RunningAgent extends AsyncDisposable {
@@ -48,9 +50,10 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const { script, wire = "openai_chat", project: files = GREET, options: extra = "", lua = "", env = {} } =
     options;
   await using stack = new AsyncDisposableStack();
-  const project = stack.use(await scratch(files, { git: true }));
-  const state = stack.use(await scratch());
-  const server = stack.use(await ModelServer.start(script, { secrets: [SECRET] }));
+  const { beside } = options;
+  const project = beside?.project ?? stack.use(await scratch(files, { git: true }));
+  const state = beside?.state ?? stack.use(await scratch());
+  const server = beside?.server ?? stack.use(await ModelServer.start(script, { secrets: [SECRET] }));
   const url = options.baseUrl ?? baseUrl(wire, server);
   const nvim = stack.use(
     await ChildNvim.start({

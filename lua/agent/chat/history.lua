@@ -48,6 +48,12 @@ function M:show_part(part)
   self.older = part.before
   self.renderer:prepend(self.timeline.blocks, count, part.before ~= nil)
   self:follow(following)
+  for window in pairs(following) do
+    -- There is room above for what has come.
+    vim.api.nvim_win_call(window, function()
+      vim.cmd("normal! zb")
+    end)
+  end
   self:show_state()
   if self.target then
     self:go_to_turn(self.target)

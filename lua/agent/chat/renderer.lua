@@ -1,5 +1,6 @@
 -- Draws blocks into a buffer, append-only: a block is written when it comes, and after that only what changed
 -- in it. The rest of the buffer is never touched, so a long conversation costs no more than a short one.
+local marks = require("agent.chat.marks")
 local text = require("agent.timeline.lines")
 
 ---@class agent.Drawn
@@ -16,8 +17,6 @@ local Renderer = {}
 Renderer.__index = Renderer
 
 local OLDER = "Older messages: scroll up"
-
-local namespace = vim.api.nvim_create_namespace("agent.chat")
 
 ---@param buffer integer
 ---@return agent.Renderer
@@ -76,77 +75,8 @@ end
 ---@param block agent.Block
 ---@return integer
 local function gap_between(before, block)
-  return (before == nil or (is_short(block) and is_short(before))) and 0 or 1
-end
-
-local STATUS_GROUPS = {
-  pending = "AgentToolRunning",
-  in_progress = "AgentToolRunning",
-  waiting = "AgentToolWaiting",
-  completed = "AgentToolDone",
-  failed = "AgentToolFailed",
-  stopped = "AgentToolWaiting",
-}
-local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error = "AgentError" }
-
---- Marks go over the markdown highlighting: a file name with underscores is not emphasis.
----@param row integer
----@param from integer
----@param to integer
----@param group string
-function Renderer:mark(row, from, to, group)
-  vim.api.nvim_buf_set_extmark(self.buffer, namespace, row, from, {
-    end_col = to,
-    hl_group = group,
-    priority = 200,
-    spell = false,
-  })
-end
-
----@param index integer
----@param block agent.Block
----@param row integer its first line
-function Renderer:highlight(index, block, row)
-  local lines = self.drawn[index].lines
-  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, row, row + #lines)
-  if block.kind == "text" then
-    return
-  end
-  for offset, line in ipairs(lines) do
-    local at = row + offset - 1
-    if block.kind == "user" then
-      self:mark(at, 0, #line, "AgentUser")
-      vim.api.nvim_buf_set_extmark(self.buffer, namespace, at, 0, {
-        virt_text = { { offset == 1 and "❯ " or "  ", "AgentUser" } },
-        virt_text_pos = "inline",
-        right_gravity = false,
-      })
-    elseif block.kind == "notice" then
-      self:mark(at, 0, #line, SEVERITY_GROUPS[block.severity])
-    elseif block.kind == "thought" or block.kind == "plan" then
-      self:mark(at, 0, #line, "AgentThought")
-    else
-      self:mark(at, 0, #line, "AgentTool")
-      if offset == 1 then
-        self:mark(at, 0, #(text.icons[block.status] or "…"), STATUS_GROUPS[block.status])
-        self:mark_counts(at, line)
-      end
-    end
-  end
-end
-
---- "+3" and "−1" at the end of a tool's line.
----@param row integer
----@param line string
-function Renderer:mark_counts(row, line)
-  local from, to = line:find("%+%d+")
-  if from then
-    self:mark(row, from - 1, to, "AgentAdded")
-  end
-  from, to = line:find("−%d+")
-  if from then
-    self:mark(row, from - 1, to, "AgentRemoved")
-  end
+  local is_close = before == nil or block.kind == "moved" or (is_short(block) and is_short(before))
+  return is_close and 0 or 1
 end
 
 ---@param index integer
@@ -160,7 +90,7 @@ function Renderer:append(index, block, before)
   vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
   self.drawn[index] = { lines = lines, gap = gap, taken = #block.text }
   self.total = self.total + #written
-  self:highlight(index, block, self.total - #lines)
+  marks.draw(self.buffer, block, lines, self.total - #lines)
 end
 
 --- Text only grows: what is new goes behind what stands there.
@@ -192,7 +122,28 @@ function Renderer:replace(index, block)
     self.total = self.total + #lines - #drawn.lines
     drawn.lines = lines
   end
-  self:highlight(index, block, row)
+  marks.draw(self.buffer, block, drawn.lines, row)
+end
+
+--- Takes away what has moved elsewhere.
+---@param index integer
+---@param blocks agent.Block[]
+function Renderer:remove(index, blocks)
+  local drawn, row = self.drawn[index], self:row(index)
+  local first, last = row - drawn.gap, row + #drawn.lines
+  self.drawn[index] = { lines = {}, gap = 0, taken = 0 }
+  local before = index
+  while before > 0 and blocks[before].kind == "moved" do
+    before = before - 1
+  end
+  local next_one, next_block = self.drawn[index + 1], blocks[index + 1]
+  if next_one and next_one.gap == 1 and gap_between(blocks[before], next_block) == 0 then
+    next_one.gap, last = 0, last + 1
+  end
+  -- The marks would go over to the next line.
+  marks.clear(self.buffer, first, last)
+  vim.api.nvim_buf_set_lines(self.buffer, first, last, false, {})
+  self.total = self.total - (last - first)
 end
 
 --- Draws the blocks with these indexes.
@@ -206,6 +157,8 @@ function Renderer:draw(blocks, changed)
     local block = blocks[index]
     if not self.drawn[index] then
       self:append(index, block, blocks[index - 1])
+    elseif block.kind == "moved" then
+      self:remove(index, blocks)
     elseif block.kind == "text" then
       self:extend(index, block)
     else
@@ -282,15 +235,15 @@ function Renderer:prepend(blocks, count, more)
   vim.bo[self.buffer].modifiable = false
   vim.bo[self.buffer].modified = false
   -- The marks of what was the first line may have stayed at the first line.
-  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, #lines)
+  marks.clear(self.buffer, 0, #lines)
   if more then
-    self:mark(0, 0, #OLDER, "AgentHint")
+    marks.mark(self.buffer, 0, 0, #OLDER, "AgentHint")
   end
   for index, row in self:rows() do
     if index > count + 1 then
       break
     end
-    self:highlight(index, blocks[index], row)
+    marks.draw(self.buffer, blocks[index], self.drawn[index].lines, row)
   end
   if not was_empty then
     self:keep_views(views, head, added)

@@ -19,7 +19,8 @@ local function complain(text)
   vim.notify("agent: " .. text, vim.log.levels.ERROR)
 end
 
---- Asks the engine of the project at `place`; what goes wrong is told.
+--- Asks the engine of the project at `place`; what goes wrong is told. The answer is dealt with when the
+--- supervisor's message has been taken: nothing more comes while a list is shown, and an error would be the message's.
 ---@param chats table
 ---@param place table
 ---@param name string
@@ -32,13 +33,18 @@ local function ask(chats, place, name, params, done)
       return place
     end,
   }
-  client.request(asker, name, params, function(result, problem)
-    if result then
-      done(result)
-    else
-      complain(problem)
-    end
-  end)
+  client.request(
+    asker,
+    name,
+    params,
+    vim.schedule_wrap(function(result, problem)
+      if result then
+        done(result)
+      else
+        complain(problem)
+      end
+    end)
+  )
 end
 
 --- Shows a session: in the chat that has it, else in the current one if nothing was said there, else in a new one.
@@ -64,14 +70,13 @@ end
 ---@param chat agent.Chat
 ---@param turn? integer to go to
 local function open(chat, turn)
-  -- Later: Neovim waits three seconds before it begins to insert while the list is on the screen.
   vim.schedule(function()
+    chat:open()
     if turn then
-      chat:open()
-      chat:go_to_turn(turn)
-    else
-      chat:focus_input()
+      return chat:go_to_turn(turn)
     end
+    -- As if typed: Neovim waits before it begins to insert while the list is on the screen.
+    vim.api.nvim_feedkeys(vim.keycode("<Cmd>startinsert<CR>"), "n", false)
   end)
 end
 

@@ -89,11 +89,14 @@ function on.turn_started(timeline, _, changed)
       return
     end
   end
-  for index, block in ipairs(timeline.blocks) do
+  local status = "sent"
+  for index = 1, #timeline.blocks do
+    local block = timeline.blocks[index]
     if block.status == "queued" then
-      block.status = "sent"
-      changed[index] = true
-      return
+      -- It comes behind what was answered while it waited, and the others behind it.
+      timeline.blocks[index] = { kind = "moved", text = "" }
+      block.status, status = status, "queued"
+      changed[index], changed[add(timeline, block)] = true, true
     end
   end
 end
@@ -244,6 +247,7 @@ end
 
 local ENDINGS = {
   cancelled = { "info", "Stopped." },
+  interrupted = { "info", "Interrupted." },
   max_turn_requests = { "warning", 'Stopped at the limit of steps. Send "continue" to go on.' },
   max_tokens = { "warning", "Stopped: the answers hit the model's output limit. Ask for less at once." },
   refusal = { "warning", "The model refused to answer." },
@@ -285,4 +289,4 @@ function on.turn_done(timeline, update, changed)
   changed[index] = true
 end
 
-return { on = on, settle = settle }
+return on

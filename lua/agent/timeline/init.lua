@@ -4,7 +4,7 @@ local handlers = require("agent.timeline.handlers")
 local M = {}
 
 ---@class agent.Block
----@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"
+---@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"|"moved"  the last one is nothing any longer
 ---@field text string
 ---@field id? string            of a tool call or a message
 ---@field status? "queued"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"|"completed"|"failed"|"stopped"
@@ -67,7 +67,7 @@ end
 ---@return table<integer, true> changed indexes of blocks to draw
 function M.apply(timeline, update)
   local changed = {}
-  local handler = handlers.on[update.type]
+  local handler = handlers[update.type]
   if handler then
     handler(timeline, update, changed)
   end
@@ -82,8 +82,13 @@ function M.replay(updates)
   for _, update in ipairs(updates) do
     M.apply(timeline, update)
   end
-  -- The last turn of a session that was cut off has no end.
-  handlers.settle(timeline, {})
+  local last = vim.iter(timeline.blocks):rev():find(function(block)
+    return block.kind == "user"
+  end)
+  if last and last.status == "sent" then
+    -- The end of its process has cut it off.
+    M.apply(timeline, { type = "turn_done", reason = "interrupted" })
+  end
   return timeline
 end
 

@@ -19,6 +19,9 @@ function M.lines(block)
   if block.kind == "tool" then
     return M.tool_lines(block)
   end
+  if block.kind == "moved" then
+    return {}
+  end
   return vim.split(block.text, "\n")
 end
 

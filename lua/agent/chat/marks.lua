@@ -1,0 +1,87 @@
+-- Colours of the blocks' lines, as marks over them.
+local text = require("agent.timeline.lines")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("agent.chat")
+
+local STATUS_GROUPS = {
+  pending = "AgentToolRunning",
+  in_progress = "AgentToolRunning",
+  waiting = "AgentToolWaiting",
+  completed = "AgentToolDone",
+  failed = "AgentToolFailed",
+  stopped = "AgentToolWaiting",
+}
+local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error = "AgentError" }
+
+---@param buffer integer
+---@param first integer
+---@param last integer exclusive
+function M.clear(buffer, first, last)
+  vim.api.nvim_buf_clear_namespace(buffer, namespace, first, last)
+end
+
+--- Marks go over the markdown highlighting: a file name with underscores is not emphasis.
+---@param buffer integer
+---@param row integer
+---@param from integer
+---@param to integer
+---@param group string
+function M.mark(buffer, row, from, to, group)
+  vim.api.nvim_buf_set_extmark(buffer, namespace, row, from, {
+    end_col = to,
+    hl_group = group,
+    priority = 200,
+    spell = false,
+  })
+end
+
+--- "+3" and "−1" at the end of a tool's line.
+---@param buffer integer
+---@param row integer
+---@param line string
+local function mark_counts(buffer, row, line)
+  local from, to = line:find("%+%d+")
+  if from then
+    M.mark(buffer, row, from - 1, to, "AgentAdded")
+  end
+  from, to = line:find("−%d+")
+  if from then
+    M.mark(buffer, row, from - 1, to, "AgentRemoved")
+  end
+end
+
+---@param buffer integer
+---@param block agent.Block
+---@param lines string[] of the block, as they stand in the buffer
+---@param row integer of the first one
+function M.draw(buffer, block, lines, row)
+  M.clear(buffer, row, row + #lines)
+  if block.kind == "text" then
+    return
+  end
+  for offset, line in ipairs(lines) do
+    local at = row + offset - 1
+    if block.kind == "user" then
+      M.mark(buffer, at, 0, #line, "AgentUser")
+      vim.api.nvim_buf_set_extmark(buffer, namespace, at, 0, {
+        virt_text = { { offset == 1 and "❯ " or "  ", "AgentUser" } },
+        virt_text_pos = "inline",
+        right_gravity = false,
+      })
+    elseif block.kind == "notice" then
+      M.mark(buffer, at, 0, #line, SEVERITY_GROUPS[block.severity])
+    elseif block.kind == "thought" or block.kind == "plan" then
+      M.mark(buffer, at, 0, #line, "AgentThought")
+    else
+      M.mark(buffer, at, 0, #line, "AgentTool")
+      if offset == 1 then
+        M.mark(buffer, at, 0, #(text.icons[block.status] or "…"), STATUS_GROUPS[block.status])
+        mark_counts(buffer, at, line)
+      end
+    end
+  end
+end
+
+return M
