@@ -6,7 +6,7 @@ import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { Message } from "../../denops/agent/engine/core/messages.ts";
 import type { ApprovalAnswer, ApprovalRequest, Editor } from "../../denops/agent/engine/core/ports.ts";
 import { createModel } from "../../denops/agent/engine/llm/model.ts";
-import { Session } from "../../denops/agent/engine/session.ts";
+import { Session, type SessionPorts } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import type { Tool } from "../../denops/agent/engine/tools/define.ts";
@@ -29,6 +29,8 @@ export interface EngineOptions {
   /** Everything is allowed unless told. */
   readonly ask?: (request: ApprovalRequest, signal: AbortSignal) => ApprovalAnswer | Promise<ApprovalAnswer>;
   readonly publish?: (event: AgentEvent) => void;
+  /** The store in this database, with what is to be in it; an empty one unless told. */
+  readonly store?: (database: Database) => SqliteStore;
 }
 
 export interface RunningEngine extends AsyncDisposable {
@@ -44,6 +46,8 @@ export interface RunningEngine extends AsyncDisposable {
   messages(): readonly Message[];
   /** The log as it is in the store. */
   stored(): readonly AgentEvent[];
+  /** Opens the stored conversation once more. */
+  again(): Session;
   /** The results of tools that the model was given. */
   results(): readonly string[];
 }
@@ -55,10 +59,10 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY] }));
   const config = engineConfig(server.url, wire, options.config);
   const database = stack.use(Database.inMemory());
-  const store = new SqliteStore(database);
+  const store = options.store?.(database) ?? new SqliteStore(database);
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
-  const session = new Session("s1", [project.root], {
+  const ports: SessionPorts = {
     config,
     store,
     editor,
@@ -74,7 +78,9 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
       events.push(event);
       options.publish?.(event);
     },
-  });
+  };
+  const again = () => new Session("s1", [project.root], ports);
+  const session = again();
   const messages = () => store.messages("s1");
   const owned = stack.move();
   return {
@@ -86,6 +92,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     store,
     asked,
     messages,
+    again,
     stored: () => store.events("s1").map(({ event }) => event),
     prompt: (text) => session.prompt(text),
     results: () => messages().flatMap((message) => message.role === "tool" ? [message.text] : []),
