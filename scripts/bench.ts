@@ -9,6 +9,7 @@ import { Database } from "../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
 import { search } from "../denops/agent/supervisor/search.ts";
 import { scratch } from "../tests/support/project.ts";
+import { MESSAGES_IN_TURN, storeTalk } from "../tests/support/stored_talk.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 
 for (const [name, value] of Object.entries(await toolEnvironment(["nvim", "git", "rg", "bwrap"]))) {
@@ -125,11 +126,8 @@ async function searching(): Promise<void> {
     context: 1,
     most: 200,
   } as const;
-  const options = {
-    roots: [tree.root],
-    rules: { deny_read: ["**/.env"], read_rules: { ask: [], deny: [] } },
-    sandboxed: true,
-  };
+  const rules = { deny_read: ["**/.env"], read_rules: { deny: [], ask: [] } };
+  const options = { roots: [tree.root], rules, sandboxed: true };
   const times: number[] = [];
   const floors: number[] = [];
   for (let run = 0; run < 9; run++) {
@@ -217,9 +215,48 @@ function storeTurn(store: SqliteStore, turn: number): void {
   });
 }
 
+/** From the choice to the newest turns on screen, with the engine running; against a short session. */
+async function opening(): Promise<void> {
+  const messages = 10_000;
+  await using agent = await startAgent({ script: "say Hello there." });
+  const { nvim } = agent;
+  await nvim.command("Agent hello");
+  await nvim.waitForScreen("· ready");
+  await storeTalk(agent, 1);
+  const turns = messages / MESSAGES_IN_TURN;
+  await storeTalk(agent, turns);
+  const open = async (choice: number, answer: string): Promise<number> => {
+    await nvim.keys("<Esc><Cmd>Agent new<CR>");
+    await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
+    await nvim.waitForScreen("Type number");
+    await nvim.keys(`${choice}`);
+    const start = performance.now();
+    await nvim.keys("<CR>");
+    await nvim.waitForScreen(answer);
+    const time = performance.now() - start;
+    // Forgotten here, so that it is read again.
+    await nvim.lua(`local chats = require("agent.chat") chats.close(chats.current())`);
+    return time;
+  };
+  const times: number[] = [];
+  const floors: number[] = [];
+  for (let run = 0; run < 9; run++) {
+    floors.push(await open(2, "answer 1:"));
+    times.push(await open(1, `answer ${turns}:`));
+  }
+  const short = median(floors);
+  print(
+    `a session of ${messages} messages: choice → screen`,
+    median(times),
+    100,
+    `one of ${MESSAGES_IN_TURN}: ${short.toFixed(1)} ms, ratio ${(median(times) / short).toFixed(2)}`,
+  );
+}
+
 await startup();
 await submit();
 await flood();
 await coldStart();
 await searching();
 await longConversation();
+await opening();

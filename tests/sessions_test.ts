@@ -22,7 +22,7 @@ async function titleOf(engine: EngineClient, session: string): Promise<string | 
 function told(engine: EngineClient): readonly string[] {
   const titles = engine.seen.flatMap((entry) =>
     entry.type === "update" && entry.update.sessionUpdate === "session_info_update"
-      ? [entry.update.title ?? ""]
+      ? [entry.update.title ?? []].flat()
       : []
   );
   return titles.filter((title, at) => title !== titles[at - 1]);

@@ -56,5 +56,6 @@ return {
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this conversation." },
   { name = "log", doc = "Show every approval with the rule that gave it." },
+  { name = "usage", doc = "Show tokens, time and money by turn, conversation, day and model." },
   { name = "health", doc = "Run :checkhealth agent." },
 }

@@ -244,16 +244,20 @@ end
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
   ask(ready().get(), { type = "log" }, function(update)
-    local buffer = vim.api.nvim_create_buf(false, true)
-    vim.cmd("tab split")
-    vim.api.nvim_win_set_buf(0, buffer)
-    vim.bo[buffer].bufhidden = "wipe"
-    vim.bo[buffer].modeline = false
     local lines = #update.lines > 0 and update.lines or { "Nothing was asked or allowed yet." }
-    vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-    vim.bo[buffer].modifiable = false
+    require("agent.page").open(lines, "the log")
     vim.api.nvim_win_set_cursor(0, { #lines, 0 })
-    vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, desc = "Agent: close the log" })
+  end)
+end
+
+--- Shows tokens, time and money of this conversation's turns, and of conversations, days and models.
+function M.usage()
+  local chat = ready().get()
+  require("agent.client").request(chat, "usage", { sessionId = chat.timeline.session }, function(usage, problem)
+    if not usage then
+      return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+    end
+    require("agent.usage").show(usage)
   end)
 end
 

@@ -38,21 +38,23 @@ import { acpSearch } from "./acp_search.ts";
 import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
 import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./acp_updates.ts";
+import { usageAnswers } from "./acp_usage.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
-import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./core/ports.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "./core/ports.ts";
 import { Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
+  readonly usage: UsageLog;
   /** One line that every new session begins with. */
   readonly notice?: string;
   readonly archive: Archive;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers">;
+  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers" | "usage">;
 }
 
 const OPTIONS: PermissionOption[] = [
@@ -75,6 +77,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     const sender = new UpdateSender(client, id, can);
     const session = new Session(id, roots, {
       ...options.sessionPorts(configOrError(config, options)),
+      usage: options.usage,
       editor: editorOf(client, id, can),
       ask: asker(client, id),
       ...(can.extensions.has(FILE_RULES) ? { fileRules: extensionRules(client, id) } : {}),
@@ -121,7 +124,10 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
-  const answers: Answers = { ...sessionAnswers(options.archive, open, () => can) };
+  const answers: Answers = {
+    ...sessionAnswers(options.archive, open, () => can),
+    ...usageAnswers(options.usage),
+  };
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }
 

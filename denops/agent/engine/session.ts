@@ -7,10 +7,11 @@ import { allowKey, decide } from "../policy/decide.ts";
 import { type Decision, mayRead } from "../policy/file_access.ts";
 import type { ResolvedPath } from "../policy/path.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
-import { costOf, Spending } from "./agent/budget.ts";
+import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { missing } from "./agent/interrupted.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { type Memory, readMemory } from "./agent/memory.ts";
+import { type Measured, Meter } from "./agent/meter.ts";
 import { askTitle } from "./agent/title.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
 import { Recorder } from "./checkpoint/recorder.ts";
@@ -18,7 +19,7 @@ import { TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import { firstTitle } from "./core/title.ts";
 import type { Message } from "./core/messages.ts";
-import type { AskApproval, Editor, Entries, Store } from "./core/ports.ts";
+import type { AskApproval, Editor, Entries, Store, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
 import { type ReadFiles, Workspace } from "./tools/files/workspace.ts";
@@ -28,6 +29,7 @@ export interface SessionPorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly store: Store;
+  readonly usage: UsageLog;
   readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
@@ -55,7 +57,7 @@ export class Session {
   /** What the model has read. */
   readonly #read: ReadFiles;
   readonly #state: SessionState;
-  readonly #spending: Spending;
+  readonly #meter: Meter;
   readonly #recorder: Recorder;
   /** Tools that the user has switched by hand. */
   readonly #switched: Map<string, boolean>;
@@ -98,8 +100,16 @@ export class Session {
     this.#state = { folder: memory.folder, plan: memory.plan };
     this.#switched = new Map(Object.entries(memory.tools));
     this.#titled = memory.titled;
-    const { spent } = config;
-    this.#spending = new Spending(config, spent?.date === today() ? spent.amount : 0, today(), memory.spent);
+    this.#meter = new Meter({
+      session: id,
+      turn: () => store.turn(id),
+      provider: config.provider.name,
+      model: ports.model,
+      price: config.price,
+      spending: this.#spendingOf(memory.spent),
+      log: ports.usage,
+      emit: (event) => this.#emit(event),
+    });
     if (this.#stored) this.#mend();
     this.#recorder = new Recorder({
       session: id,
@@ -107,6 +117,14 @@ export class Session {
       store: store.checkpoints,
       turn: () => store.turn(id),
     });
+  }
+
+  /** What the table knows may have been told to no memory yet, when the engine was killed. */
+  #spendingOf(left: SessionSpending): Spending {
+    const { config, usage } = this.#ports;
+    const { spent } = config;
+    const amount = Math.max(left.amount, usage.cost(this.id) ?? 0);
+    return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
   /** Runs one turn, after those asked for before it. */
@@ -213,8 +231,7 @@ export class Session {
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
       checkpoints: this.#recorder,
-      spending: this.#spending,
-      price: config.price,
+      meter: this.#meter,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
       refreshRules: async () => {
@@ -257,17 +274,13 @@ export class Session {
   }
 
   async #title(question: string, answer: string): Promise<void> {
-    const { model, store, config } = this.#ports;
+    const { model, store } = this.#ports;
     // One that the user has given meanwhile stays.
     const known = firstTitle(this.#history[0]?.text ?? "");
+    const turn = store.turn(this.id);
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
-    const { title, usage } = await askTitle(model, { question, answer }, signal);
-    if (usage !== undefined) {
-      const cost = costOf(usage, config.price);
-      this.#spending.add(usage, cost, today());
-      const paid = cost === undefined ? {} : { cost };
-      this.#emit({ type: "usage", usage, window: model.contextWindow, ...paid, purpose: "title" });
-    }
+    const count = (measured: Measured) => this.#meter.count(measured, "title", [], turn);
+    const title = await askTitle({ model, count }, { question, answer }, signal);
     if (title !== undefined && store.retitle(this.id, known, title)) this.#emit({ type: "title", title });
   }
 
@@ -281,7 +294,7 @@ export class Session {
         known: Object.fromEntries(this.#read.known),
         shown: Object.fromEntries(this.#read.shown),
       },
-      spent: this.#spending.session,
+      spent: this.#meter.spending.session,
       titled: this.#titled,
     };
   }

@@ -151,12 +151,14 @@ export const OPTION = {
   reject: "reject",
 } as const;
 
-/** `_meta["agent.nvim"]` of a usage update: tokens of the last request. */
+/** `_meta["agent.nvim"]` of a usage update: of the last request, where the update's own cost is the session's. */
 export const UsageMeta = z.object({
   input: z.int(),
   output: z.int(),
   cachedRead: z.int(),
   cachedWrite: z.int(),
+  /** US dollars. */
+  cost: z.number().optional(),
 });
 export type UsageMeta = z.infer<typeof UsageMeta>;
 

@@ -106,19 +106,23 @@ const ReviewFile = z.object({
 export type ReviewFile = z.infer<typeof ReviewFile>;
 
 const UsageRow = z.object({
-  /** What the row is about: a turn's first line, a session's title, a date, a model. */
+  /** What the row is about: a turn's first line, a session's title, a date (of UTC), "provider/model". */
   name: z.string(),
   requests: z.int(),
+  /** Those of which the provider has not told the tokens: they are not in the sums. */
+  unreported: z.int(),
   input: z.int(),
   output: z.int(),
   cachedRead: z.int(),
   cachedWrite: z.int(),
-  /** Undefined where no request had a price. */
+  /** US dollars; undefined where no request had a price. */
   cost: z.number().optional(),
   /** Median milliseconds from a request to its first token. */
   firstToken: z.number().optional(),
   /** Tool calls by name. */
   tools: z.record(z.string(), z.int()),
+  /** Calls of unknown tools, or with arguments that could not be read. */
+  invalid: z.int(),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
@@ -203,6 +207,9 @@ export const REQUESTS = {
   usage: {
     params: z.object({ sessionId: sessionId.optional() }),
     result: z.object({
+      /** The day (YYYY-MM-DD) of which the prices are that the user did not set. */
+      pricesOf: z.string(),
+      /** Each the newest first. */
       turns: z.array(UsageRow),
       sessions: z.array(UsageRow),
       days: z.array(UsageRow),

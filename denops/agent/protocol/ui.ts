@@ -130,6 +130,7 @@ export type Update =
     readonly chat: number;
     readonly used: number;
     readonly size: number;
+    /** Of the session so far. */
     readonly cost?: number;
   }
   | {

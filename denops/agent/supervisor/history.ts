@@ -43,7 +43,12 @@ const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
       z.looseObject({ content: z.string(), status: z.enum(["pending", "in_progress", "completed"]) }),
     ),
   }),
-  z.looseObject({ sessionUpdate: z.literal("usage_update"), used: z.number(), size: z.number() }),
+  z.looseObject({
+    sessionUpdate: z.literal("usage_update"),
+    used: z.number(),
+    size: z.number(),
+    cost: z.looseObject({ amount: z.number() }).nullish(),
+  }),
   z.looseObject({
     sessionUpdate: z.literal("notice"),
     severity: z.string(),
@@ -69,10 +74,7 @@ function entryUpdates(chat: number, update: unknown): readonly Update[] {
   if (message.success) return [userUpdate(chat, message.data)];
   const parsed = ShownUpdate.safeParse(update);
   if (!parsed.success) return [];
-  // A part does not know what the whole conversation has cost.
-  return screenUpdates(chat, parsed.data as SessionUpdate).map((shown) =>
-    shown.type === "usage" ? { type: "usage", chat, used: shown.used, size: shown.size } : shown
-  );
+  return screenUpdates(chat, parsed.data as SessionUpdate);
 }
 
 function userUpdate(chat: number, { content, _meta }: z.infer<typeof UserMessage>): Update {

@@ -226,9 +226,7 @@ end
 
 function on.usage(timeline, update)
   timeline.used, timeline.size = update.used, update.size
-  if update.cost then
-    timeline.cost = (timeline.cost or 0) + update.cost
-  end
+  timeline.cost = update.cost or timeline.cost
 end
 
 function on.ready(timeline, update)
@@ -247,10 +245,10 @@ end
 
 local ENDINGS = {
   cancelled = { "info", "Stopped." },
-  interrupted = { "info", "Interrupted." },
+  interrupted = { "warning", 'Interrupted before its end. Send "continue" to go on.' },
   max_turn_requests = { "warning", 'Stopped at the limit of steps. Send "continue" to go on.' },
   max_tokens = { "warning", "Stopped: the answers hit the model's output limit. Ask for less at once." },
-  refusal = { "warning", "The model refused to answer." },
+  refusal = { "warning", "The model refused to answer. Ask in other words, or choose another model." },
 }
 
 --- What is still open was cut off; agents do not always say so.

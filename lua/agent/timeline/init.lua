@@ -38,7 +38,7 @@ local M = {}
 ---@field sandbox? string
 ---@field used? integer          tokens of the context window
 ---@field size? integer
----@field cost? number            money of the session so far
+---@field cost? number            dollars of the session so far
 ---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
 ---@field tools table<string, integer>   tool call → its block
@@ -112,6 +112,7 @@ function M.prepend(timeline, older)
   if not timeline.used then
     timeline.used, timeline.size = older.used, older.size
   end
+  timeline.cost = timeline.cost or older.cost
   return count
 end
 

@@ -103,7 +103,9 @@ export type AgentEvent =
     readonly type: "usage";
     readonly usage: Usage;
     readonly window: number;
+    /** US dollars of this request, and of the session so far with it. */
     readonly cost?: number;
+    readonly sessionCost?: number;
     /** A request of its own, which is no step of a turn. */
     readonly purpose?: "title";
   }

@@ -145,6 +145,8 @@ export const MIGRATIONS: readonly string[] = [
     purpose TEXT NOT NULL DEFAULT 'turn',
     provider TEXT NOT NULL,
     model TEXT NOT NULL,
+    -- 0: the provider has not told the tokens, which are 0 then.
+    reported INTEGER NOT NULL,
     input INTEGER NOT NULL,
     output INTEGER NOT NULL,
     cached_read INTEGER NOT NULL,
@@ -154,6 +156,7 @@ export const MIGRATIONS: readonly string[] = [
     all_ms INTEGER NOT NULL,
     -- JSON: calls by tool
     tools TEXT NOT NULL DEFAULT '{}',
+    invalid_calls INTEGER NOT NULL DEFAULT 0,
     time INTEGER NOT NULL
   );
   CREATE INDEX usage_of ON usage(session, turn);

@@ -237,7 +237,7 @@ export class SqliteStore implements Store {
 }
 
 /** What goes wrong with the disk is not the program's fault. @throws {TurnError} one line */
-function saving<Result>(work: () => Result): Result {
+export function saving<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {

@@ -1,0 +1,68 @@
+/** A long conversation, put into a project's store as the engine would have. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
+import type { Message } from "../../denops/agent/engine/core/messages.ts";
+import { Database } from "../../denops/agent/engine/store/database.ts";
+import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
+import type { RunningAgent } from "./agent.ts";
+
+/** Turns that are stored at once. */
+const BATCH = 100;
+
+/** Messages of one turn: the question, the call, its result, the answer. */
+export const MESSAGES_IN_TURN = 4;
+
+/**
+ * A session of so many turns, "question N" and "answer N". The project's engine has run once, so that there is a
+ * store; it may still run.
+ */
+export async function storeTalk({ project, state }: RunningAgent, turns: number): Promise<void> {
+  const folders = await Array.fromAsync(Deno.readDir(state.root));
+  const folder = folders.find(({ isDirectory }) => isDirectory)?.name;
+  assert.ok(folder !== undefined);
+  using database = Database.openIn(join(state.root, folder)).database;
+  const store = new SqliteStore(database);
+  const id = crypto.randomUUID();
+  store.createSession({ id, root: project.root, model: "scripted" });
+  for (let first = 1; first <= turns; first += BATCH) {
+    const last = Math.min(turns, first + BATCH - 1);
+    database.transaction(() => {
+      for (let turn = first; turn <= last; turn++) {
+        // An event that begins a turn goes before its messages.
+        store.append(id, { events: [{ type: "turn_started", text: `question ${turn}` }] });
+        store.append(id, { messages: messagesOf(turn), events: eventsOf(turn) });
+      }
+    });
+  }
+}
+
+function messagesOf(turn: number): readonly Message[] {
+  const call = { id: `call-${turn}`, name: "read_file", arguments: '{"path": "README.md"}' };
+  return [
+    { role: "user", text: `question ${turn}` },
+    { role: "assistant", text: "", calls: [call], reasoning: [] },
+    { role: "tool", id: call.id, name: call.name, text: "1\t# demo", isError: false },
+    { role: "assistant", text: answer(turn), calls: [], reasoning: [] },
+  ];
+}
+
+function eventsOf(turn: number): readonly AgentEvent[] {
+  const id = `call-${turn}`;
+  const call = { id, tool: "read_file", title: "read README.md", kind: "read", paths: [] } as const;
+  return [
+    { type: "thought", message: `thought-${turn}`, text: "The file says it." },
+    { type: "thought_done", message: `thought-${turn}`, milliseconds: 1_200 },
+    { type: "tool_start", call },
+    { type: "tool_running", id, rule: "read" },
+    { type: "tool_done", id, status: "completed", summary: "1 line", output: "1\t# demo" },
+    { type: "token", message: `message-${turn}`, text: answer(turn) },
+    { type: "turn_done", reason: "end_turn" },
+  ];
+}
+
+function answer(turn: number): string {
+  return `answer ${turn}: it stands in \`README.md\`.\n\n- one thing\n- another, ${
+    "in more words, ".repeat(8)
+  }`;
+}
