@@ -186,6 +186,28 @@ function M.reject(reason)
   require("agent.approval").reject(reason)
 end
 
+--- Takes back what the newest turn has done to files, or the turn with this number.
+---@param turn? string|integer
+function M.undo(turn)
+  require("agent.checkpoints").undo(ready().get(), tonumber(turn))
+end
+
+--- Does again what was taken back last.
+function M.redo()
+  require("agent.checkpoints").redo(ready().get())
+end
+
+--- Lists the turns that have changed files; after a preview all files become what they were before the chosen one.
+---@param turn? string|integer
+function M.restore(turn)
+  require("agent.checkpoints").restore(ready().get(), tonumber(turn))
+end
+
+--- Lists the files that the session has changed, in the quickfix list.
+function M.changes()
+  require("agent.checkpoints").changes(ready().get())
+end
+
 --- Asks the supervisor for what is then shown.
 ---@param chat agent.Chat
 ---@param action table

@@ -75,6 +75,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     store,
     usage,
     editor,
+    makeLink: (path, target) => Deno.symlink(target, path),
     model: createModel(config),
     tools: [...TOOLS, ...tools],
     system: "Be brief.",

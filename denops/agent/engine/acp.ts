@@ -31,6 +31,7 @@ import {
 } from "../protocol/extensions.ts";
 import { SEARCH } from "../protocol/search.ts";
 import { answerRequests, type Answers } from "./acp_requests.ts";
+import { checkpointAnswers, linkMaker } from "./acp_checkpoints.ts";
 import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
@@ -54,7 +55,9 @@ export interface AcpOptions {
   readonly archive: Archive;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers" | "usage">;
+  sessionPorts(
+    config: EngineConfig,
+  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers" | "usage">;
 }
 
 const OPTIONS: PermissionOption[] = [
@@ -79,6 +82,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       ...options.sessionPorts(configOrError(config, options)),
       usage: options.usage,
       editor: editorOf(client, id, can),
+      makeLink: linkMaker(client, id, can),
       ask: asker(client, id),
       ...(can.extensions.has(FILE_RULES) ? { fileRules: extensionRules(client, id) } : {}),
       offers: {
@@ -127,6 +131,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   const answers: Answers = {
     ...sessionAnswers(options.archive, open, () => can),
     ...usageAnswers(options.usage),
+    ...checkpointAnswers((id) => open.get(id)),
   };
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }

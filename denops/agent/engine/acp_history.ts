@@ -62,6 +62,8 @@ class Pieces {
       case "turn_started":
         this.#fresh = true;
         return this.#push(userMessage(event.text, { turn, time }));
+      case "turn_files":
+        return void this.entries.push({ type: "turn_files", turn: event.turn, files: [...event.files] });
       case "turn_done": {
         const reason = event.reason === "interrupted" ? event.reason : STOP_REASONS[event.reason];
         return void this.entries.push({ type: "turn_done", reason });

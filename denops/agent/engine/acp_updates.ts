@@ -6,6 +6,7 @@ import {
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
 import { FILE_MODIFIED, META, RETRY, type ToolMeta, type UsageMeta } from "../protocol/extensions.ts";
+import { TURN_FILES } from "../protocol/requests.ts";
 import type { AgentEvent, Diff, StopReason } from "./core/events.ts";
 
 /** Characters of a tool's output that the screen gets. */
@@ -54,6 +55,11 @@ export class UpdateSender {
     if (event.type === "retry" && this.#can.extensions.has(RETRY)) {
       const { type: _, ...retry } = event;
       return this.#notify(RETRY, { sessionId, ...retry });
+    }
+    if (event.type === "turn_files") {
+      const { turn, files } = event;
+      if (this.#can.extensions.has(TURN_FILES)) this.#notify(TURN_FILES, { sessionId, turn, files });
+      return;
     }
     const update = this.#updates.of(event);
     if (update !== undefined) this.sendUpdate(update);
@@ -134,6 +140,7 @@ export class Updates {
           ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
         };
       }
+      case "turn_files":
       case "turn_started":
       case "turn_done":
       case "turn_failed":

@@ -14,12 +14,13 @@ import { type Memory, readMemory } from "./agent/memory.ts";
 import { type Measured, Meter } from "./agent/meter.ts";
 import { askTitle } from "./agent/title.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
-import { Recorder } from "./checkpoint/recorder.ts";
-import { TurnError } from "./core/errors.ts";
+import type { TakenBack } from "./checkpoint/history.ts";
+import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
+import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import { firstTitle } from "./core/title.ts";
 import type { Message } from "./core/messages.ts";
-import type { AskApproval, Editor, Entries, Store, UsageLog } from "./core/ports.ts";
+import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
 import { type ReadFiles, Workspace } from "./tools/files/workspace.ts";
@@ -33,6 +34,8 @@ export interface SessionPorts {
   readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
+  /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
+  makeLink(path: string, target: string): Promise<void>;
   /** The rules on files of this moment; undefined where only those of the configuration are known. */
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** What the client does for tools. */
@@ -48,6 +51,7 @@ const TITLE_MS = 10_000;
 
 export class Session {
   readonly id: string;
+  readonly checkpoints: SessionCheckpoints;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
@@ -58,7 +62,6 @@ export class Session {
   readonly #read: ReadFiles;
   readonly #state: SessionState;
   readonly #meter: Meter;
-  readonly #recorder: Recorder;
   /** Tools that the user has switched by hand. */
   readonly #switched: Map<string, boolean>;
   /** As they are in the store. */
@@ -74,6 +77,8 @@ export class Session {
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
+  /** Prompts that run or wait. */
+  #prompts = 0;
 
   /**
    * A new conversation, or the stored one of this id as it was left: a turn that the end of its process has cut off
@@ -111,11 +116,16 @@ export class Session {
       emit: (event) => this.#emit(event),
     });
     if (this.#stored) this.#mend();
-    this.#recorder = new Recorder({
+    this.checkpoints = new SessionCheckpoints({
       session: id,
       roots,
       store: store.checkpoints,
+      editor: ports.editor,
+      journal: store.writes,
       turn: () => store.turn(id),
+      resolve: (path) => this.#workspace.resolve(path),
+      makeLink: ports.makeLink,
+      notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
     });
   }
 
@@ -130,13 +140,33 @@ export class Session {
   /** Runs one turn, after those asked for before it. */
   prompt(text: string): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
       return this.#turn(text);
-    });
+    }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
+  }
+
+  /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
+  async takeBack(action: Parameters<SessionCheckpoints["takeBack"]>[0]): Promise<TakenBack> {
+    if (this.#prompts > 0) throw new ToolError("A turn is running. Stop it first.");
+    // A cancel is for turns: half of an undo helps nobody.
+    const { signal } = new AbortController();
+    const taken = this.#queue.then(() => this.checkpoints.takeBack(action, signal));
+    this.#queue = taken.catch(() => {});
+    const done = await taken;
+    for (const change of done.changes) {
+      this.#ports.publish({ type: "file_modified", id: `${action.kind}-${done.turn}`, change });
+    }
+    return done;
+  }
+
+  /** What the user asked, and when, oldest first. */
+  turnsBegun(): readonly TurnBegun[] {
+    return this.#ports.store.turnsBegun(this.id);
   }
 
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
@@ -178,7 +208,10 @@ export class Session {
     this.#running = controller;
     try {
       this.#begin(text);
-      const end = await runTurn(text, this.#turnPorts(), controller.signal);
+      const note = this.checkpoints.takeNote();
+      const told = note === undefined ? text : `${note}\n\n${text}`;
+      const end = await runTurn(told, this.#turnPorts(), controller.signal);
+      await this.#listFiles();
       const untitled = this.#takeTitling(end);
       this.#emit(
         end.type === "stopped"
@@ -196,6 +229,16 @@ export class Session {
     } finally {
       this.#running = undefined;
     }
+  }
+
+  /** What the turn has changed in all. */
+  async #listFiles(): Promise<void> {
+    for (const { toolCall: id, changes } of await this.checkpoints.late()) {
+      for (const change of changes) this.#emit({ type: "file_modified", id, change });
+    }
+    const turn = this.#ports.store.turn(this.id);
+    const files = await this.checkpoints.filesOf(turn);
+    if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
   #begin(text: string): void {
@@ -230,7 +273,7 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
-      checkpoints: this.#recorder,
+      checkpoints: this.checkpoints,
       meter: this.#meter,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),

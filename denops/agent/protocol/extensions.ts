@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { EngineConfig, FileRules } from "./config.ts";
+import { TURN_FILES } from "./requests.ts";
 import { SEARCH } from "./search.ts";
 
 /** The key of everything of ours in `_meta`. */
@@ -27,6 +28,9 @@ export const FILE_RULES = "_agent/file_rules";
 /** Request, client to engine: which tools there are, and which of them are off in a session. */
 export const TOOLS = "_agent/tools";
 
+/** Request, engine to client: make a symbolic link, which Deno lets no process do that may not write everywhere. */
+export const MAKE_LINK = "_agent/make_link";
+
 export const EXTENSIONS = [
   FILE_MODIFIED,
   RETRY,
@@ -36,7 +40,12 @@ export const EXTENSIONS = [
   TOOLS,
   LSP,
   FILE_RULES,
+  MAKE_LINK,
+  TURN_FILES,
 ] as const;
+
+/** `path` is absolute and in the workspace, where nothing is yet; so is what `target` leads to. */
+export const MakeLinkRequest = z.object({ sessionId: z.string(), path: z.string(), target: z.string() });
 
 export const FileRulesRequest = z.object({ sessionId: z.string() });
 export const FileRulesResponse = FileRules;

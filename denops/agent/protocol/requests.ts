@@ -29,16 +29,6 @@ const SessionRow = z.object({
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
-/**
- * A piece of a stored conversation: an ACP update as it was sent (of a user message with TurnMeta), or the end of a
- * turn: a stop reason of ACP, "error", or "interrupted" if its process ended in the middle of it.
- */
-const HistoryEntry = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
-  z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
-]);
-export type HistoryEntry = z.infer<typeof HistoryEntry>;
-
 const TurnFile = z.object({
   path: z.string(),
   from: z.string().optional(),
@@ -48,6 +38,17 @@ const TurnFile = z.object({
   opaque: z.boolean(),
 });
 export type TurnFile = z.infer<typeof TurnFile>;
+
+/**
+ * A piece of a stored conversation: an ACP update as it was sent (of a user message with TurnMeta), the files that a
+ * turn has changed, or its end: a stop reason of ACP, "error", or "interrupted" if its process ended in the middle of it.
+ */
+const HistoryEntry = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
+  z.object({ type: z.literal("turn_files"), turn, files: z.array(TurnFile) }),
+  z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
+]);
+export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 const CheckpointTurn = z.object({
   sessionId,
@@ -87,7 +88,12 @@ const PreviewFile = z.object({
   now: z.string().optional(),
   then: z.string().optional(),
   opaque: z.boolean(),
+  /** As in RestoredFile, as far as it can be foreseen. */
+  outcome: RestoredFile.shape.outcome,
+  from: z.string().optional(),
+  text: z.string().optional(),
 });
+export type PreviewFile = z.infer<typeof PreviewFile>;
 
 const ReviewFile = z.object({
   path: z.string(),
@@ -167,6 +173,8 @@ export const REQUESTS = {
     params: z.object({ sessionId }),
     result: z.object({ turns: z.array(CheckpointTurn) }),
   },
+  /** What the session has changed in all, without what was taken back. */
+  changes: { params: z.object({ sessionId }), result: z.object({ files: z.array(TurnFile) }) },
   /** Takes back a turn, or the newest that was not yet. */
   undo: {
     params: z.object({ sessionId, turn: turn.optional() }),

@@ -4,7 +4,7 @@ import { ours, UnsavedTextResponse, UsageMeta, WriteUnsavedResponse } from "../p
 import { LspResponse } from "../protocol/lsp.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
 import { fileRules, hiddenFiles, patternProblems, ruleText } from "../policy/rules.ts";
-import { screenUpdates, toolUpdate } from "./acp_updates.ts";
+import { screenUpdates, shownFiles, toolUpdate } from "./acp_updates.ts";
 import { ApprovalLog, logLines } from "./approval_log.ts";
 import { confined } from "./confine.ts";
 import type { EditorQuestions } from "./editor_questions.ts";
@@ -12,6 +12,7 @@ import { Engine, type EngineEvents } from "./engine.ts";
 import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
 import { Increments, Ledger } from "./ledger.ts";
+import { makeLink } from "./links.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
@@ -203,6 +204,14 @@ class Parts {
         withChat(sessionId, (chat) => {
           push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
         }),
+      turnFiles: ({ sessionId, turn, files }) => {
+        // Also of a turn that was stopped: what it has changed is changed.
+        const chat = ownerOf(sessionId);
+        if (chat !== undefined) {
+          push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
+        }
+      },
+      makeLink: (path, target) => makeLink(path, target, this.#roots),
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };

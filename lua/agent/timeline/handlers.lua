@@ -243,6 +243,17 @@ function on.notice(timeline, update, changed)
   changed[add(timeline, { kind = "notice", severity = update.severity, text = update.text })] = true
 end
 
+--- What a turn has changed: one list, which grows.
+function on.turn_files(timeline, update, changed)
+  for index, block in ipairs(timeline.blocks) do
+    if block.kind == "files" and block.files_of == update.turn then
+      block.files, changed[index] = update.files, true
+      return
+    end
+  end
+  changed[add(timeline, { kind = "files", text = "", files = update.files, files_of = update.turn })] = true
+end
+
 local ENDINGS = {
   cancelled = { "info", "Stopped." },
   interrupted = { "warning", 'Interrupted before its end. Send "continue" to go on.' },

@@ -4,7 +4,7 @@ local handlers = require("agent.timeline.handlers")
 local M = {}
 
 ---@class agent.Block
----@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"|"moved"  the last one is nothing any longer
+---@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"|"files"|"moved"  the last one is nothing any longer
 ---@field text string
 ---@field id? string            of a tool call or a message
 ---@field status? "queued"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"|"completed"|"failed"|"stopped"
@@ -18,6 +18,8 @@ local M = {}
 ---@field removed? integer
 ---@field seconds? number       of a thought
 ---@field expanded? boolean
+---@field files? table[]       that a turn has changed, see ShownFile in protocol/ui.ts
+---@field files_of? integer     that turn
 ---@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
 
 ---@class agent.Retry

@@ -1,4 +1,5 @@
 /** What the engine tells the outside; one codec (acp.ts) turns it into the protocol. */
+import type { TurnFile } from "../../protocol/requests.ts";
 import type { Usage } from "./messages.ts";
 
 export type StopReason = "end_turn" | "max_iterations" | "max_tokens" | "cancelled" | "refused";
@@ -85,6 +86,8 @@ export type AgentEvent =
   }
   | { readonly type: "plan"; readonly steps: Plan }
   | { readonly type: "file_modified"; readonly id: string; readonly change: FileChange }
+  /** What the turn has changed in all, at its end. */
+  | { readonly type: "turn_files"; readonly turn: number; readonly files: readonly TurnFile[] }
   | { readonly type: "approval_requested"; readonly id: string; readonly reason: string }
   | {
     readonly type: "approval_answered";

@@ -79,6 +79,13 @@ export interface WriteJournal {
   end(temporary: string): void;
 }
 
+export interface TurnBegun {
+  readonly turn: number;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
 /** An event as it was stored. */
 export interface StoredEvent {
   readonly turn: number;
@@ -119,6 +126,8 @@ export interface Store {
   reopen(id: string): void;
   /** Number of the turn that runs or ran last; 0 before the first. */
   turn(session: string): number;
+  /** What the user asked, and when, oldest first. */
+  turnsBegun(session: string): readonly TurnBegun[];
   /** @throws {TurnError} if it cannot be stored; then nothing is */
   append(session: string, entries: Entries): void;
   events(session: string, which?: WhichEvents): readonly StoredEvent[];
@@ -136,6 +145,8 @@ export interface CallToKeep {
   readonly id: string;
   /** Absolute paths that it will write: of the files, and of links to them. */
   readonly paths: readonly string[];
+  /** A command may write anything: the project is looked at before and after. */
+  readonly command?: "foreground" | "background";
 }
 
 /** Keeps what calls change, so that it can be taken back. */
