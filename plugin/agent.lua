@@ -33,6 +33,7 @@ for plug, action in pairs({
   AgentRedo = "redo",
   AgentRestore = "restore",
   AgentChanges = "changes",
+  AgentWhy = "why",
 }) do
   vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
     require("agent")[action]()
@@ -42,4 +43,21 @@ for plug, action in pairs({
     desc = "Agent: " .. action,
     silent = true,
   })
+end
+
+for plug, what in pairs({
+  AgentReview = "",
+  AgentReviewNext = "next",
+  AgentReviewPrevious = "previous",
+  AgentReviewKeep = "keep",
+  AgentReviewUndo = "undo",
+  AgentReviewKeepFile = "keep file",
+  AgentReviewUndoFile = "undo file",
+  AgentReviewKeepAll = "keep all",
+  AgentReviewUndoAll = "undo all",
+  AgentReviewDiff = "diff",
+}) do
+  vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
+    require("agent").review(what)
+  end, { desc = vim.trim("Agent: review " .. what) })
 end

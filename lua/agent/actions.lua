@@ -7,6 +7,7 @@
 ---@field args? string     arguments of the sub-command, as the help shows them
 ---@field words? string[]   arguments to complete
 ---@field only? string     pattern of the arguments; other text is a message that begins with the name
+---@field plugs? table<string, string>  further <Plug> maps, each with the argument that it gives
 ---@field answers? boolean  free text is an argument only while something waits for an answer
 ---@field doc string
 
@@ -69,6 +70,45 @@ return {
     doc = "Choose a turn, look, and make all files what they were before it.",
   },
   { name = "changes", plug = "AgentChanges", doc = "List the files that the session has changed." },
+  {
+    name = "review",
+    plug = "AgentReview",
+    args = "[next|previous|diff|{keep|undo} [hunk|file|all]]",
+    words = {
+      "next",
+      "previous",
+      "keep",
+      "keep hunk",
+      "keep file",
+      "keep all",
+      "undo",
+      "undo hunk",
+      "undo file",
+      "undo all",
+      "diff",
+    },
+    only = "^$",
+    plugs = {
+      AgentReviewNext = "next",
+      AgentReviewPrevious = "previous",
+      AgentReviewKeep = "keep",
+      AgentReviewUndo = "undo",
+      AgentReviewKeepFile = "keep file",
+      AgentReviewUndoFile = "undo file",
+      AgentReviewKeepAll = "keep all",
+      AgentReviewUndoAll = "undo all",
+      AgentReviewDiff = "diff",
+    },
+    doc = "List what is to be reviewed in the quickfix list, or do what a key of a buffer with hunks does.",
+  },
+  {
+    name = "keep",
+    args = "[hunk|file|all]",
+    words = { "hunk", "file", "all" },
+    only = "^$",
+    doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",
+  },
+  { name = "why", plug = "AgentWhy", doc = "Open the chat at the turn that wrote the line at the cursor." },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this conversation." },
   { name = "log", doc = "Show every approval with the rule that gave it." },

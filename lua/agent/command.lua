@@ -65,18 +65,23 @@ end
 ---@return string[]
 function M.complete(lead, line)
   local before = line:match("^.*Agent!?%s+(.*)$") or ""
-  local names = {}
-  local name = before:match("^(%S+)%s")
-  if name then
-    names = (action(name) or {}).words or {}
-  else
-    for _, row in ipairs(require("agent.actions")) do
-      table.insert(names, row.name)
+  local name, rest = before:match("^(%S+)%s+(.*)$")
+  local row = name and action(name)
+  local phrases = row and row.words
+    or not name and vim.tbl_map(function(each)
+      return each.name
+    end, require("agent.actions"))
+    or {}
+  -- Of a phrase of several words, the one that is next.
+  local typed = name and rest or before
+  local words = {}
+  for _, phrase in ipairs(phrases) do
+    local word = vim.startswith(phrase, typed) and phrase:sub(#typed - #lead + 1):match("^%S+")
+    if word and not vim.list_contains(words, word) then
+      table.insert(words, word)
     end
   end
-  return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
-  end, names)
+  return words
 end
 
 return M

@@ -6,8 +6,20 @@ local M = {}
 local function ready()
   require("agent.config").tell()
   require("agent.editor")
+  local chats = require("agent.chat")
   require("agent.chat.chat").on_tab = require("agent.approval").focus
-  return require("agent.chat")
+  require("agent.review").connect(function(id)
+    local asked = id and chats.get(id) or chats.get()
+    local root = asked.timeline.root
+    local place = root and { folder = root, cwd = root, root = root } or asked:place()
+    return {
+      id = asked.id,
+      place = function()
+        return place
+      end,
+    }
+  end)
+  return chats
 end
 
 --- Sets options; see |agent-options|. Not needed for the defaults.
@@ -280,6 +292,40 @@ function M.usage()
       return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
     end
     require("agent.usage").show(usage)
+  end)
+end
+
+--- Lists what the agent has changed and you have not looked at yet, in the quickfix list; or does one of the
+--- things that the keys in buffers with hunks do.
+---@param what? string  "next", "previous", "diff", or "keep" or "undo", alone or with "hunk", "file" or "all"
+function M.review(what)
+  vim.validate("what", what, "string", true)
+  local chats = ready()
+  local verb, scope = (what or ""):match("^(%l+)%s*(%l*)$")
+  if not verb then
+    local chat = chats.get()
+    if chat:is_open() and vim.api.nvim_win_get_config(0).relative ~= "" then
+      chat:hide()
+    end
+    return require("agent.review").list()
+  end
+  local review = require("agent.review")
+  if not review.run((scope == "" or scope == "hunk") and verb or verb .. "_" .. scope) then
+    vim.notify(("agent: there is no review %s"):format(what), vim.log.levels.ERROR)
+  end
+end
+
+--- Keeps the hunk at the cursor, those of the file, or all.
+---@param scope? "hunk"|"file"|"all"
+function M.keep(scope)
+  M.review("keep " .. (scope or "hunk"))
+end
+
+--- Opens the chat at the turn that wrote the line at the cursor.
+function M.why()
+  local chats = ready()
+  require("agent.review.why").ask(function(found)
+    require("agent.sessions").go_to(chats, found)
   end)
 end
 

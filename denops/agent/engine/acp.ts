@@ -35,6 +35,7 @@ import { checkpointAnswers, linkMaker } from "./acp_checkpoints.ts";
 import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
+import { reviewAnswers, type ReviewOptions } from "./acp_review.ts";
 import { acpSearch } from "./acp_search.ts";
 import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
@@ -46,6 +47,7 @@ import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } f
 import { Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
+  readonly review: Pick<ReviewOptions, "reviews" | "store">;
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
@@ -132,6 +134,12 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     ...sessionAnswers(options.archive, open, () => can),
     ...usageAnswers(options.usage),
     ...checkpointAnswers((id) => open.get(id)),
+    ...reviewAnswers({
+      ...options.review,
+      roots: options.roots,
+      editorOf: (client, id) => editorOf(client, id, can),
+      can: () => can,
+    }),
   };
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }

@@ -1,5 +1,5 @@
 /** Answers the requests of protocol/requests.ts; each part of the engine brings the answers that it has. */
-import { type AgentApp, RequestError } from "@agentclientprotocol/sdk";
+import { type AgentApp, type AgentContext, RequestError } from "@agentclientprotocol/sdk";
 import {
   REQUEST_NAMES,
   requestMethod,
@@ -12,7 +12,10 @@ import { messageOf, ToolError } from "./core/errors.ts";
 
 /** Name of a request → its answer. @throws {ToolError} one line for the user */
 export type Answers = {
-  readonly [Name in RequestName]?: (params: RequestParams<Name>) => Promise<RequestResult<Name>>;
+  readonly [Name in RequestName]?: (
+    params: RequestParams<Name>,
+    client: AgentContext,
+  ) => Promise<RequestResult<Name>>;
 };
 
 export function answerRequests(app: AgentApp, answers: Answers): AgentApp {
@@ -25,9 +28,9 @@ function answerOne<Name extends RequestName>(app: AgentApp, name: Name, answers:
   return app.onRequest(
     requestMethod(name),
     REQUESTS[name].params,
-    async ({ params }: { params: unknown }) => {
+    async ({ params, client }: { params: unknown; client: AgentContext }) => {
       try {
-        return await answer(params as RequestParams<Name>);
+        return await answer(params as RequestParams<Name>, client);
       } catch (error) {
         if (error instanceof ToolError) throw new RequestError(-32602, messageOf(error));
         throw error;

@@ -7,6 +7,7 @@ import { ndJsonStream } from "@agentclientprotocol/sdk";
 import { EngineConfig, firstProblem } from "../protocol/config.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp.ts";
+import { Reviews } from "./checkpoint/reviews.ts";
 import { buildSystemPrompt } from "./context/build.ts";
 import { messageOf } from "./core/errors.ts";
 import { createModel } from "./llm/model.ts";
@@ -53,7 +54,8 @@ const named = state === undefined ? Deno.args : Deno.args.slice(1);
 const folders = named.length > 0 ? named : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const { database, notice } = openDatabase(state);
-const store = new SqliteStore(database);
+const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
+const reviews = new Reviews(store.reviews, store.blobs);
 await store.writes.sweep();
 removeUnnamed(database).catch(() => {});
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
@@ -63,6 +65,7 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   version: VERSION,
   usage: new SqliteUsage(database),
   ...(notice === undefined ? {} : { notice }),
+  review: { reviews, store },
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   ownConfig: configFromEnvironment,
   sessionPorts: (config) => ({

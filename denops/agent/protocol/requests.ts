@@ -102,9 +102,9 @@ const ReviewFile = z.object({
   /** The session and turn that wrote it last. */
   sessionId,
   turn,
-  /** Text that the user has agreed to; undefined if the agent has created the file. */
+  /** Text that the user has agreed to; undefined if the agent has created the file, or nobody asked. */
   baseline: z.string().optional(),
-  /** Text as the agent left it; undefined if it has deleted the file. */
+  /** Text as it is on disk; undefined if the agent has deleted the file, or nobody asked. */
   after: z.string().optional(),
   opaque: z.boolean(),
   ...counts,
@@ -195,9 +195,18 @@ export const REQUESTS = {
     params: z.object({ sessionId, turn }),
     result: z.object({ files: z.array(RestoredFile) }),
   },
-  /** Files of the project with changes that the user has not looked at, of all sessions. */
-  review: { params: nothing, result: z.object({ files: z.array(ReviewFile) }) },
-  /** The user has kept, undone or edited something: this is what there is to compare with now. */
+  /**
+   * Files of the project with changes that the user has not looked at, of all sessions, or this one of them.
+   * What the user has changed since is in both texts.
+   */
+  review: {
+    params: z.object({ path: z.string().optional(), texts: z.boolean() }),
+    result: z.object({ files: z.array(ReviewFile) }),
+  },
+  /**
+   * The user has kept, undone or saved something: this is what the file on disk is to be compared with now;
+   * undefined: with no file. `settled`: there is nothing to look at any more.
+   */
   review_update: {
     params: z.object({ path: z.string(), baseline: z.string().optional(), settled: z.boolean() }),
     result: nothing,

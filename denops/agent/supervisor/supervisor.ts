@@ -46,6 +46,8 @@ export class Supervisor implements AsyncDisposable {
   /** Chats whose stored conversation is being read. */
   readonly #reading = new Map<number, Promise<void>>();
   #config: UserConfig | undefined;
+  /** The project of each chat's last request was looked up. */
+  readonly #asked = new Map<number, Promise<unknown>>();
   #configProblem = "Neovim has sent no configuration";
   #lastRequest = 0;
 
@@ -236,7 +238,7 @@ export class Supervisor implements AsyncDisposable {
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
     const { chat, name, params } = action;
-    const { engine, roots } = await this.#project(chat, action);
+    const { engine, roots } = await this.#projectInOrder(chat, action);
     if (OF_OPEN.has(name)) await this.#opened(chat, action, params.sessionId);
     const asked = this.#holder(params.sessionId) ?? engine;
     if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
@@ -250,6 +252,13 @@ export class Supervisor implements AsyncDisposable {
     if (typeof sessionId !== "string" || this.#holder(sessionId) !== undefined) return;
     this.#place({ ...place, chat, session: sessionId });
     await this.#chat(chat).session();
+  }
+
+  /** What a chat asks second does not overtake what it has asked first. */
+  #projectInOrder(chat: number, place: RootQuery): Promise<Project> {
+    const found = (this.#asked.get(chat) ?? Promise.resolve()).then(() => this.#project(chat, place));
+    this.#asked.set(chat, found.catch(() => {}));
+    return found;
   }
 
   async #request<Name extends RequestName>(engine: Engine, name: Name, params: unknown) {

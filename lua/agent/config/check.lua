@@ -81,6 +81,13 @@ function M.problems(options)
       table.insert(problems, ("safe_to_write must hold { glob, boolean }, not %s"):format(vim.inspect(pair)))
     end
   end
+  for name, keys in pairs(type(options.review_keys) == "table" and options.review_keys or {}) do
+    if not schema.review_keys[name] then
+      table.insert(problems, ("review_keys has no %s"):format(tostring(name)))
+    elseif type(keys) ~= "string" then
+      table.insert(problems, ("review_keys.%s must be a string, not %s"):format(name, vim.inspect(keys)))
+    end
+  end
   table.sort(problems)
   return problems
 end

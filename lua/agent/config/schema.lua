@@ -10,6 +10,18 @@ local M = {}
 ---@field max? number
 ---@field doc string
 
+--- What a key in a buffer with hunks does → the key.
+M.review_keys = {
+  next = "]r",
+  previous = "[r",
+  keep = "grk",
+  undo = "gru",
+  keep_file = "grK",
+  undo_file = "grU",
+  keep_all = "gr+",
+  undo_all = "gr-",
+}
+
 ---@type agent.Option[]
 M.options = {
   {
@@ -187,6 +199,12 @@ M.options = {
     default = "auto",
     one_of = { "auto", "always", "never" },
     doc = "Whether an approval takes the cursor. auto: only from an idle chat.",
+  },
+  {
+    name = "review_keys",
+    type = "map|boolean",
+    default = M.review_keys,
+    doc = "Keys of buffers with hunks; those that are not named stay, an empty one is not mapped. false: no keys.",
   },
   { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
 }

@@ -102,6 +102,13 @@ end
 
 ---@alias agent.reload.Applied "none"|"changed"|"locked"|"failed"
 
+--- Set by who wants to know what the agent changes. Called before, with what is known of the file's lines and
+--- whether the buffer has unsaved text; what it returns is called after.
+---@type fun(buf: integer, before: string[]?, has_unsaved: boolean): fun(changed: boolean)
+M.on_agent = function()
+  return function() end
+end
+
 --- Turns the text of `from`, which the buffer holds, into that of `to`.
 ---@param buf integer
 ---@param from agent.reload.Text
@@ -133,6 +140,30 @@ function M.apply(buf, from, to)
     end
   end
   return "changed"
+end
+
+--- The same, for a change of the agent's.
+---@param buf integer
+---@param from agent.reload.Text
+---@param to agent.reload.Text
+---@param before? string[]  lines of the file before
+---@param has_unsaved boolean
+---@return agent.reload.Applied
+---@return string? error
+function M.by_agent(buf, from, to, before, has_unsaved)
+  local watching, after = xpcall(M.on_agent, debug.traceback, buf, before, has_unsaved)
+  local applied, reason = M.apply(buf, from, to)
+  local seen, problem = watching, after ---@type boolean, any
+  if watching then
+    seen, problem = xpcall(after, debug.traceback, applied == "changed")
+  end
+  if not seen then
+    -- The text matters more than who watches it.
+    vim.schedule(function()
+      vim.notify("agent: " .. tostring(problem), vim.log.levels.ERROR)
+    end)
+  end
+  return applied, reason
 end
 
 return M

@@ -82,6 +82,17 @@ local function detect_filetype(buf)
   end
 end
 
+--- The file's lines before the agent's write, where the event tells.
+---@param follow agent.reload.Follow
+---@param mine agent.reload.Text
+---@return string[]?
+local function lines_before(follow, mine)
+  local before = follow.event.before or follow.event.kind == "created" and "" or nil
+  if before and follow.rounds == 0 then
+    return codec.parse_for_merge(before, mine).lines
+  end
+end
+
 ---@alias agent.reload.Step "done"|"again"
 
 ---@param follow agent.reload.Follow
@@ -90,7 +101,7 @@ end
 ---@return agent.reload.Step
 local function follow_unmodified(follow, mine, theirs)
   local buf = follow.buf
-  local applied, reason = apply.apply(buf, mine, theirs)
+  local applied, reason = apply.by_agent(buf, mine, theirs, lines_before(follow, mine), false)
   if applied == "failed" then
     finish(follow, "none", notice_of.failed(follow.event.path, reason))
     return "done"
@@ -148,7 +159,7 @@ local function follow_modified(follow, mine, theirs)
   end
   local base = codec.parse_for_merge(before, mine)
   local merged, conflicts = texts.merge(base, mine, codec.parse_for_merge(follow.text, mine))
-  local applied, reason = apply.apply(buf, mine, merged)
+  local applied, reason = apply.by_agent(buf, mine, merged, lines_before(follow, mine), true)
   if applied == "failed" then
     finish(follow, "none", notice_of.failed(event.path, reason))
     return "done"

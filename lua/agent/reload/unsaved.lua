@@ -1,8 +1,8 @@
 --- Tools and unsaved text: what the user sees is what tools read, and what tools write goes into it.
-local api = vim.api
 local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
 local find = require("agent.reload.find")
+local save = require("agent.reload.save")
 local stamp = require("agent.reload.stamp")
 local state = require("agent.reload.state")
 local texts = require("agent.reload.texts")
@@ -78,33 +78,6 @@ local function describe(conflicts)
   return table.concat(out, "\n")
 end
 
---- `:write`, which may run the user's formatters, but never asks: a file that changed on disk in the
---- meantime is not written.
----@param buf integer
----@return boolean saved
-local function save(buf)
-  if state.is_diverged(buf) then
-    return false
-  end
-  local seen = stamp.hush(buf)
-  if seen ~= "same" then
-    if seen == "changed" then
-      state.set_diverged(buf)
-    end
-    return false
-  end
-  local ok = pcall(api.nvim_buf_call, buf, function()
-    local confirm = vim.o.confirm
-    vim.o.confirm = false
-    local written, err = pcall(vim.cmd, "silent write")
-    vim.o.confirm = confirm
-    if not written then
-      error(err, 0)
-    end
-  end)
-  return ok and not vim.bo[buf].modified
-end
-
 --- Merges what a tool wants to write into a buffer that has unsaved changes.
 ---@param args agent.reload.WriteUnsaved
 ---@return agent.reload.WriteUnsavedResult
@@ -122,7 +95,7 @@ function M.write(args)
   if #conflicts > 0 then
     return { written = false, conflict = describe(conflicts) }
   end
-  local applied, reason = apply.apply(buf, mine, merged)
+  local applied, reason = apply.by_agent(buf, mine, merged, nil, true)
   if applied == "locked" then
     return { written = false, conflict = LOCKED }
   elseif applied == "failed" then
@@ -131,7 +104,7 @@ function M.write(args)
   end
   local saved = nil ---@type boolean?
   if args.save then
-    saved = save(buf)
+    saved = save.save(buf)
   end
   return { written = true, saved = saved, text = codec.join(codec.of_buffer(buf)) }
 end

@@ -226,6 +226,13 @@ function M.delete(chats)
   end)
 end
 
+--- Opens a session at one of its turns.
+---@param chats table
+---@param found { sessionId: string, title: string, turn: integer }
+function M.go_to(chats, found)
+  open(M.show(chats, found, chats.get():here()), found.turn)
+end
+
 --- Finds words in all sessions of the project.
 ---@param chats table
 ---@param words string

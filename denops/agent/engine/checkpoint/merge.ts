@@ -36,6 +36,16 @@ interface Group {
 type Lines = readonly string[];
 
 export function merge3(base: string, ours: string, theirs: string): Merged {
+  const { text, conflicts } = mergePreferringOurs(base, ours, theirs);
+  return conflicts.length > 0 ? { ok: false, conflicts } : { ok: true, text };
+}
+
+/** Where both sides have changed the same lines, ours stay. */
+export function mergePreferringOurs(
+  base: string,
+  ours: string,
+  theirs: string,
+): { readonly text: string; readonly conflicts: readonly Conflict[] } {
   const [b, o, t] = [linesOf(base), linesOf(ours), linesOf(theirs)];
   const merged: string[] = [];
   const conflicts: Conflict[] = [];
@@ -57,7 +67,7 @@ export function merge3(base: string, ours: string, theirs: string): Merged {
     next = group.end;
   }
   append(merged, b.slice(next));
-  return conflicts.length > 0 ? { ok: false, conflicts } : { ok: true, text: merged.join("") };
+  return { text: merged.join(""), conflicts };
 }
 
 /** A call takes only so many arguments, so the lines go one by one. */

@@ -22,10 +22,14 @@ export type SnapshotColumns = readonly [type: string | null, mode: number | null
 export class SqliteCheckpoints implements CheckpointStore {
   readonly contents: Blobs;
   readonly #database: Database;
-  readonly #recorded: (change: RecordedChange) => void;
+  readonly #recorded: (changes: readonly RecordedChange[]) => void;
 
-  /** @param recorded is told of each change, in the transaction that records it */
-  constructor(database: Database, contents: Blobs, recorded: (change: RecordedChange) => void = () => {}) {
+  /** @param recorded is told of the changes of a checkpoint, in the transaction that records them */
+  constructor(
+    database: Database,
+    contents: Blobs,
+    recorded: (changes: readonly RecordedChange[]) => void = () => {},
+  ) {
     this.#database = database;
     this.contents = contents;
     this.#recorded = recorded;
@@ -66,7 +70,7 @@ export class SqliteCheckpoints implements CheckpointStore {
       for (const file of files) this.#insertFile(id, file);
       this.#database.run("UPDATE checkpoints SET finished = 1 WHERE id = ?", id);
       const about = { session: String(row.session), turn: Number(row.turn), kind: kindOf(row.kind) };
-      for (const file of files) this.#recorded({ ...about, ...file });
+      this.#recorded(files.map((file) => ({ ...about, ...file })));
     });
   }
 
@@ -208,7 +212,7 @@ export function snapshotOf(row: Row, side: "before" | "after" | "now", contents:
 
 const KINDS: readonly CheckpointKind[] = ["tool", "command", "undo", "redo", "restore"];
 
-function kindOf(cell: unknown): CheckpointKind {
+export function kindOf(cell: unknown): CheckpointKind {
   const kind = KINDS.find((known) => known === cell);
   if (kind === undefined) throw new Error(`unknown checkpoint kind ${String(cell)}`);
   return kind;

@@ -127,7 +127,7 @@ export const MIGRATIONS: readonly string[] = [
   -- Files with changes that the user has not looked at.
   CREATE TABLE reviews (
     path TEXT PRIMARY KEY,
-    session TEXT NOT NULL,
+    session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
     turn INTEGER NOT NULL,
     renamed_from TEXT,
     before_type TEXT,

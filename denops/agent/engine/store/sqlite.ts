@@ -1,4 +1,5 @@
 /** Conversations in SQLite. What was appended is on disk before the call returns. */
+import type { RecordedChange } from "../core/checkpoints.ts";
 import { messageOf, TurnError } from "../core/errors.ts";
 import type { AgentEvent } from "../core/events.ts";
 import { INTERRUPTED, type Message } from "../core/messages.ts";
@@ -17,6 +18,7 @@ import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
 import { runsOf } from "./merge.ts";
 import { decodePayload, encodePayload } from "./payload.ts";
+import { SqliteReviews } from "./reviews.ts";
 import { addText } from "./search.ts";
 import { storedSession } from "./sessions.ts";
 import { UnfinishedWrites } from "./writes.ts";
@@ -32,13 +34,16 @@ export class SqliteStore implements Store {
   readonly blobs: Blobs;
   readonly writes: UnfinishedWrites;
   readonly checkpoints: SqliteCheckpoints;
+  readonly reviews: SqliteReviews;
   readonly #database: Database;
   readonly #ends = new Map<string, Ends>();
 
-  constructor(database: Database) {
+  /** @param recorded is told of the changes of a checkpoint, in the transaction that records them */
+  constructor(database: Database, recorded?: (changes: readonly RecordedChange[]) => void) {
     this.#database = database;
     this.blobs = new Blobs(database);
-    this.checkpoints = new SqliteCheckpoints(database, this.blobs);
+    this.checkpoints = new SqliteCheckpoints(database, this.blobs, recorded);
+    this.reviews = new SqliteReviews(database, this.blobs);
     this.writes = new UnfinishedWrites(database);
   }
 

@@ -1,0 +1,56 @@
+--- What the agent has changed in a file, as Neovim's own diff of two windows, in a tab of its own.
+local api = vim.api
+local files = require("agent.review.files")
+local track = require("agent.review.track")
+
+local M = {}
+
+--- The text that the user has agreed to, to look at.
+---@param it agent.review.Tracked
+---@return integer buf
+local function baseline_buffer(it)
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, true, track.baseline(it))
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].modeline = false
+  vim.bo[buf].modifiable = false
+  local name = ("agent://baseline/%s"):format(vim.fn.fnamemodify(files.path_of(it.buf), ":~:."))
+  pcall(api.nvim_buf_set_name, buf, name)
+  vim.bo[buf].filetype = vim.bo[it.buf].filetype
+  return buf
+end
+
+--- Baseline left, the buffer right. `q` in the left window closes the tab; so does `:tabclose`.
+---@param it agent.review.Tracked
+function M.open(it)
+  local row = api.nvim_win_get_cursor(0)[1]
+  vim.cmd("tab split")
+  local right = api.nvim_get_current_win()
+  api.nvim_win_set_buf(right, it.buf)
+  local baseline = baseline_buffer(it)
+  vim.cmd("leftabove vertical split")
+  local left = api.nvim_get_current_win()
+  api.nvim_win_set_buf(left, baseline)
+  for _, win in ipairs({ left, right }) do
+    api.nvim_win_call(win, vim.cmd.diffthis)
+  end
+  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = baseline, desc = "Agent: close the diff" })
+  api.nvim_create_autocmd("BufWipeout", {
+    buffer = baseline,
+    once = true,
+    callback = function()
+      -- Closed by itself: the other window is one as before.
+      vim.schedule(function()
+        if api.nvim_win_is_valid(right) then
+          api.nvim_win_call(right, function()
+            vim.cmd("diffoff")
+          end)
+        end
+      end)
+    end,
+  })
+  api.nvim_set_current_win(right)
+  pcall(api.nvim_win_set_cursor, right, { row, 0 })
+end
+
+return M

@@ -1,0 +1,318 @@
+--- The files that wait for a review, as the engine keeps them; it is told what the user has kept, undone or typed.
+local api = vim.api
+local client = require("agent.client")
+local codec = require("agent.reload.codec")
+local find = require("agent.reload.find")
+local merge = require("agent.merge")
+local track = require("agent.review.track")
+
+local M = {}
+
+--- See ReviewFile in protocol/requests.ts.
+---@class agent.review.File
+---@field path string
+---@field kind "created"|"modified"|"deleted"|"renamed"
+---@field from? string
+---@field opaque boolean
+---@field added integer
+---@field removed integer
+---@field baseline? string
+---@field after? string
+---@field chat integer  through which it is asked about
+
+---@class agent.review.Chat  what client.request needs
+---@field id integer
+---@field place fun(self): table
+
+local files = {} ---@type table<string, agent.review.File>
+local waiting = 0
+--- How often the engine was told something.
+local told = 0
+
+---@type fun(id?: integer): agent.review.Chat
+local chat_of
+
+--- @param get fun(id?: integer): agent.review.Chat  the chat of this number, else the current one
+function M.connect(get)
+  chat_of = get
+end
+
+---@param chat? integer
+---@param name string
+---@param params table
+---@param done fun(result?: table, problem?: string)
+function M.request(chat, name, params, done)
+  waiting = waiting + 1
+  client.request(chat_of(chat), name, params, function(result, problem)
+    waiting = waiting - 1
+    done(result, problem)
+  end)
+end
+
+--- Before Neovim ends: what was said last has reached the engine. Half a second at most.
+function M.settle()
+  if waiting > 0 then
+    vim.wait(500, function()
+      return waiting == 0
+    end, 5)
+  end
+end
+
+---@param buf integer
+---@return string
+function M.path_of(buf)
+  return find.real(api.nvim_buf_get_name(buf))
+end
+
+---@param path string
+---@return agent.review.File?
+function M.get(path)
+  return files[path]
+end
+
+--- Files that are known to wait, by path.
+---@return agent.review.File[]
+function M.list()
+  local list = vim.tbl_values(files)
+  table.sort(list, function(a, b)
+    return a.path < b.path
+  end)
+  return list
+end
+
+---@param path string
+function M.forget(path)
+  files[path] = nil
+end
+
+--- The texts of a file in the terms of a buffer, or as lines ended by newlines.
+---@param text? string
+---@param buf? integer
+---@return string[]
+function M.lines(text, buf)
+  if not text then
+    return {}
+  elseif buf then
+    return codec.parse_for_merge(text, codec.of_buffer(buf)).lines
+  end
+  return (codec.split(codec.strip_bom(text), text:find("\r\n", 1, true) and "dos" or "unix"))
+end
+
+--- Shows the hunks of a file in a buffer that was just read, or that nobody has looked at yet.
+---@param file agent.review.File
+---@param buf integer
+local function show(file, buf)
+  if file.opaque or file.kind == "deleted" or track.get(buf) then
+    return
+  end
+  local after, baseline = M.lines(file.after, buf), M.lines(file.baseline, buf)
+  track.start(buf, merge.merge3(after, baseline, track.lines_of(buf)).lines)
+end
+
+---@param list agent.review.File[]
+---@param chat integer
+---@param texts boolean  they are in the list
+local function take(list, chat, texts)
+  for _, file in ipairs(list) do
+    for _, buf in ipairs(texts and find.buffers(file.path) or {}) do
+      show(file, buf)
+    end
+    -- The texts are large, and out of date soon.
+    file = vim.tbl_extend("force", file, { chat = chat })
+    file.baseline, file.after = nil, nil
+    files[file.path] = file
+  end
+end
+
+---@param problem string
+local function complain(problem)
+  vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+end
+
+---@class agent.review.Refresh
+---@field chat? integer
+---@field texts? boolean  with them, hunks are shown where a buffer is loaded
+---@field done? fun(files: agent.review.File[])
+---@field failed? fun(problem: string)
+
+--- Asks for all files that wait.
+---@param options agent.review.Refresh
+function M.refresh(options)
+  local texts = options.texts == true
+  local told_before = told
+  M.request(options.chat, "review", { texts = texts }, function(result, problem)
+    if not result then
+      return options.failed and options.failed(problem --[[@as string]])
+    end
+    if told ~= told_before then
+      -- The answer may be from before that.
+      return M.refresh(options)
+    end
+    local chat = chat_of(options.chat).id
+    for path, file in pairs(files) do
+      if file.chat == chat then
+        files[path] = nil
+      end
+    end
+    take(result.files, chat, texts)
+    M.drop_settled()
+    if options.done then
+      options.done(result.files)
+    end
+  end)
+end
+
+local due = {} ---@type table<integer, boolean>
+
+--- The same, once for all events of a moment.
+---@param chat integer
+---@param texts boolean
+function M.refresh_soon(chat, texts)
+  if due[chat] == nil then
+    vim.schedule(function()
+      local with_texts = due[chat]
+      due[chat] = nil
+      M.refresh({ chat = chat, texts = with_texts })
+    end)
+  end
+  due[chat] = due[chat] or texts
+end
+
+--- Buffers of files that the engine knows nothing to review of any more: a turn was undone, another Neovim has kept
+--- it. One with unsaved text may know better.
+function M.drop_settled()
+  for _, it in ipairs(track.all()) do
+    if #it.hunks > 0 and it.on_disk and not vim.bo[it.buf].modified and not files[M.path_of(it.buf)] then
+      track.drop(it.buf)
+    end
+  end
+end
+
+--- A buffer was read: are there hunks to show?
+---@param buf integer
+function M.buffer_read(buf)
+  local file = files[M.path_of(buf)]
+  if not file or vim.bo[buf].buftype ~= "" then
+    return
+  end
+  M.request(file.chat, "review", { path = file.path, texts = true }, function(result)
+    if result and api.nvim_buf_is_loaded(buf) then
+      if #result.files == 0 then
+        files[file.path] = nil
+      end
+      take(result.files, file.chat, true)
+    end
+  end)
+end
+
+--- The agent has changed a file.
+---@param update { chat: integer, path: string, kind: string, from?: string }
+function M.file_modified(update)
+  local before = files[update.from or update.path]
+  if update.from then
+    files[update.from] = nil
+  end
+  local was_created = before ~= nil and before.kind == "created"
+  if update.kind == "deleted" and was_created then
+    files[update.path] = nil
+    return
+  end
+  local kind = was_created and "created"
+    or before and before.kind == "renamed" and update.kind ~= "deleted" and "renamed"
+    or update.kind
+  files[update.path] = {
+    path = update.path,
+    kind = kind,
+    from = before and before.from or update.from,
+    opaque = false,
+    added = 0,
+    removed = 0,
+    chat = update.chat,
+  }
+end
+
+--- Tells the engine what the buffer's text is to be compared with. Where the text is not on disk, it is told what
+--- is true of the disk.
+---@param it agent.review.Tracked
+function M.tell(it)
+  local path = M.path_of(it.buf)
+  local is_saved = not vim.bo[it.buf].modified
+  if is_saved then
+    it.on_disk = track.baseline(it)
+  end
+  if not it.on_disk then
+    return
+  end
+  local file = files[path]
+  local format = codec.of_buffer(it.buf).format
+  format.fixendofline = false
+  local created = file and file.kind == "created" and #it.on_disk == 0
+  local settled = is_saved and #it.hunks == 0
+  told = told + 1
+  M.request(file and file.chat, "review_update", {
+    path = path,
+    baseline = not created and codec.join({ lines = it.on_disk, format = format }) or nil,
+    settled = settled,
+  }, function(_, problem)
+    if problem then
+      complain(problem)
+    end
+  end)
+  if settled then
+    files[path] = nil
+  end
+end
+
+--- The user agrees to all of a file that is not shown.
+---@param file agent.review.File
+function M.settle_file(file)
+  files[file.path] = nil
+  told = told + 1
+  M.request(file.chat, "review_update", { path = file.path, settled = true }, function(_, problem)
+    if problem then
+      complain(problem)
+    end
+  end)
+end
+
+--- Lets the buffers follow. The chat whose session did it need not be open, so the engine tells nobody.
+---@param file agent.review.File
+---@param restored { path: string, from?: string, outcome: string }
+local function follow(file, restored)
+  if restored.outcome == "unchanged" then
+    return
+  end
+  client.receive({
+    {
+      type = "file_modified",
+      chat = chat_of(file.chat).id,
+      path = restored.path,
+      from = restored.from,
+      kind = restored.from and "renamed" or vim.uv.fs_stat(restored.path) and "modified" or "deleted",
+    },
+  })
+end
+
+--- Takes back all of a file, by the engine.
+---@param file agent.review.File
+---@param done? fun()
+function M.revert(file, done)
+  told = told + 1
+  M.request(file.chat, "review_revert", { path = file.path }, function(result, problem)
+    if not result then
+      return complain(problem --[[@as string]])
+    end
+    local restored = result.file
+    if restored.outcome == "conflict" or restored.outcome == "skipped" then
+      local name = vim.fn.fnamemodify(file.path, ":~:.")
+      return complain(("%s was left alone: %s"):format(name, restored.text or restored.outcome))
+    end
+    files[file.path] = nil
+    follow(file, restored)
+    if done then
+      done()
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,298 @@
+--- Review of what the agent has changed: hunks in the buffers, to be kept or undone one by one.
+local api = vim.api
+local apply = require("agent.reload.apply")
+local client = require("agent.client")
+local files = require("agent.review.files")
+local hunks_of = require("agent.review.hunks")
+local keys = require("agent.review.keys")
+local list = require("agent.review.list")
+local marks = require("agent.review.marks")
+local save = require("agent.reload.save")
+local track = require("agent.review.track")
+
+local M = {}
+
+M.connect = files.connect
+
+---@param text string
+local function say(text)
+  vim.notify("agent: " .. text)
+end
+
+--- Chats with a turn that runs: their files are asked for once, at its end.
+local running = {} ---@type table<integer, true>
+
+--- Shows the hint of the hunk that the cursor is in.
+---@param buf integer
+local function show_hint(buf)
+  local it = track.get(buf)
+  if not it or buf ~= api.nvim_get_current_buf() then
+    return marks.hint(buf)
+  end
+  local hunk, index = hunks_of.at(it.hunks, api.nvim_win_get_cursor(0)[1], #it.lines)
+  if not hunk then
+    return marks.hint(buf)
+  end
+  local parts = { ("%d of %d"):format(index, #it.hunks) }
+  local wanted = keys.wanted()
+  for _, name in ipairs({ "keep", "undo", "next" }) do
+    if wanted[name] then
+      table.insert(parts, wanted[name] .. " " .. name)
+    end
+  end
+  marks.hint(buf, hunk, table.concat(parts, " · "))
+end
+
+---@param it agent.review.Tracked
+---@param hunk agent.review.Hunk
+local function go_to(it, hunk)
+  local row = math.max(math.min(hunk.row, #it.lines), 1)
+  vim.cmd("normal! m'")
+  api.nvim_win_set_cursor(0, { row, 0 })
+  vim.cmd("normal! ^zv")
+  marks.show_removed(it, hunk, api.nvim_get_current_win())
+end
+
+--- Everything of this project that waits, in the quickfix list.
+function M.list()
+  files.refresh({ texts = true, done = list.show, failed = say })
+end
+
+---@param step 1|-1
+local function move(step)
+  local it = track.get(api.nvim_get_current_buf())
+  if not it or #it.hunks == 0 then
+    return M.list()
+  end
+  local hunk
+  for _ = 1, vim.v.count1 do
+    local row = hunk and hunk.row or api.nvim_win_get_cursor(0)[1]
+    hunk = hunks_of.beside(it.hunks, row, step)
+  end
+  if hunk then
+    go_to(it, hunk)
+  end
+end
+
+--- Takes back hunks of a buffer; one without unsaved text is saved, just as it is.
+---@param it agent.review.Tracked
+---@param hunks agent.review.Hunk[]
+local function undo_hunks(it, hunks)
+  local had_unsaved = vim.bo[it.buf].modified
+  local done, problem = track.undo(it, hunks)
+  if not done then
+    return vim.notify("agent: cannot undo: " .. problem, vim.log.levels.ERROR)
+  end
+  if had_unsaved then
+    return
+  end
+  if save.save_exactly(it.buf) then
+    files.tell(it)
+  else
+    say("the hunk is undone, but the file could not be saved: `:write` does")
+  end
+end
+
+--- Is the file gone once its hunks are taken back?
+---@param it agent.review.Tracked
+---@param file? agent.review.File
+---@return boolean
+local function is_new(it, file)
+  return file ~= nil and file.kind == "created" and #track.baseline(it) == 0
+end
+
+---@param it? agent.review.Tracked
+---@param file? agent.review.File
+local function undo_file(it, file)
+  if it and #it.hunks > 0 and not (file and (file.kind == "renamed" or is_new(it, file))) then
+    undo_hunks(it, it.hunks)
+  elseif file then
+    files.revert(file)
+  end
+end
+
+---@param it? agent.review.Tracked
+---@param file? agent.review.File
+local function keep_file(it, file)
+  if it and #it.hunks > 0 then
+    track.keep(it, it.hunks)
+    files.tell(it)
+  elseif file then
+    files.settle_file(file)
+  end
+end
+
+--- Buffers and files that wait, a file once.
+---@param each fun(it?: agent.review.Tracked, file?: agent.review.File)
+local function for_all(each)
+  local function run()
+    local seen = {}
+    for _, it in ipairs(track.all()) do
+      local path = files.path_of(it.buf)
+      if #it.hunks > 0 then
+        seen[path] = true
+        each(it, files.get(path))
+      end
+    end
+    for _, file in ipairs(files.list()) do
+      if not seen[file.path] then
+        each(nil, file)
+      end
+    end
+  end
+  files.refresh({ texts = true, done = run, failed = say })
+end
+
+---@param verb "keep"|"undo"
+---@param scope "hunk"|"file"|"all"
+local function settle(verb, scope)
+  local whole = verb == "keep" and keep_file or undo_file
+  if scope == "all" then
+    return for_all(whole)
+  end
+  local place = list.place()
+  local it, file = track.get(place.buf), files.get(place.path)
+  if scope == "file" then
+    if not file and not (it and #it.hunks > 0) then
+      return say("there is nothing to review in this file")
+    end
+    return whole(it, file)
+  end
+  local hunk = it and hunks_of.at(it.hunks, place.row, #it.lines)
+  if not hunk then
+    return say("there is no hunk here")
+  elseif verb == "keep" then
+    track.keep(it, { hunk })
+    files.tell(it)
+  elseif #it.hunks == 1 and is_new(it, file) then
+    files.revert(file)
+  else
+    undo_hunks(it, { hunk })
+  end
+end
+
+local function diff()
+  local it = track.get(list.place().buf)
+  if not it or #it.hunks == 0 then
+    return say("there is nothing to review in this file")
+  end
+  require("agent.review.diff").open(it)
+end
+
+---@type table<string, fun()>
+local actions = {
+  next = function()
+    move(1)
+  end,
+  previous = function()
+    move(-1)
+  end,
+  diff = diff,
+}
+for _, verb in ipairs({ "keep", "undo" }) do
+  for _, scope in ipairs({ "hunk", "file", "all" }) do
+    actions[scope == "hunk" and verb or verb .. "_" .. scope] = function()
+      settle(verb, scope)
+    end
+  end
+end
+
+--- Does what a key of buffers with hunks does, or opens the diff.
+---@param name string
+---@return boolean known
+function M.run(name)
+  if actions[name] then
+    actions[name]()
+  end
+  return actions[name] ~= nil
+end
+
+--- Buffers larger than this follow the agent without a review; in lines, in bytes.
+local MAX_LINES, MAX_BYTES = 200000, 10 * 1024 * 1024
+
+apply.on_agent = function(buf, before, has_unsaved)
+  local count = api.nvim_buf_line_count(buf)
+  if count > MAX_LINES or api.nvim_buf_get_offset(buf, count) > MAX_BYTES then
+    track.drop(buf)
+    return function() end
+  end
+  return track.agent_changes(buf, before, has_unsaved)
+end
+
+track.listen(function(it)
+  if api.nvim_buf_is_loaded(it.buf) then
+    show_hint(it.buf)
+  end
+end)
+
+client.listen(function(batch)
+  for _, update in ipairs(batch) do
+    if update.type == "file_modified" then
+      files.file_modified(update)
+      if not running[update.chat] then
+        files.refresh_soon(update.chat, false)
+      end
+    elseif update.type == "turn_started" then
+      running[update.chat] = true
+    elseif update.type == "turn_done" then
+      running[update.chat] = nil
+      files.refresh_soon(update.chat, false)
+    elseif update.type == "ready" then
+      files.refresh_soon(update.chat, true)
+    end
+  end
+end)
+
+local group = api.nvim_create_augroup("agent.review", { clear = true })
+
+---@param event string|string[]
+---@param desc string
+---@param callback fun(event: table)
+local function on(event, desc, callback)
+  api.nvim_create_autocmd(event, { group = group, desc = "agent: " .. desc, callback = callback })
+end
+
+on("BufReadPost", "show hunks", function(event)
+  files.buffer_read(event.buf)
+end)
+
+on("BufWritePost", "note what there is to review", function(event)
+  local it = track.get(event.buf)
+  -- Not for a copy under another name.
+  if it and not vim.bo[event.buf].modified and it.on_disk then
+    files.tell(it)
+  end
+end)
+
+on("BufWinEnter", "draw hunks", function(event)
+  local it = track.get(event.buf)
+  if it then
+    marks.draw(it)
+  end
+end)
+
+on({ "WinResized", "VimResized" }, "fit removed lines", function()
+  for _, it in ipairs(track.all()) do
+    marks.fit(it)
+  end
+end)
+
+on("WinScrolled", "show what was removed above the first line", function()
+  for id, change in pairs(vim.v.event) do
+    local win = tonumber(id)
+    local it = win and change.topline ~= 0 and api.nvim_win_is_valid(win) and track.get(api.nvim_win_get_buf(win))
+    if it and it.hunks[1] and it.hunks[1].row == 1 then
+      marks.show_removed(it, it.hunks[1], win)
+    end
+  end
+end)
+
+on({ "CursorMoved", "BufLeave", "BufEnter" }, "say what can be done with a hunk", function(event)
+  if track.is_tracked(event.buf) then
+    show_hint(event.buf)
+  end
+end)
+
+on("VimLeavePre", "finish what was said to the engine", files.settle)
+
+return M

@@ -1,0 +1,129 @@
+--- All that waits for a review, in the quickfix list.
+local api = vim.api
+local files = require("agent.review.files")
+local find = require("agent.reload.find")
+local hunks_of = require("agent.review.hunks")
+local merge = require("agent.merge")
+local track = require("agent.review.track")
+
+local M = {}
+
+---@param added integer
+---@param removed integer
+---@return string
+local function counts(added, removed)
+  return ("+%d −%d"):format(added, removed)
+end
+
+---@param hunk agent.review.Hunk
+---@param lines string[]
+---@return string
+local function hunk_text(hunk, lines)
+  local shown = hunk.count > 0 and lines[hunk.row] or hunk.removed[1] or ""
+  return ("%s  %s"):format(counts(hunk.count, #hunk.removed), vim.trim(shown))
+end
+
+---@param path string
+---@param hunks agent.review.Hunk[]
+---@param lines string[]
+---@return table[]
+local function hunk_items(path, hunks, lines)
+  return vim.tbl_map(function(hunk)
+    local row = math.max(math.min(hunk.row, #lines), 1)
+    return {
+      filename = path,
+      lnum = row,
+      end_lnum = row + math.max(hunk.count - 1, 0),
+      col = 1,
+      text = hunk_text(hunk, lines),
+    }
+  end, hunks)
+end
+
+--- What is said of a file that is looked at as a whole.
+---@param file agent.review.File
+---@return string
+local function whole_text(file)
+  local what = file.kind == "renamed" and "renamed from " .. vim.fn.fnamemodify(file.from or "?", ":~:.") or file.kind
+  local size = file.opaque and "binary or large" or counts(file.added, file.removed)
+  return ("%s  %s"):format(what, size)
+end
+
+--- The hunks of a file: those on the screen, else those of its texts.
+---@param file agent.review.File  with its texts
+---@return table[]
+local function items_of(file)
+  for _, buf in ipairs(find.buffers(file.path)) do
+    local it = track.get(buf)
+    if it and #it.hunks > 0 then
+      return hunk_items(file.path, it.hunks, it.lines)
+    end
+  end
+  if not file.opaque and file.kind ~= "deleted" then
+    local lines = files.lines(file.after)
+    local hunks = hunks_of.between(merge.merge3(lines, files.lines(file.baseline), lines).lines, lines)
+    if #hunks > 0 then
+      return hunk_items(file.path, hunks, lines)
+    end
+  end
+  return { { filename = file.path, lnum = 1, col = 1, text = whole_text(file) } }
+end
+
+--- A window for files: the current one, unless that is a float or shows something else.
+---@return integer
+local function file_window()
+  local current = api.nvim_get_current_win()
+  for _, win in ipairs({ current, unpack(api.nvim_tabpage_list_wins(0)) }) do
+    local buf = api.nvim_win_get_buf(win)
+    if api.nvim_win_get_config(win).relative == "" and vim.bo[buf].buftype == "" then
+      return win
+    end
+  end
+  return current
+end
+
+--- Fills the quickfix list, opens it and goes to its first entry.
+---@param waiting agent.review.File[]  with their texts
+function M.show(waiting)
+  table.sort(waiting, function(a, b)
+    return a.path < b.path
+  end)
+  local items = {}
+  local listed = {} ---@type table<string, true>
+  for _, file in ipairs(waiting) do
+    vim.list_extend(items, items_of(file))
+    listed[file.path] = true
+  end
+  -- What the agent has put into unsaved text is in no file yet.
+  for _, it in ipairs(track.all()) do
+    local path = files.path_of(it.buf)
+    if not listed[path] then
+      vim.list_extend(items, hunk_items(path, it.hunks, it.lines))
+    end
+  end
+  if #items == 0 then
+    return vim.notify("agent: there is nothing to review")
+  end
+  vim.fn.setqflist({}, " ", { title = "Agent review", items = items })
+  api.nvim_set_current_win(file_window())
+  vim.cmd("botright copen")
+  vim.cmd("wincmd p")
+  vim.cmd("cfirst")
+end
+
+--- The place that the user means: at the cursor, or of the entry under it in a quickfix window.
+---@return { buf: integer, path: string, row: integer }
+function M.place()
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  if vim.bo[buf].buftype == "quickfix" then
+    local info = vim.fn.getwininfo(api.nvim_get_current_win())[1]
+    local items = info.loclist == 1 and vim.fn.getloclist(0) or vim.fn.getqflist()
+    local item = items[row]
+    if item and item.bufnr > 0 then
+      buf, row = item.bufnr, item.lnum
+    end
+  end
+  return { buf = buf, path = files.path_of(buf), row = row }
+end
+
+return M

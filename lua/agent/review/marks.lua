@@ -1,0 +1,225 @@
+--- Draws hunks: added lines highlighted, removed ones as virtual lines above.
+local api = vim.api
+local track = require("agent.review.track")
+
+local M = {}
+
+M.namespace = api.nvim_create_namespace("agent.review")
+local hints = api.nvim_create_namespace("agent.review.hint")
+
+-- Below tree-sitter's highlights: its colours stay, on the background of the added lines.
+local PRIORITY = 90
+-- More lines above one line cannot be scrolled through well; the two-window diff has them all.
+local MAX_SHOWN = 200
+-- Columns of one removed line that are drawn at most.
+local MAX_COLUMNS = 1000
+
+--- Columns for text, and whether long lines wrap, in the narrowest window that shows the buffer.
+---@param buf integer
+---@return integer width
+---@return boolean wrap
+---@return string overflow  see |nvim_buf_set_extmark()|
+local function space_of(buf)
+  local width, wrap = vim.o.columns, false
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local info = vim.fn.getwininfo(win)[1]
+    width = math.min(width, info.width - info.textoff)
+    wrap = wrap or vim.wo[win].wrap
+  end
+  return math.max(width, 1), wrap, wrap and "trunc" or "scroll"
+end
+
+--- The line with its tabs as blanks: virtual lines know no tab stops.
+---@param line string
+---@param tabstop integer
+---@return string
+local function expand_tabs(line, tabstop)
+  if not line:find("\t", 1, true) then
+    return line
+  end
+  local parts, column = {}, 0
+  for text, tab in line:gmatch("([^\t]*)(\t?)") do
+    parts[#parts + 1] = text
+    column = column + api.nvim_strwidth(text)
+    if tab ~= "" then
+      local blanks = tabstop - column % tabstop
+      parts[#parts + 1] = (" "):rep(blanks)
+      column = column + blanks
+    end
+  end
+  return table.concat(parts)
+end
+
+--- Cuts a text into pieces of at most so many columns, and fills the last one with blanks.
+---@param text string
+---@param width integer
+---@param wrap boolean
+---@return string[]
+local function pieces_of(text, width, wrap)
+  local columns = api.nvim_strwidth(text)
+  if columns <= width then
+    return { text .. (" "):rep(width - columns) }
+  elseif not wrap then
+    return { text }
+  end
+  local pieces, rest = {}, text
+  while columns > width do
+    -- As many characters as there are columns fit, unless some are wide.
+    local count = width
+    local piece = vim.fn.strcharpart(rest, 0, count)
+    while count > 1 and api.nvim_strwidth(piece) > width do
+      count = count - math.max(math.floor((api.nvim_strwidth(piece) - width) / 2), 1)
+      piece = vim.fn.strcharpart(rest, 0, count)
+    end
+    pieces[#pieces + 1] = piece .. (" "):rep(width - api.nvim_strwidth(piece))
+    rest = rest:sub(#piece + 1)
+    columns = api.nvim_strwidth(rest)
+  end
+  if rest ~= "" then
+    pieces[#pieces + 1] = rest .. (" "):rep(width - columns)
+  end
+  return pieces
+end
+
+---@param buf integer
+---@param removed string[]
+---@param width integer
+---@param wrap boolean
+---@return [string, string][][]
+local function virtual_lines(buf, removed, width, wrap)
+  local lines = {} ---@type [string, string][][]
+  local tabstop = vim.bo[buf].tabstop
+  for i, line in ipairs(removed) do
+    if #lines >= MAX_SHOWN then
+      local more = ("… %d more removed lines: `:Agent review diff` shows them"):format(#removed - i + 1)
+      lines[#lines + 1] = { { more, "AgentHint" } }
+      break
+    end
+    if #line > 4 * MAX_COLUMNS then
+      line = vim.fn.strcharpart(line, 0, MAX_COLUMNS) .. "…"
+    end
+    for _, piece in ipairs(pieces_of(expand_tabs(line, tabstop), width, wrap)) do
+      lines[#lines + 1] = { { piece, "AgentDiffDelete" } }
+    end
+  end
+  return lines
+end
+
+---@param it agent.review.Tracked
+---@param hunk agent.review.Hunk
+---@param width integer
+---@param wrap boolean
+---@param overflow string
+local function draw_hunk(it, hunk, width, wrap, overflow)
+  local last = api.nvim_buf_line_count(it.buf)
+  local below = hunk.row > last or #it.lines == 0
+  local row = below and last - 1 or hunk.row - 1
+  local virt_lines = #hunk.removed > 0 and virtual_lines(it.buf, hunk.removed, width, wrap) or nil
+  hunk.mark = api.nvim_buf_set_extmark(it.buf, M.namespace, row, 0, {
+    id = hunk.mark,
+    end_row = row + hunk.count,
+    end_col = 0,
+    end_right_gravity = false,
+    hl_group = hunk.count > 0 and "AgentDiffAdd" or nil,
+    hl_eol = hunk.count > 0 or nil,
+    priority = PRIORITY,
+    virt_lines = virt_lines,
+    virt_lines_above = virt_lines and not below or nil,
+    virt_lines_overflow = virt_lines and overflow or nil,
+    undo_restore = false,
+    strict = false,
+  })
+  it.marks[hunk.mark] = true
+  hunk.stale = nil
+end
+
+--- Scrolls a window that begins with the line below removed lines, so that they are seen: Neovim leaves them out,
+--- above the first line of the text always.
+---@param it agent.review.Tracked
+---@param hunk agent.review.Hunk
+---@param win integer
+function M.show_removed(it, hunk, win)
+  if #hunk.removed == 0 or hunk.row > math.max(#it.lines, 1) then
+    return
+  end
+  api.nvim_win_call(win, function()
+    local view = vim.fn.winsaveview()
+    if view.topline == hunk.row then
+      local fill = api.nvim_win_text_height(win, { start_row = hunk.row - 1, end_row = hunk.row - 1 }).fill
+      local room = api.nvim_win_get_height(win) - 1 - (view.lnum - view.topline)
+      if view.topfill < math.min(fill, room) then
+        vim.fn.winrestview({ topfill = math.min(fill, room) })
+      end
+    end
+  end)
+end
+
+--- Draws what is not drawn yet, and removes what is not there any more. Hidden buffers wait until they are shown.
+---@param it agent.review.Tracked
+---@param anew? boolean  the width has changed
+function M.draw(it)
+  if not api.nvim_buf_is_loaded(it.buf) then
+    return
+  end
+  local wanted = {}
+  for _, hunk in ipairs(it.hunks) do
+    if hunk.mark then
+      wanted[hunk.mark] = true
+    end
+  end
+  for mark in pairs(it.marks) do
+    if not wanted[mark] then
+      api.nvim_buf_del_extmark(it.buf, M.namespace, mark)
+      it.marks[mark] = nil
+    end
+  end
+  if #vim.fn.win_findbuf(it.buf) == 0 then
+    return
+  end
+  local width, wrap, overflow = space_of(it.buf)
+  local drawn = false
+  for _, hunk in ipairs(it.hunks) do
+    if hunk.stale or not hunk.mark then
+      draw_hunk(it, hunk, width, wrap, overflow)
+      drawn = true
+    end
+  end
+  it.width = ("%d %s"):format(width, overflow)
+  if drawn and it.hunks[1].row == 1 then
+    for _, win in ipairs(vim.fn.win_findbuf(it.buf)) do
+      M.show_removed(it, it.hunks[1], win)
+    end
+  end
+end
+
+--- Draws everything anew if the space for removed lines has changed.
+---@param it agent.review.Tracked
+function M.fit(it)
+  local width, _, overflow = space_of(it.buf)
+  if it.width ~= ("%d %s"):format(width, overflow) then
+    for _, hunk in ipairs(it.hunks) do
+      hunk.stale = true
+    end
+    M.draw(it)
+  end
+end
+
+--- Shows at the cursor's hunk what its keys do, or nothing.
+---@param buf integer
+---@param hunk? agent.review.Hunk
+---@param text? string
+function M.hint(buf, hunk, text)
+  api.nvim_buf_clear_namespace(buf, hints, 0, -1)
+  if hunk and text then
+    local row = math.min(hunk.row, api.nvim_buf_line_count(buf)) - 1
+    api.nvim_buf_set_extmark(buf, hints, row, 0, {
+      virt_text = { { text, "AgentHint" } },
+      virt_text_pos = "eol_right_align",
+      hl_mode = "combine",
+    })
+  end
+end
+
+track.listen(M.draw)
+
+return M

@@ -1,0 +1,356 @@
+--- Buffers with hunks, and what becomes of these when the text changes: by the agent, by the user, by undo.
+---
+--- A baseline is never stored: it is the text with all hunks taken back. So whatever the user types outside of
+--- hunks is agreed to as it is typed, and nothing has to be kept in step.
+local api = vim.api
+local codec = require("agent.reload.codec")
+local hunks_of = require("agent.review.hunks")
+local merge = require("agent.merge")
+
+local M = {}
+
+---@class agent.review.Tracked
+---@field buf integer
+---@field lines string[]  the text that `hunks` are about
+---@field hunks agent.review.Hunk[]
+---@field pending? { first: integer, last: integer, new_last: integer }  changed since: rows from 0, ends exclusive
+---@field seq integer     undo state of `lines`
+---@field top integer     newest undo state
+---@field steps table<integer, "agent"|"undone">  undo states that the agent, or the undoing of hunks, has made
+---@field on_disk? string[]  baseline of the text that is on disk
+---@field marks table<integer, true>  extmarks of hunks
+---@field width? string   space that they were drawn for
+
+local tracked = {} ---@type table<integer, agent.review.Tracked>
+--- Called when the hunks of a buffer may have changed.
+local listeners = {} ---@type fun(it: agent.review.Tracked)[]
+
+---@param listener fun(it: agent.review.Tracked)
+function M.listen(listener)
+  table.insert(listeners, listener)
+end
+
+---@param it agent.review.Tracked
+function M.changed(it)
+  for _, listener in ipairs(listeners) do
+    listener(it)
+  end
+end
+
+---@param buf integer
+---@return integer
+local function undo_state(buf)
+  if buf == api.nvim_get_current_buf() then
+    return vim.fn.changenr()
+  end
+  return api.nvim_buf_call(buf, vim.fn.changenr)
+end
+
+---@param buf integer
+---@return string[]
+function M.lines_of(buf)
+  return codec.of_buffer(buf).lines
+end
+
+---@param list string[]
+---@param first integer  from 1
+---@param count integer
+---@param lines string[]
+local function splice(list, first, count, lines)
+  local size, delta = #list, #lines - count
+  if delta > 0 then
+    for i = size, first + count, -1 do
+      list[i + delta] = list[i]
+    end
+  elseif delta < 0 then
+    for i = first + count, size do
+      list[i + delta] = list[i]
+    end
+    for i = size + delta + 1, size do
+      list[i] = nil
+    end
+  end
+  for i, line in ipairs(lines) do
+    list[first + i - 1] = line
+  end
+end
+
+--- What an undo or redo of one of our own steps has done; nothing for other changes, or several at once.
+---@param it agent.review.Tracked
+---@return "agent"|"undone"|nil step
+---@return boolean is_undo
+local function own_step(it)
+  local now = undo_state(it.buf)
+  local before, top = it.seq, it.top
+  it.seq, it.top = now, math.max(top, now)
+  local is_undo = now <= top and now ~= before
+  if now == before - 1 then
+    return it.steps[before], is_undo
+  elseif now == before + 1 and is_undo then
+    return it.steps[now], is_undo
+  end
+  return nil, is_undo
+end
+
+---@param it agent.review.Tracked
+---@return agent.merge.Hunk[] edits  of the user's, in terms of the whole text
+---@return table<integer, string> old  the lines that were replaced
+local function take_changes(it)
+  local pending = it.pending --[[@as table]]
+  it.pending = nil
+  local old = it.lines
+  local region = api.nvim_buf_get_lines(it.buf, pending.first, pending.new_last, false)
+  local is_empty = api.nvim_buf_line_count(it.buf) == 1 and (region[1] or "") == ""
+  if #old == 0 or is_empty then
+    -- No line at all looks like an empty one here.
+    it.lines = M.lines_of(it.buf)
+    return merge.hunks(old, it.lines), old
+  end
+  local edits = merge.hunks(vim.list_slice(old, pending.first + 1, pending.last), region)
+  for _, edit in ipairs(edits) do
+    edit.start, edit.new_start = edit.start + pending.first, edit.new_start + pending.first
+  end
+  local replaced = {}
+  for i = pending.first + 1, pending.last do
+    replaced[i] = old[i]
+  end
+  splice(it.lines, pending.first + 1, pending.last - pending.first, region)
+  return edits, replaced
+end
+
+--- Brings the hunks to the text as it is now.
+---@param it agent.review.Tracked
+function M.flush(it)
+  if not it.pending or not api.nvim_buf_is_loaded(it.buf) then
+    return
+  end
+  local step, is_undo = own_step(it)
+  if step then
+    -- The agreed text stays: the agent's lines are gone, or back, and their hunks with them.
+    local baseline = hunks_of.take_back(it.lines, it.hunks)
+    it.pending = nil
+    it.lines = M.lines_of(it.buf)
+    it.hunks = hunks_of.between(baseline, it.lines)
+    return M.changed(it)
+  end
+  local edits, old = take_changes(it)
+  if #edits > 0 and #it.hunks > 0 then
+    it.hunks = hunks_of.follow(it.hunks, edits, old, it.lines, is_undo)
+    for _, hunk in ipairs(it.hunks) do
+      -- Its removed lines hang on the last line of the text.
+      hunk.stale = hunk.stale or hunk.row > #it.lines
+    end
+    M.changed(it)
+  end
+end
+
+---@param it agent.review.Tracked
+---@param first integer
+---@param last integer
+---@param new_last integer
+local function note(it, first, last, new_last)
+  local pending = it.pending
+  if not pending then
+    it.pending = { first = first, last = last, new_last = new_last }
+    return vim.schedule(function()
+      if tracked[it.buf] == it then
+        M.flush(it)
+      end
+    end)
+  end
+  local shift = new_last - last
+  -- Beyond what is pending, rows of then and of now differ by this much.
+  local moved = pending.new_last - pending.last
+  pending.first = math.min(pending.first, first)
+  if last > pending.new_last then
+    pending.last = last - moved
+    pending.new_last = new_last
+  else
+    pending.new_last = pending.new_last + shift
+  end
+end
+
+---@param it agent.review.Tracked
+local function attach(it)
+  api.nvim_buf_attach(it.buf, false, {
+    on_lines = function(_, _, _, first, last, new_last)
+      if tracked[it.buf] ~= it then
+        return true
+      end
+      note(it, first, last, new_last)
+    end,
+    on_reload = function()
+      -- Read anew from disk: what there is to review is asked for again.
+      M.drop(it.buf)
+    end,
+    on_detach = function()
+      M.drop(it.buf)
+    end,
+  })
+end
+
+--- The buffer with its hunks as they are now.
+---@param buf integer
+---@return agent.review.Tracked?
+function M.get(buf)
+  local it = tracked[buf]
+  if it then
+    M.flush(it)
+  end
+  return it
+end
+
+---@param buf integer
+---@return boolean
+function M.is_tracked(buf)
+  return tracked[buf] ~= nil
+end
+
+---@return agent.review.Tracked[]
+function M.all()
+  local list = vim.tbl_values(tracked)
+  for _, it in ipairs(list) do
+    M.flush(it)
+  end
+  table.sort(list, function(a, b)
+    return a.buf < b.buf
+  end)
+  return list
+end
+
+---@param buf integer
+---@return agent.review.Tracked
+local function ensure(buf)
+  local it = M.get(buf)
+  if not it then
+    local seq = undo_state(buf)
+    it = { buf = buf, lines = M.lines_of(buf), hunks = {}, seq = seq, top = seq, steps = {}, marks = {} }
+    tracked[buf] = it
+    attach(it)
+  end
+  return it
+end
+
+--- Nothing is to be reviewed in this buffer any more.
+---@param buf integer
+function M.drop(buf)
+  local it = tracked[buf]
+  if it then
+    tracked[buf] = nil
+    it.hunks = {}
+    M.changed(it)
+  end
+end
+
+--- What the user has agreed to, and typed.
+---@param it agent.review.Tracked
+---@return string[]
+function M.baseline(it)
+  return hunks_of.take_back(it.lines, it.hunks)
+end
+
+--- Begins to track a buffer, whose text was compared with this one.
+---@param buf integer
+---@param baseline string[]
+---@return agent.review.Tracked
+function M.start(buf, baseline)
+  local it = ensure(buf)
+  it.hunks = hunks_of.between(baseline, it.lines)
+  it.on_disk = baseline
+  M.changed(it)
+  return it
+end
+
+--- Notes that our own change of the buffer has just become an undo step.
+---@param it agent.review.Tracked
+---@param kind "agent"|"undone"
+local function note_step(it, kind)
+  local now = undo_state(it.buf)
+  if now ~= it.seq then
+    it.seq, it.top = now, math.max(it.top, now)
+    it.steps[now] = kind
+  end
+end
+
+--- The agent is going to change the text of a buffer. What is returned is called when it has.
+---@param buf integer
+---@param before? string[]  the file's text before, where the agent has written the file
+---@param has_unsaved boolean
+---@return fun(changed: boolean)
+function M.agent_changes(buf, before, has_unsaved)
+  local known = tracked[buf] ~= nil
+  local it = ensure(buf)
+  local baseline = M.baseline(it)
+  if before and not has_unsaved and not vim.deep_equal(before, it.lines) then
+    -- Others have changed the file since the buffer was read, and the buffer gets that only now.
+    baseline = merge.merge3(it.lines, baseline, before).lines
+  end
+  return function(changed)
+    if not changed then
+      if not known then
+        M.drop(buf)
+      end
+      return
+    end
+    it.pending = nil
+    it.lines = M.lines_of(buf)
+    it.hunks = hunks_of.between(baseline, it.lines)
+    if not has_unsaved then
+      it.on_disk = baseline
+    elseif before and not it.on_disk then
+      it.on_disk = before
+    end
+    note_step(it, "agent")
+    M.changed(it)
+  end
+end
+
+--- The user agrees to these hunks.
+---@param it agent.review.Tracked
+---@param chosen agent.review.Hunk[]
+function M.keep(it, chosen)
+  local before = M.baseline(it)
+  local keep = {}
+  for _, hunk in ipairs(chosen) do
+    keep[hunk] = true
+  end
+  it.hunks = vim.tbl_filter(function(hunk)
+    return not keep[hunk]
+  end, it.hunks)
+  -- To undo a step of which a part was kept is the user's own edit.
+  it.steps = {}
+  if it.on_disk then
+    it.on_disk = merge.merge3(before, M.baseline(it), it.on_disk).lines
+  end
+  M.changed(it)
+end
+
+--- Takes back these hunks, as one undo step.
+---@param it agent.review.Tracked
+---@param chosen agent.review.Hunk[]
+---@return boolean done
+---@return string? problem
+function M.undo(it, chosen)
+  local apply = require("agent.reload.apply")
+  local mine = codec.of_buffer(it.buf)
+  local taken = {}
+  for _, hunk in ipairs(chosen) do
+    taken[hunk] = true
+  end
+  local theirs = { lines = hunks_of.take_back(it.lines, chosen), format = mine.format }
+  local applied, reason = apply.apply(it.buf, mine, theirs)
+  if applied == "locked" or applied == "failed" then
+    return false, reason or "Neovim allows no change of text at the moment"
+  end
+  it.pending = nil
+  it.lines = theirs.lines
+  it.hunks = hunks_of.without(it.hunks, taken)
+  for _, hunk in ipairs(it.hunks) do
+    hunk.stale = true
+  end
+  note_step(it, "undone")
+  M.changed(it)
+  return true
+end
+
+return M

@@ -1,0 +1,29 @@
+--- Which turn wrote a line.
+local api = vim.api
+local codec = require("agent.reload.codec")
+local files = require("agent.review.files")
+
+local M = {}
+
+---@class agent.review.Why
+---@field sessionId string
+---@field title string
+---@field turn integer
+
+--- Asks about the line at the cursor. `open` is called with the turn that wrote it.
+---@param open fun(found: agent.review.Why)
+function M.ask(open)
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  local params = { path = files.path_of(buf), line = row, text = codec.join(codec.of_buffer(buf)) }
+  files.request(nil, "why", params, function(result, problem)
+    if not result then
+      vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+    elseif not result.found then
+      vim.notify("agent: no turn that is known wrote this line")
+    else
+      open(result.found)
+    end
+  end)
+end
+
+return M
