@@ -29,6 +29,10 @@ for plug, action in pairs({
   AgentApprove = "approve",
   AgentReject = "reject",
   AgentApproval = "approval",
+  AgentUndo = "undo",
+  AgentRedo = "redo",
+  AgentRestore = "restore",
+  AgentChanges = "changes",
   AgentReview = "review",
   AgentWhy = "why",
 }) do

@@ -4,6 +4,9 @@
  */
 import { startAgent } from "../tests/support/agent.ts";
 import { ChildNvim } from "../tests/support/nvim.ts";
+import { outline, pageOf } from "../denops/agent/engine/acp_history.ts";
+import { Database } from "../denops/agent/engine/store/database.ts";
+import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
 import { search } from "../denops/agent/supervisor/search.ts";
 import { scratch } from "../tests/support/project.ts";
 import { MESSAGES_IN_TURN, storeTalk } from "../tests/support/stored_talk.ts";
@@ -153,6 +156,65 @@ async function searching(): Promise<void> {
   );
 }
 
+/** A stored conversation of 5,000 turns with tools, 20,000 messages: what the engine does when it is opened. */
+async function longConversation(): Promise<void> {
+  await using folder = await scratch();
+  {
+    using database = Database.openIn(folder.root).database;
+    const store = new SqliteStore(database);
+    store.createSession({ id: "s", root: "/project", model: "m" });
+    database.transaction(() => {
+      for (let turn = 1; turn <= 5_000; turn++) storeTurn(store, turn);
+    });
+  }
+  const pages: number[] = [];
+  const messages: number[] = [];
+  const floors: number[] = [];
+  for (let run = 0; run < 9; run++) {
+    using database = Database.openIn(folder.root).database;
+    const store = new SqliteStore(database);
+    const floor = performance.now();
+    database.get("SELECT count(*) FROM sessions");
+    floors.push(performance.now() - floor);
+    const started = performance.now();
+    outline(store, "s", pageOf(store.turn("s"), undefined, 50), { notices: true });
+    pages.push(performance.now() - started);
+    const reading = performance.now();
+    store.messages("s");
+    messages.push(performance.now() - reading);
+  }
+  const floor = `one row: ${median(floors).toFixed(2)} ms`;
+  print("the newest 50 of 5,000 turns, in the engine", median(pages), 20, floor);
+  print("20,000 messages for the model, in the engine", median(messages), 100, floor);
+}
+
+function storeTurn(store: SqliteStore, turn: number): void {
+  const id = `call${turn}`;
+  const text = `Question ${turn} about the parser`;
+  const file = (version: number) => `${"const value = 1; // a line of a file\n".repeat(200)}${version}\n`;
+  const change = { path: "/project/a.ts", before: file(turn), after: file(turn + 1) };
+  const said = "Some words of an answer. ".repeat(8);
+  const call = { id, tool: "edit_file", title: "edit a.ts", kind: "edit", paths: ["/project/a.ts"] } as const;
+  const done = { id, status: "completed", summary: "+1 −1", output: "Edited a.ts" } as const;
+  store.append("s", { events: [{ type: "turn_started", text }] });
+  store.append("s", {
+    messages: [
+      { role: "user", text },
+      { role: "assistant", text: said, calls: [{ id, name: "edit_file", arguments: "{}" }], reasoning: [] },
+      { role: "tool", id, name: "edit_file", text: "Edited a.ts", isError: false },
+      { role: "assistant", text: "Done.", calls: [], reasoning: [] },
+    ],
+    events: [
+      { type: "token", message: `m${turn}`, text: said },
+      { type: "tool_start", call },
+      { type: "tool_running", id, rule: "safe_to_write" },
+      { type: "file_modified", id, change: { ...change, kind: "modified", onDisk: true } },
+      { type: "tool_done", ...done, diff: { ...change, added: 1, removed: 1 } },
+      { type: "turn_done", reason: "end_turn" },
+    ],
+  });
+}
+
 /** From the choice to the newest turns on screen, with the engine running; against a short session. */
 async function opening(): Promise<void> {
   const messages = 10_000;
@@ -196,4 +258,5 @@ await submit();
 await flood();
 await coldStart();
 await searching();
+await longConversation();
 await opening();

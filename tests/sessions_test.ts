@@ -18,13 +18,14 @@ async function titleOf(engine: EngineClient, session: string): Promise<string | 
   return (await rows(engine)).find(({ sessionId }) => sessionId === session)?.title;
 }
 
-/** The titles that the client was told, in order. */
+/** The titles that the client was told, in order; each turn tells the one that there is. */
 function told(engine: EngineClient): readonly string[] {
-  return engine.seen.flatMap((entry) =>
+  const titles = engine.seen.flatMap((entry) =>
     entry.type === "update" && entry.update.sessionUpdate === "session_info_update"
       ? [entry.update.title ?? []].flat()
       : []
   );
+  return titles.filter((title, at) => title !== titles[at - 1]);
 }
 
 async function refusal(asked: Promise<unknown>): Promise<string> {

@@ -27,7 +27,7 @@ async function again({ project, state }: RunningAgent): Promise<RunningAgent> {
   });
 }
 
-Deno.test("conversations that cannot be read are set aside, which is said, and new ones work", async () => {
+Deno.test("conversations that cannot be read are set aside, which is said at once, and new ones work", async () => {
   await using first = await startAgent({ script: "say One.\nrepeat" });
   const folder = await stateOf(first);
   await first.nvim.quit();

@@ -71,7 +71,8 @@ local function normal(keys)
   end
 end
 
-local steps = { agent, type_something, type_something, settle, normal("u"), normal("u"), normal("<C-r>"), normal("3g-"), normal("2g+") }
+local undo, redo = normal("u"), normal("<C-r>")
+local steps = { agent, type_something, type_something, settle, undo, undo, redo, normal("3g-"), normal("2g+") }
 
 local function check(buf)
   local it = track.get(buf)

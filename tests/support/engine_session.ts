@@ -11,7 +11,7 @@ import type {
   UsageLog,
 } from "../../denops/agent/engine/core/ports.ts";
 import { createModel } from "../../denops/agent/engine/llm/model.ts";
-import { Session } from "../../denops/agent/engine/session.ts";
+import { Session, type SessionPorts } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
@@ -35,6 +35,8 @@ export interface EngineOptions {
   /** Everything is allowed unless told. */
   readonly ask?: (request: ApprovalRequest, signal: AbortSignal) => ApprovalAnswer | Promise<ApprovalAnswer>;
   readonly publish?: (event: AgentEvent) => void;
+  /** The store in this database, with what is to be in it; an empty one unless told. */
+  readonly store?: (database: Database) => SqliteStore;
 }
 
 export interface RunningEngine extends AsyncDisposable {
@@ -51,6 +53,8 @@ export interface RunningEngine extends AsyncDisposable {
   messages(): readonly Message[];
   /** The log as it is in the store. */
   stored(): readonly AgentEvent[];
+  /** Opens the stored conversation once more. */
+  again(): Session;
   /** The results of tools that the model was given. */
   results(): readonly string[];
 }
@@ -62,11 +66,11 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY] }));
   const config = engineConfig(server.url, wire, options.config);
   const database = stack.use(Database.inMemory());
-  const store = new SqliteStore(database);
+  const store = options.store?.(database) ?? new SqliteStore(database);
   const usage = new SqliteUsage(database);
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
-  const session = new Session("s1", [project.root], {
+  const ports: SessionPorts = {
     config,
     store,
     usage,
@@ -84,7 +88,9 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
       events.push(event);
       options.publish?.(event);
     },
-  });
+  };
+  const again = () => new Session("s1", [project.root], ports);
+  const session = again();
   const messages = () => store.messages("s1");
   const owned = stack.move();
   return {
@@ -97,6 +103,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     store,
     asked,
     messages,
+    again,
     stored: () => store.events("s1").map(({ event }) => event),
     prompt: (text) => session.prompt(text),
     results: () => messages().flatMap((message) => message.role === "tool" ? [message.text] : []),

@@ -12,7 +12,8 @@ import {
 import { soon } from "../../../tests/support/soon.ts";
 import { type WireName, WIRES } from "../protocol/providers.ts";
 import type { AgentEvent } from "./core/events.ts";
-import type { ApprovalAnswer } from "./core/ports.ts";
+import type { ApprovalAnswer, Entries } from "./core/ports.ts";
+import { SqliteStore } from "./store/sqlite.ts";
 import { defineTool } from "./tools/define.ts";
 
 const FILES = { "a.txt": "alpha\n", ".env": "KEY=1\n" };
@@ -321,3 +322,56 @@ for (const at of ["turn_started", "token", "tool_start", "tool_running", "tool_d
     assert.equal(engine.stored().filter(({ type }) => type === "turn_done").length, 2);
   });
 }
+
+/** Notes everything that is stored, as it is stored. */
+class Recorder extends SqliteStore {
+  readonly log: Entries[] = [];
+
+  override append(session: string, entries: Entries): void {
+    super.append(session, entries);
+    this.log.push(entries);
+  }
+}
+
+Deno.test("wherever a process dies, what it has stored is mended once, and the next request is sound", async () => {
+  const recorder: Recorder[] = [];
+  {
+    await using engine = await startEngine({
+      files: FILES,
+      script: `think Hm\nsay I look.\n${read}\n${write}\n${read}\n---\nsay I go on.\n` +
+        'call edit_file {"path": "a.txt", "old_str": "alpha", "new_str": "omega"}\n---\n' +
+        "say Cut\nstop length\n---\nsay off\ncall functions.none\n---\nsay Done",
+      store: (database) => {
+        const store = new Recorder(database);
+        recorder.push(store);
+        return store;
+      },
+    });
+    assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  }
+  const log = recorder[0]?.log ?? [];
+  assert.ok(log.length > 30);
+  for (let count = 1; count <= log.length; count++) {
+    await using engine = await startEngine({
+      files: FILES,
+      script: "say Here I am\nrepeat",
+      config: { title: false },
+      store: (database) => {
+        const store = new SqliteStore(database);
+        store.createSession({ id: "s1", root: "/", model: "m" });
+        for (const entries of log.slice(0, count)) store.append("s1", entries);
+        return store;
+      },
+    });
+    const mended = [engine.stored(), engine.messages()];
+    engine.again();
+    assert.deepEqual([engine.stored(), engine.messages()], mended);
+    checkEvents(engine.stored());
+    assert.equal(engine.messages().at(-1)?.role, "assistant");
+    assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+    assert.deepEqual(engine.server.problems, [], `after ${count} of ${log.length}`);
+    assert.deepEqual(engine.messages().slice(0, 1), [{ role: "user", text: "Go" }]);
+    const ends = engine.stored().flatMap((event) => event.type === "turn_done" ? [event.reason] : []);
+    assert.deepEqual(ends, [count === log.length ? "end_turn" : "interrupted", "end_turn"]);
+  }
+});

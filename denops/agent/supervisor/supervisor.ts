@@ -247,18 +247,18 @@ export class Supervisor implements AsyncDisposable {
     return before === undefined ? { updates } : { updates, before };
   }
 
-  /** What a chat asks second does not overtake what it has asked first. */
-  #projectInOrder(chat: number, place: RootQuery): Promise<Project> {
-    const found = (this.#asked.get(chat) ?? Promise.resolve()).then(() => this.#project(chat, place));
-    this.#asked.set(chat, found.catch(() => {}));
-    return found;
-  }
-
   /** What the chat shows may be stored only: it is gone on with, so that its engine has it open. */
   async #opened(chat: number, place: RootQuery, sessionId: unknown): Promise<void> {
     if (typeof sessionId !== "string" || this.#holder(sessionId) !== undefined) return;
     this.#place({ ...place, chat, session: sessionId });
     await this.#chat(chat).session();
+  }
+
+  /** What a chat asks second does not overtake what it has asked first. */
+  #projectInOrder(chat: number, place: RootQuery): Promise<Project> {
+    const found = (this.#asked.get(chat) ?? Promise.resolve()).then(() => this.#project(chat, place));
+    this.#asked.set(chat, found.catch(() => {}));
+    return found;
   }
 
   async #request<Name extends RequestName>(engine: Engine, name: Name, params: unknown) {
