@@ -92,6 +92,7 @@ export class SessionCheckpoints implements Checkpoints {
   takeNote(): string | undefined {
     const { store, session, roots } = this.#options;
     const untold = store.untold(session);
+    if (untold.length === 0) return undefined;
     store.setTold(untold.map(({ id }) => id));
     const files = this.listed(netChanges(untold.flatMap(({ files }) => files)));
     if (files.length === 0) return undefined;
