@@ -52,3 +52,42 @@ Deno.test("a turn's cap of tokens, and money by the day over several engines", a
   await agent.nvim.command("Agent again");
   await agent.nvim.waitForScreen("this day has cost 0.48; the cap is 0.10");
 });
+
+Deno.test("at the limit of steps it asks: yes goes on, no ends the turn and says so", async () => {
+  const read = (path: string) => `call read_file {"path": "${path}"}`;
+  const script = `${read("README.md")}\n---\n${read("src/greet.ts")}\n---\n${read("none.ts")}\nrepeat`;
+  await using agent = await startAgent({ script, options: "max_iterations = 1, title = false" });
+  const { nvim, server } = agent;
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("1 step done. Go on for 1 more?");
+  assert.equal(server.requests.length, 1);
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("2 steps done. Go on for 1 more?");
+  await nvim.keys(":Agent reject<CR>");
+  await nvim.keys("<CR>");
+  await nvim.waitForScreen('Stopped at the limit of steps. Send "continue" to go on.');
+  await nvim.waitForScreen("· ready");
+  assert.equal(server.requests.length, 2);
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a turn that ends without a word shows a summary, or what was done", async () => {
+  const write = (path: string) => `call write_file {"path": "${path}", "content": "x\\n"}`;
+  const script = [
+    write("a.txt"),
+    "stop end_turn",
+    "expect Your answer was empty\nsay I wrote a.txt.",
+    write("b.txt"),
+    "stop end_turn",
+    "stop end_turn",
+  ].join("\n---\n");
+  await using agent = await startAgent({ script, options: "title = false" });
+  const { nvim, server } = agent;
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("I wrote a.txt.");
+  await nvim.waitForScreen("· ready");
+  await nvim.keys("iMore<Esc><CR>");
+  await nvim.waitForScreen("Done: write b.txt +1.");
+  await nvim.waitForScreen("· ready");
+  assert.deepEqual(server.problems, []);
+});

@@ -223,7 +223,7 @@ Deno.test("a session that a crash has cut off shows what was open as stopped, an
   assert.deepEqual((await transcript(child)).slice(2), [
     "Thought for a moment",
     "■ run x  stopped",
-    "Interrupted.",
+    'Interrupted before its end. Send "continue" to go on.',
   ]);
   await child.lua(`require("agent.chat").current():send("again")`);
   await receive(child, { type: "turn_started", chat: 1 });

@@ -113,7 +113,7 @@ Deno.test("two Neovims: the second one is told what to do, and goes on with a co
   await using second = await another(agent);
   const { nvim, server } = second;
   await nvim.command("Agent sessions");
-  await nvim.waitForScreen(/1: rename greet to salute .* · open elsewhere/);
+  await nvim.waitForScreen(/1: rename greet to salute .* · in use/);
   await nvim.keys("1<CR>");
   await waitForChat(nvim, "open in another Neovim. To go on with a copy of it: :Agent fork");
   server.play("new-history\nexpect Mine now\nsay A copy it is.");
@@ -278,6 +278,10 @@ Deno.test("an engine that is gone while a stored session is opened: it is read b
   await agent.nvim.exited;
   await using again = await another(agent);
   await again.nvim.command("Agent resume");
-  await waitForChat(again.nvim, "Interrupted.");
-  assert.deepEqual(await transcript(again.nvim), ["Hello", "The first half", "Interrupted."]);
+  await waitForChat(again.nvim, "Interrupted before its end.");
+  assert.deepEqual(await transcript(again.nvim), [
+    "Hello",
+    "The first half",
+    `Interrupted before its end. Send "continue" to go on.`,
+  ]);
 });

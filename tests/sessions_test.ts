@@ -22,7 +22,7 @@ async function titleOf(engine: EngineClient, session: string): Promise<string | 
 function told(engine: EngineClient): readonly string[] {
   return engine.seen.flatMap((entry) =>
     entry.type === "update" && entry.update.sessionUpdate === "session_info_update"
-      ? [entry.update.title ?? ""]
+      ? [entry.update.title ?? []].flat()
       : []
   );
 }

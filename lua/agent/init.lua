@@ -186,6 +186,28 @@ function M.reject(reason)
   require("agent.approval").reject(reason)
 end
 
+--- Takes back what the newest turn has done to files, or the turn with this number.
+---@param turn? string|integer
+function M.undo(turn)
+  require("agent.checkpoints").undo(ready().get(), tonumber(turn))
+end
+
+--- Does again what was taken back last.
+function M.redo()
+  require("agent.checkpoints").redo(ready().get())
+end
+
+--- Lists the turns that have changed files; after a preview all files become what they were before the chosen one.
+---@param turn? string|integer
+function M.restore(turn)
+  require("agent.checkpoints").restore(ready().get(), tonumber(turn))
+end
+
+--- Lists the files that the session has changed, in the quickfix list.
+function M.changes()
+  require("agent.checkpoints").changes(ready().get())
+end
+
 --- Asks the supervisor for what is then shown.
 ---@param chat agent.Chat
 ---@param action table
@@ -242,16 +264,20 @@ end
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
   ask(ready().get(), { type = "log" }, function(update)
-    local buffer = vim.api.nvim_create_buf(false, true)
-    vim.cmd("tab split")
-    vim.api.nvim_win_set_buf(0, buffer)
-    vim.bo[buffer].bufhidden = "wipe"
-    vim.bo[buffer].modeline = false
     local lines = #update.lines > 0 and update.lines or { "Nothing was asked or allowed yet." }
-    vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-    vim.bo[buffer].modifiable = false
+    require("agent.page").open(lines, "the log")
     vim.api.nvim_win_set_cursor(0, { #lines, 0 })
-    vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, desc = "Agent: close the log" })
+  end)
+end
+
+--- Shows tokens, time and money of this conversation's turns, and of conversations, days and models.
+function M.usage()
+  local chat = ready().get()
+  require("agent.client").request(chat, "usage", { sessionId = chat.timeline.session }, function(usage, problem)
+    if not usage then
+      return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+    end
+    require("agent.usage").show(usage)
   end)
 end
 

@@ -193,7 +193,7 @@ function connect(process: Deno.ChildProcess, options: EngineOptions, seen: Seen[
   return app.connect(ndJsonStream(process.stdin, process.stdout));
 }
 
-function engineConfig(server: ModelServer, wire: WireName = "openai_chat"): EngineConfig {
+export function engineConfig(server: ModelServer, wire: WireName = "openai_chat"): EngineConfig {
   return {
     model: "scripted",
     max_iterations: 25,

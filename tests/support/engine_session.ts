@@ -4,11 +4,17 @@ import { noEditor } from "../../denops/agent/engine/acp_editor.ts";
 import type { TurnEnd } from "../../denops/agent/engine/agent/loop.ts";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { Message } from "../../denops/agent/engine/core/messages.ts";
-import type { ApprovalAnswer, ApprovalRequest, Editor } from "../../denops/agent/engine/core/ports.ts";
+import type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  Editor,
+  UsageLog,
+} from "../../denops/agent/engine/core/ports.ts";
 import { createModel } from "../../denops/agent/engine/llm/model.ts";
 import { Session } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
+import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
 import type { Tool } from "../../denops/agent/engine/tools/define.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
@@ -36,6 +42,7 @@ export interface RunningEngine extends AsyncDisposable {
   readonly server: ModelServer;
   readonly project: Scratch;
   readonly database: Database;
+  readonly usage: UsageLog;
   /** Everything that was published, in order. */
   readonly events: readonly AgentEvent[];
   readonly store: SqliteStore;
@@ -56,12 +63,15 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const config = engineConfig(server.url, wire, options.config);
   const database = stack.use(Database.inMemory());
   const store = new SqliteStore(database);
+  const usage = new SqliteUsage(database);
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
   const session = new Session("s1", [project.root], {
     config,
     store,
+    usage,
     editor,
+    makeLink: (path, target) => Deno.symlink(target, path),
     model: createModel(config),
     tools: [...TOOLS, ...tools],
     system: "Be brief.",
@@ -82,6 +92,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     server,
     project,
     database,
+    usage,
     events,
     store,
     asked,

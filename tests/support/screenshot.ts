@@ -6,15 +6,22 @@ import type { ChildNvim } from "./nvim.ts";
 
 const FOLDER = fileURLToPath(new URL("../screens/", import.meta.url));
 
-/** Waits until the screen is the one of this name; on a mismatch the error shows both. */
-export async function expectScreen(nvim: ChildNvim, name: string): Promise<void> {
+/**
+ * Waits until the screen is the one of this name; on a mismatch the error shows both.
+ * @param masked the screen's text without what differs from run to run
+ */
+export async function expectScreen(
+  nvim: ChildNvim,
+  name: string,
+  masked: (text: string) => string = (text) => text,
+): Promise<void> {
   const file = join(FOLDER, `${name}.txt`);
   if (Deno.env.get("AGENT_UPDATE_SCREENS") !== undefined) {
     await Deno.mkdir(FOLDER, { recursive: true });
-    await Deno.writeTextFile(file, nvim.text() + "\n");
+    await Deno.writeTextFile(file, masked(nvim.text()) + "\n");
     return;
   }
   const expected = (await Deno.readTextFile(file)).replace(/\n$/, "");
-  await nvim.waitForScreen((text) => text === expected, { timeout: 2_000 }).catch(() => {});
-  assert.equal(nvim.text(), expected, `the screen is not tests/screens/${name}.txt`);
+  await nvim.waitForScreen((text) => masked(text) === expected, { timeout: 2_000 }).catch(() => {});
+  assert.equal(masked(nvim.text()), expected, `the screen is not tests/screens/${name}.txt`);
 }

@@ -31,6 +31,7 @@ import {
 } from "../protocol/extensions.ts";
 import { SEARCH } from "../protocol/search.ts";
 import { answerRequests, type Answers } from "./acp_requests.ts";
+import { checkpointAnswers, linkMaker } from "./acp_checkpoints.ts";
 import { acpCommands } from "./acp_commands.ts";
 import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
@@ -38,21 +39,25 @@ import { acpSearch } from "./acp_search.ts";
 import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
 import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./acp_updates.ts";
+import { usageAnswers } from "./acp_usage.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
-import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor } from "./core/ports.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "./core/ports.ts";
 import { Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
   /** Real paths of the only folders that this engine may touch, the project first. */
   readonly roots: readonly string[];
   readonly version: string;
+  readonly usage: UsageLog;
   /** One line that every new session begins with. */
   readonly notice?: string;
   readonly archive: Archive;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  sessionPorts(config: EngineConfig): Omit<SessionPorts, "editor" | "ask" | "publish" | "offers">;
+  sessionPorts(
+    config: EngineConfig,
+  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers" | "usage">;
 }
 
 const OPTIONS: PermissionOption[] = [
@@ -75,7 +80,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     const sender = new UpdateSender(client, id, can);
     const session = new Session(id, roots, {
       ...options.sessionPorts(configOrError(config, options)),
+      usage: options.usage,
       editor: editorOf(client, id, can),
+      makeLink: linkMaker(client, id, can),
       ask: asker(client, id),
       ...(can.extensions.has(FILE_RULES) ? { fileRules: extensionRules(client, id) } : {}),
       offers: {
@@ -121,7 +128,11 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
-  const answers: Answers = { ...sessionAnswers(options.archive, open, () => can) };
+  const answers: Answers = {
+    ...sessionAnswers(options.archive, open, () => can),
+    ...usageAnswers(options.usage),
+    ...checkpointAnswers((id) => open.get(id)),
+  };
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }
 

@@ -62,6 +62,8 @@ class Pieces {
       case "turn_started":
         this.#fresh = true;
         return this.#push(userMessage(event.text, { turn, time }));
+      case "turn_files":
+        return void this.entries.push({ type: "turn_files", turn: event.turn, files: [...event.files] });
       case "turn_done": {
         const reason = event.reason === "interrupted" ? event.reason : STOP_REASONS[event.reason];
         return void this.entries.push({ type: "turn_done", reason });
@@ -95,13 +97,10 @@ class Pieces {
         return this.#replace(at, { ...before, ...update, sessionUpdate: before.sessionUpdate, _meta });
       }
       case "usage_update": {
-        // One for a turn, with what all its requests have cost. A request aside may have ended in the next turn.
+        // The last one of a turn. A request aside may have ended in the next turn.
         if (this.#fresh && event.type === "usage" && event.purpose === undefined) this.#usage = undefined;
         this.#fresh = false;
-        const before = this.#usage === undefined ? undefined : this.#at(this.#usage);
-        if (this.#usage !== undefined && before !== undefined) {
-          return this.#replace(this.#usage, withCostOf(before, update));
-        }
+        if (this.#usage !== undefined) return this.#replace(this.#usage, update);
         this.#usage = this.entries.length;
         return this.#push(update);
       }
@@ -146,15 +145,6 @@ function textOf({ content }: Update): string {
 function metaOf({ _meta }: Update): Readonly<Record<string, unknown>> {
   const meta = isRecord(_meta) ? _meta[META] : undefined;
   return isRecord(meta) ? meta : {};
-}
-
-function withCostOf(before: Update, update: Update): Update {
-  const amount = [before.cost, update.cost].map((cost) =>
-    isRecord(cost) && typeof cost.amount === "number" ? cost.amount : undefined
-  );
-  if (amount.every((one) => one === undefined)) return update;
-  const sum = amount.reduce((all: number, one) => all + (one ?? 0), 0);
-  return { ...update, cost: { amount: sum, currency: "USD" } };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -207,6 +207,8 @@ function send(entry: HistoryEntry, sender: UpdateSender): void {
   if (entry.type === "update") {
     return sender.sendUpdate(entry.update as Parameters<UpdateSender["sendUpdate"]>[0]);
   }
+  // Our own screen asks for the history; no other knows this.
+  if (entry.type === "turn_files") return;
   // The protocol says how a turn ended in the answer to its prompt only.
   if (entry.error !== undefined) sender.send({ type: "notice", severity: "error", text: entry.error });
   else if (entry.reason === "interrupted") {

@@ -5,7 +5,8 @@ import {
   type SessionUpdate,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import { FILE_MODIFIED, META, RETRY, type ToolMeta } from "../protocol/extensions.ts";
+import { FILE_MODIFIED, META, RETRY, type ToolMeta, type UsageMeta } from "../protocol/extensions.ts";
+import { TURN_FILES } from "../protocol/requests.ts";
 import type { AgentEvent, Diff, StopReason } from "./core/events.ts";
 
 /** Characters of a tool's output that the screen gets. */
@@ -55,6 +56,11 @@ export class UpdateSender {
       const { type: _, ...retry } = event;
       return this.#notify(RETRY, { sessionId, ...retry });
     }
+    if (event.type === "turn_files") {
+      const { turn, files } = event;
+      if (this.#can.extensions.has(TURN_FILES)) this.#notify(TURN_FILES, { sessionId, turn, files });
+      return;
+    }
     const update = this.#updates.of(event);
     if (update !== undefined) this.sendUpdate(update);
   }
@@ -74,6 +80,8 @@ export class Updates {
   readonly #can: Pick<ClientAbilities, "notices">;
   /** Tool calls that the client knows of; later updates change them. */
   readonly #announced = new Set<string>();
+  /** What the client was told last. */
+  #title: string | undefined;
   /** Tokens that the last step of a turn has used. */
   #used = 0;
 
@@ -123,12 +131,16 @@ export class Updates {
         return this.#usage(event);
       case "notice":
         return this.#notice(event.severity, event.text);
-      case "title":
+      case "title": {
+        const isNew = event.title !== this.#title;
+        this.#title = event.title;
         return {
           sessionUpdate: "session_info_update",
-          title: event.title,
+          ...(isNew ? { title: event.title } : {}),
           ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
         };
+      }
+      case "turn_files":
       case "turn_started":
       case "turn_done":
       case "turn_failed":
@@ -140,15 +152,17 @@ export class Updates {
     }
   }
 
-  #usage({ usage, window, cost, purpose }: Extract<AgentEvent, { type: "usage" }>): SessionUpdate {
+  #usage(event: Extract<AgentEvent, { type: "usage" }>): SessionUpdate {
+    const { usage, window, cost, sessionCost, purpose } = event;
     // A request aside leaves the conversation as long as it is.
     if (purpose === undefined) this.#used = usage.input + usage.output;
+    const meta: UsageMeta = { ...usage, ...(cost === undefined ? {} : { cost }) };
     return {
       sessionUpdate: "usage_update",
       used: this.#used,
       size: window,
-      ...(cost === undefined ? {} : { cost: { amount: cost, currency: "USD" } }),
-      _meta: { [META]: usage },
+      ...(sessionCost === undefined ? {} : { cost: { amount: sessionCost, currency: "USD" } }),
+      _meta: { [META]: meta },
     };
   }
 

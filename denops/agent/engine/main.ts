@@ -14,6 +14,7 @@ import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
+import { SqliteUsage } from "./store/usage.ts";
 import { removeUnnamed } from "./store/unnamed.ts";
 import { TOOLS } from "./tools/registry.ts";
 
@@ -60,6 +61,7 @@ const system = buildSystemPrompt({ roots, os: Deno.build.os });
 const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {
   roots,
   version: VERSION,
+  usage: new SqliteUsage(database),
   ...(notice === undefined ? {} : { notice }),
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   ownConfig: configFromEnvironment,

@@ -7,18 +7,20 @@ import { allowKey, decide } from "../policy/decide.ts";
 import { type Decision, mayRead } from "../policy/file_access.ts";
 import type { ResolvedPath } from "../policy/path.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
-import { costOf, Spending } from "./agent/budget.ts";
+import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { missing } from "./agent/interrupted.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { type Memory, readMemory } from "./agent/memory.ts";
+import { type Measured, Meter } from "./agent/meter.ts";
 import { askTitle } from "./agent/title.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
-import { Recorder } from "./checkpoint/recorder.ts";
-import { TurnError } from "./core/errors.ts";
+import type { TakenBack } from "./checkpoint/history.ts";
+import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
+import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
 import { firstTitle } from "./core/title.ts";
 import type { Message } from "./core/messages.ts";
-import type { AskApproval, Editor, Entries, Store } from "./core/ports.ts";
+import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
 import { type ReadFiles, Workspace } from "./tools/files/workspace.ts";
@@ -28,9 +30,12 @@ export interface SessionPorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly store: Store;
+  readonly usage: UsageLog;
   readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
+  /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
+  makeLink(path: string, target: string): Promise<void>;
   /** The rules on files of this moment; undefined where only those of the configuration are known. */
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** What the client does for tools. */
@@ -46,6 +51,7 @@ const TITLE_MS = 10_000;
 
 export class Session {
   readonly id: string;
+  readonly checkpoints: SessionCheckpoints;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
@@ -55,8 +61,7 @@ export class Session {
   /** What the model has read. */
   readonly #read: ReadFiles;
   readonly #state: SessionState;
-  readonly #spending: Spending;
-  readonly #recorder: Recorder;
+  readonly #meter: Meter;
   /** Tools that the user has switched by hand. */
   readonly #switched: Map<string, boolean>;
   /** As they are in the store. */
@@ -72,6 +77,8 @@ export class Session {
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
+  /** Prompts that run or wait. */
+  #prompts = 0;
 
   /**
    * A new conversation, or the stored one of this id as it was left: a turn that the end of its process has cut off
@@ -98,27 +105,68 @@ export class Session {
     this.#state = { folder: memory.folder, plan: memory.plan };
     this.#switched = new Map(Object.entries(memory.tools));
     this.#titled = memory.titled;
-    const { spent } = config;
-    this.#spending = new Spending(config, spent?.date === today() ? spent.amount : 0, today(), memory.spent);
+    this.#meter = new Meter({
+      session: id,
+      turn: () => store.turn(id),
+      provider: config.provider.name,
+      model: ports.model,
+      price: config.price,
+      spending: this.#spendingOf(memory.spent),
+      log: ports.usage,
+      emit: (event) => this.#emit(event),
+    });
     if (this.#stored) this.#mend();
-    this.#recorder = new Recorder({
+    this.checkpoints = new SessionCheckpoints({
       session: id,
       roots,
       store: store.checkpoints,
+      editor: ports.editor,
+      journal: store.writes,
       turn: () => store.turn(id),
+      resolve: (path) => this.#workspace.resolve(path),
+      makeLink: ports.makeLink,
+      notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
     });
+  }
+
+  /** What the table knows may have been told to no memory yet, when the engine was killed. */
+  #spendingOf(left: SessionSpending): Spending {
+    const { config, usage } = this.#ports;
+    const { spent } = config;
+    const amount = Math.max(left.amount, usage.cost(this.id) ?? 0);
+    return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
   /** Runs one turn, after those asked for before it. */
   prompt(text: string): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
       return this.#turn(text);
-    });
+    }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
+  }
+
+  /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
+  async takeBack(action: Parameters<SessionCheckpoints["takeBack"]>[0]): Promise<TakenBack> {
+    if (this.#prompts > 0) throw new ToolError("A turn is running. Stop it first.");
+    // A cancel is for turns: half of an undo helps nobody.
+    const { signal } = new AbortController();
+    const taken = this.#queue.then(() => this.checkpoints.takeBack(action, signal));
+    this.#queue = taken.catch(() => {});
+    const done = await taken;
+    for (const change of done.changes) {
+      this.#ports.publish({ type: "file_modified", id: `${action.kind}-${done.turn}`, change });
+    }
+    return done;
+  }
+
+  /** What the user asked, and when, oldest first. */
+  turnsBegun(): readonly TurnBegun[] {
+    return this.#ports.store.turnsBegun(this.id);
   }
 
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
@@ -160,7 +208,10 @@ export class Session {
     this.#running = controller;
     try {
       this.#begin(text);
-      const end = await runTurn(text, this.#turnPorts(), controller.signal);
+      const note = this.checkpoints.takeNote();
+      const told = note === undefined ? text : `${note}\n\n${text}`;
+      const end = await runTurn(told, this.#turnPorts(), controller.signal);
+      await this.#listFiles();
       const untitled = this.#takeTitling(end);
       this.#emit(
         end.type === "stopped"
@@ -178,6 +229,16 @@ export class Session {
     } finally {
       this.#running = undefined;
     }
+  }
+
+  /** What the turn has changed in all. */
+  async #listFiles(): Promise<void> {
+    for (const { toolCall: id, changes } of await this.checkpoints.late()) {
+      for (const change of changes) this.#emit({ type: "file_modified", id, change });
+    }
+    const turn = this.#ports.store.turn(this.id);
+    const files = await this.checkpoints.filesOf(turn);
+    if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
   #begin(text: string): void {
@@ -212,9 +273,8 @@ export class Session {
       ask,
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
-      checkpoints: this.#recorder,
-      spending: this.#spending,
-      price: config.price,
+      checkpoints: this.checkpoints,
+      meter: this.#meter,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
       refreshRules: async () => {
@@ -257,17 +317,13 @@ export class Session {
   }
 
   async #title(question: string, answer: string): Promise<void> {
-    const { model, store, config } = this.#ports;
+    const { model, store } = this.#ports;
     // One that the user has given meanwhile stays.
     const known = firstTitle(this.#history[0]?.text ?? "");
+    const turn = store.turn(this.id);
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
-    const { title, usage } = await askTitle(model, { question, answer }, signal);
-    if (usage !== undefined) {
-      const cost = costOf(usage, config.price);
-      this.#spending.add(usage, cost, today());
-      const paid = cost === undefined ? {} : { cost };
-      this.#emit({ type: "usage", usage, window: model.contextWindow, ...paid, purpose: "title" });
-    }
+    const count = (measured: Measured) => this.#meter.count(measured, "title", [], turn);
+    const title = await askTitle({ model, count }, { question, answer }, signal);
     if (title !== undefined && store.retitle(this.id, known, title)) this.#emit({ type: "title", title });
   }
 
@@ -281,7 +337,7 @@ export class Session {
         known: Object.fromEntries(this.#read.known),
         shown: Object.fromEntries(this.#read.shown),
       },
-      spent: this.#spending.session,
+      spent: this.#meter.spending.session,
       titled: this.#titled,
     };
   }

@@ -11,7 +11,9 @@
 import { Findings, type SimpleCommand } from "./command/findings.ts";
 import { isDeceptive } from "./command/limits.ts";
 import type { Places } from "./command/places.ts";
-import { commandMatches, commandTouches } from "./command/rules.ts";
+import { knows } from "./command/judge.ts";
+import { hasSubcommands } from "./command/programs.ts";
+import { commandMatches, commandTouches, literalWords, quotePattern } from "./command/rules.ts";
 import { rank, type Severity } from "./command/severity.ts";
 import { Runner } from "./command/runner.ts";
 import { suggestPatterns } from "./command/suggest.ts";
@@ -98,7 +100,21 @@ export function linesCovered(patterns: readonly string[], line: string | Command
   const { commands, parsed } = asVerdict(line);
   const own = commands.filter((command) => !command.transparent);
   return parsed && own.length > 0 &&
-    own.every((command) => patterns.some((pattern) => commandMatches(pattern, command)));
+    own.every((command) => patterns.some((pattern) => covers(pattern, command)));
+}
+
+/**
+ * A rule on what only reads, such as `git diff *` or `rg *`, is meant for reading: it does not cover the options by
+ * which that starts programs or writes files, unless it names them. `git *` is a rule on all that git does.
+ */
+function covers(pattern: string, command: SimpleCommand): boolean {
+  if (!commandMatches(pattern, command)) return false;
+  if (rank(command.severity) < rank("high")) return true;
+  const words = literalWords(pattern);
+  const [name = ""] = words;
+  if (words.length === 0 || !pattern.includes("*")) return true;
+  if (words.length === 1 && (hasSubcommands(name) || !knows(name))) return true;
+  return judgeCommand(quotePattern(words)).severity !== "none";
 }
 
 /** For ask and deny rules: true if the pattern touches any simple command of the line. */

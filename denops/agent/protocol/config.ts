@@ -55,12 +55,17 @@ const rules = z.preprocess(
   }),
 );
 
-/** Money per million tokens, in whatever currency the user counts in. */
+/** US dollars per million tokens. */
 export const Price = z.object({
   input: z.number().min(0),
   output: z.number().min(0),
   cached_read: z.number().min(0).optional(),
   cached_write: z.number().min(0).optional(),
+  /**
+   * Tokens of input over which a request costs more: what is sent twice as much, what is answered one and a half
+   * times. It is how OpenAI and Google count.
+   */
+  long_context: z.number().min(1).optional(),
 });
 export type Price = z.infer<typeof Price>;
 

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { EngineConfig, FileRules } from "./config.ts";
+import { TURN_FILES } from "./requests.ts";
 import { SEARCH } from "./search.ts";
 
 /** The key of everything of ours in `_meta`. */
@@ -27,6 +28,9 @@ export const FILE_RULES = "_agent/file_rules";
 /** Request, client to engine: which tools there are, and which of them are off in a session. */
 export const TOOLS = "_agent/tools";
 
+/** Request, engine to client: make a symbolic link, which Deno lets no process do that may not write everywhere. */
+export const MAKE_LINK = "_agent/make_link";
+
 export const EXTENSIONS = [
   FILE_MODIFIED,
   RETRY,
@@ -36,7 +40,12 @@ export const EXTENSIONS = [
   TOOLS,
   LSP,
   FILE_RULES,
+  MAKE_LINK,
+  TURN_FILES,
 ] as const;
+
+/** `path` is absolute and in the workspace, where nothing is yet; so is what `target` leads to. */
+export const MakeLinkRequest = z.object({ sessionId: z.string(), path: z.string(), target: z.string() });
 
 export const FileRulesRequest = z.object({ sessionId: z.string() });
 export const FileRulesResponse = FileRules;
@@ -151,12 +160,14 @@ export const OPTION = {
   reject: "reject",
 } as const;
 
-/** `_meta["agent.nvim"]` of a usage update: tokens of the last request. */
+/** `_meta["agent.nvim"]` of a usage update: of the last request, where the update's own cost is the session's. */
 export const UsageMeta = z.object({
   input: z.int(),
   output: z.int(),
   cachedRead: z.int(),
   cachedWrite: z.int(),
+  /** US dollars. */
+  cost: z.number().optional(),
 });
 export type UsageMeta = z.infer<typeof UsageMeta>;
 

@@ -29,16 +29,6 @@ const SessionRow = z.object({
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
-/**
- * A piece of a stored conversation: an ACP update as it was sent (of a user message with TurnMeta), or the end of a
- * turn: a stop reason of ACP, "error", or "interrupted" if its process ended in the middle of it.
- */
-const HistoryEntry = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
-  z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
-]);
-export type HistoryEntry = z.infer<typeof HistoryEntry>;
-
 const TurnFile = z.object({
   path: z.string(),
   from: z.string().optional(),
@@ -48,6 +38,17 @@ const TurnFile = z.object({
   opaque: z.boolean(),
 });
 export type TurnFile = z.infer<typeof TurnFile>;
+
+/**
+ * A piece of a stored conversation: an ACP update as it was sent (of a user message with TurnMeta), the files that a
+ * turn has changed, or its end: a stop reason of ACP, "error", or "interrupted" if its process ended in the middle of it.
+ */
+const HistoryEntry = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("update"), update: z.looseObject({ sessionUpdate: z.string() }) }),
+  z.object({ type: z.literal("turn_files"), turn, files: z.array(TurnFile) }),
+  z.object({ type: z.literal("turn_done"), reason: z.string(), error: z.string().optional() }),
+]);
+export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 const CheckpointTurn = z.object({
   sessionId,
@@ -87,7 +88,12 @@ const PreviewFile = z.object({
   now: z.string().optional(),
   then: z.string().optional(),
   opaque: z.boolean(),
+  /** As in RestoredFile, as far as it can be foreseen. */
+  outcome: RestoredFile.shape.outcome,
+  from: z.string().optional(),
+  text: z.string().optional(),
 });
+export type PreviewFile = z.infer<typeof PreviewFile>;
 
 const ReviewFile = z.object({
   path: z.string(),
@@ -106,19 +112,23 @@ const ReviewFile = z.object({
 export type ReviewFile = z.infer<typeof ReviewFile>;
 
 const UsageRow = z.object({
-  /** What the row is about: a turn's first line, a session's title, a date, a model. */
+  /** What the row is about: a turn's first line, a session's title, a date (of UTC), "provider/model". */
   name: z.string(),
   requests: z.int(),
+  /** Those of which the provider has not told the tokens: they are not in the sums. */
+  unreported: z.int(),
   input: z.int(),
   output: z.int(),
   cachedRead: z.int(),
   cachedWrite: z.int(),
-  /** Undefined where no request had a price. */
+  /** US dollars; undefined where no request had a price. */
   cost: z.number().optional(),
   /** Median milliseconds from a request to its first token. */
   firstToken: z.number().optional(),
   /** Tool calls by name. */
   tools: z.record(z.string(), z.int()),
+  /** Calls of unknown tools, or with arguments that could not be read. */
+  invalid: z.int(),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
@@ -163,6 +173,8 @@ export const REQUESTS = {
     params: z.object({ sessionId }),
     result: z.object({ turns: z.array(CheckpointTurn) }),
   },
+  /** What the session has changed in all, without what was taken back. */
+  changes: { params: z.object({ sessionId }), result: z.object({ files: z.array(TurnFile) }) },
   /** Takes back a turn, or the newest that was not yet. */
   undo: {
     params: z.object({ sessionId, turn: turn.optional() }),
@@ -203,6 +215,9 @@ export const REQUESTS = {
   usage: {
     params: z.object({ sessionId: sessionId.optional() }),
     result: z.object({
+      /** The day (YYYY-MM-DD) of which the prices are that the user did not set. */
+      pricesOf: z.string(),
+      /** Each the newest first. */
       turns: z.array(UsageRow),
       sessions: z.array(UsageRow),
       days: z.array(UsageRow),

@@ -130,6 +130,7 @@ export type Update =
     readonly chat: number;
     readonly used: number;
     readonly size: number;
+    /** Of the session so far. */
     readonly cost?: number;
   }
   | {
@@ -149,6 +150,13 @@ export type Update =
     readonly from?: string;
     readonly before?: string;
     readonly after?: string;
+  }
+  /** What a turn has changed in all; it replaces what was said of the same turn before. */
+  | {
+    readonly type: "turn_files";
+    readonly chat: number;
+    readonly turn: number;
+    readonly files: readonly ShownFile[];
   }
   | ({ readonly type: "ask_editor"; readonly request: number } & EditorQuestion)
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
@@ -202,6 +210,20 @@ export interface ToolUpdate {
   readonly removed?: number;
   readonly output?: string;
   readonly path?: string;
+}
+
+export interface ShownFile {
+  /** Absolute. */
+  readonly path: string;
+  /** Relative to the project, for the screen. */
+  readonly shown: string;
+  /** Of a file that was moved: where it was, for the screen. */
+  readonly from?: string;
+  readonly kind: "created" | "modified" | "deleted" | "renamed";
+  readonly added: number;
+  readonly removed: number;
+  /** Binary, or too large to compare line by line. */
+  readonly opaque: boolean;
 }
 
 export interface FileDiff {

@@ -1,11 +1,27 @@
 /** ACP version 1 updates of any agent → updates for the screen. Pure. */
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import { basename, relative, sep } from "node:path";
 import { z } from "zod";
+import { isInside } from "../policy/path.ts";
 import { ours, ToolMeta, TurnMeta } from "../protocol/extensions.ts";
-import type { FileDiff, ToolUpdate, Update } from "../protocol/ui.ts";
+import type { TurnFile } from "../protocol/requests.ts";
+import type { FileDiff, ShownFile, ToolUpdate, Update } from "../protocol/ui.ts";
 import { visible } from "./visible.ts";
 
 const ThoughtMeta = z.object({ milliseconds: z.number() });
+
+/** Names may hold anything; what is opened is the path itself. @param roots the project's folder first */
+export function shownFiles(files: readonly TurnFile[], roots: readonly string[]): readonly ShownFile[] {
+  const shown = (path: string): string => {
+    const root = roots.find((one) => isInside(path, one)) ?? "";
+    const name = relative(root, path).replaceAll(sep, "/");
+    return visible(root === roots[0] ? name : `${basename(root)}/${name}`).replaceAll("\n", " ");
+  };
+  return files.map(({ path, from, kind, added, removed, opaque }) => ({
+    ...{ path, shown: shown(path), kind, added, removed, opaque },
+    ...(from === undefined ? {} : { from: shown(from) }),
+  }));
+}
 
 export function screenUpdates(chat: number, update: SessionUpdate): readonly Update[] {
   switch (update.sessionUpdate) {

@@ -17,6 +17,9 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
     fileModified(event) {
       if (isOwnInAny(event.path) && isOwnInAny(event.from ?? event.path)) events.fileModified(event);
     },
+    turnFiles(event) {
+      events.turnFiles(ownFilesOnly(event, roots));
+    },
     async unsavedText(request) {
       check(request.path);
       return await events.unsavedText(request);

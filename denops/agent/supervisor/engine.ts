@@ -21,6 +21,8 @@ import {
   FileModified,
   FileRulesRequest,
   LSP,
+  MAKE_LINK,
+  MakeLinkRequest,
   META,
   RETRY,
   Retry,
@@ -38,6 +40,8 @@ import {
   type RequestParams,
   type RequestResult,
   REQUESTS,
+  TURN_FILES,
+  TurnFiles,
 } from "../protocol/requests.ts";
 import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
 import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
@@ -62,6 +66,7 @@ export interface EngineEvents {
   update(notification: SessionNotification): void;
   fileModified(event: FileModified): void;
   retry(event: Retry): void;
+  turnFiles(event: TurnFiles): void;
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
   unsavedText(request: { sessionId: string; path: string }): Promise<{ text?: string | undefined }>;
   writeUnsaved(request: WriteUnsavedRequest): Promise<WriteUnsavedResponse>;
@@ -69,6 +74,8 @@ export interface EngineEvents {
   question(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchResponse>;
   lsp(question: LspQuestion): Promise<LspResponse>;
+  /** Makes a symbolic link. @throws {Error} one line if it may not be */
+  makeLink(path: string, target: string): Promise<void>;
   /** @throws {Error} one line if the rules cannot be known */
   fileRules(sessionId: string): FileRules;
 }
@@ -105,7 +112,7 @@ export class Engine implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     const ended = endOf(process);
-    const arrival = new Arrival([methods.client.session.update, FILE_MODIFIED, RETRY]);
+    const arrival = new Arrival([methods.client.session.update, FILE_MODIFIED, RETRY, TURN_FILES]);
     const stream = arrival.tap(ndJsonStream(process.stdin, process.stdout));
     const connection = clientApp(events, arrival).connect(stream);
     const engine = new Engine(process, connection, arrival, ended);
@@ -258,6 +265,14 @@ function clientApp(events: EngineEvents, arrival: Arrival) {
     )
     .onNotification(FILE_MODIFIED, FileModified, handle<FileModified>((event) => events.fileModified(event)))
     .onNotification(RETRY, Retry, handle<Retry>((event) => events.retry(event)))
+    .onNotification(TURN_FILES, TurnFiles, handle<TurnFiles>((event) => events.turnFiles(event)))
+    .onRequest(MAKE_LINK, MakeLinkRequest, async ({ params: { path, target } }) => {
+      // Else the other side learns only that something is wrong.
+      await events.makeLink(path, target).catch((error) => {
+        throw RequestError.invalidParams(undefined, error instanceof Error ? error.message : String(error));
+      });
+      return {};
+    })
     .onRequest(terminal.create, async ({ params }) => ({ terminalId: await terminals.create(params) }))
     .onRequest(terminal.output, ({ params }) => terminals.output(params.terminalId))
     .onRequest(terminal.waitForExit, ({ params, signal }) => terminals.waitForExit(params.terminalId, signal))

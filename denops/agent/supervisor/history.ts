@@ -4,7 +4,7 @@ import { z } from "zod";
 import { ours, TurnMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import type { Update } from "../protocol/ui.ts";
-import { screenUpdates } from "./acp_updates.ts";
+import { screenUpdates, shownFiles } from "./acp_updates.ts";
 import { visible } from "./visible.ts";
 
 const content = z.discriminatedUnion("type", [
@@ -57,15 +57,23 @@ const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
   }),
 ]);
 
-export function historyUpdates(chat: number, entries: readonly HistoryEntry[]): readonly Update[] {
-  return entries.flatMap((entry) =>
-    entry.type === "update" ? entryUpdates(chat, entry.update) : [{
-      type: "turn_done",
-      chat,
-      reason: entry.reason,
-      ...(entry.error === undefined ? {} : { error: visible(entry.error) }),
-    }]
-  );
+export function historyUpdates(
+  chat: number,
+  entries: readonly HistoryEntry[],
+  roots: readonly string[],
+): readonly Update[] {
+  return entries.flatMap((entry): readonly Update[] => {
+    switch (entry.type) {
+      case "update":
+        return entryUpdates(chat, entry.update);
+      case "turn_files":
+        return [{ type: "turn_files", chat, turn: entry.turn, files: shownFiles(entry.files, roots) }];
+      case "turn_done": {
+        const error = entry.error === undefined ? {} : { error: visible(entry.error) };
+        return [{ type: "turn_done", chat, reason: entry.reason, ...error }];
+      }
+    }
+  });
 }
 
 /** What is not understood is left out, as it is of a live conversation. */

@@ -7,6 +7,18 @@ const Days = z.record(z.string(), z.number());
 /** Days that are kept. */
 const MOST_DAYS = 400;
 
+/** What each usage update of a session adds: ACP's cost is the session's sum so far. */
+export class Increments {
+  readonly #sums = new Map<string, number>();
+
+  /** @param request what the last request has cost, where the agent says it */
+  next(sessionId: string, sum: number, request: number | undefined): number {
+    const before = this.#sums.get(sessionId) ?? 0;
+    this.#sums.set(sessionId, sum);
+    return request ?? Math.max(0, sum - before);
+  }
+}
+
 export class Ledger {
   readonly #path: string;
   #order: Promise<unknown> = Promise.resolve();

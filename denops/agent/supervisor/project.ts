@@ -1,17 +1,18 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
 import type { FileRules, UserConfig } from "../protocol/config.ts";
-import { UnsavedTextResponse, WriteUnsavedResponse } from "../protocol/extensions.ts";
+import { ours, UnsavedTextResponse, UsageMeta, WriteUnsavedResponse } from "../protocol/extensions.ts";
 import { LspResponse } from "../protocol/lsp.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
 import { fileRules, hiddenFiles, patternProblems, ruleText } from "../policy/rules.ts";
-import { screenUpdates, toolUpdate } from "./acp_updates.ts";
+import { screenUpdates, shownFiles, toolUpdate } from "./acp_updates.ts";
 import { ApprovalLog, logLines } from "./approval_log.ts";
 import { confined } from "./confine.ts";
 import type { EditorQuestions } from "./editor_questions.ts";
 import { Engine, type EngineEvents } from "./engine.ts";
 import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
-import { Ledger } from "./ledger.ts";
+import { Increments, Ledger } from "./ledger.ts";
+import { makeLink } from "./links.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
@@ -119,6 +120,7 @@ class Parts {
   readonly #allowSafe: boolean;
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
+  readonly #costs = new Increments();
 
   private constructor(
     roots: readonly string[],
@@ -182,7 +184,9 @@ class Parts {
       update: ({ sessionId, update }) => {
         // What a turn that was stopped has cost was spent all the same.
         if (ownerOf(sessionId) !== undefined && update.sessionUpdate === "usage_update" && update.cost) {
-          this.ledger.add(new Date().toISOString().slice(0, 10), update.cost.amount);
+          const request = ours(UsageMeta, update._meta)?.cost;
+          const cost = this.#costs.next(sessionId, update.cost.amount, request);
+          this.ledger.add(new Date().toISOString().slice(0, 10), cost);
         }
         withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
       },
@@ -200,6 +204,14 @@ class Parts {
         withChat(sessionId, (chat) => {
           push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
         }),
+      turnFiles: ({ sessionId, turn, files }) => {
+        // Also of a turn that was stopped: what it has changed is changed.
+        const chat = ownerOf(sessionId);
+        if (chat !== undefined) {
+          push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
+        }
+      },
+      makeLink: (path, target) => makeLink(path, target, this.#roots),
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };

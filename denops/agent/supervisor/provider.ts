@@ -1,5 +1,6 @@
 /** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
 import type { EngineConfig, UserConfig } from "../protocol/config.ts";
+import { publishedPrice } from "../protocol/prices.ts";
 import { PRESETS, type ProviderPreset } from "../protocol/providers.ts";
 
 const OLLAMA = "http://127.0.0.1:11434";
@@ -48,7 +49,7 @@ export async function engineConfig(user: UserConfig, world: ProviderWorld): Prom
     max_cost_per_session,
     max_cost_per_day,
   } = user;
-  const price = user.prices[model];
+  const price = user.prices[model] ?? publishedPrice(baseUrl, model);
   return {
     max_iterations,
     request_timeout,

@@ -22,6 +22,16 @@ import { visible } from "./visible.ts";
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
 
+/** Requests about what the conversation on screen has done to files: its engine must have it open. */
+const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
+  "checkpoints",
+  "changes",
+  "undo",
+  "redo",
+  "restore_preview",
+  "restore",
+]);
+
 export class Supervisor implements AsyncDisposable {
   readonly #pump: Pump;
   readonly #world: ProviderWorld;
@@ -227,11 +237,19 @@ export class Supervisor implements AsyncDisposable {
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
     const { chat, name, params } = action;
     const { engine, roots } = await this.#project(chat, action);
+    if (OF_OPEN.has(name)) await this.#opened(chat, action, params.sessionId);
     const asked = this.#holder(params.sessionId) ?? engine;
     if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
     const { entries, before } = ownFilesOnly(await this.#request(asked, "session_history", params), roots);
-    const updates = historyUpdates(chat, entries);
+    const updates = historyUpdates(chat, entries, roots);
     return before === undefined ? { updates } : { updates, before };
+  }
+
+  /** What the chat shows may be stored only: it is gone on with, so that its engine has it open. */
+  async #opened(chat: number, place: RootQuery, sessionId: unknown): Promise<void> {
+    if (typeof sessionId !== "string" || this.#holder(sessionId) !== undefined) return;
+    this.#place({ ...place, chat, session: sessionId });
+    await this.#chat(chat).session();
   }
 
   async #request<Name extends RequestName>(engine: Engine, name: Name, params: unknown) {

@@ -42,11 +42,13 @@ end
 ---@param row integer
 ---@param line string
 local function mark_counts(buffer, row, line)
-  local from, to = line:find("%+%d+")
+  -- A name may look like a count.
+  local start = line:match(".*()  ") or 1
+  local from, to = line:find("%+%d+", start)
   if from then
     M.mark(buffer, row, from - 1, to, "AgentAdded")
   end
-  from, to = line:find("−%d+")
+  from, to = line:find("−%d+", start)
   if from then
     M.mark(buffer, row, from - 1, to, "AgentRemoved")
   end
@@ -72,6 +74,9 @@ function M.draw(buffer, block, lines, row)
       })
     elseif block.kind == "notice" then
       M.mark(buffer, at, 0, #line, SEVERITY_GROUPS[block.severity])
+    elseif block.kind == "files" then
+      M.mark(buffer, at, 0, #line, "AgentTool")
+      mark_counts(buffer, at, line)
     elseif block.kind == "thought" or block.kind == "plan" then
       M.mark(buffer, at, 0, #line, "AgentThought")
     else

@@ -28,10 +28,14 @@ end
 ---@return string? path
 ---@return integer? line
 function M:file_at_cursor()
-  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local index = self.renderer:block_at(row)
   local block = index and self.timeline.blocks[index]
   if block and block.kind == "tool" and block.path then
     return block.path, nil
+  elseif block and block.kind == "files" then
+    local file = block.files[row - self.renderer:row(index)]
+    return file and file.path
   end
   local word = vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
   local name, line = word:match("^(.-):(%d+)")

@@ -1,5 +1,6 @@
 -- What a chat says of itself in one line: winbar, statusline, lists. Methods of the chat.
 local config = require("agent.config")
+local format = require("agent.format")
 
 ---@class agent.Chat
 local M = {}
@@ -13,25 +14,16 @@ local STATES = {
   stopping = "stopping",
 }
 
----@param count integer
----@return string
-local function thousands(count)
-  if count < 1000 then
-    return tostring(count)
-  end
-  return (("%.1fk"):format(count / 1000):gsub("%.0k$", "k"))
-end
-
 --- Model, tokens and state, for the winbar and statuslines.
 ---@return string
 function M:status()
   local line = self.timeline
   local parts = { line.model or config.get().model or "agent" }
   if line.used and line.size then
-    table.insert(parts, ("%s of %s tokens"):format(thousands(line.used), thousands(line.size)))
+    table.insert(parts, ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)))
   end
   if line.cost then
-    table.insert(parts, ("%.2f"):format(line.cost))
+    table.insert(parts, format.money(line.cost))
   end
   table.insert(parts, STATES[line.state])
   return table.concat(parts, " · ")

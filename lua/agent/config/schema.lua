@@ -37,7 +37,7 @@ M.options = {
     default = 25,
     min = 1,
     max = 1000,
-    doc = "Requests to the model in one turn at most.",
+    doc = "Requests to the model in one turn; then it asks whether to go on.",
   },
   { name = "max_output_tokens", type = "integer|nil", min = 1, doc = "Tokens of one answer at most." },
   { name = "context_window", type = "integer|nil", min = 1, doc = "Tokens of the conversation at most." },
@@ -83,7 +83,7 @@ M.options = {
     name = "prices",
     type = "map",
     default = {},
-    doc = "Money per million tokens by model: input, output, cached_read, cached_write.",
+    doc = "Dollars per million tokens by model: input, output, cached_read, cached_write.",
   },
   {
     name = "safe_to_write",

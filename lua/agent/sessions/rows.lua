@@ -37,7 +37,7 @@ function M.label(row)
     counted(row.files, "file"),
     tokens .. " tokens",
   }
-  table.insert(parts, row.open and "open elsewhere" or nil)
+  table.insert(parts, row.open and "in use" or nil)
   return table.concat(parts, " · ")
 end
 

@@ -226,9 +226,7 @@ end
 
 function on.usage(timeline, update)
   timeline.used, timeline.size = update.used, update.size
-  if update.cost then
-    timeline.cost = (timeline.cost or 0) + update.cost
-  end
+  timeline.cost = update.cost or timeline.cost
 end
 
 function on.ready(timeline, update)
@@ -245,12 +243,23 @@ function on.notice(timeline, update, changed)
   changed[add(timeline, { kind = "notice", severity = update.severity, text = update.text })] = true
 end
 
+--- What a turn has changed: one list, which grows.
+function on.turn_files(timeline, update, changed)
+  for index, block in ipairs(timeline.blocks) do
+    if block.kind == "files" and block.files_of == update.turn then
+      block.files, changed[index] = update.files, true
+      return
+    end
+  end
+  changed[add(timeline, { kind = "files", text = "", files = update.files, files_of = update.turn })] = true
+end
+
 local ENDINGS = {
   cancelled = { "info", "Stopped." },
-  interrupted = { "info", "Interrupted." },
+  interrupted = { "warning", 'Interrupted before its end. Send "continue" to go on.' },
   max_turn_requests = { "warning", 'Stopped at the limit of steps. Send "continue" to go on.' },
   max_tokens = { "warning", "Stopped: the answers hit the model's output limit. Ask for less at once." },
-  refusal = { "warning", "The model refused to answer." },
+  refusal = { "warning", "The model refused to answer. Ask in other words, or choose another model." },
 }
 
 --- What is still open was cut off; agents do not always say so.

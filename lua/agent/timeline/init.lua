@@ -4,7 +4,7 @@ local handlers = require("agent.timeline.handlers")
 local M = {}
 
 ---@class agent.Block
----@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"|"moved"  the last one is nothing any longer
+---@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"|"files"|"moved"  the last one is nothing any longer
 ---@field text string
 ---@field id? string            of a tool call or a message
 ---@field status? "queued"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"|"completed"|"failed"|"stopped"
@@ -18,6 +18,8 @@ local M = {}
 ---@field removed? integer
 ---@field seconds? number       of a thought
 ---@field expanded? boolean
+---@field files? table[]       that a turn has changed, see ShownFile in protocol/ui.ts
+---@field files_of? integer     that turn
 ---@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
 
 ---@class agent.Retry
@@ -38,7 +40,7 @@ local M = {}
 ---@field sandbox? string
 ---@field used? integer          tokens of the context window
 ---@field size? integer
----@field cost? number            money of the session so far
+---@field cost? number            dollars of the session so far
 ---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
 ---@field tools table<string, integer>   tool call → its block
@@ -112,6 +114,7 @@ function M.prepend(timeline, older)
   if not timeline.used then
     timeline.used, timeline.size = older.used, older.size
   end
+  timeline.cost = timeline.cost or older.cost
   return count
 end
 

@@ -19,6 +19,9 @@ function M.lines(block)
   if block.kind == "tool" then
     return M.tool_lines(block)
   end
+  if block.kind == "files" then
+    return M.file_lines(block.files)
+  end
   if block.kind == "moved" then
     return {}
   end
@@ -46,6 +49,42 @@ M.icons = {
   failed = "✗",
   stopped = "■",
 }
+
+local KINDS = { created = "A", modified = "M", deleted = "D", renamed = "R" }
+
+---@param added integer
+---@param removed integer
+---@return string "+3 −1"
+local function counts(added, removed)
+  local parts = { added > 0 and ("+%d"):format(added) or nil }
+  table.insert(parts, removed > 0 and ("−%d"):format(removed) or nil)
+  return table.concat(parts, " ")
+end
+
+--- One line for a file: "M src/a.ts  +3 −1".
+---@param file table
+---@return string
+function M.file_line(file)
+  local name = file.from and ("%s → %s"):format(file.from, file.shown) or file.shown
+  local detail = file.opaque and "binary" or counts(file.added, file.removed)
+  return vim.trim(("%s %s  %s"):format(KINDS[file.kind] or "?", name, detail))
+end
+
+--- The summary of a turn: a header, then one line for each file.
+---@param files table[]
+---@return string[]
+function M.file_lines(files)
+  local added, removed = 0, 0
+  for _, file in ipairs(files) do
+    added, removed = added + file.added, removed + file.removed
+  end
+  local header = ("Changed %d %s  %s"):format(#files, #files == 1 and "file" or "files", counts(added, removed))
+  local lines = { vim.trim(header) }
+  for _, file in ipairs(files) do
+    table.insert(lines, "  " .. M.file_line(file))
+  end
+  return lines
+end
 
 ---@param block agent.Block
 ---@return string[]

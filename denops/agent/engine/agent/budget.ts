@@ -2,14 +2,16 @@
 import type { Budget as Caps, Price } from "../../protocol/config.ts";
 import type { Usage } from "../core/messages.ts";
 
-/** Money of one request in the price's currency; undefined where the model has no price. */
+/** Money of one request in US dollars; undefined where the model has no price. */
 export function costOf(usage: Usage, price: Price | undefined): number | undefined {
   if (price === undefined) return undefined;
+  const isLong = price.long_context !== undefined && usage.input > price.long_context;
   const fresh = usage.input - usage.cachedRead - usage.cachedWrite;
-  const perMillion = fresh * price.input + usage.output * price.output +
+  const sent = fresh * price.input +
     usage.cachedRead * (price.cached_read ?? price.input) +
     usage.cachedWrite * (price.cached_write ?? price.input);
-  return perMillion / 1_000_000;
+  const answered = usage.output * price.output;
+  return (isLong ? sent * 2 + answered * 1.5 : sent + answered) / 1_000_000;
 }
 
 type Counter = "turn" | "session" | "day";

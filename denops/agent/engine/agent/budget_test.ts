@@ -9,6 +9,12 @@ Deno.test("what a request costs, cached tokens at their own price", () => {
   assert.equal(costOf(usage, { input: 2, output: 10, cached_read: 0.5, cached_write: 4 }), 1 + 1 + 0.2 + 0.4);
 });
 
+Deno.test("over the long context a request costs twice as much to send, and half as much again to answer", () => {
+  const price = { input: 2, output: 10, cached_read: 0.5, cached_write: 4, long_context: 1_000_000 };
+  assert.equal(costOf(usage, price), 2.6);
+  assert.equal(costOf({ ...usage, input: 1_000_001 }, { ...price, input: 0 }), 2 * (0.2 + 0.4) + 1.5);
+});
+
 Deno.test("a cap is reached, raised by itself, and reached again", () => {
   const spending = new Spending({ max_cost_per_session: 1 }, 0, "2026-01-01");
   spending.add(usage, 0.6, "2026-01-01");

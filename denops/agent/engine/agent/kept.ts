@@ -1,7 +1,9 @@
 /** Runs a call that may write, so that what it changes can be taken back, and open buffers follow. */
+import { judgeCommand } from "../../policy/command.ts";
+import type { CommandInput } from "../../protocol/commands.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
-import type { Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import type { PreparedCall, ToolResult } from "../tools/define.ts";
 
 export interface KeptPorts {
@@ -21,9 +23,10 @@ export async function runKept(
   const written = prepared.touches.flatMap((touch) =>
     touch.access === "write" ? [touch.path.path, touch.path.link] : []
   );
-  if (written.length === 0) return await prepared.run(signal, changed);
-  const paths = [...new Set(written)];
-  const pending = await ports.checkpoints.before({ id, paths }, signal);
+  const command = kindOf(prepared.command, changed);
+  if (written.length === 0 && command === undefined) return await prepared.run(signal, changed);
+  const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
+  const pending = await ports.checkpoints.before(call, signal);
   const said: FileChange[] = [];
   try {
     const result = await prepared.run(signal, changed);
@@ -33,6 +36,14 @@ export async function runKept(
     const found = await kept(pending, said, ports);
     for (const change of [...said, ...found]) ports.emit({ type: "file_modified", id, change });
   }
+}
+
+/** Undefined if it surely writes nothing. */
+function kindOf(input: CommandInput | undefined, changed: string | undefined): CallToKeep["command"] {
+  if (input === undefined) return undefined;
+  const { severity, writesFiles } = judgeCommand(changed ?? input.command);
+  if (severity === "none" && !writesFiles) return undefined;
+  return input.background ? "background" : "foreground";
 }
 
 /** The write has happened, whatever comes now: buffers must follow it. */

@@ -1,14 +1,15 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
 import type { TurnError } from "../core/errors.ts";
-import type { Emit, StopReason } from "../core/events.ts";
+import type { AgentEvent, StopReason } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
-import type { Price } from "../../protocol/config.ts";
-import { costOf, type Spending } from "./budget.ts";
 import { controlPacket } from "./control.ts";
+import { Deeds, summarize } from "./finish.ts";
+import { maySpend, mayStepOn } from "./go_on.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
+import type { Measured, Meter } from "./meter.ts";
 import { Repeats } from "./repeats.ts";
 import { runStep } from "./step.ts";
 
@@ -19,8 +20,7 @@ const MOST_CONTINUATIONS = 3;
 const MOST_ERRORS = 20;
 
 export interface TurnPorts extends BatchPorts {
-  readonly spending: Spending;
-  readonly price: Price | undefined;
+  readonly meter: Meter;
   readonly model: Model;
   readonly system: string;
   readonly maxIterations: number;
@@ -28,68 +28,42 @@ export interface TurnPorts extends BatchPorts {
   append(message: Message): void;
 }
 
-/** Over a cap the user is asked before anything more is sent. */
-async function mayGoOn(ports: TurnPorts, signal: AbortSignal): Promise<boolean> {
-  for (let cap = ports.spending.reached(); cap !== undefined; cap = ports.spending.reached()) {
-    const call = {
-      id: `cap-${crypto.randomUUID()}`,
-      tool: "cap",
-      title: "go on",
-      kind: "other",
-      paths: [],
-    } as const;
-    ports.emit({ type: "tool_start", call });
-    const answer = await ports.ask({ call, reason: cap.text, force: true, touches: [] }, signal);
-    const allowed = answer.answer === "allow_once" || answer.answer === "allow_session";
-    const summary = allowed ? "for as much again" : "stopped at the cap";
-    ports.emit({
-      type: "tool_done",
-      id: call.id,
-      status: allowed ? "completed" : "failed",
-      summary,
-      output: cap.text,
-    });
-    if (!allowed) return false;
-    ports.spending.raise(cap.counter);
-  }
-  return true;
-}
-
-/** Counts what each request used up, on its way to the screen. */
-function counting(ports: TurnPorts): Emit {
-  return (event) => {
-    if (event.type !== "usage") return ports.emit(event);
-    const cost = costOf(event.usage, ports.price);
-    ports.spending.add(event.usage, cost, new Date().toISOString().slice(0, 10));
-    ports.emit(cost === undefined ? event : { ...event, cost });
-  };
-}
-
 export type TurnEnd =
   | { readonly type: "stopped"; readonly reason: StopReason }
   | { readonly type: "failed"; readonly error: TurnError };
 
-export async function runTurn(text: string, ports: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
+export async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
+  const deeds = new Deeds();
+  const emit = (event: AgentEvent) => {
+    deeds.note(event);
+    given.emit(event);
+  };
+  const ports: TurnPorts = { ...given, emit };
+  const { meter, model, tools } = ports;
   ports.append({ role: "user", text });
-  let continuations = 0;
-  ports.spending.beginTurn();
-  const emit = counting(ports);
+  meter.spending.beginTurn();
+  const step = { model, tools, emit, count: (measured: Measured) => meter.count(measured, "turn", tools) };
   const repeats = new Repeats();
+  let continuations = 0;
   let verified = false;
-  for (let iteration = 1; iteration <= ports.maxIterations; iteration++) {
-    if (!await mayGoOn(ports, signal)) {
-      // The last message is the user's, or a tool's: it gets an answer, as ever.
-      ports.append(partialAnswer(""));
-      return { type: "stopped", reason: signal.aborted ? "cancelled" : "end_turn" };
+  let limit = ports.maxIterations;
+  for (let iteration = 1;; iteration++) {
+    if (iteration > limit) {
+      if (!await mayStepOn(ports, limit, ports.maxIterations, signal)) {
+        return interrupted(ports, signal.aborted ? "cancelled" : "max_iterations");
+      }
+      limit += ports.maxIterations;
+    }
+    // The last message is the user's, or a tool's: it gets an answer, as ever.
+    if (!await maySpend(ports, meter.spending, signal)) {
+      return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
     const messages = ports.history();
-    const prompt = { system: ports.system, messages, tools: ports.tools.map(({ spec }) => spec) };
-    const knownIds = new Set(messages.flatMap((message) => message.role === "tool" ? [message.id] : []));
-    const end = await runStep(ports.model, prompt, ports.tools, knownIds, emit, signal);
+    const prompt = { system: ports.system, messages, tools: tools.map(({ spec }) => spec) };
+    const end = await runStep(step, prompt, signal);
     if (end.type !== "answered") {
-      // Every question keeps an answer, so that roles alternate in what the model gets next.
-      ports.append(partialAnswer(end.text));
-      return end.type === "failed" ? end : { type: "stopped", reason: "cancelled" };
+      const stopped = interrupted(ports, "cancelled", end.text);
+      return end.type === "failed" ? end : stopped;
     }
     ports.append(end.message);
     if (end.finish === "refused") return { type: "stopped", reason: "refused" };
@@ -103,37 +77,43 @@ export async function runTurn(text: string, ports: TurnPorts, signal: AbortSigna
       continue;
     }
     if (end.message.calls.length === 0) {
-      const fixes = verified ? undefined : await neededFixes(iteration, ports, signal);
+      const fixes = verified ? undefined : await neededFixes(iteration, limit, ports, signal);
       verified = true;
       if (signal.aborted) return { type: "stopped", reason: "cancelled" };
-      if (fixes !== undefined) {
-        ports.append({ role: "user", text: fixes });
-        continue;
-      }
-      if (end.message.text.trim() === "") {
-        ports.emit({
-          type: "notice",
-          severity: "warning",
-          text: "The model answered with nothing. Ask again in other words.",
-        });
-      }
-      return { type: "stopped", reason: "end_turn" };
+      if (fixes === undefined) return await finished(end.message.text, ports, deeds, signal);
+      ports.append({ role: "user", text: fixes });
+      continue;
     }
-    const memory = { repeats, iteration, images: new ImageRoom(ports.model.sees, messages) };
+    const memory = { repeats, iteration, images: new ImageRoom(model.sees, messages) };
     for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
-    if (signal.aborted) {
-      ports.append(partialAnswer(""));
-      return { type: "stopped", reason: "cancelled" };
-    }
+    if (signal.aborted) return interrupted(ports, "cancelled");
   }
-  ports.append(partialAnswer(""));
-  return { type: "stopped", reason: "max_iterations" };
+}
+
+/** The turn is over; an answer of nothing is followed by a summary. */
+async function finished(
+  answer: string,
+  ports: TurnPorts,
+  deeds: Deeds,
+  signal: AbortSignal,
+): Promise<TurnEnd> {
+  const cut = answer.trim() === "" ? await summarize(ports, deeds, signal) : undefined;
+  return cut === undefined
+    ? { type: "stopped", reason: "end_turn" }
+    : interrupted(ports, "cancelled", cut.stopped);
+}
+
+/** Every question keeps an answer, so that roles alternate in what the model gets next. */
+function interrupted(ports: TurnPorts, reason: StopReason, text = ""): TurnEnd {
+  ports.append(partialAnswer(text));
+  return { type: "stopped", reason };
 }
 
 /** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */
 async function neededFixes(
   iteration: number,
-  { checks, maxIterations, emit }: TurnPorts,
+  maxIterations: number,
+  { checks, emit }: TurnPorts,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (checks === undefined || iteration >= maxIterations) return undefined;

@@ -7,6 +7,7 @@ import { serve } from "../../../../tests/support/model_client.ts";
 import { events } from "../../../../tests/support/wire_play.ts";
 import { CANCELLED, checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
 import { WIRES } from "../../protocol/providers.ts";
+import type { ApprovalAnswer } from "../core/ports.ts";
 
 const FILES = { "a.txt": "alpha\n" };
 const read = 'call read_file {"path": "a.txt"}';
@@ -133,22 +134,45 @@ Deno.test("an answer that never ends is given up after three continuations", asy
   assert.deepEqual(engine.server.problems, []);
 });
 
-Deno.test("a turn ends after its most iterations, and the next one can go on", async () => {
+const NO: ApprovalAnswer = { answer: "reject" };
+
+Deno.test("at the limit of steps the user is asked: no ends the turn, and the next one can go on", async () => {
   await using engine = await startEngine({
     files: FILES,
     config: { max_iterations: 2 },
     script: `${read}\nrepeat`,
+    ask: () => NO,
   });
   assert.deepEqual(await engine.prompt("Read"), { type: "stopped", reason: "max_iterations" });
   assert.equal(engine.server.requests.length, 2);
+  assert.deepEqual(engine.asked.map(({ reason, force }) => [reason, force]), [
+    ["2 steps done. Go on for 2 more?", true],
+  ]);
   engine.server.play("expect Go on\nsay Done");
   assert.deepEqual(await engine.prompt("Go on"), END_TURN);
   assert.deepEqual(engine.server.problems, []);
   checkEvents(engine.events);
 });
 
+Deno.test("at the limit of steps the user is asked: each yes is for as many again", async () => {
+  const steps = [1, 2, 3, 4].map((line) => `call read_file {"path": "a.txt", "offset": ${line}}`);
+  await using engine = await startEngine({
+    files: { "a.txt": "1\n2\n3\n4\n5\n" },
+    config: { max_iterations: 2 },
+    script: [...steps, "say Done"].join("\n---\n"),
+  });
+  assert.deepEqual(await engine.prompt("Read"), END_TURN);
+  assert.deepEqual(engine.asked.map(({ reason }) => reason), [
+    "2 steps done. Go on for 2 more?",
+    "4 steps done. Go on for 2 more?",
+  ]);
+  assert.deepEqual(engine.server.problems, []);
+  checkEvents(engine.events);
+});
+
 Deno.test("the output limit in the last iteration leaves a history that can go on", async () => {
   await using engine = await startEngine({
+    ask: () => NO,
     config: { max_iterations: 1 },
     script: "say a\nstop length\n---\nsay Done",
   });
@@ -167,16 +191,6 @@ Deno.test("a refusal ends the turn, its calls are not run", async () => {
     assert.deepEqual(await engine.prompt("Do"), { type: "stopped", reason: "refused" });
     assert.deepEqual(engine.results(), []);
     assert.deepEqual(await engine.prompt("Then this"), END_TURN);
-    assert.deepEqual(engine.server.problems, []);
-  }
-});
-
-Deno.test("an answer with nothing in it says so", async () => {
-  for (const wire of WIRES) {
-    await using engine = await startEngine({ wire, script: "stop end_turn\n---\nsay Hello" });
-    assert.deepEqual(await engine.prompt("Hi"), END_TURN);
-    assert.equal(engine.events.filter(({ type }) => type === "notice").length, 1);
-    assert.deepEqual(await engine.prompt("Hi?"), END_TURN);
     assert.deepEqual(engine.server.problems, []);
   }
 });

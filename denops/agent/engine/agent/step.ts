@@ -1,12 +1,14 @@
 /** One request to the model, told to the screen as it streams. */
 import { oneLine } from "../llm/failures.ts";
 import { Assembly } from "../llm/assemble.ts";
+import { isContent } from "../llm/client.ts";
 import type { Model, Prompt } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
 import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit } from "../core/events.ts";
-import type { AssistantMessage, FinishReason } from "../core/messages.ts";
+import type { AssistantMessage, FinishReason, Message } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
+import { Clock, type Measured } from "./meter.ts";
 
 export type StepEnd =
   | { readonly type: "answered"; readonly message: AssistantMessage; readonly finish: FinishReason }
@@ -14,39 +16,52 @@ export type StepEnd =
   | { readonly type: "cancelled"; readonly text: string }
   | { readonly type: "failed"; readonly text: string; readonly error: TurnError };
 
+export interface StepPorts {
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly emit: Emit;
+  /** Is told of the request once, when it has ended. */
+  count(measured: Measured): void;
+}
+
 export async function runStep(
-  model: Model,
+  { model, tools, emit, count }: StepPorts,
   prompt: Prompt,
-  tools: readonly Tool[],
-  knownIds: ReadonlySet<string>,
-  emit: Emit,
   signal: AbortSignal,
 ): Promise<StepEnd> {
   const assembly = new Assembly();
-  const withUniqueId = uniqueIds(knownIds);
+  const withUniqueId = uniqueIds(idsIn(prompt.messages));
   const screen = new Screen(crypto.randomUUID(), tools, emit);
+  const clock = new Clock();
+  const ended = () => {
+    screen.close();
+    return { usage: assembly.usage, calls: assembly.calls, ...clock.read() };
+  };
   for await (const event of model.stream(prompt, signal)) {
     switch (event.type) {
       case "deltas": {
         const deltas = event.deltas.map(withUniqueId);
         for (const delta of deltas) assembly.add(delta);
+        if (deltas.some(isContent)) clock.heard();
         screen.show(deltas);
         break;
       }
       case "retry":
+        clock.restart(event.waitMs);
         emit(event);
         break;
       case "cancelled":
-        screen.close();
-        return { type: "cancelled", text: assembly.text };
-      case "failed":
-        screen.close();
-        return { type: "failed", text: assembly.text, error: event.error };
+      case "failed": {
+        const measured = ended();
+        // What was not answered counts where the provider says what it has cost.
+        if (measured.usage !== undefined) count(measured);
+        const { text } = assembly;
+        return event.type === "failed"
+          ? { type: "failed", text, error: event.error }
+          : { type: "cancelled", text };
+      }
       case "done": {
-        screen.close();
-        if (assembly.usage !== undefined) {
-          emit({ type: "usage", usage: assembly.usage, window: model.contextWindow });
-        }
+        count(ended());
         const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
         // The last call of an answer that hit the limit may be half a write; none of them is run.
         const message = assembly.message({ withCalls: finish !== "length" && finish !== "refused" });
@@ -55,6 +70,11 @@ export async function runStep(
     }
   }
   throw new Error("the model's stream ended without an end");
+}
+
+/** Ids of the calls that have results. */
+function idsIn(messages: readonly Message[]): ReadonlySet<string> {
+  return new Set(messages.flatMap((message) => message.role === "tool" ? [message.id] : []));
 }
 
 /**

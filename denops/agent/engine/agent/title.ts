@@ -1,8 +1,9 @@
 /** A title for a conversation, from the model itself: one small request. */
-import type { Usage } from "../core/messages.ts";
 import { titleLine } from "../core/title.ts";
 import { Assembly } from "../llm/assemble.ts";
+import { isContent } from "../llm/client.ts";
 import type { Model } from "../llm/model.ts";
+import { Clock, type Measured } from "./meter.ts";
 
 /** Told apart from other requests by this text. */
 export const TITLE_SYSTEM =
@@ -12,18 +13,18 @@ export const TITLE_SYSTEM =
 /** Characters of the question and of the answer that the model gets. */
 const MOST_TEXT = 2_000;
 
-export interface TitleAnswer {
-  /** Undefined if the model has given none. */
-  readonly title: string | undefined;
-  readonly usage: Usage | undefined;
+export interface TitlePorts {
+  readonly model: Model;
+  /** Is told of the request once, if it was answered or the provider says what it has taken. */
+  count(measured: Measured): void;
 }
 
-/** Never rejects: what fails is an answer without a title. */
+/** Never rejects for what the model does: undefined is no title. */
 export async function askTitle(
-  model: Model,
+  { model, count }: TitlePorts,
   { question, answer }: { readonly question: string; readonly answer: string },
   signal: AbortSignal,
-): Promise<TitleAnswer> {
+): Promise<string | undefined> {
   const text = `<user>\n${question.slice(0, MOST_TEXT)}\n</user>\n<agent>\n${
     answer.slice(0, MOST_TEXT)
   }\n</agent>`;
@@ -34,14 +35,22 @@ export async function askTitle(
     think: false,
   };
   const assembly = new Assembly();
+  const clock = new Clock();
+  const measured = () => ({ usage: assembly.usage, calls: [], ...clock.read() });
   const givenUp = new AbortController();
   for await (const event of model.stream(prompt, AbortSignal.any([signal, givenUp.signal]))) {
-    if (event.type === "deltas") { for (const delta of event.deltas) assembly.add(delta); }
-    // A title is not worth a second request.
+    if (event.type === "deltas") {
+      for (const delta of event.deltas) assembly.add(delta);
+      if (event.deltas.some(isContent)) clock.heard();
+    } // A title is not worth a second request.
     else if (event.type === "retry") givenUp.abort();
-    else if (event.type !== "done") return { title: undefined, usage: assembly.usage };
+    else if (event.type !== "done") {
+      if (assembly.usage !== undefined) count(measured());
+      return undefined;
+    }
   }
-  return { title: cleaned(assembly.text), usage: assembly.usage };
+  count(measured());
+  return cleaned(assembly.text);
 }
 
 /** Models like to add marks of their own. */

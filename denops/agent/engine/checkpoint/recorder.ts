@@ -7,7 +7,10 @@ import { type CheckpointStore, type FileRecord, sameSnapshot, type Snapshot } fr
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { FileChange } from "../core/events.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
-import { decodeText, encodeText, PLAIN } from "../core/text.ts";
+import { encodeText, PLAIN } from "../core/text.ts";
+import { textOf } from "./plan.ts";
+import { fileChanges } from "./restorer.ts";
+import { type Scan, SCAN_LIMITS, scanChanges, Scanner, type ScannerOptions } from "./scanner.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
 export interface RecorderOptions {
@@ -15,24 +18,126 @@ export interface RecorderOptions {
   /** Real paths. */
   readonly roots: readonly string[];
   readonly store: CheckpointStore;
+  readonly limits?: ScannerOptions["limits"];
   /** The turn that runs. */
   turn(): number;
+  /** One line for the user. */
+  notice(text: string): void;
+}
+
+/** A command in the background, whose changes are found when the turn ends. */
+interface Background {
+  readonly id: number;
+  readonly toolCall: string;
+}
+
+const NOTHING: PendingCheckpoint = { done: () => Promise.resolve([]) };
+
+/** What a background command has changed. */
+export interface LateChanges {
+  readonly toolCall: string;
+  readonly changes: readonly FileChange[];
 }
 
 export class Recorder implements Checkpoints {
   readonly #options: RecorderOptions;
+  readonly #scanner: Scanner;
+  #background: Background[] = [];
+  #late: LateChanges[] = [];
+  /** What is known of the project while commands run in the background. */
+  #seen: Scan | undefined;
+  #toldOfLimits = false;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+    this.#scanner = new Scanner(options);
   }
 
-  async before({ id: toolCall, paths }: CallToKeep): Promise<PendingCheckpoint> {
+  async before(call: CallToKeep): Promise<PendingCheckpoint> {
+    return call.command === undefined ? await this.#beforeTool(call) : await this.#beforeCommand(call);
+  }
+
+  async #beforeCommand({ id: toolCall, command }: CallToKeep): Promise<PendingCheckpoint> {
+    const { store, session, turn } = this.#options;
+    const before = await this.#scanner.scan();
+    if (before === undefined) {
+      this.#tellLimits();
+      return NOTHING;
+    }
+    this.#noteLate(before);
+    const id = store.begin({ session, turn: turn(), kind: "command", toolCall }, new Map());
+    if (command === "background") {
+      this.#background.push({ id, toolCall });
+      this.#seen = before;
+      return NOTHING;
+    }
+    return { done: () => this.#commandDone(id, before) };
+  }
+
+  async #commandDone(id: number, before: Scan): Promise<readonly FileChange[]> {
+    const { store } = this.#options;
+    const after = await this.#scanner.scan(before);
+    if (after === undefined) this.#tellLimits();
+    else if (this.#seen !== undefined) this.#seen = after;
+    const records = after === undefined ? [] : scanChanges(before, after);
+    store.finish(id, records);
+    return fileChanges(records, store);
+  }
+
+  /** What has changed since the last look is the work of a command in the background; the oldest stands for all. */
+  #noteLate(now: Scan): void {
+    const { store, session, turn } = this.#options;
+    const [first] = this.#background;
+    if (first === undefined || this.#seen === undefined) return;
+    const { toolCall } = first;
+    const records = scanChanges(this.#seen, now);
+    this.#seen = now;
+    if (records.length === 0) return;
+    store.finish(store.begin({ session, turn: turn(), kind: "command", toolCall }, new Map()), records);
+    this.#late.push({ toolCall, changes: fileChanges(records, store) });
+  }
+
+  /** To be called at a turn's end: what commands in the background have changed. */
+  async late(): Promise<readonly LateChanges[]> {
+    if (this.#background.length === 0) return [];
+    const now = await this.#scanner.scan(this.#seen);
+    if (now === undefined) this.#tellLimits();
+    else this.#noteLate(now);
+    for (const { id } of this.#background) this.#options.store.finish(id, []);
+    const found = this.#late;
+    this.#background = [];
+    this.#late = [];
+    this.#seen = undefined;
+    return found;
+  }
+
+  #tellLimits(): void {
+    if (this.#toldOfLimits) return;
+    this.#toldOfLimits = true;
+    const { files, bytes } = this.#options.limits ?? SCAN_LIMITS;
+    this.#options.notice(
+      `The project has more than ${files} files or ${
+        bytes / 1_000_000
+      } MB: what commands change in it cannot be undone.`,
+    );
+  }
+
+  /** After a crash: what lies between the last look at the project and now. */
+  async sinceLastLook(): Promise<readonly FileRecord[]> {
+    const before = this.#scanner.last();
+    const after = await this.#scanner.scan(before);
+    return after === undefined ? [] : scanChanges(before, after);
+  }
+
+  async #beforeTool({ id: toolCall, paths }: CallToKeep): Promise<PendingCheckpoint> {
     const { store, session, turn } = this.#options;
     const images = await this.#imagesOf(paths);
     const id = store.begin({ session, turn: turn(), kind: "tool", toolCall }, images);
     return {
       done: async (changes) => {
-        store.finish(id, await this.#records(images, changes));
+        const records = await this.#records(images, changes);
+        store.finish(id, records);
+        if (this.#seen !== undefined) this.#seen = withChanges(this.#seen, records);
         return [];
       },
     };
@@ -88,9 +193,7 @@ export class Recorder implements Checkpoints {
     change: FileChange,
   ): Promise<{ before: Snapshot; after: Snapshot }> {
     const { contents } = this.#options.store;
-    const known = disk.type === "file" && disk.blob !== undefined
-      ? decodeText(contents.get(disk.blob))
-      : undefined;
+    const known = disk.type === "file" ? textOf(disk.blob, contents) : undefined;
     const mode = disk.type === "file" ? disk.mode : undefined;
     const inBuffer = (text: string): Snapshot => ({
       type: "file",
@@ -105,6 +208,16 @@ export class Recorder implements Checkpoints {
         : await takeSnapshot(path, contents),
     };
   }
+}
+
+/** What a tool has written is no command's work. */
+function withChanges(scan: Scan, records: readonly FileRecord[]): Scan {
+  const index = new Map(scan.index);
+  for (const { path, after } of records) {
+    if (after.type === "absent") index.delete(path);
+    else index.set(path, after);
+  }
+  return { ...scan, index };
 }
 
 /** A path names what is in its folder; the folder itself is taken for what it really is. */

@@ -1,8 +1,9 @@
 /** Images of what is at a path. */
+import { createHash } from "node:crypto";
 import type { Contents, Snapshot } from "../core/checkpoints.ts";
 import { ABSENT } from "../core/checkpoints.ts";
 
-/** Larger files are not kept: SQLite's blobs and the user's patience end somewhere. */
+/** Contents of larger files are not kept: SQLite's blobs and the user's patience end somewhere. */
 export const LARGEST_KEPT = 1_000_000_000;
 
 /** Files up to this size are read at once. */
@@ -10,7 +11,7 @@ const PART = 4_000_000;
 
 /**
  * What is there now; a file's content goes into `contents`.
- * @param largest bytes; of larger files only the mode is noted
+ * @param largest bytes; of larger files only the hash is noted
  * @throws {Error} if it cannot be read
  */
 export async function takeSnapshot(
@@ -19,16 +20,37 @@ export async function takeSnapshot(
   largest: number = LARGEST_KEPT,
 ): Promise<Snapshot> {
   const info = await lstat(path);
-  if (info === undefined) return ABSENT;
+  return info === undefined ? ABSENT : await snapshotOf(path, info, contents, largest);
+}
+
+/** As `takeSnapshot`, of what was just looked at. */
+export async function snapshotOf(
+  path: string,
+  info: Deno.FileInfo,
+  contents: Contents,
+  largest: number,
+): Promise<Snapshot> {
   const mode = modeOf(info);
   if (info.isSymlink) return { type: "link", target: await Deno.readLink(path) };
   if (info.isDirectory) return { type: "folder", mode };
   if (!info.isFile) return { type: "other" };
-  if (info.size > largest) return { type: "file", mode, blob: undefined };
-  const blob = info.size <= PART
-    ? contents.put(await Deno.readFile(path))
-    : await contents.putParts(() => partsOf(path));
-  return { type: "file", mode, blob };
+  return { type: "file", mode, blob: await blobOf(path, info, contents, largest) };
+}
+
+async function blobOf(
+  path: string,
+  info: Deno.FileInfo,
+  contents: Contents,
+  largest: number,
+): Promise<string> {
+  const { size } = info;
+  if (size <= Math.min(PART, largest)) return contents.put(await Deno.readFile(path));
+  if (size <= largest) return await contents.putParts(() => partsOf(path));
+  // What takes seconds to read is told by size, time and number.
+  if (size > LARGEST_KEPT) return `large ${size} ${info.mtime?.getTime()} ${info.ino}`;
+  const hash = createHash("sha256");
+  for await (const part of partsOf(path)) hash.update(part);
+  return hash.digest("hex");
 }
 
 /** Undefined if nothing is there. */

@@ -3,8 +3,8 @@
 /** What is at a path. Links are not followed. */
 export type Snapshot =
   | { readonly type: "absent" }
-  /** `blob` names the content; undefined if the file was too large to be kept. */
-  | { readonly type: "file"; readonly mode: number | undefined; readonly blob: string | undefined }
+  /** `blob` names the content, which is not kept if it is too large. */
+  | { readonly type: "file"; readonly mode: number | undefined; readonly blob: string }
   | { readonly type: "link"; readonly target: string }
   | { readonly type: "folder"; readonly mode: number | undefined }
   /** A device, a socket, a pipe: never written, never restored. */
@@ -12,11 +12,8 @@ export type Snapshot =
 
 export const ABSENT: Snapshot = { type: "absent" };
 
-/** Undefined contents are never the same: nobody knows what they were. */
 export function sameSnapshot(a: Snapshot, b: Snapshot): boolean {
-  if (a.type === "file" && b.type === "file") {
-    return a.blob !== undefined && a.blob === b.blob && a.mode === b.mode;
-  }
+  if (a.type === "file" && b.type === "file") return a.blob === b.blob && a.mode === b.mode;
   if (a.type === "link" && b.type === "link") return a.target === b.target;
   if (a.type === "folder" && b.type === "folder") return a.mode === b.mode;
   return a.type === b.type;
@@ -72,9 +69,25 @@ export interface Contents {
   put(bytes: Uint8Array): string;
   /** As `put`, for what is too large to be held at once. @param open is called twice */
   putParts(open: () => AsyncIterable<Uint8Array>): Promise<string>;
+  /** In bytes. @throws {Error} if it is not there */
+  size(blob: string): number;
   /** @throws {Error} if it is not there */
   get(blob: string): Uint8Array<ArrayBuffer>;
   parts(blob: string): Iterable<Uint8Array>;
+}
+
+/** A path as it was when the project was looked at last. */
+export interface ScannedFile {
+  readonly path: string;
+  readonly image: Snapshot;
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly mtime: number;
+  readonly ctime: number;
+  readonly ino: number;
+  /** False if the file was so new then that a later change may not show in its times. */
+  readonly settled: boolean;
 }
 
 export interface CheckpointStore {
@@ -87,6 +100,8 @@ export interface CheckpointStore {
   list(session: string): readonly StoredCheckpoint[];
   /** Notes that these were taken back by the checkpoint `by`; undefined: that they stand again. */
   setUndone(ids: readonly number[], by: number | undefined): void;
+  scanned(): readonly ScannedFile[];
+  setScanned(changed: readonly ScannedFile[], gone: readonly string[]): void;
   /** Undo, redo and restore that the model has not been told of. */
   untold(session: string): readonly StoredCheckpoint[];
   setTold(ids: readonly number[]): void;

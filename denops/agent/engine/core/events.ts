@@ -1,4 +1,5 @@
 /** What the engine tells the outside; one codec (acp.ts) turns it into the protocol. */
+import type { TurnFile } from "../../protocol/requests.ts";
 import type { Usage } from "./messages.ts";
 
 export type StopReason = "end_turn" | "max_iterations" | "max_tokens" | "cancelled" | "refused";
@@ -85,6 +86,8 @@ export type AgentEvent =
   }
   | { readonly type: "plan"; readonly steps: Plan }
   | { readonly type: "file_modified"; readonly id: string; readonly change: FileChange }
+  /** What the turn has changed in all, at its end. */
+  | { readonly type: "turn_files"; readonly turn: number; readonly files: readonly TurnFile[] }
   | { readonly type: "approval_requested"; readonly id: string; readonly reason: string }
   | {
     readonly type: "approval_answered";
@@ -103,7 +106,9 @@ export type AgentEvent =
     readonly type: "usage";
     readonly usage: Usage;
     readonly window: number;
+    /** US dollars of this request, and of the session so far with it. */
     readonly cost?: number;
+    readonly sessionCost?: number;
     /** A request of its own, which is no step of a turn. */
     readonly purpose?: "title";
   }

@@ -67,6 +67,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
+  /** The answer is to be text; the tools stay in the request, as its prefix is in the provider's cache. */
+  readonly textOnly?: boolean;
   readonly temperature?: number;
   /** Output tokens at most; undefined leaves it to the provider where that is possible. */
   readonly maxOutputTokens?: number;

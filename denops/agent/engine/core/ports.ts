@@ -6,7 +6,8 @@ import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 
 export type { Plan } from "./events.ts";
-import type { Message } from "./messages.ts";
+import type { RequestResult } from "../../protocol/requests.ts";
+import type { Message, Usage } from "./messages.ts";
 
 /** The editor that shows the project's files. Both answer "nothing open" where no editor takes part. */
 export interface Editor {
@@ -78,6 +79,13 @@ export interface WriteJournal {
   end(temporary: string): void;
 }
 
+export interface TurnBegun {
+  readonly turn: number;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly time: number;
+}
+
 /** An event as it was stored. */
 export interface StoredEvent {
   readonly turn: number;
@@ -118,6 +126,8 @@ export interface Store {
   reopen(id: string): void;
   /** Number of the turn that runs or ran last; 0 before the first. */
   turn(session: string): number;
+  /** What the user asked, and when, oldest first. */
+  turnsBegun(session: string): readonly TurnBegun[];
   /** @throws {TurnError} if it cannot be stored; then nothing is */
   append(session: string, entries: Entries): void;
   events(session: string, which?: WhichEvents): readonly StoredEvent[];
@@ -135,6 +145,8 @@ export interface CallToKeep {
   readonly id: string;
   /** Absolute paths that it will write: of the files, and of links to them. */
   readonly paths: readonly string[];
+  /** A command may write anything: the project is looked at before and after. */
+  readonly command?: "foreground" | "background";
 }
 
 /** Keeps what calls change, so that it can be taken back. */
@@ -150,6 +162,41 @@ export interface PendingCheckpoint {
    */
   done(changes: readonly FileChange[]): Promise<readonly FileChange[]>;
 }
+
+/** What a request to the model was for. */
+export type Purpose = "turn" | "title" | "summary";
+
+/** One request to a model. */
+export interface RequestUsage {
+  readonly purpose: Purpose;
+  readonly provider: string;
+  readonly model: string;
+  /** Undefined if the provider has said nothing: an estimate is no fact. */
+  readonly usage?: Usage;
+  /** US dollars; undefined where the model has no price. */
+  readonly cost?: number;
+  /** Milliseconds until the first piece of the answer. */
+  readonly firstToken?: number;
+  /** Milliseconds in all. */
+  readonly duration: number;
+  /** Tool calls by name; those of tools that there are not are under "(unknown)". */
+  readonly tools: Readonly<Record<string, number>>;
+  /** Calls of tools that there are not, or whose arguments could not be read. */
+  readonly invalidCalls: number;
+}
+
+/** What requests to models have used up; kept also where the conversation is deleted. */
+export interface UsageLog {
+  /** @throws {TurnError} if it cannot be stored */
+  record(session: string, turn: number, request: RequestUsage): void;
+  /** US dollars of all requests of the session; undefined where none had a price. */
+  cost(session: string): number | undefined;
+  /** By turn of this session, by session, by day and by model, the newest first. */
+  report(session: string | undefined): UsageReport;
+}
+
+/** Each list is what `usage` of protocol/requests.ts says. */
+export type UsageReport = Omit<RequestResult<"usage">, "pricesOf">;
 
 export interface CommandReport {
   /** Shortened, plain text. */

@@ -1,6 +1,14 @@
 /** The body of one HTTP answer → deltas and how it ended. */
 import { messageOf, TurnError } from "../core/errors.ts";
-import { garbageError, htmlError, statusError, streamError, type Target, tooLargeError } from "./failures.ts";
+import {
+  garbageError,
+  htmlError,
+  quotaError,
+  statusError,
+  streamError,
+  type Target,
+  tooLargeError,
+} from "./failures.ts";
 import type { AnyWire } from "./registry.ts";
 import { isRetryable } from "./retry.ts";
 import type { Delta } from "./wire/wire.ts";
@@ -26,11 +34,20 @@ export type TryEnd =
   /** The body ended before the answer did. */
   | { readonly type: "cut_off" };
 
+/**
+ * OpenAI's code for an account without credit; its status is that of a rate which is too high. The text alone does
+ * not tell: Gemini speaks of an exceeded quota where the next minute brings a new one.
+ */
+const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"insufficient_quota"/;
+
 /** An answer that is no stream, by its status. */
 export async function refusal(response: Response, wire: AnyWire, target: Target): Promise<TryEnd> {
   const text = await beginning(response);
   const html = /^\s*</.test(text);
   const detail = html ? "" : errorInBody(text, wire) ?? text;
+  if (response.status === 429 && QUOTA_USED_UP.test(text)) {
+    return { type: "failed", error: quotaError(detail, target), retryable: false };
+  }
   return {
     type: "failed",
     error: statusError(response.status, detail, target),

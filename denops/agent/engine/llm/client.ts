@@ -96,7 +96,7 @@ export async function* streamModel(
 type Failure = Omit<Extract<TryEnd, { type: "failed" }>, "type">;
 
 /** Something that a second try would bring again: tokens that are only counted are not. */
-function isContent({ type }: Delta): boolean {
+export function isContent({ type }: Delta): boolean {
   return type !== "usage";
 }
 

@@ -27,7 +27,8 @@ async function cancel(
   const events: ModelEvent[] = [];
   for await (const event of stream(url, { wire, signal: controller.signal, timeout: 3_600 })) {
     events.push(event);
-    if (event.type === ready && !controller.signal.aborted) abort();
+    const isContent = event.type !== "deltas" || event.deltas.some(({ type }) => type !== "usage");
+    if (event.type === ready && isContent && !controller.signal.aborted) abort();
   }
   const milliseconds = performance.now() - at;
   const heard = checked(events);

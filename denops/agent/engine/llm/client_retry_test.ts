@@ -30,6 +30,30 @@ Deno.test("five tries, then the last error", async () => {
   assert.equal(server.requests.length, 5);
 });
 
+Deno.test("an account without credit is told at once, and not asked again", async () => {
+  const body =
+    '{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","code":"insufficient_quota"}}';
+  await using server = await ModelServer.start(`status 429 retry-after-ms=1 ${body}`, { secrets });
+  const { error, retries } = await listen(server.url);
+  const { message } = error ?? {};
+  assert.match(
+    message ?? "",
+    /^Cannot use \S+: the account's quota is used up .* Check its plan and billing\.$/,
+  );
+  assert.equal(error?.kind, "auth");
+  assert.deepEqual(retries, []);
+  assert.equal(server.requests.length, 1);
+});
+
+Deno.test("a quota of the minute, as Gemini's, is waited for", async () => {
+  const body =
+    '{"error":{"code":429,"message":"You exceeded your current quota","status":"RESOURCE_EXHAUSTED"}}';
+  await using server = await ModelServer.start(`status 429 retry-after-ms=1 ${body}\n---\nsay Fine`, {
+    secrets,
+  });
+  assert.equal((await listen(server.url)).text, "Fine");
+});
+
 Deno.test("a provider that asks for hours is not waited for", async () => {
   for (const wait of ["retry-after=86400", "retry-after-ms=600001"]) {
     await using server = await ModelServer.start(`status 429 ${wait}`, { secrets });

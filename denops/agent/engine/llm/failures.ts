@@ -43,6 +43,12 @@ export function statusError(status: number, detail: string, target: Target): Tur
   return fail("bad_request", `Cannot ask ${provider}: it refused the request`, `Check the model "${model}".`);
 }
 
+/** The account has no credit left: another try would bring the same. */
+export function quotaError(detail: string, target: Target): TurnError {
+  const before = `Cannot use ${names(target).provider}: the account's quota is used up (HTTP 429: `;
+  return failure("auth", before, detail, ").", "Check its plan and billing.", target);
+}
+
 /** An error of fetch itself. `retryable`: the connection broke, as against nobody being there. */
 export function connectionError(error: unknown, target: Target): { error: TurnError; retryable: boolean } {
   const { baseUrl, keySource } = names(target);

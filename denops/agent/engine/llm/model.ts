@@ -18,6 +18,8 @@ export interface Prompt {
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
+  /** The answer is to be text; some models call tools all the same. */
+  readonly textOnly?: boolean;
   /** False: no reasoning, even where the model can. */
   readonly think?: boolean;
 }

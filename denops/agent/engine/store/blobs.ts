@@ -62,6 +62,13 @@ export class Blobs implements Contents {
     this.#database.run(sql, sha256, size, deflated, bytes);
   }
 
+  /** In bytes. @throws {Error} if it is not there */
+  size(sha256: string): number {
+    const row = this.#database.get("SELECT size FROM blobs WHERE sha256 = ?", sha256);
+    if (row === undefined) throw new Error(`no blob ${sha256}`);
+    return Number(row.size);
+  }
+
   /** @throws {Error} if it is not there */
   get(sha256: string): Uint8Array<ArrayBuffer> {
     const parts = [...this.parts(sha256)];

@@ -6,11 +6,13 @@ import {
   type FileRecord,
   type NewCheckpoint,
   type RecordedChange,
+  type ScannedFile,
   type Snapshot,
   type StoredCheckpoint,
 } from "../core/checkpoints.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
+import { leaveUnnamed } from "./unnamed.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -50,6 +52,12 @@ export class SqliteCheckpoints implements CheckpointStore {
     this.#database.transaction(() => {
       const row = this.#database.get("SELECT session, turn, kind FROM checkpoints WHERE id = ?", id);
       if (row === undefined) return;
+      // What was looked at and has not changed is named by nobody any more.
+      leaveUnnamed(
+        this.#database,
+        "SELECT before_blob AS name FROM checkpoint_files WHERE checkpoint = ?1",
+        id,
+      );
       this.#database.run("DELETE FROM checkpoint_files WHERE checkpoint = ?", id);
       if (files.length === 0) {
         this.#database.run("DELETE FROM checkpoints WHERE id = ?", id);
@@ -71,6 +79,43 @@ export class SqliteCheckpoints implements CheckpointStore {
     this.#database.transaction(() => {
       for (const id of ids) {
         this.#database.run("UPDATE checkpoints SET undone_by = ? WHERE id = ?", by ?? null, id);
+      }
+    });
+  }
+
+  scanned(): readonly ScannedFile[] {
+    const rows = this.#database.all(
+      "SELECT *, type AS now_type, mode AS now_mode, blob AS now_blob FROM scanned_files",
+    );
+    return rows.map((row) => ({
+      path: String(row.path),
+      image: snapshotOf(row, "now", this.contents),
+      size: Number(row.size),
+      mtime: Number(row.mtime),
+      ctime: Number(row.ctime),
+      ino: Number(row.ino),
+      settled: row.settled === 1,
+    }));
+  }
+
+  setScanned(changed: readonly ScannedFile[], gone: readonly string[]): void {
+    this.#database.transaction(() => {
+      const leave = (path: string) =>
+        leaveUnnamed(this.#database, "SELECT blob AS name FROM scanned_files WHERE path = ?1", path);
+      for (const path of [...gone, ...changed.map((file) => file.path)]) leave(path);
+      for (const path of gone) this.#database.run("DELETE FROM scanned_files WHERE path = ?", path);
+      for (const { path, image, size, mtime, ctime, ino, settled } of changed) {
+        this.#database.run(
+          "INSERT OR REPLACE INTO scanned_files (path, type, mode, blob, size, mtime, ctime, ino, settled) " +
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+          path,
+          ...snapshotColumns(image, this.contents),
+          size,
+          mtime,
+          ctime,
+          ino,
+          settled ? 1 : 0,
+        );
       }
     });
   }
@@ -131,7 +176,7 @@ export function snapshotColumns(snapshot: Snapshot, contents: Blobs): SnapshotCo
     case "absent":
       return [null, null, null];
     case "file":
-      return ["file", snapshot.mode ?? null, snapshot.blob ?? null];
+      return ["file", snapshot.mode ?? null, snapshot.blob];
     case "link":
       return ["link", null, contents.putText(snapshot.target)];
     case "folder":
@@ -142,16 +187,16 @@ export function snapshotColumns(snapshot: Snapshot, contents: Blobs): SnapshotCo
 }
 
 /** A row's side as a snapshot. */
-export function snapshotOf(row: Row, side: "before" | "after", contents: Blobs): Snapshot {
+export function snapshotOf(row: Row, side: "before" | "after" | "now", contents: Blobs): Snapshot {
   const modeCell = row[`${side}_mode`];
   const mode = typeof modeCell === "number" ? modeCell : undefined;
   const blobCell = row[`${side}_blob`];
-  const blob = typeof blobCell === "string" ? blobCell : undefined;
+  const blob = typeof blobCell === "string" ? blobCell : "";
   switch (row[`${side}_type`]) {
     case "file":
       return { type: "file", mode, blob };
     case "link":
-      return { type: "link", target: blob === undefined ? "" : contents.getText(blob) };
+      return { type: "link", target: contents.getText(blob) };
     case "folder":
       return { type: "folder", mode };
     case "other":

@@ -75,7 +75,8 @@ export const MIGRATIONS: readonly string[] = [
   END;
 
   CREATE TABLE checkpoints (
-    id INTEGER PRIMARY KEY,
+    -- Never used again: others refer to it.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
     turn INTEGER NOT NULL,
     -- 'tool', 'command', 'undo', 'redo' or 'restore'
@@ -93,8 +94,8 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX checkpoints_of ON checkpoints(session, turn);
 
-  -- A side without a type is a file that is not there. A link's blob is its target. A file without a blob was too
-  -- large to be kept.
+  -- A side without a type is a file that is not there. A link's blob is its target. A blob of a
+  -- file that was too large is not kept.
   CREATE TABLE checkpoint_files (
     checkpoint INTEGER NOT NULL REFERENCES checkpoints(id) ON DELETE CASCADE,
     path TEXT NOT NULL,
@@ -145,6 +146,8 @@ export const MIGRATIONS: readonly string[] = [
     purpose TEXT NOT NULL DEFAULT 'turn',
     provider TEXT NOT NULL,
     model TEXT NOT NULL,
+    -- 0: the provider has not told the tokens, which are 0 then.
+    reported INTEGER NOT NULL,
     input INTEGER NOT NULL,
     output INTEGER NOT NULL,
     cached_read INTEGER NOT NULL,
@@ -154,6 +157,7 @@ export const MIGRATIONS: readonly string[] = [
     all_ms INTEGER NOT NULL,
     -- JSON: calls by tool
     tools TEXT NOT NULL DEFAULT '{}',
+    invalid_calls INTEGER NOT NULL DEFAULT 0,
     time INTEGER NOT NULL
   );
   CREATE INDEX usage_of ON usage(session, turn);

@@ -2,7 +2,15 @@
 import { messageOf, TurnError } from "../core/errors.ts";
 import type { AgentEvent } from "../core/events.ts";
 import { INTERRUPTED, type Message } from "../core/messages.ts";
-import type { Entries, NewSession, Store, StoredEvent, StoredSession, WhichEvents } from "../core/ports.ts";
+import type {
+  Entries,
+  NewSession,
+  Store,
+  StoredEvent,
+  StoredSession,
+  TurnBegun,
+  WhichEvents,
+} from "../core/ports.ts";
 import { firstTitle } from "../core/title.ts";
 import { Blobs } from "./blobs.ts";
 import { SqliteCheckpoints } from "./checkpoints.ts";
@@ -60,6 +68,19 @@ export class SqliteStore implements Store {
 
   turn(session: string): number {
     return this.#endsOf(session).turn;
+  }
+
+  turnsBegun(session: string): readonly TurnBegun[] {
+    const sql =
+      "SELECT turn, payload, time FROM events WHERE session = ? AND kind = 'turn_started' ORDER BY seq";
+    return this.#database.all(sql, session).map(({ turn, payload, time }) => {
+      const event = this.#event(payload);
+      return {
+        turn: Number(turn),
+        text: event.type === "turn_started" ? event.text : "",
+        time: Number(time),
+      };
+    });
   }
 
   append(session: string, { messages = [], events = [], memory }: Entries): void {
@@ -237,7 +258,7 @@ export class SqliteStore implements Store {
 }
 
 /** What goes wrong with the disk is not the program's fault. @throws {TurnError} one line */
-function saving<Result>(work: () => Result): Result {
+export function saving<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {

@@ -294,8 +294,8 @@ Deno.test("the list: newest first, without what was never begun, archived apart,
   }
   store.createSession({ id: "empty", root: "/p", model: "m" });
   database.run(
-    "INSERT INTO usage (session, turn, provider, model, input, output, cached_read, cached_write, all_ms, time) " +
-      "VALUES ('4', 1, 'p', 'm', 10, 5, 0, 0, 1, 1), ('4', 1, 'p', 'm', 20, 5, 0, 0, 1, 1)",
+    "INSERT INTO usage (session, turn, provider, model, input, output, cached_read, cached_write, reported, all_ms, time) " +
+      "VALUES ('4', 1, 'p', 'm', 10, 5, 0, 0, 1, 1, 1), ('4', 1, 'p', 'm', 20, 5, 0, 0, 1, 1, 1)",
   );
   sessions.archive("5", true);
   sessions.rename("3", "Renamed");

@@ -24,6 +24,18 @@ export function leaveContents(database: Database, session: string): void {
   );
 }
 
+/**
+ * To be called before the rows go that name them.
+ * @param select gives the names in a column `name`, and takes `value`
+ */
+export function leaveUnnamed(database: Database, select: string, value: string | number): void {
+  database.run(
+    `INSERT OR REPLACE INTO unnamed_contents (sha256, time) SELECT name, ?2 FROM (${select}) WHERE name IS NOT NULL`,
+    value,
+    Date.now(),
+  );
+}
+
 /** @returns how many contents were removed */
 export async function removeUnnamed(database: Database, grace = GRACE_MS): Promise<number> {
   if (database.get("SELECT 1 FROM unnamed_contents LIMIT 1") === undefined) return 0;

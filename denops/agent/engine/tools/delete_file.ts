@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ToolError } from "../core/errors.ts";
 import { defineTool, shown } from "./define.ts";
-import { lineDiff } from "./files/line_diff.ts";
+import { lineDiff } from "../core/line_diff.ts";
 import { shownPath } from "./files/workspace.ts";
 
 export const deleteFile = defineTool({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ToolError } from "../core/errors.ts";
 import { defineTool, shown } from "./define.ts";
 import { applyEdits } from "./files/edit_match.ts";
-import { countsOf, lineDiff } from "./files/line_diff.ts";
+import { countsOf, lineDiff } from "../core/line_diff.ts";
 import { shownPath } from "./files/workspace.ts";
 
 const Edit = z.object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineTool, shown } from "./define.ts";
-import { countsOf, lineDiff } from "./files/line_diff.ts";
+import { countsOf, lineDiff } from "../core/line_diff.ts";
 import { lineEnding, withEnding } from "../core/text.ts";
 import { shownPath } from "./files/workspace.ts";
 

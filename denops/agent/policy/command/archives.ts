@@ -1,5 +1,6 @@
 /** tar, rsync and the editors: tools with options that run other programs. */
-import { find, has, readArguments, valuesOf } from "./options.ts";
+import { find, has, names, readArguments, valuesOf } from "./options.ts";
+import { oddOption } from "./programs.ts";
 import { judgeDelete, judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
 import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
@@ -15,6 +16,11 @@ function runValues(values: readonly string[], scene: Scene): Judgement {
 
 const TAR_VALUED =
   "-f -C -I -T -X -b -g -F -H -K -L -N -V --file --directory --use-compress-program --files-from --exclude-from --exclude --to-command --checkpoint-action --rsh-command --info-script --new-volume-script --rmt-command --transform --strip-components --owner --group --mode --warning --format";
+
+/** With these alone a listing is no more than that. */
+const TAR_LISTS = names(
+  "-t -f -v -z -j -J -Z -a -C -X -T -I --list --file --verbose --gzip --bzip2 --xz --zstd --lzma --auto-compress --exclude --exclude-from --wildcards --no-wildcards --directory --use-compress-program --force-local --full-time --numeric-owner --strip-components --show-transformed-names --totals --utc --checkpoint-action --to-command --info-script",
+);
 
 export const judgeTar: Judge = (args, scene) => {
   // The old way has no dash, and its values follow in the order of the letters: tar xzfC a.tgz dir.
@@ -47,7 +53,12 @@ export const judgeTar: Judge = (args, scene) => {
   if (has(given, "-P --absolute-names --remove-files --unlink-first --recursive-unlink")) {
     found.push(judged("high", "may overwrite or delete files outside of the folder", { writes: true }));
   }
-  if (has(given, "-t --list") && !has(given, "-x -c -r -u -A --extract --create")) return worst(...found);
+  if (valuesOf(given, "-f --file").some((file) => /^[^/]+:/.test(file)) && !has(given, "--force-local")) {
+    found.push(judged("high", "asks another machine", { network: true }));
+  }
+  if (has(given, "-t --list") && given.options.every(({ name }) => TAR_LISTS.has(name))) {
+    return worst(...found);
+  }
   const targets = [
     ...valuesOf(given, "-C --directory"),
     ...(has(given, "-c --create -r -u") ? valuesOf(given, "-f --file") : []),
@@ -116,8 +127,17 @@ export const judgeEditor: Judge = (args, scene, name) => {
     scene.shell(command.includes("!") ? command.slice(command.indexOf("!") + 1) : text);
   }
   if (name === "man") found.push(runValues(valuesOf(given, "-P --pager"), scene));
-  if (pager && has(given, "-o -O -k --log-file --LOG-FILE --lesskey-src --lesskey-file -H --html")) {
-    found.push(judged("high", `makes ${name} write files or start programs`, { writes: true }));
+  const odd = pager
+    ? oddOption(args.filter((arg) => !arg.startsWith("+")), {
+      base: ["none", ""],
+      valued: name === "man" ? "-s -S -M -m -L --sections" : "-p -x -j -z -b -h -y",
+      harmless: name === "man"
+        ? "-k -f -w -W -a -s -S -M -m -L -K -i -I -7 -P --pager --apropos --whatis --where --path --all --sections --no-hyphenation --nj --nh"
+        : "-a -A -B -c -C -d -e -E -f -F -g -G -i -I -J -K -m -M -n -N -p -q -Q -r -R -s -S -u -U -w -W -x -X -z -j -b -h -y --RAW-CONTROL-CHARS --no-init --quit-if-one-screen --chop-long-lines --LINE-NUMBERS --ignore-case",
+    })
+    : undefined;
+  if (odd !== undefined) {
+    found.push(judged("high", `makes ${name} write files or start programs by ${odd}`, { writes: true }));
   }
   if (
     !pager &&

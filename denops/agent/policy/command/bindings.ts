@@ -4,6 +4,7 @@
  * Collected before anything is judged, so that a value set later in a loop is known in its first round. Pure.
  */
 import { type Assignment, type Command, forEachChild, type SyntaxNode, type Word } from "unbash";
+import { Looseness } from "./looseness.ts";
 import { UNKNOWN } from "./places.ts";
 import { BREAK, expandText, expandWord, type Surroundings } from "./words.ts";
 
@@ -38,12 +39,16 @@ const SETTERS = new Set([
 ]);
 /** After these any variable may have any value. */
 const ANYTHING = new Set(["eval", "source", "."]);
+/** Those whose values come from files, the network or a person. */
+const READS = /^(read|mapfile|readarray|getopts|printf)$/;
 const REFERENCES = new Set(["declare", "typeset", "local"]);
 
 export class Bindings {
   readonly #values = new Map<string, Set<string>>();
   readonly #open = new Set<string>();
   #anything = false;
+  #odd: string[] = [];
+  readonly loose = new Looseness();
   #shifts = false;
   readonly #positional: (readonly string[])[] = [];
 
@@ -89,6 +94,13 @@ export class Bindings {
     this.#open.add(name);
   }
 
+  /** The variables set since the last call by other ways than `NAME=value`: a loop, a default, a coprocess. */
+  takeOdd(): readonly string[] {
+    const found = this.#odd;
+    this.#odd = [];
+    return found;
+  }
+
   /** @param around in which the values are expanded; its variables are these */
   collect(node: SyntaxNode, around: Surroundings): void {
     switch (node.type) {
@@ -97,6 +109,7 @@ export class Bindings {
         break;
       case "For":
       case "Select":
+        this.#odd.push(node.name.value);
         this.#loop(node.name.value, node.type === "For" ? node.wordlist : undefined, around);
         break;
       case "Command":
@@ -104,6 +117,7 @@ export class Bindings {
         break;
       case "ParameterExpansion":
         if (node.operation?.type === "Default" && node.operation.operator.endsWith("=")) {
+          this.#odd.push(node.parameter);
           this.add(node.parameter, expandText(node.operation.operand, around));
         }
         break;
@@ -121,9 +135,11 @@ export class Bindings {
         }
         break;
       case "Coproc":
+        this.#odd.push(node.name?.value ?? "");
         this.open(node.name?.value ?? "COPROC");
         break;
       case "FileDescriptorVariable":
+        this.#odd.push(node.name);
         this.open(node.name);
         break;
       default:
@@ -132,6 +148,7 @@ export class Bindings {
   }
 
   #assign(node: Assignment, around: Surroundings): void {
+    this.loose.assign(node);
     if (node.index !== undefined) this.open(node.name);
     const given = node.value.type === "ArrayValue"
       ? [node.value.elements.flatMap((word) => this.#first(word, around)).join(BREAK)]
@@ -149,6 +166,7 @@ export class Bindings {
 
   #loop(name: string, list: readonly Word[] | undefined, around: Surroundings): void {
     if (list === undefined) return this.open(name);
+    for (const word of list) this.loose.add(name, word);
     const values = list.flatMap((word) => expandWord(word, around).flat().map((field) => field.value));
     this.add(name, values);
   }
@@ -172,14 +190,20 @@ export class Bindings {
       this.open(name);
     }
     if (!words.some((word) => SETTERS.has(word))) return;
+    const reads = words.some((word) => READS.test(word));
+    const maps = words.some((word) => REFERENCES.has(word)) && words.some((word) => /^-\w*A/.test(word));
     // declare -n makes one variable another's name.
     if (words.some((word) => REFERENCES.has(word)) && words.some((word) => /^-\w*n/.test(word))) {
       this.#anything = true;
     }
     for (const word of words) {
       const [name] = /^[A-Za-z_]\w*/.exec(word) ?? [];
-      if (name !== undefined) this.open(name);
+      if (name === undefined) continue;
+      this.open(name);
+      if (reads) this.loose.mark(name);
+      if (maps) this.loose.map(name);
     }
+    if (reads) { for (const name of ["REPLY", "MAPFILE", "OPTARG"]) this.loose.mark(name); }
     if (words.includes("mapfile") || words.includes("readarray")) this.open("MAPFILE");
     if (words.includes("read")) this.open("REPLY");
   }

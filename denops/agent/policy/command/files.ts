@@ -135,7 +135,8 @@ export const judgeKill: Judge = (args, _scene, name) => {
     !/^-(s|n|-signal)$/.test(args[index - 1] ?? "") &&
     (!arg.startsWith("-") || (index > 0 && /^-\d+$/.test(arg)))
   );
-  if (args.some((arg) => /^-(0|l|L)$/.test(arg)) || args.includes("--list")) return HARMLESS;
+  const [first = "", ...rest] = args;
+  if (/^(-0|-l|-L|--list)$/.test(first) && !rest.some((arg) => arg.startsWith("-"))) return HARMLESS;
   if (
     name === "kill" && targets.some((arg) => /^(-1|0|1|-0)$/.test(arg)) &&
     !targets.some((arg) => arg.startsWith("%"))
@@ -186,8 +187,11 @@ export const judgeFind: Judge = (args, scene) => {
 };
 
 /** Programs whose second operand is a file that they write: uniq, xxd. */
-export const judgeSecondOperand: Judge = (args, scene) => {
-  const given = readArguments(args, "-f -s -w -c -g -l -o -n --skip-fields --skip-chars --check-chars");
+export const judgeSecondOperand: Judge = (args, scene, name) => {
+  const given = readArguments(
+    args,
+    name === "uniq" ? "-f -s -w --skip-fields --skip-chars --check-chars" : "-c -g -l -o -s -n -R",
+  );
   const target = given.operands[1];
   if (given.operands[0]?.startsWith(UNKNOWN)) return judged("medium", "may write a file", { writes: true });
   return target === undefined ? HARMLESS : write(target, scene);

@@ -1,8 +1,8 @@
-/** sed and awk: filters whose scripts can also write files and start programs. */
+/** sed: a filter whose scripts can also write files and start programs. */
 import { has, readArguments, valuesOf } from "./options.ts";
 import { judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
-import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
+import { judged, type Judgement, worst } from "./severity.ts";
 
 const UNREAD = judged("medium", "runs a script that is only known when it runs", { writes: true });
 
@@ -78,8 +78,8 @@ function judgeSedScript(script: string, scene: Scene): Judgement {
     } else if (/[aicrRbtTv:#]/.test(command)) {
       const text = lineEnd();
       if (/[rR]/.test(command)) found.push(judgeRead(text, scene.folders, scene.places));
-      // A label may end in ";" and be followed by a command.
-      const more = /[btT]/.test(command) ? text.indexOf(";") : -1;
+      // A label ends in ";", and so may the version after "v"; a command may follow.
+      const more = /[btTv:]/.test(command) ? text.search(/[;}]/) : -1;
       if (more >= 0) at -= text.length - more;
     } else if (!/[=dDgGhHnNpPxlFzqQ{}\s;]|^$/.test(command)) {
       return worst(...found, UNREAD);
@@ -103,57 +103,4 @@ function skipSubstitution(script: string, start: number): { text: string; end: n
   }
   const text = /^[gpiImMe\d]*w?/.exec(script.slice(at))?.[0] ?? "";
   return { text, end: at + text.length };
-}
-
-export const judgeAwk: Judge = (args, scene) => {
-  const given = readArguments(
-    args,
-    "-F -v -f -i -l -e -E -o --field-separator --assign --file --source --include --load",
-    "operand",
-  );
-  const files = valuesOf(given, "-f -E --file --exec");
-  const inline = valuesOf(given, "-e --source");
-  const programs = files.length + inline.length > 0 ? inline : given.operands.slice(0, 1);
-  const found = programs.map((program) => judgeAwkProgram(program, scene));
-  if (files.length > 0) found.push(UNREAD);
-  if (has(given, "-l --load")) found.push(judged("high", "loads a library", { writes: true }));
-  if (valuesOf(given, "-i --include").length > 0) {
-    const inPlace = valuesOf(given, "-i --include").includes("inplace");
-    const targets = given.operands.slice(programs.length > inline.length ? 1 : 0);
-    found.push(UNREAD);
-    if (inPlace) found.push(...targets.map((path) => judgeWrite(path, scene.folders, scene.places)));
-  }
-  if (has(given, "-o --pretty-print -p --profile -d --dump-variables")) {
-    found.push(judged("medium", "writes a file", { writes: true }));
-  }
-  return worst(...found);
-};
-
-/** Strings and patterns are taken out first, so that what looks like a command in them does not count. */
-function judgeAwkProgram(program: string, scene: Scene): Judgement {
-  const strings: string[] = [];
-  const bare = program.replace(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) => {
-    strings.push(text.replace(/\\(.)/g, "$1"));
-    return `"${strings.length - 1}"`;
-  }).replace(/#[^\n]*/g, "").replace(/([(,~!&|;{\s]|^)\/(?:[^\/\\\n]|\\.)+\//g, "$1 0 ");
-  const found: Judgement[] = [];
-  const starts = /\bsystem\s*\(/.test(bare) || /(^|[^|])\|\s*&?\s*(getline|[^|&\s])|\|&/.test(bare);
-  if (starts || bare.includes("@")) {
-    found.push(judged("high", "makes awk start programs", { writes: true }));
-    for (const text of strings) if (/\w/.test(text)) scene.shell(text);
-    // Built from fields: `print | $1`.
-    if (!/\bsystem\s*\(\s*"\d+"\s*\)|\|&?\s*"\d+"|"\d+"\s*\|/.test(bare)) {
-      scene.note({ kind: "runs unknown text" });
-    }
-  }
-  if (strings.some((text) => text.startsWith("/inet"))) {
-    found.push(judged("high", "opens a network connection", { network: true }));
-  }
-  for (const [, target = ""] of bare.matchAll(/\bprintf?\b[^;}\n]{0,300}?>>?\s*("\d+"|[^\s;}]+)/g)) {
-    const path = /^"(\d+)"$/.exec(target)?.[1];
-    const known = path === undefined ? UNKNOWN : strings[Number(path)] ?? UNKNOWN;
-    found.push(judgeWrite(known, scene.folders, scene.places));
-  }
-  if (program.includes(UNKNOWN)) found.push(UNREAD);
-  return worst(...found, HARMLESS);
 }

@@ -1,6 +1,6 @@
 /** git: what each subcommand does, and the options and settings through which it starts other programs. */
 import { type Arguments, find, has, names, readArguments, valuesOf } from "./options.ts";
-import { judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
+import { judgeRead, judgeWrite, normalise, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
 import { atLeast, HARMLESS, judged, type Judgement, type Severity, worst } from "./severity.ts";
 
@@ -37,6 +37,8 @@ const CHANGES: Readonly<Record<string, Row>> = {
   "ls-remote": ["medium", "asks another repository"],
   rm: ["medium", "deletes files"],
 };
+/** Where one of these is not known, all else that git does there may be another repository's doing. */
+const FAR = /^([/~]|\.\.)/;
 const NETWORK = names("push send-email clone fetch pull ls-remote request-pull daemon p4 svn instaweb");
 
 /** Options of a subcommand that make it worse. */
@@ -50,6 +52,7 @@ const WORSE: readonly (readonly [commands: string, options: string, Severity, st
   ["rm", "-r -f --force", "high", "deletes files"],
   ["worktree submodule", "-f --force", "high", "discards a work tree"],
   ["gc repack", "--prune --aggressive -a -A -d", "high", "deletes unreachable commits"],
+  ["commit", "-n", "high", "goes around the hooks"],
   ["commit merge push am", "--no-verify", "high", "goes around the hooks"],
   ["rebase", "-x --exec -i --interactive", "high", "runs commands on each commit"],
   ["grep", "-O --open-files-in-pager", "high", "starts a pager"],
@@ -69,13 +72,22 @@ const GLOBAL_VALUED =
 const SUB_VALUED =
   "-m -F -C -c -u -o -x -b -B -n -L -S -G -O -s -e -X -t -j -U --message --file --author --date --upload-pack --receive-pack --exec --extcmd --branch --origin --config --template --depth --output --format --sort --contains --merged --no-merged --points-at --separate-git-dir --reference --source --strategy --strategy-option --onto --grep --since --until --after --before";
 
+const ANOTHER = judged("medium", "obeys the settings of another repository", { writes: true });
+
 export const judgeGit: Judge = (args, scene) => {
   const global = readArguments(args, GLOBAL_VALUED, "operand");
   const [sub = "", ...rest] = global.operands;
   const given = readArguments(rest, SUB_VALUED);
   const found = [judgeGlobal(global, scene), judgeSub(sub, given, scene), judgeRunning(sub, given, scene)];
   if (sub.includes(UNKNOWN)) found.push(judged("high", "runs a git command that is only known when it runs"));
-  const network = NETWORK.has(sub) || (sub === "remote" && has(given, "show update")) || sub === "submodule";
+  const folder = valuesOf(global, "-C").reduce<string>(
+    (at, one) => one.startsWith("/") ? one : `${at}/${one}`,
+    ".",
+  );
+  const folders = scene.folders.map((one) => normalise(folder, one, scene.places));
+  if (folders.some((one) => FAR.test(one) || one.includes(UNKNOWN))) found.push(ANOTHER);
+  const network = NETWORK.has(sub) || sub === "submodule" ||
+    (sub === "remote" && /^(show|update|prune)$/.test(given.operands[0] ?? ""));
   return { ...worst(...found), network: network || found.some((one) => one.network) };
 };
 
@@ -87,7 +99,7 @@ function judgeGlobal(global: Arguments, scene: Scene): Judgement {
     found.push(judged("high", "runs git's programs from another folder", { writes: true }));
   }
   if (has(global, "--git-dir --work-tree -p --paginate")) {
-    found.push(judged("medium", "obeys the settings of another repository", { writes: true }));
+    found.push(ANOTHER);
   }
   return worst(...found);
 }
@@ -106,7 +118,7 @@ function judgeSetting(setting: string, scene: Scene): Judgement {
 
 function judgeSub(sub: string, given: Arguments, scene: Scene): Judgement {
   const found: Judgement[] = [];
-  if (READS.has(sub)) found.push(judgeReader(given));
+  if (READS.has(sub)) found.push(judgeReader(sub, given));
   else found.push(listing(sub, given) ?? toRow(CHANGES[sub] ?? ["medium", "changes the repository"]));
   for (const [commands, options, severity, reason] of WORSE) {
     if (names(commands).has(sub) && has(given, options)) {
@@ -115,40 +127,72 @@ function judgeSub(sub: string, given: Arguments, scene: Scene): Judgement {
   }
   const special = Object.hasOwn(SPECIAL, sub) ? SPECIAL[sub] : undefined;
   if (special !== undefined && !listing(sub, given)) found.push(special(given));
-  for (const path of valuesOf(given, "-o --output --output-directory")) {
-    if (/^(diff|log|show|archive|format-patch|whatchanged|range-diff)/.test(sub)) {
-      found.push(
-        atLeast(
-          judgeWrite(path, scene.folders, scene.places),
-          READS.has(sub) ? "high" : "medium",
-          "writes its output to a file",
-        ),
-      );
-    }
+  // Whatever shows a difference has --output, and so do the commands that hand their options on: stash, reflog.
+  const reads = READS.has(sub) || listing(sub, given) !== undefined;
+  const outputs = reads ? outputsOf(given) : valuesOf(given, "-o --output --output-directory");
+  for (const path of outputs) {
+    const at = judgeWrite(path, scene.folders, scene.places);
+    found.push(atLeast(at, reads ? "high" : "medium", "writes its output to a file"));
   }
   for (const path of given.operands) {
     const read = judgeRead(path.replace(/^[^:/]*:/, ""), scene.folders, scene.places);
     if (/^(show|diff|cat-file|blame|grep|add|archive|hash-object|apply)$/.test(sub)) found.push(read);
+    // With a patch a log shows what is in the file.
+    else if (reads && given.all.some((arg) => /^-[a-zA-Z]*[puSGL]|^--patch/.test(arg))) found.push(read);
   }
   return worst(...found);
+}
+
+/** The values of --output wherever it stands: what takes a value in one of git's commands is a flag in another. */
+function outputsOf({ all }: Arguments): readonly string[] {
+  return all.flatMap((arg, index) => {
+    const [option, value] = /^(--outp(?:ut?)?)(?:=(.*))?$/s.exec(arg)?.slice(1) ?? [];
+    return option === undefined ? [] : [value ?? all[index + 1] ?? UNKNOWN];
+  });
 }
 
 function toRow([severity, reason]: Row): Judgement {
   return judged(severity, reason, { writes: severity !== "none" });
 }
 
-function judgeReader(given: Arguments): Judgement {
-  if (has(given, "--ext-diff --textconv --open-files-in-pager")) {
+/** Takes its value from the next argument, be it `--`. */
+const TAKES_NEXT = /^-[a-zA-Z]*[SGOLUe]$|^--(grep|author|committer|since|until|after|before)$/;
+
+function judgeReader(sub: string, given: Arguments): Judgement {
+  const starts = /^(--ext-d[a-z-]*|--textc[a-z]*|--open[a-z-]*)(=|$)/;
+  if (given.all.some((arg) => starts.test(arg))) {
     return judged("high", "starts the programs that the repository names", { writes: true });
+  }
+  if (
+    sub === "grep" && given.all.some((arg) => /^-[a-zA-NP-Z]*O/.test(arg) && !/^-[a-zA-Z]*[efmABC]/.test(arg))
+  ) {
+    return judged("high", "starts a pager", { writes: true });
+  }
+  const odd = Object.hasOwn(ODD, sub) ? ODD[sub] : undefined;
+  if (odd !== undefined && given.all.some((arg) => odd.test(arg))) {
+    return judged("medium", "does more than it shows", { writes: true });
   }
   // An argument that is not known may be --output.
   const unsure = given.all.some((arg, index) =>
-    arg.startsWith(UNKNOWN) && !given.all.slice(0, index).includes("--")
+    arg.startsWith(UNKNOWN) &&
+    !given.all.slice(0, index).some((one, at, before) =>
+      one === "--" && !TAKES_NEXT.test(before[at - 1] ?? "")
+    )
   );
   return unsure
     ? judged("medium", "takes an option that is only known when it runs", { writes: true })
     : HARMLESS;
 }
+
+/** Options with which a reader writes, opens a browser or starts what the settings name. */
+const ODD: Readonly<Record<string, RegExp>> = {
+  help: /^(-[a-z]*[wi]|--(we|inf|m|c)[a-z-]*)$/,
+  "cat-file": /^--(fi|batch-c)/,
+  fsck: /^--los/,
+  "interpret-trailers": /^--in-/,
+  "merge-tree": /^--wr/,
+  "fmt-merge-msg": /^--into/,
+};
 
 /** Forms of changing subcommands that only list. */
 const LISTS: Readonly<Record<string, (given: Arguments) => boolean>> = {
@@ -162,30 +206,38 @@ const LISTS: Readonly<Record<string, (given: Arguments) => boolean>> = {
       ),
   tag: (given) =>
     has(given, "-l --list -n --contains --no-contains --merged --points-at -v --verify") &&
-      !has(given, "-d -f -a -s -m") || given.all.length === 0,
-  remote: (given) => given.operands.length === 0 || /^(show|get-url)$/.test(given.operands[0] ?? ""),
+      !has(given, "-d -f -a -s -m") ||
+    given.operands.length === 0 &&
+      given.options.every(({ name }) => /^--(sort|format|column|no-column|color|ignore-case)$/.test(name)),
+  remote: (given) =>
+    given.operands.length === 0 || given.operands[0] === "get-url" ||
+    // Else it asks the other repository.
+    (given.operands[0] === "show" && (given.operands.length === 1 || given.all.includes("-n"))),
   stash: (given) => /^(list|show)$/.test(given.operands[0] ?? ""),
   worktree: (given) => given.operands[0] === "list",
   submodule: (given) => given.operands.length === 0 || /^(status|summary)$/.test(given.operands[0] ?? ""),
   notes: (given) => given.operands.length === 0 || /^(list|show)$/.test(given.operands[0] ?? ""),
   reflog: (given) => !/^(expire|delete|drop|write)$/.test(given.operands[0] ?? ""),
-  bisect: (given) => /^(log|view|visualize|terms)$/.test(given.operands[0] ?? ""),
+  // view and visualize start gitk, or any git command.
+  bisect: (given) => /^(log|terms)$/.test(given.operands[0] ?? ""),
   config: (given) =>
     has(given, "-l --list --get --get-all --get-regexp --get-urlmatch") ||
     /^(list|get)$/.test(given.operands[0] ?? "") ||
     (given.operands.length === 1 &&
       !has(given, "--unset --unset-all --remove-section --rename-section --add --replace-all -e --edit")),
-  clean: (given) => has(given, "-n --dry-run"),
-  apply: (given) => has(given, "--stat --numstat --summary --check"),
+  clean: (given) => has(given, "-n --dry-run") && !given.all.some((arg) => /^(--no-d|-i|--i)/.test(arg)),
+  apply: (given) =>
+    has(given, "--stat --numstat --summary --check") &&
+    !has(given, "--apply --build-fake-ancestor --index --cached -3"),
   lfs: (given) => /^(ls-files|status|env|version)$/.test(given.operands[0] ?? ""),
   "sparse-checkout": (given) => given.operands[0] === "list",
-  "symbolic-ref": (given) => given.operands.length === 1,
+  "symbolic-ref": (given) => given.operands.length === 1 && !has(given, "-d --delete -m"),
   "": () => true,
 };
 
 function listing(sub: string, given: Arguments): Judgement | undefined {
   const lists = Object.hasOwn(LISTS, sub) ? LISTS[sub] : undefined;
-  return lists?.(given) === true ? judgeReader(given) : undefined;
+  return lists?.(given) === true ? judgeReader(sub, given) : undefined;
 }
 
 /** What the operands change. */
@@ -234,7 +286,13 @@ function judgeRunning(sub: string, given: Arguments, scene: Scene): Judgement {
   };
   const remote = /^(clone|fetch|pull|push|ls-remote|archive|fetch-pack|send-pack)$/.test(sub);
   const programs = remote
-    ? valuesOf(given, "--upload-pack --receive-pack --exec")
+    ? [
+      ...valuesOf(given, "--upload-pack --receive-pack --exec"),
+      // Behind -u, which is a flag in fetch.
+      ...given.all.flatMap((arg) =>
+        /^--(?:up[a-z-]*|rec[a-z-]*-pack|receive-p|exec?)=(.*)$/s.exec(arg)?.[1] ?? []
+      ),
+    ]
     : valuesOf(given, "-x --exec --extcmd");
   for (const text of [...programs, ...(/^(clone|ls-remote)$/.test(sub) ? valuesOf(given, "-u") : [])]) {
     run(text, "starts a program in git's name");

@@ -46,19 +46,23 @@ export const judgeShell: Judge = (args, scene, name) => {
   const start = has(given, "--rcfile --init-file")
     ? judged("high", "reads other start files", { writes: true })
     : HARMLESS;
+  const keywords =
+    has(given, "-k -H") || valuesOf(given, "-o -O").some((value) => /^(keyword|hist)/.test(value))
+      ? judged("high", "changes how the shell reads what follows", { writes: true })
+      : HARMLESS;
   const [text, ...positional] = given.operands;
   if (has(given, "-c -Command -EncodedCommand --command /c")) {
     if (text === undefined) {
       return worst(judged("high", "gives a shell text that looks like an option"), foreign);
     }
     scene.shell(text, { positional: positional.length > 0 ? positional : [name], input: scene.input });
-    return worst(foreign, start, judgeDialect(name, text));
+    return worst(foreign, start, keywords, judgeDialect(name, text));
   }
   const source = text === undefined || has(given, "-s")
     ? runInput(scene, "shell", name)
     : runFile(text, scene, "shell");
   const fed = scene.input.kind === "text" ? judgeDialect(name, scene.input.text) : HARMLESS;
-  return worst(source, foreign, start, fed);
+  return worst(source, foreign, start, keywords, fed);
 };
 
 /** Runs what stands on its input. */

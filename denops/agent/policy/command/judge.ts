@@ -1,6 +1,7 @@
 /** Judges one simple command: whoever it is known as, the one that knows it best says what it does. */
 import { judgeEditor, judgeRsync, judgeTar, judgeZip } from "./archives.ts";
-import { judgeAwk, judgeSed } from "./filters.ts";
+import { judgeAwk } from "./awk.ts";
+import { judgeSed } from "./filters.ts";
 import {
   judgeCopy,
   judgeDd,
@@ -35,6 +36,8 @@ import { judgeRead, UNKNOWN } from "./places.ts";
 import { asksVersion, judgeByTable, programOf } from "./programs.ts";
 import type { Judge, Scene } from "./scene.ts";
 import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
+import { judgeGetent, judgeIp, judgeLister } from "./listers.ts";
+import { judgePrintf, judgeSet, judgeShopt } from "./shell_state.ts";
 import { judgeXargs, unwrap } from "./wrappers.ts";
 
 const JUDGES = new Map<string, Judge>();
@@ -71,6 +74,12 @@ for (
       judgeCloud,
     ],
     ["xargs gxargs", judgeXargs],
+    ["printf", judgePrintf],
+    ["ip", judgeIp],
+    ["getent", judgeGetent],
+    ["unzip zipinfo gzip gunzip xz bzip2 zstd ar dpkg dpkg-query rpm pacman", judgeLister],
+    ["set", judgeSet],
+    ["shopt", judgeShopt],
     ["eval", judgeEval],
     ["source .", judgeSource],
     ["trap", judgeTrap],

@@ -4,7 +4,7 @@ import { account, builds, installs, type Program, publishes, system } from "./pr
 const SCRIPTS =
   "run, run-script, start, stop, restart, test, t, tst, rebuild, prune, dedupe, link, ln, pack, version, init, create, exec, ci, i, in, install, add, remove, rm, uninstall, un, update, up, upgrade, set, cache";
 const NODE_READS =
-  "ls, list, ll, la, view, info, show, v, why, explain, outdated, ping, whoami, help, root, prefix, bin, fund, doctor, query, search, find-dupes, config get, config list, config ls, get, licenses";
+  "ls, list, ll, la, view, info, show, v, why, explain, outdated, ping, whoami, root, prefix, bin, query, search, find-dupes, config get, config list, config ls, get";
 const NODE_PUBLISHES =
   "publish, unpublish, deprecate, undeprecate, dist-tag, owner, access, team, org, star, unstar, hook, stage";
 const NODE_ACCOUNT =
@@ -18,6 +18,7 @@ export const node: Program = {
   subcommands: [
     ["none", NODE_READS, "only asks"],
     ["none", "audit", "only asks"],
+    ["medium", "audit fix, audit signatures", installs],
     ["high", NODE_PUBLISHES, publishes],
     ["high", NODE_ACCOUNT, account],
     [
@@ -32,7 +33,16 @@ export const node: Program = {
     "-g --global --location --userconfig --script-shell --registry",
     "changes more than the project",
   ]],
+  // Any setting may be given as an option, programs and files to write among them.
+  harmless:
+    "-l --long -p --parseable -w --workspace --workspaces -ws --include-workspace-root --depth --omit --include --prod --production --dev --only --link --unicode --prefix --loglevel --audit-level --package-lock-only -C",
   network: NODE_NETWORK,
+};
+
+/** They load what the project names before they do anything: yarnPath and plugins, .pnpmfile.cjs. */
+export const nodeWithHooks: Program = {
+  ...node,
+  subcommands: (node.subcommands ?? []).filter(([severity]) => severity !== "none"),
 };
 
 export const pip: Program = {
@@ -40,7 +50,7 @@ export const pip: Program = {
   subcommands: [
     [
       "none",
-      "list, show, freeze, check, help, --version, debug, inspect, cache list, cache dir, config list, tree, pip list, pip show, pip freeze, python list, version, self version",
+      "list, show, freeze, check, help, debug, inspect, cache list, cache dir, config list, pip list, pip show, pip freeze, pip check, python list, self version",
       "only asks",
     ],
     [
@@ -55,6 +65,9 @@ export const pip: Program = {
     "--index-url --extra-index-url --trusted-host --break-system-packages --user --target -i",
     "installs from or to elsewhere",
   ]],
+  valued: "--format --path --exclude",
+  harmless:
+    "-o --outdated -u --uptodate -e --editable -l --local -i --include-editable --exclude-editable --not-required --path --exclude -f --files --disable-pip-version-check --no-python-version-warning --isolated",
   network:
     "install, download, wheel, add, sync, lock, pip install, publish, upload, index, search, tool install",
 };
@@ -64,10 +77,11 @@ export const packages: Program = {
   subcommands: [
     [
       "none",
-      "list, search, show, info, policy, depends, rdepends, deps, uses, leaves, outdated, config, doctor, home, --prefix, files, repolist, why, history, query, -l, -L, -s, -Q, -Qi, -Ql, -Ss",
+      "list, search, show, info, policy, depends, rdepends, deps, uses, leaves, outdated, files, repolist, why, history, query",
       "only asks",
     ],
   ],
+  harmless: "--installed --upgradable --versions --all-versions --names-only -n --cask --formula --tree",
   network: true,
 };
 

@@ -11,11 +11,19 @@ export interface Program {
   readonly subcommands?: readonly Row[];
   /** Options that make it worse, whatever else it does; separated by spaces. */
   readonly options?: readonly Row[];
+  /** Options that leave what only asks harmless, besides {@link HARMLESS_OPTIONS}; any other makes it medium. */
+  readonly harmless?: string;
+  /** An operand `@file` holds further options. */
+  readonly optionFiles?: true;
   /** Needs the network always, or for these subcommands. */
   readonly network?: true | string;
   /** More operands than these are not just read. */
   readonly operands?: readonly [atMost: number, Severity, reason: string];
 }
+
+/** They change no more than what a tool prints. */
+export const HARMLESS_OPTIONS =
+  "--help -h --version --json -q --quiet --silent -v --verbose --color --no-color --no-progress -a --all --format";
 
 /** What several programs do. */
 export const installs = "installs packages, which may run their own scripts";

@@ -4,7 +4,7 @@ import { judgeRead, judgeWrite } from "./places.ts";
 import type { Scene } from "./scene.ts";
 import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
 import { expandText, expandWord, type Surroundings } from "./words.ts";
-import { judgeAssignment } from "./wrappers.ts";
+import { judgeAssignment } from "./variables.ts";
 
 export interface Redirected {
   readonly judgement: Judgement;

@@ -5,7 +5,7 @@
  * Quotes hold words with spaces together, a backslash takes the meaning from what follows. Pure.
  */
 import type { SimpleCommand } from "./findings.ts";
-import { isPlainVariable } from "./wrappers.ts";
+import { isPlainVariable } from "./variables.ts";
 
 /** One word of a pattern: literal texts with anything between them. */
 type Piece = { readonly kind: "any" } | { readonly kind: "word"; readonly texts: readonly string[] };
@@ -113,7 +113,37 @@ export function commandTouches(pattern: string, command: SimpleCommand): boolean
   if (name === undefined) return false;
   const pieces = read(pattern);
   const base = name.slice(name.lastIndexOf("/") + 1);
-  return [name, base, base.toLowerCase()].some((one) => matchesWords(pieces, [one, ...args]));
+  const names = [...new Set([name, base, base.toLowerCase()])];
+  return withoutLeadingOptions(args).some((rest) =>
+    names.some((one) => matchesWords(pieces, [one, ...rest]))
+  );
+}
+
+const MOST_LEADING = 16;
+/** Not flags as they are common to many programs, nor options that have their value with them. */
+const MAY_TAKE = /^-(?!-no-|-silent$|-quiet$|-verbose$|-bare$|[qvsPp]$)[^=]*$/;
+
+/** `git --no-pager -c a=b push` is a push: the arguments, and all that is left of them without options in front. */
+function withoutLeadingOptions(args: readonly string[]): readonly (readonly string[])[] {
+  const found = [args];
+  for (let at = 0; at < Math.min(args.length, MOST_LEADING); at++) {
+    // An option, or what may be the value of the one before it.
+    const skips = /^[-+]./.test(args[at] ?? "") || (at > 0 && MAY_TAKE.test(args[at - 1] ?? ""));
+    if (!skips) break;
+    found.push(args.slice(at + 1));
+  }
+  return found;
+}
+
+/** The words of a pattern up to its first `*`; of a word that holds one, what stands in it. */
+export function literalWords(pattern: string): readonly string[] {
+  const words: string[] = [];
+  for (const piece of read(pattern)) {
+    if (piece.kind === "any") break;
+    words.push(piece.texts.join(""));
+    if (piece.texts.length > 1) break;
+  }
+  return words;
 }
 
 /** How narrow a pattern is: the higher wins. Literal characters count, and a pattern without `*` most. */

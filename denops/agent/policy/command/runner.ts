@@ -1,5 +1,6 @@
 /** Judges a whole line: hands each simple command that the walk meets to its judge, in all ways it may come out. */
 import type { Command, Function as FunctionNode, ParsedScript, Word } from "unbash";
+import { looseArithmetic } from "./arithmetic.ts";
 import { Bindings } from "./bindings.ts";
 import { judgeCode } from "./code.ts";
 import { Findings } from "./findings.ts";
@@ -12,8 +13,9 @@ import { follow, fork, joinFolders, lookUp, outermost, type Scope } from "./scop
 import { HARMLESS, judged, type Judgement, type Severity, worst } from "./severity.ts";
 import { inputOf, outputOf, outputOfScript } from "./static_output.ts";
 import { type Host, LONGEST_SHOWN, RUNS_INDEX, Walker } from "./walker.ts";
+import { judgeNames } from "./shell_state.ts";
+import { isPlainVariable, isSteering, judgeAssignment } from "./variables.ts";
 import { combine, expandText, expandWord, type Field, type Surroundings } from "./words.ts";
-import { isPlainVariable, judgeAssignment } from "./wrappers.ts";
 
 const DECLARES = /^(export|declare|typeset|readonly|local)$/;
 const COUNTS =
@@ -83,6 +85,17 @@ export class Runner implements Host {
 
   prepare(script: ParsedScript, scope: Scope): void {
     this.#bindings.collect(script, this.around(scope));
+    const place = looseArithmetic(script, this.#bindings.loose);
+    if (place !== undefined) {
+      const reason = "does arithmetic with a text from elsewhere, which may hold a command";
+      this.findings.addWordless(place.slice(0, LONGEST_SHOWN), judged("medium", reason, { writes: true }));
+    }
+    for (const name of this.#bindings.takeOdd()) {
+      const reason = `sets ${name}, which other programs obey`;
+      if (isSteering(name)) {
+        this.findings.addWordless(scope.source.slice(0, LONGEST_SHOWN), judged("high", reason));
+      }
+    }
   }
 
   define(node: FunctionNode, scope: Scope): void {
@@ -99,7 +112,9 @@ export class Runner implements Host {
     const { judgement, paths } = judgeRedirects(node.redirects, around, this.scene(scope, input));
     const output = paths.length > 0 ? outputOf(node, input, around, true)?.join("\n") : undefined;
     for (const path of paths) this.findings.note({ kind: "writes to", path, text: output });
-    const extra = worst(judgement, judgeVariables(set, around));
+    // `IFS= read -r line` is how lines are read; it holds for that alone.
+    const judgedSet = node.name?.value === "read" ? set.filter(({ name }) => name !== "IFS") : set;
+    const extra = worst(judgement, judgeVariables(judgedSet, around));
     const assignments = set.map((assignment) => assignment.name);
     if (node.name === undefined) return this.#nameless(text, extra, assignments, paths, scope);
     for (const fields of this.#ways(node.name, node.args, around)) {
@@ -178,6 +193,8 @@ export class Runner implements Host {
     if (COUNTS.test(name) && args.some((arg) => RUNS_INDEX.test(arg))) {
       extra.push(judged("high", "hides a command in an index", { writes: true }));
     }
+    const names = judgeNames(words);
+    if (names.severity !== "none") extra.push(names);
     if (DECLARES.test(name)) {
       for (const arg of args) {
         if (arg.includes("=")) extra.push(judgeAssignment(arg));

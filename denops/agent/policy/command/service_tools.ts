@@ -7,7 +7,7 @@ export const containers: Program = {
   subcommands: [
     [
       "none",
-      "ps, images, logs, inspect, version, info, port, top, diff, history, search, stats, events, image ls, image inspect, image history, container ls, container inspect, container logs, volume ls, volume inspect, network ls, network inspect, compose ps, compose logs, compose config, compose images, compose ls, compose top, context ls, system df, system info, manifest inspect",
+      "ps, images, logs, inspect, version, info, port, top, diff, history, search, stats, events, image ls, image inspect, image history, container ls, container inspect, container logs, volume ls, volume inspect, network ls, network inspect, compose ps, compose logs, compose images, compose ls, compose top, context ls, system df, system info, manifest inspect",
       "only asks",
     ],
     [
@@ -22,6 +22,8 @@ export const containers: Program = {
     ],
   ],
   options: [["high", "--privileged --volumes -v --prune --rmi", "goes beyond the container"]],
+  harmless:
+    "-f --follow --filter -n --last -l --latest --no-trunc -s --size --tail --since --until -t --timestamps --no-stream --digests --type --services --file -p --project-name",
   network:
     "pull, push, login, build, run, compose up, compose pull, compose build, image pull, image push, search",
 };
@@ -41,7 +43,11 @@ export const cluster: Program = {
       account,
     ],
     ["high", "delete, drain, uninstall, rollback, replace", deletes],
+    ["medium", "cluster-info dump, template, diff", "may start programs and write files"],
   ],
+  // Not --kubeconfig, --server and the like: whom to ask, and which program signs in.
+  harmless:
+    "-n --namespace -A --all-namespaces -o --output -l --selector -w --watch --show-labels --tail -f --follow --previous -p -c --container --since --sort-by --field-selector --no-headers --context --show-kind --timestamps --for --timeout --short --client",
   options: [["critical", "--all --all-namespaces-delete", "acts on everything in the cluster"], [
     "high",
     "--raw --force",
@@ -56,7 +62,7 @@ export const infrastructure: Program = {
   subcommands: [
     [
       "none",
-      "version, fmt -check, validate, show, output, providers, graph, state list, state show, workspace list, workspace show, -help, about, whoami",
+      "version, output, workspace list, workspace show",
       "only asks",
     ],
     [
@@ -71,7 +77,7 @@ export const infrastructure: Program = {
 export const site: Program = {
   base: ["medium", "talks to a service"],
   subcommands: [
-    ["none", "whoami, status, list, ls, logs, help, --version, version, open, inspect", "only asks"],
+    ["none", "help, version", "only asks"],
     [
       "high",
       "deploy, publish, up, push, release, destroy, delete, remove, rm, apps:destroy, pg:reset, config:set, secrets, secret, env, login, logout, auth, promote, rollback, alias, domains, scale, ssh, run, exec, launch, --prod",
@@ -84,11 +90,14 @@ export const site: Program = {
 
 export const forge: Program = {
   base: ["high", "changes what a code host holds"],
-  valued: "-R --repo",
+  valued:
+    "-R --repo -L --limit -s --state -l --label -A --author -B --base -H --head -S --search -b --branch -w --workflow -u --user",
+  harmless:
+    "-R --repo -q --jq --template -L --limit -s --state --label -l --author -A --assignee --base -B --head -H --search -S -c --comments --log --log-failed --name-only --patch --required --watch --exit-status --workflow --branch -b --draft -d --hostname --job -j --owner --match --language --sort --order --conflict-status --include-prs",
   subcommands: [
     [
       "none",
-      "status, version, help, browse, repo view, repo list, pr view, pr list, pr status, pr diff, pr checks, issue view, issue list, issue status, run list, run view, run watch, workflow list, workflow view, release list, release view, gist list, gist view, label list, search, auth status, mr list, mr view, mr diff, ci status, ci view, ci list, cache list, org list, extension list, ruleset list, ruleset view",
+      "status, version, help, repo view, repo list, pr view, pr list, pr status, pr diff, pr checks, issue view, issue list, issue status, run list, run view, run watch, workflow list, workflow view, release list, release view, gist list, gist view, label list, search, auth status, mr list, mr view, mr diff, ci status, ci view, ci list, cache list, org list, extension list, ruleset list, ruleset view",
       "only asks",
     ],
     [
@@ -102,6 +111,7 @@ export const forge: Program = {
       account,
     ],
   ],
+  options: [["high", "--show-token", account]],
   network: true,
 };
 
@@ -112,4 +122,7 @@ export const services: Program = {
     "status, list-units, list-unit-files, list-timers, show, cat, is-active, is-enabled, is-failed, list, print, blame, list-jobs, list-sockets",
     "only asks",
   ]],
+  valued: "-n --lines -t --type -p --property -o --output --state",
+  harmless:
+    "--user --system --no-pager -l --full -n --lines -t --type -p --property -o --output --state --no-legend --failed --value",
 };

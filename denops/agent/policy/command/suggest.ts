@@ -2,7 +2,7 @@
 import type { SimpleCommand } from "./findings.ts";
 import { UNKNOWN } from "./places.ts";
 import { quotePattern } from "./rules.ts";
-import { isPlainVariable } from "./wrappers.ts";
+import { isPlainVariable } from "./variables.ts";
 
 const LONGEST = 160;
 

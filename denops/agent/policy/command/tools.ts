@@ -1,5 +1,5 @@
 /** Tools of developers and of administrators, by what their subcommands do. Data only. */
-import { build, node, packages, pip } from "./package_tools.ts";
+import { build, node, nodeWithHooks, packages, pip } from "./package_tools.ts";
 import { builds, installs, type Program, publishes, system } from "./program.ts";
 import { cluster, containers, forge, infrastructure, services, site } from "./service_tools.ts";
 
@@ -10,13 +10,31 @@ const always = (severity: Program["base"][0], reason: string, more: Partial<Prog
 
 /** Several names may share a row. */
 export const TOOLS: Readonly<Record<string, Program>> = {
-  "npm pnpm yarn cnpm": node,
-  "pip pip2 pip3 pipx uv poetry pipenv conda mamba micromamba pdm hatch rye easy_install twine flit": pip,
-  "apt apt-get apt-cache aptitude dpkg dnf yum rpm pacman yay zypper apk snap flatpak brew port nix nix-env nix-channel emerge choco winget scoop softwareupdate":
+  "npm cnpm": node,
+  "pnpm yarn": nodeWithHooks,
+  "pip pip2 pip3 pipx uv conda mamba micromamba easy_install twine": pip,
+  // Their plugins and versions come from the project.
+  "poetry pipenv pdm hatch rye flit": {
+    ...pip,
+    subcommands: (pip.subcommands ?? []).filter(([severity]) => severity !== "none"),
+  },
+  "apt apt-get apt-cache aptitude dpkg dnf yum rpm pacman yay zypper apk snap flatpak port emerge choco winget scoop softwareupdate":
     packages,
+  // A formula is a program, and so may a file be that is named.
+  brew: {
+    ...packages,
+    operands: [1, "medium", "may load a file as a formula"],
+  },
+  "nix nix-env nix-channel": always("high", system, { network: true }),
   "docker podman nerdctl docker-compose podman-compose": containers,
-  "kubectl oc k3s helm helmfile kustomize k9s argocd flux istioctl skaffold minikube kind": cluster,
-  "terraform tofu terragrunt pulumi cdk ansible ansible-playbook packer vagrant nomad": infrastructure,
+  helmfile: always("medium", "runs what its files say", { network: true }),
+  "kubectl oc k3s helm kustomize k9s argocd flux istioctl skaffold minikube kind": cluster,
+  "terraform tofu": { ...infrastructure, harmless: "-json -raw -no-color" },
+  // They run what the project's files say, whatever they are asked.
+  "terragrunt pulumi cdk ansible ansible-playbook packer vagrant nomad": {
+    ...infrastructure,
+    subcommands: (infrastructure.subcommands ?? []).filter(([severity]) => severity !== "none"),
+  },
   "heroku vercel netlify fly flyctl firebase wrangler surge now render railway supabase amplify eas expo cf":
     site,
   "gh glab hub tea": forge,
@@ -29,44 +47,55 @@ export const TOOLS: Readonly<Record<string, Program>> = {
     subcommands: [
       [
         "none",
-        "tree, metadata, search, info, help, --list, version, locate-project, read-manifest, pkgid, verify-project",
+        "help, version, locate-project, read-manifest, pkgid, verify-project",
         "only asks",
       ],
       ["high", "publish, yank, owner, login, logout", publishes],
       ["medium", "install, uninstall, add, remove, update, fetch, vendor", installs],
     ],
     options: [["high", "--config", "takes other settings"]],
+    harmless: "--manifest-path -p --package --message-format --offline --frozen --locked --workspace",
     network: "install, add, update, fetch, vendor, search, publish, yank, owner, login, info",
   },
   rustup: {
     base: ["medium", installs],
     subcommands: [[
       "none",
-      "show, which, toolchain list, target list, component list, check, doc",
+      "which, toolchain list, target list, component list, check",
       "only asks",
     ], ["high", "self uninstall, self update, toolchain uninstall", system]],
+    harmless: "--installed --toolchain",
     network: true,
   },
   go: {
     base: ["medium", builds],
     subcommands: [
-      ["none", "version, env, list, doc, help, tool nm, mod graph, mod why, mod verify", "only asks"],
+      ["none", "version, env, list, doc, help, mod graph, mod why, mod verify", "only asks"],
       ["medium", "get, install, mod download, mod tidy, work sync", installs],
     ],
-    options: [["high", "-exec -toolexec -w", "starts another program"]],
+    valued: "-f -tags",
+    options: [[
+      "high",
+      "-exec -toolexec -vettool -w --exec --toolexec --vettool",
+      "starts another program or changes settings",
+    ]],
+    harmless: "-json -f -m -deps -test -e -find -tags -short -src -cmd -all -c -vendor -changed",
     network: "get, install, mod download, mod tidy, list -m",
   },
   deno: {
     base: ["medium", builds],
     subcommands: [
-      ["none", "info, types, check, doc, help, --version, outdated, why, coverage", "only asks"],
+      ["none", "info, types, check, doc, help, outdated, why", "only asks"],
       [
         "medium",
-        "fmt, lint, test, bench, task, cache, install, add, remove, compile, bundle, run, uninstall, update, vendor, init, serve, jupyter, repl, clean",
+        "coverage, fmt, lint, test, bench, task, cache, install, add, remove, compile, bundle, run, uninstall, update, vendor, init, serve, jupyter, repl, clean",
         builds,
       ],
       ["high", "publish, deploy, upgrade, login", publishes],
     ],
+    valued: "-c --config --import-map",
+    harmless:
+      "-c --config --no-config --no-lock --frozen --cached-only --no-remote --no-npm --import-map --unstable --all --doc --private --filter",
     network: "cache, install, add, publish, deploy, upgrade, update, outdated",
   },
   bun: {
@@ -76,29 +105,33 @@ export const TOOLS: Readonly<Record<string, Program>> = {
       ["medium", "install, i, add, remove, update, test, build, run, create, init, link, x, pm", builds],
       ["high", "publish, upgrade, deploy", publishes],
     ],
-    network: "install, i, add, update, publish, upgrade, create, x",
+    network: "install, i, add, update, publish, upgrade, create, x, outdated, info",
   },
-  "gem bundle bundler": {
+  "bundle bundler": {
+    // Whatever it is asked, it evaluates the Gemfile.
+    base: ["medium", installs],
+    subcommands: [["high", "config set, release, config", publishes]],
+    network: "install, update, outdated, add, lock",
+  },
+  gem: {
     base: ["medium", installs],
     subcommands: [[
       "none",
-      "list, env, info, show, outdated, contents, which, environment, check, search, dependency, specification",
+      "list, env, info, outdated, contents, which, environment, check, search, dependency",
       "only asks",
     ], ["high", "push, yank, owner, signin, signout, config set, release, config", publishes]],
+    harmless: "-i --installed --local --no-details -d --details --versions --exact",
     network: "install, update, outdated, push, yank, owner, search, add, lock",
   },
   composer: {
+    // The plugins in the project's vendor folder are loaded whatever it is asked.
     base: ["medium", installs],
-    subcommands: [[
-      "none",
-      "show, info, outdated, validate, licenses, why, depends, why-not, prohibits, diagnose, audit, status, about",
-      "only asks",
-    ], ["high", "config, global", system]],
+    subcommands: [["high", "config, global", system]],
     network: "install, update, require, outdated, create-project",
   },
   dotnet: {
     base: ["medium", builds],
-    subcommands: [["none", "--info, --list-sdks, --list-runtimes, list, sln list, help", "only asks"], [
+    subcommands: [["none", "sln list, help", "only asks"], [
       "high",
       "nuget push, nuget delete, nuget",
       publishes,
@@ -160,6 +193,8 @@ export const TOOLS: Readonly<Record<string, Program>> = {
       ["high", "s_client, s_server, enc, genrsa, pkcs12, pkey, rsa", "uses keys or the network"],
       ["none", "version, dgst, rand, list", "only computes"],
     ],
+    harmless:
+      "-hex -base64 -r -c -sha1 -sha224 -sha256 -sha384 -sha512 -md5 -sha3-256 -sha3-512 -blake2b512 -hmac",
   },
   "mail mailx sendmail mutt msmtp swaks telegram-send slack ntfy apprise": always("high", "sends a message", {
     network: true,

@@ -3,6 +3,7 @@ import { find, has, readArguments, valuesOf } from "./options.ts";
 import { UNKNOWN } from "./places.ts";
 import type { Inner, Judge, Scene } from "./scene.ts";
 import { HARMLESS, judged, type Judgement, type Severity, worst } from "./severity.ts";
+import { isPlainVariable, judgeAssignment } from "./variables.ts";
 
 interface Wrapper {
   /** Options that take their value from the next argument. */
@@ -192,7 +193,10 @@ export function unwrap(words: readonly string[], scene: Scene): Unwrapped | unde
   if (inner.length > 0) runInner(wrapper, inner, scene, wrapper.valued?.includes("-C") ? folder : undefined);
   const judgement = worst(...extra);
   const plain = assignments.every((one) => isPlainVariable(one.slice(0, one.indexOf("="))));
-  return { judgement, transparent: plain && judgement.severity === "none" && !judgement.writes };
+  // Another folder, or another name than the one that is seen: no rule on what is run means that.
+  const same = folder === undefined &&
+    !(/^(env|exec)$/.test(name) && has(given, "-a --argv0 -S --split-string"));
+  return { judgement, transparent: plain && same && judgement.severity === "none" && !judgement.writes };
 }
 
 function own({ own }: Wrapper, name: string, operands: readonly string[]): Judgement {
@@ -231,32 +235,6 @@ function special(name: string, given: ReturnType<typeof readArguments>, scene: S
 function takeAssignments(operands: string[]): readonly string[] {
   const count = operands.findIndex((word) => !/^[A-Za-z_]\w*=/.test(word));
   return operands.splice(0, count < 0 ? operands.length : count);
-}
-
-/** Variables that make programs run something else than what their command says. */
-const STEERING =
-  /^(PATH|LD_\w+|DYLD_\w+|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|PS[0-4]|PROMPT_COMMAND|IFS|CDPATH|GLOBIGNORE|SHELL|BROWSER|\w*PAGER|\w*EDITOR|VISUAL|LESS\w*|GIT_\w+|SSH_ASKPASS|SUDO_ASKPASS|PYTHON(PATH|STARTUP|HOME|INSPECT|BREAKPOINT|WARNINGS)|PERL5?(LIB|OPT|DB)|PERLLIB|RUBY(OPT|LIB)|NODE_(OPTIONS|PATH)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|GOFLAGS|GOPROXY|CC|CXX|LD|RUSTC\w*|CARGO_\w+|MAKEFLAGS|MAKEFILES|TAR_OPTIONS|RSYNC_RSH|CVS_RSH|NPM_CONFIG_\w+|npm_config_\w+|PIP_\w+|HTTPS?_PROXY|https?_proxy|ALL_PROXY|all_proxy|CURL_HOME|WGETRC|HOME|XDG_\w+|TMPDIR|OPENSSL_\w+|SSL_\w+|GCONV_PATH|LOCPATH|TERMINFO\w*|AWKPATH|DOCKER_HOST|KUBECONFIG|VIMINIT|EXINIT|MANPAGER|MANOPT|BASH_FUNC.*|_)$/;
-
-/** Variables that change no more than how output looks. */
-const PLAIN =
-  /^(LANG|LANGUAGE|LC_\w+|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|COLORTERM|CI|RUST_BACKTRACE|RUST_LOG|LOG_LEVEL|NODE_ENV|PYTHONDONTWRITEBYTECODE|PYTHONUNBUFFERED|DEBIAN_FRONTEND)$/;
-
-export function isPlainVariable(name: string): boolean {
-  return PLAIN.test(name);
-}
-
-/** @param assignment "NAME=value" */
-export function judgeAssignment(assignment: string): Judgement {
-  const [, name = "", value = ""] = /^([A-Za-z_]\w*)(?:\[.*?\])?\+?=(.*)$/s.exec(assignment) ?? [];
-  if (name === "" || STEERING.test(name)) {
-    // To switch paging off is what careful callers do.
-    if (/^\w*(PAGER|EDITOR)$/.test(name) && /^(cat|true|:)?$/.test(value)) return HARMLESS;
-    if (name === "GIT_TERMINAL_PROMPT" || name === "GIT_OPTIONAL_LOCKS") return HARMLESS;
-    return judged("high", `sets ${name === "" ? "a variable" : name}, which other programs obey`);
-  }
-  // Arithmetic runs the substitutions in an index, even of a variable's value.
-  if (/\[.*(\$\(|`)/s.test(value)) return judged("high", "hides a command in an index");
-  return HARMLESS;
 }
 
 export const judgeXargs: Judge = (args, scene) => {

@@ -79,6 +79,7 @@ export const anthropicMessages: Wire<State> = {
         ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
         system: [{ type: "text", text: request.system, ...cached }],
         ...(tools.length === 0 ? {} : { tools }),
+        ...(tools.length > 0 && request.textOnly === true ? { tool_choice: { type: "none" } } : {}),
         messages: markCached(encodeMessages(request.messages)),
       }),
     };
@@ -90,7 +91,7 @@ export const anthropicMessages: Wire<State> = {
     const event = parseFrame(Event, frame);
     switch (event.type) {
       case "message_start":
-        return [{ counts: event.message?.usage ?? {} }, []];
+        return messageStart(event);
       case "content_block_start":
         return [state, blockStart(event)];
       case "content_block_delta":
@@ -141,16 +142,22 @@ function blockDelta({ delta, index = 0 }: Event): readonly Delta[] {
   }
 }
 
-function messageDelta(state: State, event: Event): readonly [State, readonly Delta[]] {
-  const deltas: Delta[] = [];
-  const counts = { ...state.counts, ...dropEmpty(event.usage ?? {}) };
+/** What was sent is counted here already: it is paid also if the answer is stopped. */
+function messageStart({ message }: Event): readonly [State, readonly Delta[]] {
+  const counts = dropEmpty(message?.usage ?? {});
+  return [{ counts }, Object.keys(counts).length === 0 ? [] : [usageOf(counts)]];
+}
+
+function usageOf(counts: State["counts"]): Delta {
   const cachedRead = counts.cache_read_input_tokens ?? 0;
   const cachedWrite = counts.cache_creation_input_tokens ?? 0;
   const input = (counts.input_tokens ?? 0) + cachedRead + cachedWrite;
-  deltas.push({
-    type: "usage",
-    usage: { input, output: counts.output_tokens ?? 0, cachedRead, cachedWrite },
-  });
+  return { type: "usage", usage: { input, output: counts.output_tokens ?? 0, cachedRead, cachedWrite } };
+}
+
+function messageDelta(state: State, event: Event): readonly [State, readonly Delta[]] {
+  const counts = { ...state.counts, ...dropEmpty(event.usage ?? {}) };
+  const deltas: Delta[] = [usageOf(counts)];
   if (event.delta?.stop_reason) {
     deltas.push({ type: "finish", reason: finishReason(event.delta.stop_reason) });
   }

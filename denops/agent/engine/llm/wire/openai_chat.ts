@@ -85,7 +85,7 @@ export const openaiChat: Wire<State> = {
         messages: [{ role: "system", content: request.system }, ...encodeMessages(request)],
         ...(request.tools.length === 0 ? {} : {
           tools: request.tools.map((tool) => ({ type: "function", function: tool })),
-          tool_choice: "auto",
+          tool_choice: request.textOnly === true ? "none" : "auto",
         }),
       }),
     };

@@ -4,7 +4,7 @@ import type { LspEdit } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../core/errors.ts";
 import type { Diff, FileChange } from "../../core/events.ts";
 import type { PreparedCall, ToolResult, Touch } from "../define.ts";
-import { countsOf, lineDiff } from "../files/line_diff.ts";
+import { countsOf, lineDiff } from "../../core/line_diff.ts";
 import { splitLines } from "../../core/text.ts";
 import { shownPath, type TextFile, type Workspace } from "../files/workspace.ts";
 import type { RootedPath } from "../../../policy/roots.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { countsOf, lineDiff } from "./line_diff.ts";
-import { splitLines } from "../../core/text.ts";
+import { splitLines } from "./text.ts";
 
 const counts: readonly (readonly [
   what: string,

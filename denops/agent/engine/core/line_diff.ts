@@ -1,7 +1,7 @@
 /** How many lines a change adds and removes. Pure. */
 import { diffLines } from "diff";
-import type { Diff } from "../../core/events.ts";
-import { splitLines } from "../../core/text.ts";
+import type { Diff } from "./events.ts";
+import { splitLines } from "./text.ts";
 
 /** A diff that takes longer is counted as a whole replacement. */
 const LONGEST_MS = 500;

@@ -1,0 +1,62 @@
+/** Questions in the middle of a turn: whether it may go on. Asked and answered like an approval. */
+import type { Emit } from "../core/events.ts";
+import type { AskApproval } from "../core/ports.ts";
+import type { Spending } from "./budget.ts";
+
+interface Asker {
+  readonly emit: Emit;
+  readonly ask: AskApproval;
+}
+
+interface Question {
+  /** One line: why it is asked. */
+  readonly text: string;
+  /** What the screen says of the answers. */
+  readonly yes: string;
+  readonly no: string;
+}
+
+/** Only a person's yes counts: no rule answers, and a client that cannot ask says no. */
+async function mayGoOn(
+  { text, yes, no }: Question,
+  { emit, ask }: Asker,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const call = {
+    id: `cap-${crypto.randomUUID()}`,
+    tool: GO_ON,
+    title: "go on",
+    kind: "other",
+    paths: [],
+  } as const;
+  emit({ type: "tool_start", call });
+  const answer = await ask({ call, reason: text, force: true, touches: [] }, signal);
+  const allowed = answer.answer === "allow_once" || answer.answer === "allow_session";
+  const status = allowed ? "completed" : "failed";
+  emit({ type: "tool_done", id: call.id, status, summary: allowed ? yes : no, output: text });
+  return allowed;
+}
+
+/** The name under which the question stands among the tool calls. */
+export const GO_ON = "cap";
+
+/** Over a cap the user is asked before anything more is sent. */
+export async function maySpend(asker: Asker, spending: Spending, signal: AbortSignal): Promise<boolean> {
+  for (let cap = spending.reached(); cap !== undefined; cap = spending.reached()) {
+    const question = { text: cap.text, yes: "for as much again", no: "stopped at the cap" };
+    if (!await mayGoOn(question, asker, signal)) return false;
+    spending.raise(cap.counter);
+  }
+  return true;
+}
+
+/** @param done steps that the turn has made @param more steps that it may make then */
+export function mayStepOn(asker: Asker, done: number, more: number, signal: AbortSignal): Promise<boolean> {
+  const steps = (count: number) => `${count} ${count === 1 ? "step" : "steps"}`;
+  const text = `${steps(done)} done. Go on for ${more} more?`;
+  return mayGoOn(
+    { text, yes: `for ${steps(more)} more`, no: "stopped at the limit of steps" },
+    asker,
+    signal,
+  );
+}

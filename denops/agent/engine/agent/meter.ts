@@ -1,0 +1,111 @@
+/** Counts what each request to the model uses up: for the caps, for the log, and last for the screen. */
+import type { Price } from "../../protocol/config.ts";
+import type { Emit } from "../core/events.ts";
+import type { ToolCall, Usage } from "../core/messages.ts";
+import type { Purpose, RequestUsage, UsageLog } from "../core/ports.ts";
+import { parseArguments } from "../llm/arguments.ts";
+import type { Tool } from "../tools/define.ts";
+import { costOf, type Spending } from "./budget.ts";
+
+/** One request, as it went. Milliseconds. */
+export interface Measured {
+  /** Undefined if the provider has said nothing of it. */
+  readonly usage: Usage | undefined;
+  readonly calls: readonly ToolCall[];
+  readonly firstToken: number | undefined;
+  readonly duration: number;
+}
+
+/** Milliseconds of a request, without the tries before it. */
+export class Clock {
+  #began = performance.now();
+  #first: number | undefined;
+
+  restart(waitMs: number): void {
+    this.#began = performance.now() + waitMs;
+    this.#first = undefined;
+  }
+
+  heard(): void {
+    this.#first ??= performance.now() - this.#began;
+  }
+
+  read(): { readonly firstToken: number | undefined; readonly duration: number } {
+    return { firstToken: this.#first, duration: Math.max(0, performance.now() - this.#began) };
+  }
+}
+
+export interface MeterPorts {
+  readonly session: string;
+  /** Number of the turn that runs, or ran last. */
+  turn(): number;
+  readonly provider: string;
+  readonly model: { readonly name: string; readonly contextWindow: number };
+  readonly price: Price | undefined;
+  readonly spending: Spending;
+  readonly log: UsageLog;
+  readonly emit: Emit;
+}
+
+/** Under this name stand calls of tools that there are not: models make up any. */
+const UNKNOWN_TOOL = "(unknown)";
+
+export class Meter {
+  readonly #ports: MeterPorts;
+
+  constructor(ports: MeterPorts) {
+    this.#ports = ports;
+  }
+
+  get spending(): Spending {
+    return this.#ports.spending;
+  }
+
+  /**
+   * Writes the request down, then tells it.
+   * @param tools those that were offered
+   * @param turn the one that it was made for, if it may have ended meanwhile
+   */
+  count(measured: Measured, purpose: Purpose, tools: readonly Tool[], turn = this.#ports.turn()): void {
+    const { session, provider, model, price, spending, log, emit } = this.#ports;
+    const { usage, firstToken, duration } = measured;
+    const cost = usage === undefined ? undefined : costOf(usage, price);
+    if (usage !== undefined) spending.add(usage, cost, new Date().toISOString().slice(0, 10));
+    const request: RequestUsage = {
+      purpose,
+      provider,
+      model: model.name,
+      ...(usage === undefined ? {} : { usage }),
+      ...(cost === undefined ? {} : { cost }),
+      ...(firstToken === undefined ? {} : { firstToken: Math.round(firstToken) }),
+      duration: Math.round(duration),
+      ...callsOf(measured.calls, tools),
+    };
+    log.record(session, turn, request);
+    if (usage === undefined) return;
+    const { amount } = spending.session;
+    emit({
+      type: "usage",
+      usage,
+      window: model.contextWindow,
+      ...(cost === undefined ? {} : { cost }),
+      ...(cost === undefined && amount === 0 ? {} : { sessionCost: amount }),
+      ...(purpose === "title" ? { purpose } : {}),
+    });
+  }
+}
+
+function callsOf(
+  calls: readonly ToolCall[],
+  tools: readonly Tool[],
+): Pick<RequestUsage, "tools" | "invalidCalls"> {
+  const counts: Record<string, number> = {};
+  let invalidCalls = 0;
+  for (const call of calls) {
+    const known = tools.some(({ name }) => name === call.name);
+    const name = known ? call.name : UNKNOWN_TOOL;
+    counts[name] = (counts[name] ?? 0) + 1;
+    if (!known || !parseArguments(call.arguments).ok) invalidCalls += 1;
+  }
+  return { tools: counts, invalidCalls };
+}

@@ -1,0 +1,57 @@
+/** Which of a project's files are looked at: those that git would show, whether it is a repository or not. */
+import ignore, { type Ignore } from "ignore";
+import { join } from "node:path";
+
+/** Never looked at: not the project's own files. */
+const NEVER: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
+
+/** Larger ones are nobody's rules. */
+const LARGEST_RULES = 1_000_000;
+
+/** The rules as they stand at one moment; each folder's are read when they are first asked for. */
+export class Ignored {
+  readonly #root: string;
+  readonly #rules = new Map<string, Ignore | undefined>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /**
+   * @param folder relative to the root with "/", "" for the root; not ignored itself
+   */
+  has(folder: string, name: string, isFolder: boolean): boolean {
+    if (NEVER.has(name.toLowerCase())) return true;
+    const path = folder === "" ? name : `${folder}/${name}`;
+    let ignored = false;
+    for (let at = "";; at = path.slice(0, path.indexOf("/", at.length + 1))) {
+      const rules = this.#rulesOf(at);
+      if (rules !== undefined) {
+        const below = (at === "" ? path : path.slice(at.length + 1)) + (isFolder ? "/" : "");
+        const found = rules.test(below);
+        if (found.ignored) ignored = true;
+        else if (found.unignored) ignored = false;
+      }
+      if (at === folder) return ignored;
+    }
+  }
+
+  #rulesOf(folder: string): Ignore | undefined {
+    if (this.#rules.has(folder)) return this.#rules.get(folder);
+    const files = folder === "" ? [".git/info/exclude", ".gitignore"] : [".gitignore"];
+    const texts = files.map((file) => readText(join(this.#root, folder, file))).filter((text) => text !== "");
+    // "a\b" is what ignore takes for a path of Windows.
+    const rules = texts.length === 0 ? undefined : ignore().add(texts.join("\n"));
+    this.#rules.set(folder, rules);
+    return rules;
+  }
+}
+
+function readText(path: string): string {
+  try {
+    const info = Deno.statSync(path);
+    return info.isFile && info.size <= LARGEST_RULES ? Deno.readTextFileSync(path) : "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,55 @@
+/** The few ways in which a path becomes what it was. What is there was looked at just before. */
+import { dirname, join } from "node:path";
+import type { Contents, Snapshot } from "../core/checkpoints.ts";
+import type { WriteJournal } from "../core/ports.ts";
+import { writeAtomic } from "../core/write_atomic.ts";
+
+interface Step {
+  readonly now: Snapshot;
+  readonly image: Snapshot;
+}
+
+interface Means {
+  readonly store: { readonly contents: Contents };
+  readonly journal: WriteJournal;
+  /** Deno lets no process make a symbolic link that may not write everywhere: the client makes it. */
+  makeLink(path: string, target: string): Promise<void>;
+}
+
+/** A folder goes only if it is empty. */
+export async function removeIt(path: string): Promise<void> {
+  await Deno.remove(path);
+}
+
+export async function putBack(
+  path: string,
+  { image }: Step,
+  { store, journal, makeLink }: Means,
+): Promise<void> {
+  switch (image.type) {
+    case "file":
+      return await writeAtomic(path, store.contents.parts(image.blob), image.mode, journal);
+    case "link":
+      return await putLink(path, image.target, makeLink);
+    case "folder":
+      await Deno.mkdir(path, { recursive: true });
+      if (image.mode !== undefined) await Deno.chmod(path, image.mode);
+      return;
+    case "absent":
+    case "other":
+      throw new Error(`cannot be made ${image.type}`);
+  }
+}
+
+/** Made beside and renamed, so that at no time nothing is there. */
+async function putLink(path: string, target: string, makeLink: Means["makeLink"]): Promise<void> {
+  await Deno.mkdir(dirname(path), { recursive: true });
+  const temporary = join(dirname(path), `.${crypto.randomUUID().slice(0, 8)}.tmp`);
+  try {
+    await makeLink(temporary, target);
+    await Deno.rename(temporary, path);
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
+    throw error;
+  }
+}

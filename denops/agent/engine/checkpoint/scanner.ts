@@ -1,0 +1,231 @@
+/**
+ * Looks at the whole project before and after a command, so that what the command did can be taken back. Files whose
+ * size, times and number are as they were are not read again; only the first command of a project pays for all.
+ */
+import { dirname, join, sep } from "node:path";
+import {
+  ABSENT,
+  type CheckpointStore,
+  type FileRecord,
+  sameSnapshot,
+  type ScannedFile,
+  type Snapshot,
+} from "../core/checkpoints.ts";
+import { Ignored } from "./ignored.ts";
+import { modeOf, snapshotOf } from "./snapshot.ts";
+
+/** Larger projects are not looked at: what commands do there cannot be taken back. */
+export const SCAN_LIMITS = { files: 20_000, bytes: 300_000_000 } as const;
+
+/** Contents of larger files are not kept around commands; their changes are seen. */
+export const LARGEST_SCANNED = 10_000_000;
+
+/** As git's rule for racily clean entries: a file this young may change again without a trace in its times. */
+const UNSETTLED_MS = 2_000;
+
+/** Others get their turn after so long. */
+const SLICE_MS = 15;
+
+export type Index = ReadonlyMap<string, Snapshot>;
+
+export interface Scan {
+  readonly index: Index;
+  /** The file system's own numbers of files. */
+  readonly numbers: ReadonlyMap<string, number>;
+  /** The rules that held, for the scan that this one is compared with. */
+  readonly ignored: ReadonlyMap<string, Ignored>;
+}
+
+export interface ScannerOptions {
+  /** Real paths. */
+  readonly roots: readonly string[];
+  readonly store: CheckpointStore;
+  readonly limits?: { readonly files: number; readonly bytes: number } | undefined;
+}
+
+interface Found {
+  readonly path: string;
+  readonly info: Deno.FileInfo;
+}
+
+export class Scanner {
+  readonly #options: ScannerOptions;
+  #known: Map<string, ScannedFile> | undefined;
+
+  constructor(options: ScannerOptions) {
+    this.#options = options;
+  }
+
+  /** What the last scan has seen, of whichever process. */
+  last(): Scan {
+    const known = [...this.#load().values()];
+    return {
+      index: new Map(known.map(({ path, image }) => [path, image])),
+      numbers: new Map(known.map(({ path, ino }) => [path, ino])),
+      ignored: new Map(),
+    };
+  }
+
+  /**
+   * @param before what its rules ignored stays ignored: a command that changes the rules creates nothing by that
+   * @returns undefined if there is too much
+   */
+  async scan(before?: Scan): Promise<Scan | undefined> {
+    const { store, roots } = this.#options;
+    const ignored = new Map(roots.map((root) => [root, new Ignored(root)]));
+    const started = Date.now();
+    const found = await this.#walk(ignored, before?.ignored);
+    if (found === undefined) return undefined;
+    // Under rules that have changed meanwhile a file may be out of sight that is still there.
+    for (const path of before?.index.keys() ?? []) {
+      if (found.has(path) || !hasRealFolder(path)) continue;
+      const info = statOf(path);
+      if (info !== undefined) found.set(path, { path, info });
+    }
+    const known = this.#load();
+    const changed: ScannedFile[] = [];
+    const index = new Map<string, Snapshot>();
+    const numbers = new Map<string, number>();
+    const pause = pauses();
+    for (const one of found.values()) {
+      await pause();
+      const scanned = await this.#look(one, known.get(one.path), started);
+      if (scanned === undefined) continue;
+      index.set(one.path, scanned.image);
+      if (scanned.ino !== 0) numbers.set(one.path, scanned.ino);
+      if (scanned === known.get(one.path)) continue;
+      changed.push(scanned);
+      known.set(one.path, scanned);
+    }
+    const gone = [...known.keys()].filter((path) => !index.has(path));
+    for (const path of gone) known.delete(path);
+    store.setScanned(changed, gone.filter((path) => this.#isOurs(path)));
+    return { index, numbers, ignored };
+  }
+
+  #load(): Map<string, ScannedFile> {
+    return this.#known ??= new Map(
+      this.#options.store.scanned().filter(({ path }) => this.#isOurs(path)).map((file) => [file.path, file]),
+    );
+  }
+
+  /** Sessions with other folders share the table. */
+  #isOurs(path: string): boolean {
+    return this.#options.roots.some((root) => path.startsWith(root + sep));
+  }
+
+  async #walk(
+    ignored: ReadonlyMap<string, Ignored>,
+    before: ReadonlyMap<string, Ignored> | undefined,
+  ): Promise<Map<string, Found> | undefined> {
+    const { limits = SCAN_LIMITS } = this.#options;
+    const found = new Map<string, Found>();
+    const pause = pauses();
+    let bytes = 0;
+    for (const [root, rules] of ignored) {
+      const folders = [""];
+      for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+        await pause();
+        for (const { name, isDirectory } of entriesOf(join(root, folder))) {
+          if (rules.has(folder, name, isDirectory)) continue;
+          if (before?.get(root)?.has(folder, name, isDirectory)) continue;
+          const path = join(root, folder, name);
+          const info = statOf(path);
+          if (info === undefined) continue;
+          found.set(path, { path, info });
+          if (info.isFile && info.size <= LARGEST_SCANNED) bytes += info.size;
+          if (found.size > limits.files || bytes > limits.bytes) return undefined;
+          if (info.isDirectory) folders.push(folder === "" ? name : `${folder}/${name}`);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** @returns what is known if nothing has changed; undefined if it cannot be read, or is nothing to keep */
+  async #look(
+    { path, info }: Found,
+    known: ScannedFile | undefined,
+    started: number,
+  ): Promise<ScannedFile | undefined> {
+    const { contents } = this.#options.store;
+    const [mtime, ctime] = [info.mtime?.getTime() ?? 0, info.ctime?.getTime() ?? 0];
+    const stat = { size: info.size, mtime, ctime, ino: info.ino ?? 0 };
+    const mode = modeOf(info);
+    if (known?.image.type === "file" && info.isFile) {
+      const same = known.settled && known.image.mode === mode && known.size === stat.size &&
+        known.mtime === mtime && known.ctime === ctime && known.ino === stat.ino;
+      if (same && (stat.size > LARGEST_SCANNED || contents.has(known.image.blob))) return known;
+    }
+    try {
+      const image = await snapshotOf(path, info, contents, LARGEST_SCANNED);
+      if (image.type === "other") return undefined;
+      const settled = started - Math.max(mtime, ctime) > UNSETTLED_MS;
+      const scanned: ScannedFile = { path, image, ...stat, settled };
+      const unchanged = known !== undefined && sameSnapshot(known.image, image) &&
+        known.settled === settled &&
+        known.mtime === mtime && known.ctime === ctime && known.ino === stat.ino;
+      return unchanged ? known : scanned;
+    } catch {
+      // Not readable any more; what it holds is known if only its mode was taken away.
+      const same = known?.image.type === "file" && known.size === stat.size && known.mtime === mtime &&
+        known.ino === stat.ino;
+      return same ? { ...known, image: { ...known.image, mode }, ctime, settled: false } : undefined;
+    }
+  }
+}
+
+/** False below what has become a link. */
+function hasRealFolder(path: string): boolean {
+  try {
+    return Deno.realPathSync(dirname(path)) === dirname(path);
+  } catch {
+    return false;
+  }
+}
+
+function entriesOf(folder: string): readonly Deno.DirEntry[] {
+  try {
+    return [...Deno.readDirSync(folder)];
+  } catch {
+    return [];
+  }
+}
+
+function statOf(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lets others run now and then: the screen and the model's stream must not wait for thousands of files. */
+function pauses(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < SLICE_MS) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    since = performance.now();
+  };
+}
+
+/** What lies between two scans. A file that kept its number under another name was moved. */
+export function scanChanges(before: Scan, after: Scan): readonly FileRecord[] {
+  const records: FileRecord[] = [];
+  for (const path of new Set([...before.index.keys(), ...after.index.keys()])) {
+    const [was, is] = [before.index.get(path) ?? ABSENT, after.index.get(path) ?? ABSENT];
+    if (!sameSnapshot(was, is)) records.push({ path, before: was, after: is });
+  }
+  const gone = new Map(
+    records.filter(({ before, after }) => before.type === "file" && after.type === "absent")
+      .map(({ path }) => [before.numbers.get(path), path]),
+  );
+  return records.map((record) => {
+    const number = after.numbers.get(record.path);
+    const from = record.before.type === "absent" && record.after.type === "file" && number !== undefined
+      ? gone.get(number)
+      : undefined;
+    return from === undefined ? record : { ...record, renamedFrom: from };
+  });
+}

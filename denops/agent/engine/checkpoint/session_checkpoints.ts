@@ -1,0 +1,126 @@
+/** All that one session does with checkpoints. */
+import { relative } from "node:path";
+import type { TurnFile } from "../../protocol/requests.ts";
+import type { Contents, FileRecord } from "../core/checkpoints.ts";
+import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import { History, type TakenBack, type TurnChanges } from "./history.ts";
+import { netChanges } from "./net.ts";
+import { type LateChanges, Recorder, type RecorderOptions } from "./recorder.ts";
+import { type Planned, Restorer, type RestorerOptions } from "./restorer.ts";
+import { takeSnapshot } from "./snapshot.ts";
+import { TurnFiles } from "./turn_files.ts";
+
+export interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {}
+
+const MOST_NAMES = 20;
+
+export class SessionCheckpoints implements Checkpoints {
+  readonly #options: SessionCheckpointsOptions;
+  readonly #recorder: Recorder;
+  readonly #history: History;
+  readonly #files: TurnFiles;
+  #completed: Promise<void> | undefined;
+
+  constructor(options: SessionCheckpointsOptions) {
+    this.#options = options;
+    this.#recorder = new Recorder(options);
+    this.#history = new History({ ...options, restorer: new Restorer(options) });
+    this.#files = new TurnFiles(options.store.contents);
+  }
+
+  async before(call: CallToKeep): Promise<PendingCheckpoint> {
+    await this.#ready();
+    return await this.#recorder.before(call);
+  }
+
+  /** To be called at a turn's end: what commands in the background have changed. */
+  late(): Promise<readonly LateChanges[]> {
+    return this.#recorder.late();
+  }
+
+  /** Turns that have changed files, oldest first. */
+  async turns(): Promise<readonly TurnChanges[]> {
+    await this.#ready();
+    return this.#history.turns();
+  }
+
+  /** What a turn has changed in all. */
+  async filesOf(turn: number): Promise<TurnFile[]> {
+    const found = (await this.turns()).find((one) => one.turn === turn);
+    return this.listed(found?.files ?? []);
+  }
+
+  /** What the session has changed in all, and what stands of it. */
+  async changed(): Promise<TurnFile[]> {
+    await this.#ready();
+    return this.listed(this.#history.changes());
+  }
+
+  get contents(): Contents {
+    return this.#options.store.contents;
+  }
+
+  listed(records: readonly FileRecord[]): TurnFile[] {
+    return this.#files.list(records);
+  }
+
+  async preview(turn: number, signal: AbortSignal): Promise<readonly Planned[]> {
+    await this.#ready();
+    return await this.#history.preview(turn, signal);
+  }
+
+  /** @throws {ToolError} one line for the user */
+  async takeBack(
+    action:
+      | { readonly kind: "undo"; readonly turn: number | undefined }
+      | { readonly kind: "redo" }
+      | { readonly kind: "restore"; readonly turn: number },
+    signal: AbortSignal,
+  ): Promise<TakenBack> {
+    await this.#ready();
+    switch (action.kind) {
+      case "undo":
+        return await this.#history.undo(action.turn, signal);
+      case "redo":
+        return await this.#history.redo(signal);
+      case "restore":
+        return await this.#history.restore(action.turn, signal);
+    }
+  }
+
+  /** For the model, with the user's next message: which files are no longer as it left them. Said once. */
+  takeNote(): string | undefined {
+    const { store, session, roots } = this.#options;
+    const untold = store.untold(session);
+    store.setTold(untold.map(({ id }) => id));
+    const files = this.listed(netChanges(untold.flatMap(({ files }) => files)));
+    if (files.length === 0) return undefined;
+    const names = files.slice(0, MOST_NAMES).map(({ path }) => relative(roots[0] ?? "", path));
+    const more = files.length > MOST_NAMES ? ` and ${files.length - MOST_NAMES} more` : "";
+    const again = untold.every(({ kind }) => kind === "redo") ? "done again" : "taken back";
+    return `[The user has ${again} changes that you made, in: ${names.join(", ")}${more}. ` +
+      "These files are not as you left them: read them again before you use or change them.]";
+  }
+
+  /** What a crash has cut off: the files as they are now are what it has left. */
+  #ready(): Promise<void> {
+    return this.#completed ??= this.#complete();
+  }
+
+  async #complete(): Promise<void> {
+    const { store, session } = this.#options;
+    for (const { id, kind, finished, files } of store.list(session)) {
+      if (finished) continue;
+      if (kind === "command") {
+        store.finish(id, await this.#recorder.sinceLastLook());
+        continue;
+      }
+      const records: FileRecord[] = [];
+      for (const { path, before } of files) {
+        records.push({ path, before, after: await takeSnapshot(path, store.contents) });
+      }
+      const changed = new Set(netChanges(records).map(({ path }) => path));
+      store.finish(id, records.filter(({ path }) => changed.has(path)));
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** Changed files as the screen lists them. */
+import type { TurnFile } from "../../protocol/requests.ts";
+import type { Contents, FileRecord, Snapshot } from "../core/checkpoints.ts";
+import { lineDiff } from "../core/line_diff.ts";
+import { textOf } from "./plan.ts";
+
+type Counts = Pick<TurnFile, "added" | "removed" | "opaque">;
+
+export class TurnFiles {
+  readonly #contents: Contents;
+  /** Contents never change, so neither does what lies between two of them. */
+  readonly #counts = new Map<string, Counts>();
+
+  constructor(contents: Contents) {
+    this.#contents = contents;
+  }
+
+  /** @param records net changes; folders are not listed, and a moved file once */
+  list(records: readonly FileRecord[]): TurnFile[] {
+    const sources = new Map(records.map((record) => [record.path, record]));
+    const moved = new Set(records.flatMap(({ renamedFrom }) => renamedFrom ?? []));
+    return records.flatMap((record): TurnFile[] => {
+      const { path, renamedFrom, after } = record;
+      const before = renamedFrom === undefined
+        ? record.before
+        : sources.get(renamedFrom)?.before ?? record.before;
+      const isFile = [before, after].some(({ type }) => type === "file" || type === "link");
+      if (moved.has(path) || !isFile) return [];
+      const kind = renamedFrom !== undefined
+        ? "renamed"
+        : before.type === "absent"
+        ? "created"
+        : after.type === "absent"
+        ? "deleted"
+        : "modified";
+      const from = renamedFrom === undefined ? {} : { from: renamedFrom };
+      return [{ path, ...from, kind, ...this.#count(before, after) }];
+    });
+  }
+
+  #count(before: Snapshot, after: Snapshot): Counts {
+    const key = [before, after].map((side) => side.type === "file" ? side.blob : side.type).join(" ");
+    const known = this.#counts.get(key);
+    if (known !== undefined) return known;
+    const [was, is] = [this.#text(before), this.#text(after)];
+    const counts: Counts = was === undefined || is === undefined
+      ? { added: 0, removed: 0, opaque: true }
+      : { ...countsOnly(was, is), opaque: false };
+    this.#counts.set(key, counts);
+    return counts;
+  }
+
+  /** "" where there is no file; undefined for what has no lines. */
+  #text(image: Snapshot): string | undefined {
+    if (image.type === "absent") return "";
+    return image.type === "file" ? textOf(image.blob, this.#contents)?.text : undefined;
+  }
+}
+
+function countsOnly(before: string, after: string): { added: number; removed: number } {
+  const { added, removed } = lineDiff("", before, after);
+  return { added, removed };
+}

@@ -1,0 +1,153 @@
+/** What requests have used up, in SQLite. Sums are SQLite's: a long history is not read row by row. */
+import { z } from "zod";
+import type { RequestUsage, UsageLog, UsageReport } from "../core/ports.ts";
+import { Blobs } from "./blobs.ts";
+import type { Database } from "./database.ts";
+import { decodePayload } from "./payload.ts";
+import { saving } from "./sqlite.ts";
+
+type Row = UsageReport["turns"][number];
+
+/** Rows of each list. */
+const MOST_TURNS = 20;
+const MOST_SESSIONS = 10;
+const MOST_DAYS = 14;
+const MOST_MODELS = 10;
+
+/** Characters of a name. */
+const LONGEST_NAME = 200;
+
+const Begun = z.object({ text: z.string() });
+const Tools = z.record(z.string(), z.int());
+
+export class SqliteUsage implements UsageLog {
+  readonly #database: Database;
+  readonly #blobs: Blobs;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#blobs = new Blobs(database);
+  }
+
+  record(session: string, turn: number, request: RequestUsage): void {
+    const { usage } = request;
+    saving(() =>
+      this.#database.run(
+        `INSERT INTO usage (session, turn, purpose, provider, model, reported, input, output, cached_read,
+       cached_write, cost, first_token_ms, all_ms, tools, invalid_calls, time)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        session,
+        turn,
+        request.purpose,
+        request.provider,
+        request.model,
+        usage === undefined ? 0 : 1,
+        usage?.input ?? 0,
+        usage?.output ?? 0,
+        usage?.cachedRead ?? 0,
+        usage?.cachedWrite ?? 0,
+        request.cost ?? null,
+        request.firstToken ?? null,
+        request.duration,
+        JSON.stringify(request.tools),
+        request.invalidCalls,
+        Date.now(),
+      )
+    );
+  }
+
+  cost(session: string): number | undefined {
+    return optional(
+      this.#database.get("SELECT sum(cost) AS cost FROM usage WHERE session = ?", session)?.cost,
+    );
+  }
+
+  report(session: string | undefined): UsageReport {
+    const asItIs = (key: string) => key;
+    const turns = session === undefined
+      ? []
+      : this.#grouped("turn", MOST_TURNS, (turn) => this.#turnName(session, Number(turn)), session);
+    return {
+      turns,
+      sessions: this.#grouped("session", MOST_SESSIONS, (id) => this.#sessionName(id)),
+      days: this.#grouped("date(time / 1000, 'unixepoch')", MOST_DAYS, asItIs),
+      models: this.#grouped("provider || '/' || model", MOST_MODELS, asItIs),
+    };
+  }
+
+  /** @param key SQL by which requests belong together */
+  #grouped(key: string, most: number, name: (key: string) => string, session?: string): Row[] {
+    const rows = this.#database.all(
+      `WITH picked AS MATERIALIZED (
+         SELECT ${key} AS key, * FROM usage ${session === undefined ? "" : "WHERE session = ?"}
+       ),
+       places AS (
+         SELECT key, first_token_ms AS ms, count(*) OVER (PARTITION BY key) AS count,
+           row_number() OVER (PARTITION BY key ORDER BY first_token_ms) AS place
+         FROM picked WHERE first_token_ms IS NOT NULL
+       ),
+       medians AS (
+         SELECT key, avg(ms) AS first_token FROM places
+         WHERE place IN ((count + 1) / 2, (count + 2) / 2) GROUP BY key
+       ),
+       sums AS (
+         SELECT key, count(*) AS requests, sum(1 - reported) AS unreported, sum(input) AS input,
+           sum(output) AS output, sum(cached_read) AS cached_read, sum(cached_write) AS cached_write,
+           sum(cost) AS cost, sum(invalid_calls) AS invalid, max(id) AS newest
+         FROM picked GROUP BY key ORDER BY newest DESC LIMIT ${most}
+       ),
+       calls AS (
+         SELECT key, json_group_object(tool, count) AS tools FROM (
+           SELECT picked.key AS key, each.key AS tool, sum(each.value) AS count
+           FROM picked, json_each(picked.tools) AS each GROUP BY 1, 2
+         ) GROUP BY key
+       )
+       SELECT * FROM sums LEFT JOIN medians USING (key) LEFT JOIN calls USING (key) ORDER BY newest DESC`,
+      ...(session === undefined ? [] : [session]),
+    );
+    return rows.map((row) => rowOf(row, name(String(row.key))));
+  }
+
+  #turnName(session: string, turn: number): string {
+    const row = this.#database.get(
+      "SELECT payload FROM events WHERE session = ? AND turn = ? AND kind = 'turn_started'",
+      session,
+      turn,
+    );
+    if (row === undefined) return "";
+    const begun = Begun.safeParse(decodePayload(String(row.payload), this.#blobs));
+    return begun.success ? begun.data.text : "";
+  }
+
+  #sessionName(id: string): string {
+    const row = this.#database.get("SELECT title FROM sessions WHERE id = ?", id);
+    if (row === undefined) return "(deleted)";
+    return row.title === "" ? this.#turnName(id, 1) : String(row.title);
+  }
+}
+
+function rowOf(row: Readonly<Record<string, unknown>>, name: string): Row {
+  const cost = optional(row.cost);
+  const firstToken = optional(row.first_token);
+  return {
+    name: oneLine(name),
+    requests: Number(row.requests),
+    unreported: Number(row.unreported),
+    input: Number(row.input),
+    output: Number(row.output),
+    cachedRead: Number(row.cached_read),
+    cachedWrite: Number(row.cached_write),
+    ...(cost === undefined ? {} : { cost }),
+    ...(firstToken === undefined ? {} : { firstToken }),
+    tools: typeof row.tools === "string" ? Tools.parse(JSON.parse(row.tools)) : {},
+    invalid: Number(row.invalid),
+  };
+}
+
+function optional(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function oneLine(text: string): string {
+  return (text.trim().split("\n")[0] ?? "").slice(0, LONGEST_NAME).toWellFormed();
+}

@@ -1,0 +1,176 @@
+/** The table of usage: what was recorded is what is shown. */
+import assert from "node:assert/strict";
+import { startEngine } from "../../../../tests/support/engine_session.ts";
+import { engineConfig } from "../../../../tests/support/engine_config.ts";
+import { serve } from "../../../../tests/support/model_client.ts";
+import { events } from "../../../../tests/support/wire_play.ts";
+import { WIRES } from "../../protocol/providers.ts";
+import type { RequestUsage, UsageReport } from "../core/ports.ts";
+import { Database } from "./database.ts";
+import { SqliteStore } from "./sqlite.ts";
+import { SqliteUsage } from "./usage.ts";
+
+const request: RequestUsage = {
+  purpose: "turn",
+  provider: "test",
+  model: "model-1",
+  usage: { input: 100, output: 10, cachedRead: 40, cachedWrite: 20 },
+  duration: 900,
+  tools: {},
+  invalidCalls: 0,
+};
+
+function opened(...sessions: readonly string[]) {
+  const database = Database.inMemory();
+  const store = new SqliteStore(database);
+  for (const id of sessions) store.createSession({ id, root: "/p", model: "model-1" });
+  return { database, store, usage: new SqliteUsage(database) };
+}
+
+Deno.test("sums by turn, session, day and model, the newest first", () => {
+  const { database, store, usage } = opened("a", "b");
+  using _ = database;
+  store.append("a", { events: [{ type: "turn_started", text: "First line\nsecond line" }] });
+  usage.record("a", 1, { ...request, cost: 0.25, firstToken: 300, tools: { read_file: 2, edit_file: 1 } });
+  usage.record("a", 1, { ...request, cost: 0.5, firstToken: 100, tools: { read_file: 1 }, invalidCalls: 1 });
+  usage.record("a", 1, { ...request, firstToken: 600 });
+  store.append("a", { events: [{ type: "turn_started", text: "x".repeat(5_000) }] });
+  usage.record("a", 2, { ...request, purpose: "summary", firstToken: 200 });
+  store.append("b", { events: [{ type: "turn_started", text: "Other" }] });
+  usage.record("b", 1, { ...request, model: "model-2", provider: "other" });
+
+  const { turns, sessions, days, models } = usage.report("a");
+  assert.deepEqual(turns, [
+    {
+      name: "x".repeat(200),
+      requests: 1,
+      unreported: 0,
+      input: 100,
+      output: 10,
+      cachedRead: 40,
+      cachedWrite: 20,
+      firstToken: 200,
+      tools: {},
+      invalid: 0,
+    },
+    {
+      name: "First line",
+      requests: 3,
+      unreported: 0,
+      input: 300,
+      output: 30,
+      cachedRead: 120,
+      cachedWrite: 60,
+      cost: 0.75,
+      firstToken: 300,
+      tools: { read_file: 3, edit_file: 1 },
+      invalid: 1,
+    },
+  ]);
+  const short = (rows: UsageReport["turns"]) =>
+    rows.map(({ name, requests, cost }) => [name, requests, cost]);
+  assert.deepEqual(short(sessions), [["Other", 1, undefined], ["First line", 4, 0.75]]);
+  assert.deepEqual(short(days), [[new Date().toISOString().slice(0, 10), 5, 0.75]]);
+  assert.deepEqual(short(models), [["other/model-2", 1, undefined], ["test/model-1", 4, 0.75]]);
+  assert.equal(sessions[1]?.firstToken, 250, "the median of 100, 200, 300 and 600");
+  assert.deepEqual([usage.cost("a"), usage.cost("b")], [0.75, undefined]);
+  assert.deepEqual(usage.report(undefined).turns, []);
+});
+
+Deno.test("days are told apart, and what a deleted session has cost stays", () => {
+  const { database, usage } = opened("a");
+  using _ = database;
+  usage.record("a", 1, { ...request, cost: 1 });
+  database.run("UPDATE usage SET time = ?", Date.parse("2026-01-31T23:59:59Z"));
+  usage.record("a", 1, { ...request, cost: 2 });
+  database.run("DELETE FROM sessions");
+  const { days, sessions } = usage.report(undefined);
+  assert.deepEqual(days.map(({ name, cost }) => [name, cost]), [
+    [new Date().toISOString().slice(0, 10), 2],
+    ["2026-01-31", 1],
+  ]);
+  assert.deepEqual(sessions.map(({ name, cost }) => [name, cost]), [["(deleted)", 3]]);
+});
+
+const read = 'call read_file {"path": "a.txt"}';
+
+for (const wire of WIRES) {
+  Deno.test(`${wire}: every request is written down before it is told, with its calls and its time`, async () => {
+    const costs: (number | undefined)[] = [];
+    await using engine = await startEngine({
+      wire,
+      files: { "a.txt": "alpha\n" },
+      config: { title: false, price: { input: 1, output: 10, cached_read: 0.5 } },
+      script: [
+        `slow 30\n${read}\ncall fly_to_moon {"by": "rocket"}\nrawcall edit_file {"path": broken\nusage 1000 100 400`,
+        "say Done.\nusage 2000 50",
+      ].join("\n---\n"),
+      publish: (event) => void (event.type === "usage" && costs.push(engine.usage.cost("s1"))),
+    });
+    await engine.prompt("Go");
+    const told = engine.events.flatMap((event) => event.type === "usage" ? [event] : []);
+    const cached = wire === "ollama" ? 0 : 400;
+    const first = (1000 - cached + cached / 2 + 1000) / 1e6;
+    assert.deepEqual(told.map(({ cost }) => cost), [first, 0.0025]);
+    assert.deepEqual(told.map(({ sessionCost }) => sessionCost), [first, first + 0.0025]);
+    assert.deepEqual(costs, [first, first + 0.0025]);
+    const [turn] = engine.usage.report("s1").turns;
+    assert.deepEqual(turn?.tools, { read_file: 1, edit_file: 1, "(unknown)": 1 });
+    // Ollama's calls have arguments that are parsed already, or none.
+    assert.equal(turn?.invalid, wire === "ollama" ? turn?.invalid : 2);
+    assert.deepEqual([turn?.requests, turn?.input, turn?.output, turn?.cachedRead], [2, 3000, 150, cached]);
+    assert.ok((turn?.firstToken ?? -1) >= 0);
+  });
+}
+
+Deno.test("a provider that tells no tokens: the request counts, its tokens are not made up", async () => {
+  await using server = serve(async (http) => {
+    await http.begin(200, { connection: "close" });
+    await http.write(events({ choices: [{ delta: { content: "Done" }, finish_reason: "stop" }] }, "[DONE]"));
+    await http.end();
+  });
+  const { provider } = engineConfig(server.url);
+  await using engine = await startEngine({
+    script: "",
+    config: { title: false, provider, price: { input: 1, output: 1 } },
+  });
+  await engine.prompt("Go");
+  const [row] = engine.usage.report("s1").models;
+  assert.deepEqual([row?.requests, row?.unreported, row?.input, row?.cost], [1, 1, 0, undefined]);
+});
+
+Deno.test("a request that was stopped or failed counts where the provider said what it took", async () => {
+  await using engine = await startEngine({
+    wire: "anthropic_messages",
+    config: { title: false },
+    script:
+      "usage 500 7\nsay Half\nerror Sorry\n---\nusage 600 7\nslow 1\nflood 3\nwait never\n---\nstatus 401",
+    publish: (event) =>
+      void (event.type === "token" && event.text.includes("word3") && engine.session.cancel()),
+  });
+  await engine.prompt("One");
+  await engine.prompt("Two");
+  await engine.prompt("Three");
+  const { turns } = engine.usage.report("s1");
+  assert.deepEqual(turns.map(({ name, requests, input }) => [name, requests, input]), [
+    ["Two", 1, 600],
+    ["One", 1, 500],
+  ]);
+});
+
+Deno.test("the request for a title counts, for the turn that it is about, and not as one of the conversation", async () => {
+  await using engine = await startEngine({
+    config: { title: true, price: { input: 1, output: 0 } },
+    script: "say Done.\nusage 1000 10\n---\nsay More.\nusage 2000 10",
+  });
+  await engine.prompt("Go");
+  await engine.prompt("On");
+  await engine.session.close();
+  const [second, first] = engine.usage.report("s1").turns;
+  assert.deepEqual([first?.requests, second?.requests], [2, 1]);
+  const told = engine.events.flatMap((event) => event.type === "usage" ? [event] : []);
+  assert.equal(told.filter(({ purpose }) => purpose === "title").length, 1);
+  const sum = told.reduce((all, { cost }) => all + (cost ?? 0), 0);
+  assert.ok(Math.abs((engine.usage.cost("s1") ?? 0) - sum) < 1e-12);
+  assert.ok(Math.abs((told.at(-1)?.sessionCost ?? 0) - sum) < 1e-12);
+});

@@ -1,0 +1,88 @@
+-- What a restore would do to the files: a diff in a tab of its own, to be agreed to or closed.
+local M = {}
+
+local diff = vim.text and vim.text.diff or vim.diff
+local NAME = "agent://preview"
+
+local NOTHING = {
+  conflict = "stays as it is: you have changed the same lines",
+  skipped = "stays as it is",
+}
+
+---@param root? string
+---@param path string
+---@return string
+local function short(root, path)
+  local prefix = (root or "") .. "/"
+  return vim.startswith(path, prefix) and path:sub(#prefix + 1) or path
+end
+
+---@param file table see PreviewFile in protocol/requests.ts
+---@param root? string
+---@return string[]
+local function file_lines(file, root)
+  local name = short(root, file.path)
+  local reason = NOTHING[file.outcome]
+  if reason then
+    local detail = file.text and not file.text:find("\n") and (": " .. file.text) or ""
+    return { ("# %s %s%s"):format(name, reason, file.outcome == "skipped" and detail or "") }
+  end
+  local lines = {
+    "--- " .. (file.kind == "created" and "/dev/null" or short(root, file.from or file.path)),
+    "+++ " .. (file.kind == "deleted" and "/dev/null" or name),
+  }
+  if file.opaque then
+    table.insert(lines, "# not text: it becomes what it was")
+    return lines
+  end
+  local text = diff(file.now or "", file["then"] or "", { result_type = "unified", ctxlen = 3 }) --[[@as string]]
+  if text ~= "" then
+    vim.list_extend(lines, vim.split(text:gsub("\n$", ""), "\n"))
+  end
+  return lines
+end
+
+--- Names may hold anything.
+---@param line string
+---@return string
+local function one_line(line)
+  return (line:gsub("[\n\r]", " "))
+end
+
+---@param turn integer
+---@param files table[]
+---@param root? string
+---@param restore fun()
+function M.show(turn, files, root, restore)
+  if #files == 0 then
+    return vim.notify(("agent: all files are as they were before turn %d"):format(turn))
+  end
+  local lines = { ("# Back before turn %d. <CR> does it, q closes."):format(turn) }
+  for _, file in ipairs(files) do
+    vim.list_extend(lines, { "" })
+    vim.list_extend(lines, vim.tbl_map(one_line, file_lines(file, root)))
+  end
+  local old = vim.fn.bufnr("^" .. NAME .. "$")
+  if old ~= -1 then
+    vim.api.nvim_buf_delete(old, { force = true })
+  end
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_name(buffer, NAME)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.bo[buffer].bufhidden = "wipe"
+  vim.bo[buffer].modeline = false
+  vim.bo[buffer].modifiable = false
+  vim.cmd("tab split")
+  vim.api.nvim_win_set_buf(0, buffer)
+  vim.bo[buffer].filetype = "diff"
+  local function close()
+    vim.api.nvim_buf_delete(buffer, { force = true })
+  end
+  vim.keymap.set("n", "q", close, { buffer = buffer, desc = "Agent: close the preview" })
+  vim.keymap.set("n", "<CR>", function()
+    close()
+    restore()
+  end, { buffer = buffer, desc = "Agent: restore these files" })
+end
+
+return M

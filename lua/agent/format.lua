@@ -1,0 +1,35 @@
+-- Pure: numbers as people read them.
+local M = {}
+
+--- 980, 12.3k, 128k, 1.2M
+---@param count number
+---@return string
+function M.count(count)
+  if count < 1000 then
+    return ("%d"):format(count)
+  end
+  local text = count < 99950 and ("%.1fk"):format(count / 1000)
+    or count < 999500 and ("%.0fk"):format(count / 1000)
+    or ("%.1fM"):format(count / 1e6)
+  return (text:gsub("%.0(%a)$", "%1"))
+end
+
+--- $0.0042, $0.012, $0.31, $12.50, $140
+---@param dollars number
+---@return string
+function M.money(dollars)
+  local digits = (dollars == 0 or dollars >= 100) and 0 or dollars < 0.01 and 4 or dollars < 0.1 and 3 or 2
+  return ("$%." .. digits .. "f"):format(dollars)
+end
+
+--- 480 ms, 1.2 s, 95 s
+---@param milliseconds number
+---@return string
+function M.milliseconds(milliseconds)
+  if milliseconds < 1000 then
+    return ("%d ms"):format(milliseconds)
+  end
+  return (milliseconds < 9950 and "%.1f s" or "%.0f s"):format(milliseconds / 1000)
+end
+
+return M

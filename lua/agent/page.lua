@@ -1,0 +1,19 @@
+-- Text to read, in a tab of its own; q closes it.
+local M = {}
+
+---@param lines string[]
+---@param what string what q closes, for the key's description
+---@return integer buffer
+function M.open(lines, what)
+  local buffer = vim.api.nvim_create_buf(false, true)
+  vim.cmd("tab split")
+  vim.api.nvim_win_set_buf(0, buffer)
+  vim.bo[buffer].bufhidden = "wipe"
+  vim.bo[buffer].modeline = false
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.bo[buffer].modifiable = false
+  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, desc = "Agent: close " .. what })
+  return buffer
+end
+
+return M

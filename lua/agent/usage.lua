@@ -1,0 +1,199 @@
+-- What requests to models have used up, as tables in a tab.
+local format = require("agent.format")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("agent.usage")
+
+--- Columns beside the name: header, width, text of a row.
+---@type { [1]: string, [2]: integer, [3]: fun(row: table): string }[]
+local COLUMNS = {
+  {
+    "asked",
+    6,
+    function(row)
+      return row.requests .. (row.unreported > 0 and "*" or "")
+    end,
+  },
+  {
+    "in",
+    7,
+    function(row)
+      return format.count(row.input)
+    end,
+  },
+  {
+    "out",
+    7,
+    function(row)
+      return format.count(row.output)
+    end,
+  },
+  {
+    "read",
+    7,
+    function(row)
+      return format.count(row.cachedRead)
+    end,
+  },
+  {
+    "write",
+    7,
+    function(row)
+      return format.count(row.cachedWrite)
+    end,
+  },
+  {
+    "hit",
+    5,
+    function(row)
+      return row.input > 0 and ("%.0f%%"):format(100 * row.cachedRead / row.input) or ""
+    end,
+  },
+  {
+    "first",
+    8,
+    function(row)
+      return row.firstToken and format.milliseconds(row.firstToken) or ""
+    end,
+  },
+  {
+    "cost",
+    8,
+    function(row)
+      return row.cost and format.money(row.cost) or ""
+    end,
+  },
+}
+
+local TABLES = {
+  { "turns", "This conversation" },
+  { "sessions", "All conversations" },
+  { "days", "Days (UTC)" },
+  { "models", "Models" },
+}
+
+local LEGEND = {
+  "asked: requests to the model. in, out: tokens sent and answered. read, write:",
+  "of those sent, from and into the provider's cache; hit: the share that was read",
+  "from it. first: time to the first token, the median.",
+}
+
+local MOST_TOOLS = 5
+
+---@param text string
+---@param width integer
+---@return string
+local function pad_left(text, width)
+  return (" "):rep(width - vim.api.nvim_strwidth(text)) .. text
+end
+
+--- The text in exactly `width` columns; what is cut off is at the end, or at the beginning.
+---@param text string
+---@param width integer
+---@param keep_end? boolean
+---@return string
+local function fit(text, width, keep_end)
+  text = text:gsub("%c", " ")
+  if vim.api.nvim_strwidth(text) > width then
+    local count = vim.fn.strchars(text)
+    repeat
+      count = count - 1
+      local part = vim.fn.strcharpart(text, keep_end and vim.fn.strchars(text) - count or 0, count)
+      part = keep_end and "…" .. part or part .. "…"
+      if vim.api.nvim_strwidth(part) <= width then
+        text = part
+        break
+      end
+    until count == 0
+  end
+  return text .. (" "):rep(width - vim.api.nvim_strwidth(text))
+end
+
+--- The tools that were called most; nil if none was.
+---@param row table
+---@return string?
+local function tools(row)
+  local names = vim.tbl_keys(row.tools)
+  table.sort(names, function(a, b)
+    if row.tools[a] ~= row.tools[b] then
+      return row.tools[a] > row.tools[b]
+    end
+    return a < b
+  end)
+  local parts = {}
+  for index = 1, math.min(MOST_TOOLS, #names) do
+    table.insert(parts, ("%s %d"):format(names[index], row.tools[names[index]]))
+  end
+  if #names > MOST_TOOLS then
+    table.insert(parts, ("%d more"):format(#names - MOST_TOOLS))
+  end
+  if row.invalid > 0 then
+    table.insert(parts, ("%d invalid"):format(row.invalid))
+  end
+  return parts[1] and table.concat(parts, ", ")
+end
+
+--- The lines of the page, and the highlight group of some.
+---@param usage table the answer to the request `usage`
+---@param width integer columns of the screen
+---@return string[] lines, table<integer, string> groups by line, from 1
+function M.lines(usage, width)
+  local room = width - 1
+  for _, column in ipairs(COLUMNS) do
+    room = room - column[2]
+  end
+  room = math.min(room, 60)
+  local lines, groups = {}, {}
+  local function add(text, group)
+    table.insert(lines, (text:gsub("%s+$", "")))
+    groups[#lines] = group
+  end
+  local unreported = 0
+  for _, name_and_title in ipairs(TABLES) do
+    local name, title = unpack(name_and_title)
+    local header = fit(title, room)
+    for _, column in ipairs(COLUMNS) do
+      header = header .. pad_left(column[1], column[2])
+    end
+    add(header, "AgentTitle")
+    for _, row in ipairs(usage[name]) do
+      unreported = unreported + row.unreported
+      local line = "  " .. fit(row.name, room - 2, name == "models")
+      for _, column in ipairs(COLUMNS) do
+        line = line .. pad_left(column[3](row), column[2])
+      end
+      add(line)
+      local called = tools(row)
+      if called then
+        add("    " .. fit(called, width - 5), "AgentHint")
+      end
+    end
+    if #usage[name] == 0 then
+      add("  none yet", "AgentHint")
+    end
+    add("")
+  end
+  for _, line in ipairs(LEGEND) do
+    add(line, "AgentHint")
+  end
+  if unreported > 0 then
+    add("*: with requests whose tokens the provider did not tell; they are not in the sums.", "AgentHint")
+  end
+  add(("cost: prices as of %s, US dollars; the option prices overrides them."):format(usage.pricesOf), "AgentHint")
+  return lines, groups
+end
+
+--- Shows the answer to the request `usage` in a tab.
+---@param usage table
+function M.show(usage)
+  require("agent.highlights").define()
+  local lines, groups = M.lines(usage, vim.o.columns)
+  local buffer = require("agent.page").open(lines, "the usage")
+  vim.wo.wrap = false
+  for line, group in pairs(groups) do
+    vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
+  end
+end
+
+return M
