@@ -30,6 +30,10 @@ for plug, action in pairs({
   AgentReject = "reject",
   AgentApproval = "approval",
   AgentWhy = "why",
+  AgentUndo = "undo",
+  AgentRedo = "redo",
+  AgentRestore = "restore",
+  AgentChanges = "changes",
 }) do
   vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
     require("agent")[action]()

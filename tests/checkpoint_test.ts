@@ -123,7 +123,8 @@ Deno.test("commands: buffers follow, and what they did is undone, links too", as
   await turn(agent, call("run_terminal_command", { command }));
   assert.equal((await lines(agent, "a.txt"))[1], "TWO");
   assert.equal(await nvim.lua("return vim.bo.modified"), false);
-  assert.ok((await transcript(nvim)).includes("  D gone.txt  −1"));
+  const shown = await transcript(nvim);
+  assert.ok(shown.includes("  D gone.txt  −1"), shown.join("\n"));
   // A link's path is no file of the project's to be named on the screen.
   await say(agent, "undo", "Undid turn 1: 4 files restored, 1 skipped");
   assert.equal((await lines(agent, "a.txt"))[1], "two");

@@ -210,22 +210,25 @@ function pauses(): () => Promise<void> {
   };
 }
 
-/** What lies between two scans. A file that kept its number under another name was moved. */
+/** What lies between two scans. A file that kept its number and its content under another name was moved. */
 export function scanChanges(before: Scan, after: Scan): readonly FileRecord[] {
   const records: FileRecord[] = [];
   for (const path of new Set([...before.index.keys(), ...after.index.keys()])) {
     const [was, is] = [before.index.get(path) ?? ABSENT, after.index.get(path) ?? ABSENT];
     if (!sameSnapshot(was, is)) records.push({ path, before: was, after: is });
   }
+  // A new file may get the number of one that was deleted.
+  const key = (scan: Scan, path: string, image: Snapshot) =>
+    image.type === "file" && scan.numbers.has(path) ? `${scan.numbers.get(path)} ${image.blob}` : undefined;
   const gone = new Map(
-    records.filter(({ before, after }) => before.type === "file" && after.type === "absent")
-      .map(({ path }) => [before.numbers.get(path), path]),
+    records.filter(({ after }) => after.type === "absent").map((record) => [
+      key(before, record.path, record.before),
+      record.path,
+    ]),
   );
   return records.map((record) => {
-    const number = after.numbers.get(record.path);
-    const from = record.before.type === "absent" && record.after.type === "file" && number !== undefined
-      ? gone.get(number)
-      : undefined;
+    const found = record.before.type === "absent" ? key(after, record.path, record.after) : undefined;
+    const from = found === undefined ? undefined : gone.get(found);
     return from === undefined ? record : { ...record, renamedFrom: from };
   });
 }
