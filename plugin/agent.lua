@@ -29,6 +29,7 @@ for plug, action in pairs({
   AgentApprove = "approve",
   AgentReject = "reject",
   AgentApproval = "approval",
+  AgentReview = "review",
   AgentWhy = "why",
   AgentUndo = "undo",
   AgentRedo = "redo",
@@ -46,7 +47,6 @@ for plug, action in pairs({
 end
 
 for plug, what in pairs({
-  AgentReview = "",
   AgentReviewNext = "next",
   AgentReviewPrevious = "previous",
   AgentReviewKeep = "keep",
@@ -59,5 +59,5 @@ for plug, what in pairs({
 }) do
   vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
     require("agent").review(what)
-  end, { desc = vim.trim("Agent: review " .. what) })
+  end, { desc = "Agent: review " .. what })
 end

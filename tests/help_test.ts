@@ -79,6 +79,7 @@ Deno.test("help: every sub-command, <Plug> map and function", async () => {
     readonly doc: string;
     readonly args?: string;
     readonly plug?: string;
+    readonly plugs?: Readonly<Record<string, string>>;
   }
   const actions = await child.lua<readonly Action[]>(`return require("agent.actions")`);
   same(
@@ -106,6 +107,15 @@ Deno.test("help: every sub-command, <Plug> map and function", async () => {
     maps,
     actions.flatMap(({ name, plug }) => plug === undefined ? [] : [[`<Plug>(${plug})`, name] as const]),
   );
+  const further = help.table("agent-review-plug").map(({ cells: [map, command = ""] }) =>
+    [String(map), command.replace(/^`:Agent (.*)`$/, "$1")] as const
+  );
+  same(
+    further,
+    actions.flatMap(({ name, plugs = {} }) =>
+      Object.entries(plugs).map(([plug, what]) => [`<Plug>(${plug})`, `${name} ${what}`] as const)
+    ),
+  );
   for (const mode of ["n", "x"]) {
     const real = await child.lua<readonly [string, string][]>(
       `return vim.iter(vim.api.nvim_get_keymap(...))
@@ -113,7 +123,7 @@ Deno.test("help: every sub-command, <Plug> map and function", async () => {
         :map(function(map) return { map.lhs, (map.desc:gsub("^Agent: ", "")) } end):totable()`,
       mode,
     );
-    same(maps, real);
+    same(mode === "n" ? [...maps, ...further] : maps, real);
   }
 
   const functions = await child.lua<readonly string[]>(`return vim.tbl_keys(require("agent"))`);
@@ -150,6 +160,21 @@ Deno.test("help: every highlight group and what it links to", async () => {
   same(rows.map(({ cells: [name = "", link] }) => [name, link]), Object.entries(real));
   const tags = help.tags.filter((tag) => tag.startsWith("hl-")).map((tag) => tag.slice("hl-".length));
   assert.deepEqual(tags, rows.map(({ cells: [name] }) => name));
+});
+
+Deno.test("help: every key of a buffer with hunks", async () => {
+  await using child = await nvim();
+  const real = await child.lua<readonly [string, string, string][]>(`
+    local keys = require("agent.review.keys")
+    return vim.tbl_map(function(action)
+      return { keys.wanted()[action.name], action.name, action.doc }
+    end, keys.actions)`);
+  const told = help.table("agent-review-keys").map(({ cells: [key, name, doc = ""] }) => [
+    key,
+    name,
+    doc.replace(/; takes a count$/, ""),
+  ]);
+  assert.deepEqual(told, real);
 });
 
 Deno.test("help: every key of the chat and of the approval", async () => {

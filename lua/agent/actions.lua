@@ -73,7 +73,7 @@ return {
   {
     name = "review",
     plug = "AgentReview",
-    args = "[next|previous|diff|{keep|undo} [hunk|file|all]]",
+    args = "[action] [scope]",
     words = {
       "next",
       "previous",
@@ -103,7 +103,7 @@ return {
   },
   {
     name = "keep",
-    args = "[hunk|file|all]",
+    args = "[scope]",
     words = { "hunk", "file", "all" },
     only = "^$",
     doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",

@@ -29,12 +29,10 @@ local waiting = 0
 --- How often the engine was told something.
 local told = 0
 
+--- The chat of this number, else the current one.
 ---@type fun(id?: integer): agent.review.Chat
-local chat_of
-
---- @param get fun(id?: integer): agent.review.Chat  the chat of this number, else the current one
-function M.connect(get)
-  chat_of = get
+M.chat_of = function()
+  error("no chats yet")
 end
 
 ---@param chat? integer
@@ -43,10 +41,20 @@ end
 ---@param done fun(result?: table, problem?: string)
 function M.request(chat, name, params, done)
   waiting = waiting + 1
-  client.request(chat_of(chat), name, params, function(result, problem)
+  told = told + (name:find("^review_") and 1 or 0)
+  client.request(M.chat_of(chat), name, params, function(result, problem)
     waiting = waiting - 1
     done(result, problem)
   end)
+end
+
+--- Says what went wrong, if anything did.
+---@param _? table
+---@param problem? string
+function M.complain(_, problem)
+  if problem then
+    vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+  end
 end
 
 --- Before Neovim ends: what was said last has reached the engine. Half a second at most.
@@ -124,11 +132,6 @@ local function take(list, chat, texts)
   end
 end
 
----@param problem string
-local function complain(problem)
-  vim.notify("agent: " .. problem, vim.log.levels.ERROR)
-end
-
 ---@class agent.review.Refresh
 ---@field chat? integer
 ---@field texts? boolean  with them, hunks are shown where a buffer is loaded
@@ -148,7 +151,7 @@ function M.refresh(options)
       -- The answer may be from before that.
       return M.refresh(options)
     end
-    local chat = chat_of(options.chat).id
+    local chat = M.chat_of(options.chat).id
     for path, file in pairs(files) do
       if file.chat == chat then
         files[path] = nil
@@ -248,71 +251,14 @@ function M.tell(it)
   format.fixendofline = false
   local created = file and file.kind == "created" and #it.on_disk == 0
   local settled = is_saved and #it.hunks == 0
-  told = told + 1
   M.request(file and file.chat, "review_update", {
     path = path,
     baseline = not created and codec.join({ lines = it.on_disk, format = format }) or nil,
     settled = settled,
-  }, function(_, problem)
-    if problem then
-      complain(problem)
-    end
-  end)
+  }, M.complain)
   if settled then
     files[path] = nil
   end
-end
-
---- The user agrees to all of a file that is not shown.
----@param file agent.review.File
-function M.settle_file(file)
-  files[file.path] = nil
-  told = told + 1
-  M.request(file.chat, "review_update", { path = file.path, settled = true }, function(_, problem)
-    if problem then
-      complain(problem)
-    end
-  end)
-end
-
---- Lets the buffers follow. The chat whose session did it need not be open, so the engine tells nobody.
----@param file agent.review.File
----@param restored { path: string, from?: string, outcome: string }
-local function follow(file, restored)
-  if restored.outcome == "unchanged" then
-    return
-  end
-  client.receive({
-    {
-      type = "file_modified",
-      chat = chat_of(file.chat).id,
-      path = restored.path,
-      from = restored.from,
-      kind = restored.from and "renamed" or vim.uv.fs_stat(restored.path) and "modified" or "deleted",
-    },
-  })
-end
-
---- Takes back all of a file, by the engine.
----@param file agent.review.File
----@param done? fun()
-function M.revert(file, done)
-  told = told + 1
-  M.request(file.chat, "review_revert", { path = file.path }, function(result, problem)
-    if not result then
-      return complain(problem --[[@as string]])
-    end
-    local restored = result.file
-    if restored.outcome == "conflict" or restored.outcome == "skipped" then
-      local name = vim.fn.fnamemodify(file.path, ":~:.")
-      return complain(("%s was left alone: %s"):format(name, restored.text or restored.outcome))
-    end
-    files[file.path] = nil
-    follow(file, restored)
-    if done then
-      done()
-    end
-  end)
 end
 
 return M

@@ -9,10 +9,15 @@ local list = require("agent.review.list")
 local marks = require("agent.review.marks")
 local save = require("agent.reload.save")
 local track = require("agent.review.track")
+local whole = require("agent.review.whole")
 
 local M = {}
 
-M.connect = files.connect
+--- Says where the chats are: the one of a number, else the current one.
+---@param chat_of fun(id?: integer): agent.review.Chat
+function M.connect(chat_of)
+  files.chat_of = chat_of
+end
 
 ---@param text string
 local function say(text)
@@ -107,7 +112,7 @@ local function undo_file(it, file)
   if it and #it.hunks > 0 and not (file and (file.kind == "renamed" or is_new(it, file))) then
     undo_hunks(it, it.hunks)
   elseif file then
-    files.revert(file)
+    whole.undo(file)
   end
 end
 
@@ -118,7 +123,7 @@ local function keep_file(it, file)
     track.keep(it, it.hunks)
     files.tell(it)
   elseif file then
-    files.settle_file(file)
+    whole.keep(file)
   end
 end
 
@@ -146,9 +151,9 @@ end
 ---@param verb "keep"|"undo"
 ---@param scope "hunk"|"file"|"all"
 local function settle(verb, scope)
-  local whole = verb == "keep" and keep_file or undo_file
+  local settle_file = verb == "keep" and keep_file or undo_file
   if scope == "all" then
-    return for_all(whole)
+    return for_all(settle_file)
   end
   local place = list.place()
   local it, file = track.get(place.buf), files.get(place.path)
@@ -156,7 +161,7 @@ local function settle(verb, scope)
     if not file and not (it and #it.hunks > 0) then
       return say("there is nothing to review in this file")
     end
-    return whole(it, file)
+    return settle_file(it, file)
   end
   local hunk = it and hunks_of.at(it.hunks, place.row, #it.lines)
   if not hunk then
@@ -165,7 +170,7 @@ local function settle(verb, scope)
     track.keep(it, { hunk })
     files.tell(it)
   elseif #it.hunks == 1 and is_new(it, file) then
-    files.revert(file)
+    whole.undo(file)
   else
     undo_hunks(it, { hunk })
   end

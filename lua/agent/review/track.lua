@@ -3,6 +3,7 @@
 --- A baseline is never stored: it is the text with all hunks taken back. So whatever the user types outside of
 --- hunks is agreed to as it is typed, and nothing has to be kept in step.
 local api = vim.api
+local changes = require("agent.review.changes")
 local codec = require("agent.reload.codec")
 local hunks_of = require("agent.review.hunks")
 local merge = require("agent.merge")
@@ -13,7 +14,7 @@ local M = {}
 ---@field buf integer
 ---@field lines string[]  the text that `hunks` are about
 ---@field hunks agent.review.Hunk[]
----@field pending? { first: integer, last: integer, new_last: integer }  changed since: rows from 0, ends exclusive
+---@field pending? agent.review.Change  what has changed since
 ---@field seq integer     undo state of `lines`
 ---@field top integer     newest undo state
 ---@field steps table<integer, "agent"|"undone">  undo states that the agent, or the undoing of hunks, has made
@@ -50,29 +51,6 @@ end
 ---@return string[]
 function M.lines_of(buf)
   return codec.of_buffer(buf).lines
-end
-
----@param list string[]
----@param first integer  from 1
----@param count integer
----@param lines string[]
-local function splice(list, first, count, lines)
-  local size, delta = #list, #lines - count
-  if delta > 0 then
-    for i = size, first + count, -1 do
-      list[i + delta] = list[i]
-    end
-  elseif delta < 0 then
-    for i = first + count, size do
-      list[i + delta] = list[i]
-    end
-    for i = size + delta + 1, size do
-      list[i] = nil
-    end
-  end
-  for i, line in ipairs(lines) do
-    list[first + i - 1] = line
-  end
 end
 
 --- What an undo or redo of one of our own steps has done; nothing for other changes, or several at once.
@@ -114,7 +92,7 @@ local function take_changes(it)
   for i = pending.first + 1, pending.last do
     replaced[i] = old[i]
   end
-  splice(it.lines, pending.first + 1, pending.last - pending.first, region)
+  changes.splice(it.lines, pending.first + 1, pending.last - pending.first, region)
   return edits, replaced
 end
 
@@ -158,16 +136,7 @@ local function note(it, first, last, new_last)
       end
     end)
   end
-  local shift = new_last - last
-  -- Beyond what is pending, rows of then and of now differ by this much.
-  local moved = pending.new_last - pending.last
-  pending.first = math.min(pending.first, first)
-  if last > pending.new_last then
-    pending.last = last - moved
-    pending.new_last = new_last
-  else
-    pending.new_last = pending.new_last + shift
-  end
+  changes.add(pending, first, last, new_last)
 end
 
 ---@param it agent.review.Tracked

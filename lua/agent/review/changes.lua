@@ -1,0 +1,50 @@
+--- Changes of a buffer's lines, collected until somebody looks. Pure.
+local M = {}
+
+--- Rows from 0, ends exclusive: `first..last` of the text then are `first..new_last` now.
+---@class agent.review.Change
+---@field first integer
+---@field last integer
+---@field new_last integer
+
+--- Makes a change also span a later one, whose rows are those of in between.
+---@param change agent.review.Change
+---@param first integer
+---@param last integer
+---@param new_last integer
+function M.add(change, first, last, new_last)
+  change.first = math.min(change.first, first)
+  if last > change.new_last then
+    -- Behind the earlier change, rows of then and of in between differ by what it has added.
+    change.last = last - (change.new_last - change.last)
+    change.new_last = new_last
+  else
+    change.new_last = change.new_last + new_last - last
+  end
+end
+
+--- Replaces lines in place.
+---@param list string[]
+---@param first integer  from 1
+---@param count integer
+---@param lines string[]
+function M.splice(list, first, count, lines)
+  local size, delta = #list, #lines - count
+  if delta > 0 then
+    for i = size, first + count, -1 do
+      list[i + delta] = list[i]
+    end
+  elseif delta < 0 then
+    for i = first + count, size do
+      list[i + delta] = list[i]
+    end
+    for i = size + delta + 1, size do
+      list[i] = nil
+    end
+  end
+  for i, line in ipairs(lines) do
+    list[first + i - 1] = line
+  end
+end
+
+return M

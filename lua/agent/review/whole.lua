@@ -1,0 +1,49 @@
+--- Files that are kept or taken back as a whole: without hunks, or not shown.
+local client = require("agent.client")
+local files = require("agent.review.files")
+
+local M = {}
+
+--- The user agrees to all of a file that is not shown.
+---@param file agent.review.File
+function M.keep(file)
+  files.forget(file.path)
+  files.request(file.chat, "review_update", { path = file.path, settled = true }, files.complain)
+end
+
+--- Lets the buffers follow. The chat whose session did it need not be open, so the engine tells nobody.
+---@param file agent.review.File
+---@param restored { path: string, from?: string, outcome: string }
+local function follow(file, restored)
+  if restored.outcome == "unchanged" then
+    return
+  end
+  client.receive({
+    {
+      type = "file_modified",
+      chat = files.chat_of(file.chat).id,
+      path = restored.path,
+      from = restored.from,
+      kind = restored.from and "renamed" or vim.uv.fs_stat(restored.path) and "modified" or "deleted",
+    },
+  })
+end
+
+--- Takes back all of a file, by the engine.
+---@param file agent.review.File
+function M.undo(file)
+  files.request(file.chat, "review_revert", { path = file.path }, function(result, problem)
+    if not result then
+      return files.complain(nil, problem)
+    end
+    local restored = result.file
+    if restored.outcome == "conflict" or restored.outcome == "skipped" then
+      local name = vim.fn.fnamemodify(file.path, ":~:.")
+      return files.complain(nil, ("%s was left alone: %s"):format(name, restored.text or restored.outcome))
+    end
+    files.forget(file.path)
+    follow(file, restored)
+  end)
+end
+
+return M
