@@ -29,12 +29,12 @@ for plug, action in pairs({
   AgentApprove = "approve",
   AgentReject = "reject",
   AgentApproval = "approval",
+  AgentReview = "review",
+  AgentWhy = "why",
   AgentUndo = "undo",
   AgentRedo = "redo",
   AgentRestore = "restore",
   AgentChanges = "changes",
-  AgentReview = "review",
-  AgentWhy = "why",
 }) do
   vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
     require("agent")[action]()

@@ -62,6 +62,9 @@ async function answerWith(child: ChildNvim, first: number, last: number): Promis
   const { request } = (await asked(child)).at(-1) ?? assert.fail("nothing was asked");
   const result = first > 1 ? { updates, before: first } : { updates };
   await receive(child, { type: "engine_answer", request, result });
+  await child.waitFor(`vim.iter(require("agent.chat").current().timeline.blocks):any(function(block)
+    return block.turn == ${first}
+  end)`);
 }
 
 /** The text under the cursor, its row in the window, and the first row's text. */
@@ -126,6 +129,7 @@ Deno.test("a second part is not asked for while one is on its way, and a failure
   const [, second] = await asked(child);
   assert.equal((await asked(child)).length, 2);
   await receive(child, { type: "engine_answer", request: second?.request, error: "the disk is gone" });
+  await child.waitFor(`not require("agent.chat").current().reading`);
   await child.keys("G");
   await child.waitForScreen("the disk is gone");
   await child.keys("gg");
@@ -138,11 +142,11 @@ Deno.test("blocks are found where they are: keys that jump, open and fork", asyn
   await goToTranscript(child);
   await child.keys("gg");
   await answerWith(child, 1, 20);
-  const line = () => child.lua<string>("return vim.api.nvim_get_current_line()");
+  const onLine = (line: string) => child.waitFor(`vim.api.nvim_get_current_line() == "${line}"`);
   await child.keys("[[");
-  assert.equal(await line(), "question 20");
+  await onLine("question 20");
   await child.keys("gg]]]]");
-  assert.equal(await line(), "question 3");
+  await onLine("question 3");
   const turn = () => child.lua(`return { require("agent.chat").current():turn_at_cursor() }`);
   assert.deepEqual(await turn(), [3, "question 3\nin two lines"]);
   await child.keys("/read file7<CR><Tab>");
@@ -154,7 +158,7 @@ Deno.test("blocks are found where they are: keys that jump, open and fork", asyn
   await child.keys("G/read file25<CR><Tab>");
   assert.ok((await transcript(child)).includes("✓ read file25"));
   await child.keys("k<Tab>");
-  assert.equal(await line(), "Thought for 2.0 s");
+  await onLine("Thought for 2.0 s");
 });
 
 Deno.test("a turn may stream at the end while an older part comes at the beginning", async () => {
@@ -215,6 +219,7 @@ Deno.test("a session that a crash has cut off shows what was open as stopped, an
     request,
     result: { updates: [...turnUpdates(1).slice(0, 2), { type: "tool", chat: 1, id: "c", title: "run x" }] },
   });
+  await child.waitFor(`not require("agent.chat").current().reading`);
   assert.deepEqual((await transcript(child)).slice(2), [
     "Thought for a moment",
     "■ run x  stopped",

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "./support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "./support/chat.ts";
+import { waitUntil } from "./support/project.ts";
 import { expectScreen } from "./support/screenshot.ts";
 import { reached } from "./support/server.ts";
 import { storeTalk } from "./support/stored_talk.ts";
@@ -260,10 +261,10 @@ Deno.test("a session of 300 turns: keys alone lead up to the first message, and 
   await waitForChat(nvim, "answer 300");
   await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
   await nvim.keys("<Esc>");
-  for (let press = 0; press < 500 && !nvim.text().includes("❯ question 1 "); press++) {
-    await nvim.keys(press % 2 === 0 ? "<C-u>" : "gg");
-  }
-  await waitForChat(nvim, "question 1");
+  await waitUntil("the first message", async () => {
+    await nvim.keys("<C-u>gg");
+    return nvim.text().includes("❯ question 1 ");
+  }, { timeout: 20_000 });
   const questions = (await lines(agent)).filter((line) => line.startsWith("question "));
   assert.deepEqual(questions, Array.from({ length: 300 }, (_, at) => `question ${at + 1}`));
 });

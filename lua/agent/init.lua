@@ -226,14 +226,12 @@ end
 ---@param show fun(update: table)
 local function ask(chat, action, show)
   action = vim.tbl_extend("error", action, { chat = chat.id, session = chat.timeline.session }, chat:place())
-  -- Later: nothing more comes from the supervisor before its message has been taken.
-  local done = vim.schedule_wrap(function(update, problem)
+  require("agent.client").ask(action, function(update, problem)
     if not update then
       return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
     end
     show(update)
   end)
-  require("agent.client").ask(action, done)
 end
 
 --- Lists the rules in force; choosing one removes it.

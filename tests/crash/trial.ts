@@ -80,10 +80,11 @@ class Stage implements AsyncDisposable {
 
   async pid(victim: Victim, nvim: ChildNvim): Promise<number | undefined> {
     if (victim === "Neovim") return nvim.pid;
-    const mark = victim === "engine" ? "engine/main.ts" : "standalone.ts";
+    // Not the process that fetches its dependencies: that one is told to cache.
+    const mark = victim === "engine" ? /deno run .*engine\/main\.ts/ : /standalone\.ts/;
     const own = await marked(this.state.root, this.project.root);
     // bubblewrap carries the engine's command line too; the engine itself was started last.
-    return own.filter(({ command }) => command.includes(mark)).map(({ pid }) => pid).sort((a, b) => a - b).at(
+    return own.filter(({ command }) => mark.test(command)).map(({ pid }) => pid).sort((a, b) => a - b).at(
       -1,
     );
   }

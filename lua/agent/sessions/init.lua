@@ -19,8 +19,7 @@ local function complain(text)
   vim.notify("agent: " .. text, vim.log.levels.ERROR)
 end
 
---- Asks the engine of the project at `place`; what goes wrong is told. The answer is dealt with when the
---- supervisor's message has been taken: nothing more comes while a list is shown, and an error would be the message's.
+--- Asks the engine of the project at `place`; what goes wrong is told.
 ---@param chats table
 ---@param place table
 ---@param name string
@@ -33,18 +32,13 @@ local function ask(chats, place, name, params, done)
       return place
     end,
   }
-  client.request(
-    asker,
-    name,
-    params,
-    vim.schedule_wrap(function(result, problem)
-      if result then
-        done(result)
-      else
-        complain(problem)
-      end
-    end)
-  )
+  client.request(asker, name, params, function(result, problem)
+    if result then
+      done(result)
+    else
+      complain(problem)
+    end
+  end)
 end
 
 --- Shows a session: in the chat that has it, else in the current one if nothing was said there, else in a new one.
