@@ -263,8 +263,9 @@ end)
 
 on("BufWritePost", "note what there is to review", function(event)
   local it = track.get(event.buf)
+  local waits = it and (#it.hunks > 0 or files.get(files.path_of(event.buf)))
   -- Not for a copy under another name.
-  if it and not vim.bo[event.buf].modified and it.on_disk then
+  if it and waits and not vim.bo[event.buf].modified then
     files.tell(it)
   end
 end)
