@@ -1,5 +1,6 @@
 /** Review beyond one buffer: whole files, the list, the diff, keys, other windows and another Neovim. Whole program. */
 import assert from "node:assert/strict";
+import { waitUntil } from "./support/project.ts";
 import { startAgent } from "./support/agent.ts";
 import {
   ask,
@@ -91,8 +92,8 @@ Deno.test("keep all and undo all settle everything", async () => {
   await nvim.waitFor(
     `vim.uv.fs_stat("old.txt") and vim.uv.fs_stat("gone.txt") and not vim.uv.fs_stat("new.txt")`,
   );
+  await waitUntil("everything to be settled", async () => (await ask(agent)).files.length === 0);
   for (const [name, text] of Object.entries(PROJECT)) assert.equal(await project.read(name), text);
-  assert.deepEqual((await ask(agent)).files, []);
   assert.equal(await modified(agent), false);
 });
 

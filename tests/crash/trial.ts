@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { ModelServer } from "../model/model_server.ts";
 import { baseUrl, PLUGIN, providerOptions, SECRET } from "../support/agent.ts";
+import { transcript } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { marked, waitForNone } from "../support/processes.ts";
 import { pause, type Scratch, scratch, waitUntil } from "../support/project.ts";
@@ -80,13 +81,10 @@ class Stage implements AsyncDisposable {
 
   async pid(victim: Victim, nvim: ChildNvim): Promise<number | undefined> {
     if (victim === "Neovim") return nvim.pid;
-    // Not the process that fetches its dependencies: that one is told to cache.
-    const mark = victim === "engine" ? /deno run .*engine\/main\.ts/ : /standalone\.ts/;
-    const own = await marked(this.state.root, this.project.root);
-    // bubblewrap carries the engine's command line too; the engine itself was started last.
-    return own.filter(({ command }) => mark.test(command)).map(({ pid }) => pid).sort((a, b) => a - b).at(
-      -1,
-    );
+    // Not bubblewrap, whose command line ends with the engine's, nor what fetches the engine's dependencies.
+    const own = victim === "engine" ? /^\S*deno run .*engine\/main\.ts/ : /^\S*deno run .*standalone\.ts/;
+    const all = await marked(this.state.root, this.project.root);
+    return all.find(({ command }) => own.test(command))?.pid;
   }
 
   async shown(): Promise<readonly Shown[]> {
@@ -140,7 +138,10 @@ export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
     await next.waitForScreen(/change everything|Scripted title|no sessions yet/, { timeout: 30_000 });
     lost.push(...await goOn(stage, next));
   } else {
-    await nvim.waitForScreen("SIGKILL", { timeout: 30_000 });
+    // The words may stand above what is in view.
+    await waitUntil("the kill to be told", async () => (await transcript(nvim)).join().includes("SIGKILL"), {
+      timeout: 30_000,
+    });
     await nvim.waitForScreen("· ready");
     lost.push(...await goOn(stage, nvim));
   }
