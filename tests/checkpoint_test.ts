@@ -143,6 +143,20 @@ Deno.test("commands: buffers follow, and what they did is undone, links too", as
   assert.equal(await project.read("gone.txt"), "text\n");
 });
 
+Deno.test("links that a command has made are undone, and a file that has become one since is left alone", async () => {
+  await using agent = await start({ "a.txt": A, "b.txt": A });
+  const { project } = agent;
+  const command = "ln -s a.txt link && sed -i s/two/TWO/ a.txt b.txt";
+  await turn(agent, call("run_terminal_command", { command }));
+  assert.equal(await Deno.readLink(project.path("link")), "a.txt");
+  await Deno.remove(project.path("b.txt"));
+  await Deno.symlink("a.txt", project.path("b.txt"));
+  await say(agent, "undo", "Undid turn 1: 2 files restored");
+  await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
+  assert.equal(await project.read("a.txt"), A);
+  assert.equal(await Deno.readLink(project.path("b.txt")), "a.txt");
+});
+
 Deno.test("restore: choose a turn, look, agree; the list of changes", async () => {
   const choose = `vim.ui.select = function(items, options, done)
     _G.labels = vim.tbl_map(options.format_item, items)
