@@ -102,7 +102,7 @@ Deno.test("what the user changed since and saved: other lines are merged, the sa
   assert.equal(await project.read("a.txt"), A.replace("five", "5"));
   assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
   assert.deepEqual(await nvim.lua("return vim.tbl_map(function(i) return i.text end, vim.fn.getqflist())"), [
-    "you have changed the same lines; nothing was written",
+    "the same lines were changed since; nothing was written",
     "<<<<<<< now, line 2",
     "2",
     "=======",
