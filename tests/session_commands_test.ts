@@ -173,6 +173,10 @@ Deno.test("rename, archive and delete", async () => {
     "1 The great renaming",
   ]);
 
+  await nvim.keys('<Cmd>Agent rename ""<CR>');
+  await nvim.waitForScreen("Title: The great renaming");
+  await nvim.keys("<Esc>");
+
   await nvim.command("Agent archive");
   await nvim.waitForScreen("archived; :Agent archive brings it back");
   await nvim.keys("<Esc><Cmd>Agent sessions<CR>");

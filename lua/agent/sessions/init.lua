@@ -167,16 +167,15 @@ function M.rename(chats, title)
   if not chat then
     return
   end
-  if not title then
+  if not title or vim.trim(title) == "" then
     return vim.ui.input({ prompt = "Title: ", default = chat.timeline.title }, function(given)
       if given and vim.trim(given) ~= "" then
         M.rename(chats, given)
       end
     end)
   end
-  title = vim.trim(title)
-  ask(chats, chat:place(), "session_rename", { sessionId = chat.timeline.session, title = title }, function()
-    client.receive({ { type = "title", chat = chat.id, title = title } })
+  ask(chats, chat:place(), "session_rename", { sessionId = chat.timeline.session, title = title }, function(stored_as)
+    client.receive({ { type = "title", chat = chat.id, title = stored_as.title } })
   end)
 end
 
