@@ -23,6 +23,7 @@ import {
   META,
   OPTION,
   ours,
+  SessionMeta,
   TOOLS,
   ToolsRequest,
   type ToolsResponse,
@@ -122,7 +123,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt)));
+      const branch = ours(SessionMeta, params._meta)?.branch;
+      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt), branch));
     })
     .onRequest(TOOLS, ToolsRequest, ({ params }): ToolsResponse => {
       const session = open.get(params.sessionId);

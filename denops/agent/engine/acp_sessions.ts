@@ -6,6 +6,7 @@ import {
   RequestError,
   type SessionInfo,
 } from "@agentclientprotocol/sdk";
+import { META, type SessionMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import { history } from "./acp_history.ts";
 import type { ClientAbilities, UpdateSender } from "./acp_updates.ts";
@@ -117,6 +118,11 @@ export class AcpSessions {
     }
   }
 
+  /** The git branch that was made for this conversation. */
+  branchOf(id: string): string | undefined {
+    return this.#archive.store.session(id)?.branch;
+  }
+
   /** The folders that the client asks for, the project first. @throws {RequestError} if one was not granted */
   async #granted(cwd: string, others: readonly string[]): Promise<readonly string[]> {
     const [project = ""] = this.#roots;
@@ -191,7 +197,8 @@ export function serveSessions(app: AgentApp, open: AcpSessions, can: () => Clien
     })
     .onRequest(session.resume, async ({ params, client }) => {
       await open.resume(client, params.sessionId, params.cwd, params.additionalDirectories ?? []);
-      return {};
+      const branch = open.branchOf(params.sessionId);
+      return branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
     })
     .onRequest(session.delete, async ({ params }) => {
       await open.remove(params.sessionId);

@@ -137,14 +137,14 @@ export class Session {
     return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
-  /** Runs one turn, after those asked for before it. */
-  prompt(text: string): Promise<TurnEnd> {
+  /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
+  prompt(text: string, branch?: string): Promise<TurnEnd> {
     const asked = this.#cancelled;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(text);
+      return this.#turn(text, branch);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -203,11 +203,11 @@ export class Session {
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(text: string): Promise<TurnEnd> {
+  async #turn(text: string, branch: string | undefined): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
     try {
-      this.#begin(text);
+      this.#begin(text, branch);
       const note = this.checkpoints.takeNote();
       const told = note === undefined ? text : `${note}\n\n${text}`;
       const end = await runTurn(told, this.#turnPorts(), controller.signal);
@@ -241,10 +241,11 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(text: string): void {
+  #begin(text: string, branch: string | undefined): void {
     const { store, config } = this.#ports;
     if (!this.#stored) {
-      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model });
+      const onBranch = branch === undefined ? {} : { branch };
+      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model, ...onBranch });
       this.#stored = true;
     }
     if (this.#cutOff) this.#mend();

@@ -102,8 +102,8 @@ export class StoredSessions {
       const copy = crypto.randomUUID();
       const now = Date.now();
       this.#database.run(
-        `INSERT INTO sessions (id, title, root, mode, model, parent, created, updated, turns, memory)
-         SELECT ?, ?, root, mode, model, id, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+        `INSERT INTO sessions (id, title, root, mode, model, parent, branch, created, updated, turns, memory)
+         SELECT ?, ?, root, mode, model, id, branch, ?, ?, ?, ? FROM sessions WHERE id = ?`,
         copy,
         `${source.title} (fork)`,
         now,
@@ -171,5 +171,6 @@ export function storedSession(row: Readonly<Record<string, unknown>>): StoredSes
     archived: row.archived === 1,
     turns: Number(row.turns),
     ...(typeof row.parent === "string" ? { parent: row.parent } : {}),
+    ...(typeof row.branch === "string" ? { branch: row.branch } : {}),
   };
 }
