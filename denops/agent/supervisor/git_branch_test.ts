@@ -56,6 +56,8 @@ for (const sandboxed of [true, false]) {
     await project.write("a.txt", "staged\n");
     await git(project.root, "-c", "core.hooksPath=/dev/null", "add", "a.txt");
     await project.write("a.txt", "changed\n");
+    // Of the same size: to compare it git would have to read it.
+    await project.write("part/b.txt", "c\n");
     await project.write("new.txt", "new\n");
     const config = await project.read(".git/config");
     for await (const { name } of Deno.readDir(ran.root)) await Deno.remove(ran.path(name));
@@ -70,7 +72,7 @@ for (const sandboxed of [true, false]) {
     const quiet = ["-c", "core.fsmonitor=false", "-c", "filter.own.clean="];
     assert.equal(
       await git(project.root, ...quiet, "status", "--porcelain"),
-      "MM a.txt\n?? new.txt\n?? program",
+      "MM a.txt\n M part/b.txt\n?? new.txt\n?? program",
     );
     // The user's way back.
     await git(project.root, ...quiet, "-c", "core.hooksPath=/dev/null", "switch", "--quiet", "-");
@@ -181,6 +183,8 @@ Deno.test("a .git that somebody has put there switches no other repository", asy
     async () => {
       await Deno.remove(trap.path(".git"), { recursive: true });
       await git(trap.root, "init", "--quiet", "--initial-branch=main");
+      const own = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"];
+      await git(trap.root, ...own, "commit", "--quiet", "--allow-empty", "--message=Start");
       await git(trap.root, "config", "core.worktree", victim.root);
     },
   ];
