@@ -150,6 +150,12 @@ M.options = {
   { name = "tools_off", type = "list", default = {}, doc = "Names of tools that the model is not offered." },
   { name = "title", type = "boolean", default = true, doc = "Ask the model for a title after the first turn." },
   {
+    name = "keep_sessions_days",
+    type = "integer|nil",
+    min = 1,
+    doc = "Days without a message after which a session is deleted. Without it: never.",
+  },
+  {
     name = "save_unsaved",
     type = "boolean",
     default = false,
