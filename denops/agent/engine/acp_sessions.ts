@@ -21,6 +21,8 @@ const PAGE = 100;
 /** Turns that are read at once for session/load. */
 const LOADED_TURNS = 50;
 
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
 const ELSEWHERE = "This conversation is open in another Neovim. Close it there, or fork it.";
 
 export interface Archive {
@@ -181,6 +183,13 @@ export class AcpSessions {
       sessions.remove(id);
     } finally {
       await locks.free(id);
+    }
+  }
+
+  /** Deletes what nothing was added to for so many days; what is archived or open anywhere stays. */
+  async expire(days: number): Promise<void> {
+    for (const id of this.#archive.sessions.untouchedSince(Date.now() - days * DAY_MS)) {
+      if (!this.#open.has(id) && !this.#opening.has(id)) await this.remove(id).catch(() => {});
     }
   }
 }

@@ -93,6 +93,8 @@ const shared = {
   tools_off: list(z.string()).default([]),
   /** After the first turn the model is asked for a title. */
   title: z.boolean().default(true),
+  /** Days after which a conversation that is not archived is deleted; undefined: never. */
+  keep_sessions_days: z.int().min(1).optional(),
 };
 
 /** A name that begins so is one that git takes, and no option. Source: git-check-ref-format(1), with ASCII alone. */

@@ -155,6 +155,12 @@ M.options = {
   },
   { name = "title", type = "boolean", default = true, doc = "Ask the model for a title after the first turn." },
   {
+    name = "keep_sessions_days",
+    type = "integer|nil",
+    min = 1,
+    doc = "Days without a message after which a session is deleted. Without it: never.",
+  },
+  {
     name = "save_unsaved",
     type = "boolean",
     default = false,

@@ -89,6 +89,12 @@ export class StoredSessions {
     });
   }
 
+  /** Those that are not archived and that nothing was added to since `time`, milliseconds since 1970. */
+  untouchedSince(time: number): readonly string[] {
+    return this.#database.all("SELECT id FROM sessions WHERE archived = 0 AND updated < ?", time)
+      .map(({ id }) => String(id));
+  }
+
   /**
    * A new session with everything up to the end of `turn`, or up to now; a turn that is going on ends there.
    * Its files stay the first one's to take back.
