@@ -180,7 +180,9 @@ function withNote(prepared: PreparedCall, unknown: readonly string[]): PreparedC
 
 /** For titles: an argument as short text, whatever the model sent. */
 export function shown(value: unknown, missing = "…"): string {
-  return typeof value === "string" && value !== "" ? value.replace(/\s+/g, " ").slice(0, 120) : missing;
+  if (typeof value !== "string" || value === "") return missing;
+  const text = value.replace(/\s+/g, " ");
+  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
 }
 
 /** "1 file", "3 files". */
