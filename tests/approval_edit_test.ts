@@ -91,3 +91,26 @@ Deno.test("a stop closes the editor with the approval", async () => {
   await agent.nvim.waitForScreenGone("Edit the command");
   assert.ok(!agent.nvim.text().includes("Approval"));
 });
+
+Deno.test("a long command is shown to its end, and what does not fit is announced", async () => {
+  const part = "echo a part of the line that is long";
+  const line = `${Array<string>(5).fill(part).join(" && ")} && rm -r last`;
+  await using agent = await startAgent({
+    script: `call run_terminal_command ${JSON.stringify({ command: line })}
+---
+call run_terminal_command ${JSON.stringify({ command: `${`${part}\n`.repeat(30)}rm -r hidden` })}
+---
+say Seen.`,
+    columns: 80,
+    lines: 24,
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent go");
+  assert.match(await nvim.waitForScreen("a once"), /&& rm -r last/);
+  await nvim.keys("r");
+  assert.doesNotMatch(await nvim.waitForScreen("more below: <C-d>"), /\$ rm -r hidden/);
+  await nvim.waitForScreen("a once");
+  await nvim.keys("G");
+  await nvim.waitForScreen("$ rm -r hidden");
+  await nvim.waitForScreenGone("more below");
+});

@@ -64,14 +64,17 @@ Deno.test("live output is on the screen while the command runs, and stop ends it
   await using agent = await start();
   const { nvim, server } = agent;
   const mark = `sleep 32${Math.floor(Math.random() * 1e6)}`;
-  server.play(`${call(`echo tick one; ${mark}`)}\n---\nsay Never.`);
+  server.play(`${call(`printf 'tick %s\\n' {1..40}; ${mark}`)}\n---\nsay Never.`);
   await nvim.command("Agent go");
-  await nvim.waitForScreen("run echo tick one");
-  await nvim.waitFor(`#vim.tbl_filter(function(b) return b.output and b.output:find("tick one") end,
-    require("agent.chat").current().timeline.blocks) > 0`);
+  await nvim.waitForScreen("… run printf");
+  // Below its line, without a key: the newest of it.
+  await nvim.waitForScreen(/^.*│ {2}tick 40 *│/m);
+  assert.doesNotMatch(nvim.text(), /│ {2}tick 35 *│/);
   await waitUntil("the sleeper to run", () => running(mark));
   await nvim.command("Agent stop");
   await nvim.waitForScreen("Stopped.");
+  // What has ended is one line.
+  await nvim.waitForScreenGone(/│ {2}tick/);
   await waitUntil("the sleeper to be gone", async () => !(await running(mark)));
 });
 

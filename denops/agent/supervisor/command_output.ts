@@ -12,7 +12,7 @@ const SEQUENCES =
 /** Plain text: escape sequences removed, a line that was overwritten by "\r" shows its last state. */
 export function plainText(text: string): string {
   return text.replace(SEQUENCES, "")
-    .replace(/\r+\n/g, "\n")
+    .replace(/\r+(?=\n|$)/g, "")
     .split("\n").map((line) => line.slice(line.lastIndexOf("\r") + 1)).join("\n")
     // deno-lint-ignore no-control-regex -- what is left of control characters has no business in text
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "");

@@ -28,6 +28,33 @@ local function is_focused()
   return is_open() and vim.api.nvim_get_current_win() == window
 end
 
+--- The keys, once they count; before that, how to get there.
+---@return string
+local function hint()
+  if not is_focused() then
+    return " <Tab> in the chat, or :Agent approval, to answer "
+  end
+  local approval = queue.first()
+  return M.is_armed() and approval and content.keys(approval) or " … "
+end
+
+--- Rows of the screen that the text takes, wrapped lines in full; those that cannot fit are not counted.
+---@return integer
+local function rows()
+  local last = math.min(vim.api.nvim_buf_line_count(buffer), vim.o.lines)
+  return is_open() and vim.api.nvim_win_text_height(window, { end_row = last - 1 }).all or last
+end
+
+--- Whether something is out of sight below: it may be what matters.
+---@return boolean
+local function has_more_below()
+  local view = vim.api.nvim_win_call(window, vim.fn.winsaveview)
+  local last = math.min(vim.api.nvim_buf_line_count(buffer), view.topline + vim.o.lines)
+  local below = vim.api.nvim_win_text_height(window, { start_row = view.topline - 1, end_row = last - 1 }).all
+  local width = vim.api.nvim_win_get_width(window)
+  return below - math.floor(view.skipcol / width) > vim.api.nvim_win_get_height(window)
+end
+
 --- What kind it is, how many wait, and the chat that it is from if that is not the one in view.
 ---@return string
 local function title()
@@ -41,22 +68,14 @@ local function title()
   if approval and chat and chat.id ~= approval.chat then
     text = ("%s · chat %d"):format(text, approval.chat)
   end
+  if is_open() and has_more_below() then
+    text = text .. " · more below: <C-d>"
+  end
   return (" %s "):format(text)
 end
 
---- The keys, once they count; before that, how to get there.
----@return string
-local function hint()
-  if not is_focused() then
-    return " <Tab> in the chat, or :Agent approval, to answer "
-  end
-  local approval = queue.first()
-  return M.is_armed() and approval and content.keys(approval) or " … "
-end
-
----@param line_count integer
 ---@return table
-local function place(line_count)
+local function place()
   local free = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
   return {
     relative = "editor",
@@ -64,7 +83,7 @@ local function place(line_count)
     row = free,
     col = 0,
     width = math.max(20, math.min(100, vim.o.columns - 2)),
-    height = math.max(1, math.min(line_count, math.floor(free * 0.5))),
+    height = math.max(1, math.min(rows(), math.floor(free * 0.5))),
     border = "rounded",
     style = "minimal",
     zindex = 60,
@@ -98,7 +117,9 @@ end
 
 function M.refit()
   if is_open() and buffer then
-    vim.api.nvim_win_set_config(window, place(vim.api.nvim_buf_line_count(buffer)))
+    vim.api.nvim_win_set_config(window, place())
+    -- The title says what the new size leaves out of sight.
+    vim.api.nvim_win_set_config(window, { title = { { title(), "AgentTitle" } } })
   end
 end
 
@@ -159,14 +180,16 @@ function M.show(map_keys)
   map_keys(buffer)
   local takes_focus = may_take_focus()
   local from = vim.api.nvim_get_current_win()
-  window = vim.api.nvim_open_win(buffer, false, place(vim.api.nvim_buf_line_count(buffer)))
+  window = vim.api.nvim_open_win(buffer, false, place())
   vim.wo[window].wrap = true
+  vim.wo[window].smoothscroll = true
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting"
   if takes_focus then
     back = from
     vim.api.nvim_set_current_win(window)
     arm()
   end
+  M.refit()
 end
 
 --- What is shown has changed: an answer to what was there before does not count for it.
@@ -177,6 +200,7 @@ function M.redraw()
   end
   vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
   fill(buffer, approval)
+  vim.api.nvim_win_set_cursor(window, { 1, 0 })
   arm()
 end
 
@@ -209,6 +233,6 @@ function M.leave()
 end
 
 local group = vim.api.nvim_create_augroup("agent.approval", {})
-vim.api.nvim_create_autocmd({ "VimResized", "WinEnter" }, { group = group, callback = M.refit })
+vim.api.nvim_create_autocmd({ "VimResized", "WinEnter", "WinScrolled" }, { group = group, callback = M.refit })
 
 return M

@@ -86,6 +86,21 @@ function M.file_lines(files)
   return lines
 end
 
+--- How much of what a tool prints is shown while it runs and its block is closed.
+local LIVE_LINES, LIVE_CHARACTERS = 5, 200
+
+---@param output string[]
+---@return string[]
+local function last_lines(output)
+  local last = #output - (output[#output] == "" and 1 or 0)
+  local lines = {}
+  for index = math.max(1, last - LIVE_LINES + 1), last do
+    local line = output[index]
+    table.insert(lines, #line > LIVE_CHARACTERS and vim.fn.strcharpart(line, 0, LIVE_CHARACTERS) .. "…" or line)
+  end
+  return lines
+end
+
 ---@param block agent.Block
 ---@return string[]
 function M.tool_lines(block)
@@ -100,8 +115,9 @@ function M.tool_lines(block)
     header = header .. "  " .. detail
   end
   local lines = { header }
-  if block.expanded and block.output then
-    for _, line in ipairs(vim.split(block.output, "\n")) do
+  if block.output and (block.expanded or block.status == "in_progress") then
+    local output = vim.split(block.output, "\n")
+    for _, line in ipairs(block.expanded and output or last_lines(output)) do
       table.insert(lines, "  " .. line)
     end
   end

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { messageOf } from "../core/errors.ts";
-import { counted, defineTool, type ToolResult } from "./define.ts";
+import { counted, defineTool, shown, type ToolResult } from "./define.ts";
 import { readFile } from "./read_file.ts";
 
 const MOST_FILES = 20;
@@ -15,7 +15,7 @@ export const readFiles = defineTool({
   schema: z.object({ paths: z.array(z.string()).min(1).max(MOST_FILES) }),
   title: (args) => {
     const paths = Array.isArray(args.paths) ? args.paths.filter((path) => typeof path === "string") : [];
-    return paths.length === 0 ? "read files" : `read ${paths.join(", ").slice(0, 120)}`;
+    return paths.length === 0 ? "read files" : `read ${shown(paths.join(", "))}`;
   },
 
   async prepare({ paths }, context, signal) {
