@@ -19,6 +19,8 @@ const GIT = [
   "-c",
   "safe.directory=*",
   "-c",
+  "safe.bareRepository=explicit",
+  "-c",
   "core.fsmonitor=false",
   "-c",
   "core.hooksPath=/dev/null",
