@@ -16,6 +16,9 @@ end, {
   end,
 })
 
+-- The API function and no more: vim.keymap.set takes several times as long, and this runs at every startup.
+local map = vim.api.nvim_set_keymap
+
 for plug, action in pairs({
   AgentOpen = "open",
   AgentToggle = "toggle",
@@ -36,14 +39,10 @@ for plug, action in pairs({
   AgentRestore = "restore",
   AgentChanges = "changes",
 }) do
-  vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
-    require("agent")[action]()
-  end, { desc = "Agent: " .. action })
+  local name, desc = "<Plug>(" .. plug .. ")", "Agent: " .. action
+  map("n", name, "<Cmd>Agent " .. action .. "<CR>", { noremap = true, desc = desc })
   -- The command line begins with '<,'> there, so that the selected lines go along.
-  vim.keymap.set("x", "<Plug>(" .. plug .. ")", (":Agent %s<CR>"):format(action), {
-    desc = "Agent: " .. action,
-    silent = true,
-  })
+  map("x", name, ":Agent " .. action .. "<CR>", { noremap = true, silent = true, desc = desc })
 end
 
 for plug, what in pairs({
@@ -57,7 +56,6 @@ for plug, what in pairs({
   AgentReviewUndoAll = "undo all",
   AgentReviewDiff = "diff",
 }) do
-  vim.keymap.set("n", "<Plug>(" .. plug .. ")", function()
-    require("agent").review(what)
-  end, { desc = "Agent: review " .. what })
+  local rhs = "<Cmd>Agent review " .. what .. "<CR>"
+  map("n", "<Plug>(" .. plug .. ")", rhs, { noremap = true, desc = "Agent: review " .. what })
 end

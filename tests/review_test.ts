@@ -120,6 +120,23 @@ Deno.test("u after undoing a hunk brings the hunk again; u after keeping one is 
   assert.deepEqual(await hunks(agent), []);
 });
 
+Deno.test("u takes back the agent's step and the undoing of a hunk also beside a branch of the undo tree", async () => {
+  await using agent = await reviewed({ script: turn(write(ONE)) });
+  const { nvim } = agent;
+  const hunk = [{ row: 6, added: ["LINE 6"], removed: ["line 6"] }];
+  await nvim.keys("ggOgone<Esc>u6Ggru");
+  assert.deepEqual(await hunks(agent), []);
+  await nvim.keys("u");
+  assert.deepEqual(await hunks(agent), hunk);
+  await nvim.keys("<C-r>");
+  assert.deepEqual(await hunks(agent), []);
+  await nvim.keys("uu");
+  assert.deepEqual(await lines(agent), FILE.trimEnd().split("\n"));
+  assert.deepEqual(await hunks(agent), []);
+  await nvim.keys("<C-r>");
+  assert.deepEqual(await hunks(agent), hunk);
+});
+
 Deno.test("a turn that goes on in the file: kept stays kept, the rest is compared with what was agreed to", async () => {
   await using agent = await reviewed({ script: turn(write(CHANGED)) });
   const { nvim, server } = agent;

@@ -6,7 +6,7 @@ import { TITLE_SYSTEM } from "../denops/agent/engine/agent/title.ts";
 import { MIGRATIONS } from "../denops/agent/engine/store/migrations.ts";
 import { Database } from "../denops/agent/engine/store/database.ts";
 import { WIRES } from "../denops/agent/protocol/providers.ts";
-import { answerText, type EngineClient, startEngine } from "./support/acp.ts";
+import { answerText, type EngineClient, engineConfig, startEngine } from "./support/acp.ts";
 import { startEngine as startConversation } from "./support/engine_session.ts";
 import { waitUntil } from "./support/project.ts";
 
@@ -200,6 +200,32 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
   // Deleting what is not there is what was wanted.
   await engine.agent.request(methods.agent.session.delete, { sessionId: third });
   assert.equal(await engine.prompt(first, "Go on"), "end_turn");
+});
+
+Deno.test("old conversations are deleted if the user wants that, but none that is archived or open", async () => {
+  await using first = await startEngine({ script: "repeat\nsay Yes." });
+  const sessions: string[] = [];
+  for (const text of ["old", "archived", "open", "new"]) {
+    const session = await first.open();
+    await first.prompt(session, text);
+    sessions.push(session);
+    if (text !== "open") await first.agent.request(methods.agent.session.close, { sessionId: session });
+  }
+  const [old = "", archived = "", held = "", recent = ""] = sessions;
+  await first.ask("session_archive", { sessionId: archived, archived: true });
+  {
+    using database = Database.openIn(first.state.root).database;
+    const longAgo = Date.now() - 31 * 24 * 60 * 60 * 1_000;
+    database.run("UPDATE sessions SET updated = ? WHERE id <> ?", longAgo, recent);
+  }
+  const config = JSON.stringify({ ...engineConfig(first.server), keep_sessions_days: 30 });
+  await using second = await startEngine({ script: "", beside: first, config });
+  await second.open();
+  const ids = async (isArchived: boolean) =>
+    (await second.ask("session_list", { archived: isArchived })).sessions.map(({ sessionId }) => sessionId);
+  await waitUntil("the old one to go", async () => !(await ids(false)).includes(old));
+  assert.deepEqual(new Set(await ids(false)), new Set([recent, held]));
+  assert.deepEqual(await ids(true), [archived]);
 });
 
 Deno.test("a fork goes on from where it was made, and the search and the export know both", async () => {

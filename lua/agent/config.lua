@@ -80,6 +80,8 @@ function M.for_supervisor()
     "command_environment",
     "tools_off",
     "title",
+    "keep_sessions_days",
+    "git_branch",
     "max_tokens_per_turn",
     "max_cost_per_session",
     "max_cost_per_day",

@@ -28,7 +28,8 @@ local steps = {
     "",
     "  What about the README?",
     "",
-    "Or press q to hide the chat and look at the files (u undoes).",
+    "Or press q and look at the files: ]r goes to the next hunk,",
+    "grk keeps it, gru takes it back; :Agent undo the whole turn.",
   },
   {
     "That was the main job. g? in the chat shows its keys.",

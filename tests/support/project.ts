@@ -113,11 +113,13 @@ async function commitAll(root: string): Promise<void> {
   await git(root, "commit", "--quiet", "--allow-empty", "--message=Start");
 }
 
-async function git(cwd: string, ...args: readonly string[]): Promise<void> {
+/** What git prints, without the user's own configuration. @throws {Error} with its complaint */
+export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   // Within a git hook, GIT_DIR and its like would lead to another repository.
   const inherited = Object.entries(Deno.env.toObject()).filter(([name]) => !name.startsWith("GIT_"));
   const env = { ...Object.fromEntries(inherited), GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
   const command = new Deno.Command("git", { args: [...args], cwd, env, clearEnv: true });
-  const { success, stderr } = await command.output();
+  const { success, stdout, stderr } = await command.output();
   if (!success) throw new Error(`Cannot run git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout).trimEnd();
 }

@@ -23,6 +23,7 @@ import {
   META,
   OPTION,
   ours,
+  SessionMeta,
   TOOLS,
   ToolsRequest,
   type ToolsResponse,
@@ -105,6 +106,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     .onRequest(methods.agent.initialize, ({ params }) => {
       can = abilitiesOf(params);
       config = ours(InitializeMeta, params._meta)?.config;
+      const days = (config ?? ownConfigIfRight(options))?.keep_sessions_days;
+      if (days !== undefined) open.expire(days).catch(() => {});
       return {
         protocolVersion: 1,
         agentInfo: { name: "agent.nvim", version: options.version },
@@ -122,7 +125,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt)));
+      const branch = ours(SessionMeta, params._meta)?.branch;
+      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt), branch));
     })
     .onRequest(TOOLS, ToolsRequest, ({ params }): ToolsResponse => {
       const session = open.get(params.sessionId);
@@ -165,6 +169,15 @@ function configOrError(sent: EngineConfig | undefined, options: AcpOptions): Eng
     throw new RequestError(-32602, messageOf(error));
   }
   throw new RequestError(-32602, "No model is configured. Set AGENT_CONFIG to a JSON configuration.");
+}
+
+/** What is wrong with it is told when a conversation begins. */
+function ownConfigIfRight(options: AcpOptions): EngineConfig | undefined {
+  try {
+    return options.ownConfig();
+  } catch {
+    return undefined;
+  }
 }
 
 function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities): Editor {

@@ -6,6 +6,7 @@ import {
   RequestError,
   type SessionInfo,
 } from "@agentclientprotocol/sdk";
+import { META, type SessionMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import { history } from "./acp_history.ts";
 import type { ClientAbilities, UpdateSender } from "./acp_updates.ts";
@@ -19,6 +20,8 @@ import type { Place, StoredSessions } from "./store/sessions.ts";
 const PAGE = 100;
 /** Turns that are read at once for session/load. */
 const LOADED_TURNS = 50;
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const ELSEWHERE = "This conversation is open in another Neovim. Close it there, or fork it.";
 
@@ -117,6 +120,11 @@ export class AcpSessions {
     }
   }
 
+  /** The git branch that was made for this conversation. */
+  branchOf(id: string): string | undefined {
+    return this.#archive.store.session(id)?.branch;
+  }
+
   /** The folders that the client asks for, the project first. @throws {RequestError} if one was not granted */
   async #granted(cwd: string, others: readonly string[]): Promise<readonly string[]> {
     const [project = ""] = this.#roots;
@@ -177,6 +185,13 @@ export class AcpSessions {
       await locks.free(id);
     }
   }
+
+  /** Deletes what nothing was added to for so many days; what is archived or open anywhere stays. */
+  async expire(days: number): Promise<void> {
+    for (const id of this.#archive.sessions.untouchedSince(Date.now() - days * DAY_MS)) {
+      if (!this.#open.has(id) && !this.#opening.has(id)) await this.remove(id).catch(() => {});
+    }
+  }
 }
 
 /** The methods of the protocol about stored conversations. */
@@ -191,7 +206,8 @@ export function serveSessions(app: AgentApp, open: AcpSessions, can: () => Clien
     })
     .onRequest(session.resume, async ({ params, client }) => {
       await open.resume(client, params.sessionId, params.cwd, params.additionalDirectories ?? []);
-      return {};
+      const branch = open.branchOf(params.sessionId);
+      return branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
     })
     .onRequest(session.delete, async ({ params }) => {
       await open.remove(params.sessionId);

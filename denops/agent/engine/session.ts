@@ -2,23 +2,19 @@
  * One conversation. Its prompts run one after the other, and it is the only writer of its log: an event is
  * appended, then published, so that the screen never shows what a resume would not.
  */
-import { judgeCommand } from "../policy/command.ts";
-import { allowKey, decide } from "../policy/decide.ts";
-import { type Decision, mayRead } from "../policy/file_access.ts";
-import type { ResolvedPath } from "../policy/path.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { missing } from "./agent/interrupted.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { type Memory, readMemory } from "./agent/memory.ts";
-import { type Measured, Meter } from "./agent/meter.ts";
-import { askTitle } from "./agent/title.ts";
+import { Meter } from "./agent/meter.ts";
+import { SessionAccess } from "./agent/session_access.ts";
+import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
-import { firstTitle } from "./core/title.ts";
 import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
@@ -46,18 +42,13 @@ export interface SessionPorts {
 /** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
 const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
 
-/** A title that takes longer is not worth waiting for. */
-const TITLE_MS = 10_000;
-
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
-  readonly #allowed = new Set<string>();
-  /** As they were when the last tool call began. */
-  #rules: FileRules;
+  readonly #access: SessionAccess;
   /** What the model has read. */
   readonly #read: ReadFiles;
   readonly #state: SessionState;
@@ -71,9 +62,7 @@ export class Session {
   #stored: boolean;
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
-  #titled: boolean;
-  #titling: Promise<void> = Promise.resolve();
-  readonly #closing = new AbortController();
+  readonly #titling: Titling;
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
@@ -89,7 +78,7 @@ export class Session {
     this.#ports = ports;
     this.#roots = roots;
     const { config, store } = ports;
-    this.#rules = config;
+    this.#access = new SessionAccess(config, ports.fileRules);
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#history = this.#stored ? [...store.messages(id)] : [];
@@ -99,12 +88,12 @@ export class Session {
       shown: new Map(Object.entries(memory.read.shown)),
     };
     this.#workspace = new Workspace(
-      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#mayRead(path) },
+      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
       this.#read,
     );
     this.#state = { folder: memory.folder, plan: memory.plan };
     this.#switched = new Map(Object.entries(memory.tools));
-    this.#titled = memory.titled;
+    this.#titling = new Titling(this.#titlingPorts(), memory.titled);
     this.#meter = new Meter({
       session: id,
       turn: () => store.turn(id),
@@ -137,14 +126,14 @@ export class Session {
     return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
-  /** Runs one turn, after those asked for before it. */
-  prompt(text: string): Promise<TurnEnd> {
+  /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
+  prompt(text: string, branch?: string): Promise<TurnEnd> {
     const asked = this.#cancelled;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(text);
+      return this.#turn(text, branch);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -197,28 +186,28 @@ export class Session {
   /** Ends what runs; resolves when nothing more will be stored or published. */
   async close(): Promise<void> {
     this.cancel();
-    this.#closing.abort();
+    this.#titling.stop();
     await this.#queue;
-    await this.#titling;
+    await this.#titling.settled;
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(text: string): Promise<TurnEnd> {
+  async #turn(text: string, branch: string | undefined): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
     try {
-      this.#begin(text);
+      this.#begin(text, branch);
       const note = this.checkpoints.takeNote();
       const told = note === undefined ? text : `${note}\n\n${text}`;
       const end = await runTurn(told, this.#turnPorts(), controller.signal);
       await this.#listFiles();
-      const untitled = this.#takeTitling(end);
+      const untitled = this.#titling.take(end);
       this.#emit(
         end.type === "stopped"
           ? { type: "turn_done", reason: end.reason }
           : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
       );
-      if (untitled) this.#askTitle(text);
+      if (untitled) this.#titling.ask(text, this.#history);
       return end;
     } catch (error) {
       // Nothing that is not stored may be shown, so this turn cannot even end as others do.
@@ -241,10 +230,11 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(text: string): void {
+  #begin(text: string, branch: string | undefined): void {
     const { store, config } = this.#ports;
     if (!this.#stored) {
-      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model });
+      const onBranch = branch === undefined ? {} : { branch };
+      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model, ...onBranch });
       this.#stored = true;
     }
     if (this.#cutOff) this.#mend();
@@ -277,54 +267,27 @@ export class Session {
       meter: this.#meter,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),
-      refreshRules: async () => {
-        this.#rules = await this.#ports.fileRules?.() ?? this.#rules;
-      },
-      decide: (prepared: PreparedCall, granted: ReadonlySet<string>) => this.#decide(prepared, granted),
-      allowForSession: (touches: readonly Touch[]) => {
-        for (const touch of touches) this.#allowed.add(allowKey(touch));
-      },
+      refreshRules: () => this.#access.refresh(),
+      decide: (prepared: PreparedCall, granted: ReadonlySet<string>) =>
+        this.#access.decide(prepared, granted),
+      allowForSession: (touches: readonly Touch[]) => this.#access.allow(touches),
       history: () => this.#history,
       append: (message: Message) => this.#append({ messages: [message] }),
     };
   }
 
-  /** A command always is a question: the other side's gate knows the rules, and answers for the user where it may. */
-  #decide({ touches, command }: PreparedCall, granted: ReadonlySet<string>): Decision {
-    if (command === undefined) return decide(touches, this.#rules, this.#allowed.union(granted));
-    return { verdict: "ask", rule: "command", reason: judgeCommand(command.command).reason };
-  }
-
-  #mayRead(path: ResolvedPath): Decision {
-    const decision = mayRead(path, this.#rules);
-    const allowed = decision.verdict === "ask" && this.#allowed.has(allowKey({ access: "read", path }));
-    return allowed ? { verdict: "allow", rule: "allowed for this session" } : decision;
-  }
-
-  /** True once: after the first turn that has come to an end of its own. */
-  #takeTitling(end: TurnEnd): boolean {
-    if (this.#titled || !this.#ports.config.title || end.type !== "stopped") return false;
-    this.#titled = end.reason !== "cancelled" && end.reason !== "refused";
-    return this.#titled;
-  }
-
-  /** Nobody waits for it. */
-  #askTitle(question: string): void {
-    const answer = this.#history.findLast(({ role }) => role === "assistant")?.text ?? "";
-    this.#titling = this.#title(question, answer).catch(() => {
-      // The first line of the question stays the title.
-    });
-  }
-
-  async #title(question: string, answer: string): Promise<void> {
-    const { model, store } = this.#ports;
-    // One that the user has given meanwhile stays.
-    const known = firstTitle(this.#history[0]?.text ?? "");
-    const turn = store.turn(this.id);
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
-    const count = (measured: Measured) => this.#meter.count(measured, "title", [], turn);
-    const title = await askTitle({ model, count }, { question, answer }, signal);
-    if (title !== undefined && store.retitle(this.id, known, title)) this.#emit({ type: "title", title });
+  #titlingPorts(): TitlingPorts {
+    const { config, model, store } = this.#ports;
+    return {
+      wanted: config.title,
+      model,
+      retitle: (known, title) => store.retitle(this.id, known, title),
+      counter: () => {
+        const turn = store.turn(this.id);
+        return (measured) => this.#meter.count(measured, "title", [], turn);
+      },
+      titled: (title) => this.#emit({ type: "title", title }),
+    };
   }
 
   #memory(): Memory {
@@ -338,7 +301,7 @@ export class Session {
         shown: Object.fromEntries(this.#read.shown),
       },
       spent: this.#meter.spending.session,
-      titled: this.#titled,
+      titled: this.#titling.done,
     };
   }
 

@@ -93,7 +93,12 @@ const shared = {
   tools_off: list(z.string()).default([]),
   /** After the first turn the model is asked for a title. */
   title: z.boolean().default(true),
+  /** Days after which a conversation that is not archived is deleted; undefined: never. */
+  keep_sessions_days: z.int().min(1).optional(),
 };
+
+/** A name that begins so is one that git takes, and no option. Source: git-check-ref-format(1), with ASCII alone. */
+const BRANCH_PREFIX = /^(?!.*(?:\.\.|\/\/|\/\.|\.\/|\.lock\/))[A-Za-z0-9][\w.\/-]{0,99}$/;
 
 /** The user's options as lua/agent/config.lua sends them; only what the supervisor and the engine use. */
 export const UserConfig = z.object({
@@ -113,6 +118,9 @@ export const UserConfig = z.object({
   command_write: list(z.string()),
   /** Names of variables that commands get beside the usual ones. */
   command_environment: list(z.string()),
+  /** Each session gets a branch whose name begins so; undefined: none does. */
+  git_branch: z.string().regex(BRANCH_PREFIX, 'must be the beginning of a branch\'s name, such as "agent/"')
+    .optional(),
   /** Neovim's own socket, which commands must not reach. */
   socket: z.string().optional(),
   deno: list(z.string()),

@@ -115,6 +115,13 @@ export type InitializeMeta = z.infer<typeof InitializeMeta>;
 export const TurnMeta = z.object({ turn: z.int(), time: z.number() });
 export type TurnMeta = z.infer<typeof TurnMeta>;
 
+/** `_meta["agent.nvim"]` of a prompt, where the first one counts, and of the answer to session/resume. */
+export const SessionMeta = z.object({
+  /** The git branch that was made for the session. */
+  branch: z.string().regex(/^[\x21-\x7e]{1,255}$/).optional(),
+});
+export type SessionMeta = z.infer<typeof SessionMeta>;
+
 /** `_meta["agent.nvim"]` of a tool call or its update. */
 export const ToolMeta = z.object({
   tool: z.string().optional(),

@@ -23,7 +23,7 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     wire: "anthropic_messages",
     base_url: "https://api.anthropic.com",
     key_env: ["ANTHROPIC_API_KEY"],
-    default_model: "claude-sonnet-4-5",
+    default_model: "claude-sonnet-5",
   },
   openai: {
     wire: "openai_chat",
@@ -41,7 +41,7 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     wire: "openai_chat",
     base_url: "https://api.deepseek.com/v1",
     key_env: ["DEEPSEEK_API_KEY"],
-    default_model: "deepseek-chat",
+    default_model: "deepseek-v4-flash",
   },
   mistral: {
     wire: "openai_chat",

@@ -7,6 +7,17 @@ import { visible } from "./visible.ts";
 export interface ChatSession {
   readonly engine: Engine;
   readonly sessionId: string;
+  /** Real path of the project. */
+  readonly root: string;
+  /** Of a new session: makes the git branch that it gets, if it gets one. Never throws. */
+  makeBranch?(text: string): Promise<string | undefined>;
+}
+
+/** A session that a message can be sent to. */
+interface Ready {
+  readonly session: ChatSession;
+  /** The branch that was made for it. */
+  readonly branch: string | undefined;
 }
 
 export interface ChatPorts {
@@ -37,6 +48,8 @@ export class Chat {
   /** What the chat goes on with when it has no session. */
   #stored: string | undefined;
   #connecting: Promise<ChatSession> | undefined;
+  /** Made once, with the first message. */
+  #branch: Promise<string | undefined> | undefined;
 
   constructor(id: number, ports: ChatPorts) {
     this.id = id;
@@ -50,6 +63,11 @@ export class Chat {
   /** False while the engine is still busy with a turn that has ended here: nothing of that is wanted any more. */
   get listens(): boolean {
     return this.#ending === undefined;
+  }
+
+  /** The project in which a turn of this chat is running; undefined if none is. */
+  get worksIn(): string | undefined {
+    return this.#stopPrompt === undefined && this.listens ? undefined : this.#session?.root;
   }
 
   /** The engine that has the session open. */
@@ -107,9 +125,9 @@ export class Chat {
     const chat = this.id;
     this.#ports.push({ type: "turn_started", chat });
     try {
-      const session = await this.#connectUnlessStopped();
+      const ready = await this.#connectUnlessStopped(text);
       // Stopped while the engine was starting: the model is not asked at all.
-      const reason = session === undefined ? "cancelled" : await this.#prompt(session, text);
+      const reason = ready === undefined ? "cancelled" : await this.#prompt(ready, text);
       this.#ports.settle();
       this.#ports.push({ type: "turn_done", chat, reason });
     } catch (error) {
@@ -122,24 +140,26 @@ export class Chat {
   }
 
   /** Undefined if the user stops it; the engine goes on starting, for the next message. */
-  async #connectUnlessStopped(): Promise<ChatSession | undefined> {
+  async #connectUnlessStopped(text: string): Promise<Ready | undefined> {
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
     this.#stopStarting = () => resolve(undefined);
     try {
-      return await Promise.race([this.#free(), stopped]);
+      return await Promise.race([this.#free(text), stopped]);
     } finally {
       this.#stopStarting = undefined;
     }
   }
 
   /** The session, when its engine is done with the turn before. */
-  async #free(): Promise<ChatSession> {
+  async #free(text: string): Promise<Ready> {
     await this.#ending;
-    return await this.session();
+    const session = await this.session();
+    this.#branch ??= session.makeBranch?.(text);
+    return { session, branch: await this.#branch };
   }
 
   /** How the turn ended: as the engine says, or stopped without a word of it. */
-  async #prompt({ engine, sessionId }: ChatSession, text: string): Promise<string> {
+  async #prompt({ session: { engine, sessionId }, branch }: Ready, text: string): Promise<string> {
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
@@ -156,7 +176,7 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
-    const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, text)])
+    const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, text, branch)])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
     try {
       const answer = await Promise.race([answered, stopped]);

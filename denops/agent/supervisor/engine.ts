@@ -24,8 +24,10 @@ import {
   MAKE_LINK,
   MakeLinkRequest,
   META,
+  ours,
   RETRY,
   Retry,
+  SessionMeta,
   TOOLS,
   ToolsResponse,
   UNSAVED_TEXT,
@@ -148,24 +150,24 @@ export class Engine implements AsyncDisposable {
   }
 
   /**
-   * Goes on with a stored session; false if it is not stored (any longer).
+   * Goes on with a stored session; undefined if it is not stored (any longer).
    * @param roots the project's folder first
    * @throws {RequestError} one line
    */
   async resumeSession(
     sessionId: string,
     [cwd = "", ...additionalDirectories]: readonly string[],
-  ): Promise<boolean> {
+  ): Promise<SessionMeta | undefined> {
     return await this.#begin(async () => {
-      await this.#connection.agent.request(methods.agent.session.resume, {
+      const { _meta } = await this.#connection.agent.request(methods.agent.session.resume, {
         sessionId,
         cwd,
         additionalDirectories,
         mcpServers: [],
       });
-      return true;
+      return ours(SessionMeta, _meta) ?? {};
     }).catch((error) => {
-      if (error instanceof RequestError && error.code === NOT_FOUND) return false;
+      if (error instanceof RequestError && error.code === NOT_FOUND) return undefined;
       throw error;
     });
   }
@@ -180,11 +182,19 @@ export class Engine implements AsyncDisposable {
     }
   }
 
-  /** @throws {RequestError} if the turn failed; never if the process ended, see `ended` */
-  async prompt(sessionId: string, text: string): Promise<PromptResponse> {
+  /**
+   * @param branch what the session is to remember as its git branch; the first message counts
+   * @throws {RequestError} if the turn failed; never if the process ended, see `ended`
+   */
+  async prompt(sessionId: string, text: string, branch?: string): Promise<PromptResponse> {
     const prompt = [{ type: "text" as const, text }];
+    const meta = branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
     try {
-      return await this.#connection.agent.request(methods.agent.session.prompt, { sessionId, prompt });
+      return await this.#connection.agent.request(methods.agent.session.prompt, {
+        sessionId,
+        prompt,
+        ...meta,
+      });
     } catch (error) {
       // A closed pipe is seen before the end of the process, which says more.
       if (this.#connection.signal.aborted) return await new Promise<never>(() => {});

@@ -9,6 +9,7 @@ import { ApprovalLog, logLines } from "./approval_log.ts";
 import { confined } from "./confine.ts";
 import type { EditorQuestions } from "./editor_questions.ts";
 import { Engine, type EngineEvents } from "./engine.ts";
+import type { BranchOptions } from "./git_branch.ts";
 import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
 import { Increments, Ledger } from "./ledger.ts";
@@ -83,6 +84,11 @@ export class Project implements AsyncDisposable {
     const launch = await launchCommand(roots, config, user, announce);
     const engine = await Engine.start(launch, config, confined(parts.events(), roots));
     return new Project(engine, launch, roots, config.provider.name, config.model, parts);
+  }
+
+  /** How its sessions get branches. */
+  get branches(): BranchOptions & { readonly prefix: string | undefined } {
+    return this.#parts.branches;
   }
 
   shownRules(chat: number): readonly ShownRule[] {
@@ -242,6 +248,10 @@ class Parts {
       },
       fileRules: (sessionId) => this.#rulesOf(sessionId),
     };
+  }
+
+  get branches() {
+    return { roots: this.#roots, sandboxed: this.#sandboxed, prefix: this.#user.git_branch };
   }
 
   async logLines(): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { RequestError } from "@agentclientprotocol/sdk";
 import type { SearchRequest, SearchResponse } from "../protocol/search.ts";
 import { plainText } from "./command_output.ts";
 import type { Place } from "./search_place.ts";
-import { failure, run } from "./search_run.ts";
+import { failure, PLAIN_GIT, run } from "./search_run.ts";
 
 const MOST_CHARACTERS = 30_000;
 /** Changed files that are left out by name; more would not fit into a command line. */
@@ -12,21 +12,8 @@ const MOST_NAME_CHARACTERS = 5_000_000;
 
 type Changes = Extract<SearchRequest, { op: "changes" }>;
 
-/** Nothing of a repository's configuration makes these run a program. */
-const GIT = [
-  "--no-pager",
-  "--no-optional-locks",
-  "-c",
-  "safe.directory=*",
-  "-c",
-  "safe.bareRepository=explicit",
-  "-c",
-  "core.fsmonitor=false",
-  "-c",
-  "core.hooksPath=/dev/null",
-  "-c",
-  "color.ui=false",
-];
+/** Looking at a repository of somebody else's is harmless. */
+const GIT = [...PLAIN_GIT, "-c", "safe.directory=*", "-c", "safe.bareRepository=explicit"];
 const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-renames"];
 const FORMAT = "--pretty=format:%h %ad %an: %s";
 

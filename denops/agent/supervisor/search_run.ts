@@ -9,7 +9,29 @@ const LONGEST_MS = 30_000;
 export interface RunPlace {
   readonly root: string;
   readonly sandboxed: boolean;
+  /** Without it nothing may be written. */
+  readonly writes?: Writes;
 }
+
+export interface Writes {
+  readonly bound: readonly string[];
+  /** Read-only, inside of those. */
+  readonly guarded: readonly string[];
+}
+
+/** Nothing of a repository's configuration makes git run a program. */
+export const PLAIN_GIT: readonly string[] = [
+  "--no-pager",
+  "--no-optional-locks",
+  "-c",
+  "core.fsmonitor=false",
+  "-c",
+  "core.hooksPath=/dev/null",
+  "-c",
+  "submodule.recurse=false",
+  "-c",
+  "color.ui=false",
+];
 
 /** ripgrep ends with 1 if it found nothing; what could not even be started ends so too, and says why. */
 export function hasFailed(code: number, stderr: string): boolean {
@@ -17,10 +39,13 @@ export function hasFailed(code: number, stderr: string): boolean {
 }
 
 export function failure(stderr: string): RequestError {
-  const [line = "it failed"] = stderr.trim().split("\n").map((text) =>
-    text.replace(/^(rg|fatal|error): /, "")
-  );
-  return RequestError.invalidParams(undefined, line.replace(/\.+$/, ""));
+  return RequestError.invalidParams(undefined, complaint(stderr));
+}
+
+/** The first line of what a program complains of, as half a sentence. */
+export function complaint(stderr: string): string {
+  const [line = ""] = stderr.trim().split("\n").map((text) => text.replace(/^(rg|fatal|error): /, ""));
+  return line === "" ? "it failed" : line.replace(/\.+$/, "");
 }
 
 /** @param onLine false: enough, stop */
@@ -73,10 +98,13 @@ async function sandboxed(
 ): Promise<{ command: string; before: readonly string[] }> {
   const found = await sandbox();
   if (!options.sandboxed || found.level !== "bubblewrap") return { command: program, before: [] };
-  // Everything is read-only here, so nothing is masked: the program itself may lie in a folder such as /tmp.
+  // Next to nothing can be written here, so nothing is masked: the program itself may lie in a folder such as /tmp.
   const before = [
     ...["--unshare-all", "--die-with-parent", "--new-session"],
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--chdir", options.root],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...(options.writes?.bound ?? []).flatMap((path) => ["--bind", path, path]),
+    ...(options.writes?.guarded ?? []).flatMap((path) => ["--ro-bind", path, path]),
+    ...["--chdir", options.root],
   ];
   return { command: found.bwrap, before: [...before, "--", program] };
 }

@@ -5,6 +5,7 @@
 import { firstProblem, type UserConfig } from "../protocol/config.ts";
 import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
+import { Branches } from "./branches.ts";
 import { Chat, type ChatSession } from "./chat.ts";
 import { ownFilesOnly } from "./confine.ts";
 import { EditorQuestions } from "./editor_questions.ts";
@@ -38,6 +39,7 @@ export class Supervisor implements AsyncDisposable {
   readonly #gate: Gate;
   readonly #editor: EditorQuestions;
   readonly #questions: Questions;
+  readonly #branches = new Branches();
   readonly #chats = new Map<number, Chat>();
   /** By root and configuration. */
   readonly #projects = new Map<string, Promise<Project>>();
@@ -159,17 +161,37 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #connect(chat: number, stored: string | undefined): Promise<ChatSession> {
-    const { engine, roots, launch, provider, model } = await this.#project(chat);
+    const project = await this.#project(chat);
+    const { engine, roots, launch, provider, model } = project;
     // What is stored is read before it grows: the screen would show the new turn twice.
     await this.#reading.get(chat);
-    const isThere = stored !== undefined && await engine.resumeSession(stored, roots);
-    if (stored !== undefined && !isThere) {
+    const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
+    if (stored !== undefined && resumed === undefined) {
       this.#notice(chat, "warning", "Nothing of this conversation is stored: the message begins a new one.");
     }
+    const isThere = stored !== undefined && resumed !== undefined;
     const sessionId = isThere ? stored : await engine.newSession(roots);
     const { cwd: root, sandbox } = launch;
     this.#pump.push({ type: "ready", chat, session: sessionId, root, provider, model, sandbox });
-    return { engine, sessionId };
+    const session = { engine, sessionId, root };
+    if (!isThere) return { ...session, makeBranch: (text) => this.#makeBranch(chat, project, text) };
+    const tell = this.#tells(chat);
+    if (resumed.branch !== undefined) await this.#branches.resumed(resumed.branch, project.branches, tell);
+    return session;
+  }
+
+  /** Undefined without the option, and where none can be made; the turn goes on all the same. */
+  async #makeBranch(chat: number, project: Project, text: string): Promise<string | undefined> {
+    const { prefix, ...options } = project.branches;
+    if (prefix === undefined) return undefined;
+    const { cwd: root } = project.launch;
+    const isShared = () =>
+      [...this.#chats.values()].some((other) => other.id !== chat && other.worksIn === root);
+    return await this.#branches.begin({ prefix, text, options }, isShared, this.#tells(chat));
+  }
+
+  #tells(chat: number) {
+    return (severity: "info" | "warning", text: string) => this.#notice(chat, severity, text);
   }
 
   /** The project of a chat, opened if need be. */

@@ -148,7 +148,18 @@ M.options = {
     doc = "Names of variables that commands get beside PATH, HOME, USER, LANG, LC_* and TZ.",
   },
   { name = "tools_off", type = "list", default = {}, doc = "Names of tools that the model is not offered." },
+  {
+    name = "git_branch",
+    type = "string|nil",
+    doc = 'Each new session gets a git branch whose name begins so, such as "agent/". Without it: none does.',
+  },
   { name = "title", type = "boolean", default = true, doc = "Ask the model for a title after the first turn." },
+  {
+    name = "keep_sessions_days",
+    type = "integer|nil",
+    min = 1,
+    doc = "Days without a message after which a session is deleted. Without it: never.",
+  },
   {
     name = "save_unsaved",
     type = "boolean",

@@ -17,7 +17,7 @@ local M = {}
 ---@field pending? agent.review.Change  what has changed since
 ---@field seq integer     undo state of `lines`
 ---@field top integer     newest undo state
----@field steps table<integer, "agent"|"undone">  undo states that the agent, or the undoing of hunks, has made
+---@field steps table<integer, integer>  undo states that the agent, or the undoing of hunks, has made, and those before
 ---@field on_disk? string[]  baseline of the text that is on disk
 ---@field marks table<integer, true>  extmarks of hunks
 ---@field width? string   space that they were drawn for
@@ -55,19 +55,15 @@ end
 
 --- What an undo or redo of one of our own steps has done; nothing for other changes, or several at once.
 ---@param it agent.review.Tracked
----@return "agent"|"undone"|nil step
+---@return boolean is_own
 ---@return boolean is_undo
 local function own_step(it)
   local now = undo_state(it.buf)
   local before, top = it.seq, it.top
   it.seq, it.top = now, math.max(top, now)
   local is_undo = now <= top and now ~= before
-  if now == before - 1 then
-    return it.steps[before], is_undo
-  elseif now == before + 1 and is_undo then
-    return it.steps[now], is_undo
-  end
-  return nil, is_undo
+  -- The state before a step has not the number before it, where the undo tree has branches.
+  return it.steps[before] == now or is_undo and it.steps[now] == before, is_undo
 end
 
 ---@param it agent.review.Tracked
@@ -102,8 +98,8 @@ function M.flush(it)
   if not it.pending or not api.nvim_buf_is_loaded(it.buf) then
     return
   end
-  local step, is_undo = own_step(it)
-  if step then
+  local is_own, is_undo = own_step(it)
+  if is_own then
     -- The agreed text stays: the agent's lines are gone, or back, and their hunks with them.
     local baseline = hunks_of.take_back(it.lines, it.hunks)
     it.pending = nil
@@ -244,12 +240,11 @@ end
 
 --- Notes that our own change of the buffer has just become an undo step.
 ---@param it agent.review.Tracked
----@param kind "agent"|"undone"
-local function note_step(it, kind)
+local function note_step(it)
   local now = undo_state(it.buf)
   if now ~= it.seq then
+    it.steps[now] = it.seq
     it.seq, it.top = now, math.max(it.top, now)
-    it.steps[now] = kind
   end
 end
 
@@ -281,7 +276,7 @@ function M.agent_changes(buf, before, has_unsaved)
     elseif before and not it.on_disk then
       it.on_disk = before
     end
-    note_step(it, "agent")
+    note_step(it)
     M.changed(it)
   end
 end
@@ -329,7 +324,7 @@ function M.undo(it, chosen)
   for _, hunk in ipairs(it.hunks) do
     hunk.stale = true
   end
-  note_step(it, "undone")
+  note_step(it)
   M.changed(it)
   return true
 end

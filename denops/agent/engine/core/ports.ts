@@ -60,6 +60,8 @@ export interface NewSession {
   readonly model: string;
   /** The session that this one was forked from. */
   readonly parent?: string;
+  /** The git branch that was made for it. */
+  readonly branch?: string;
 }
 
 export interface StoredSession extends NewSession {

@@ -89,6 +89,12 @@ export class StoredSessions {
     });
   }
 
+  /** Those that are not archived and that nothing was added to since `time`, milliseconds since 1970. */
+  untouchedSince(time: number): readonly string[] {
+    return this.#database.all("SELECT id FROM sessions WHERE archived = 0 AND updated < ?", time)
+      .map(({ id }) => String(id));
+  }
+
   /**
    * A new session with everything up to the end of `turn`, or up to now; a turn that is going on ends there.
    * Its files stay the first one's to take back.
@@ -102,8 +108,8 @@ export class StoredSessions {
       const copy = crypto.randomUUID();
       const now = Date.now();
       this.#database.run(
-        `INSERT INTO sessions (id, title, root, mode, model, parent, created, updated, turns, memory)
-         SELECT ?, ?, root, mode, model, id, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+        `INSERT INTO sessions (id, title, root, mode, model, parent, branch, created, updated, turns, memory)
+         SELECT ?, ?, root, mode, model, id, branch, ?, ?, ?, ? FROM sessions WHERE id = ?`,
         copy,
         `${source.title} (fork)`,
         now,
@@ -171,5 +177,6 @@ export function storedSession(row: Readonly<Record<string, unknown>>): StoredSes
     archived: row.archived === 1,
     turns: Number(row.turns),
     ...(typeof row.parent === "string" ? { parent: row.parent } : {}),
+    ...(typeof row.branch === "string" ? { branch: row.branch } : {}),
   };
 }

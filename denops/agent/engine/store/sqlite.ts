@@ -47,15 +47,16 @@ export class SqliteStore implements Store {
     this.writes = new UnfinishedWrites(database);
   }
 
-  createSession({ id, root, model, parent }: NewSession): void {
+  createSession({ id, root, model, parent, branch }: NewSession): void {
     const now = Date.now();
     saving(() =>
       this.#database.run(
-        "INSERT INTO sessions (id, root, model, parent, created, updated) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO sessions (id, root, model, parent, branch, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)",
         id,
         root,
         model,
         parent ?? null,
+        branch ?? null,
         now,
         now,
       )

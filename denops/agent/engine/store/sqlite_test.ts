@@ -251,7 +251,8 @@ Deno.test("a deleted conversation leaves nothing, and no content that another on
 Deno.test("a fork is the conversation up to a turn, and goes its own way", () => {
   const { database, store, sessions } = open();
   using _ = database;
-  begin(store, "1", `${LONG} first`);
+  store.createSession({ id: "1", root: "/project", model: "m", branch: "agent/one" });
+  beginTurn(store, "1", `${LONG} first`);
   store.append("1", {
     events: [
       { type: "plan", steps: [{ step: "One", status: "completed" }] },
@@ -268,6 +269,7 @@ Deno.test("a fork is the conversation up to a turn, and goes its own way", () =>
   const early = sessions.fork("1", 1);
   const late = sessions.fork("1");
   assert.deepEqual([early.turns, late.turns, early.parent], [1, 2, "1"]);
+  assert.deepEqual([early.branch, late.branch], ["agent/one", "agent/one"]);
   assert.deepEqual(store.messages(early.id), store.messages("1").slice(0, 1));
   assert.deepEqual(store.events(early.id), store.events("1", { last: 1 }));
   assert.deepEqual(store.events(late.id), store.events("1"));

@@ -27,7 +27,8 @@ const HINTS: readonly Hint[] = [
   },
   {
     pattern: /EACCES|[Pp]ermission denied|Operation not permitted/,
-    hint: () => "permission denied; commands may write inside the project only, and do not see files of secrets",
+    hint: () =>
+      "permission denied; commands may write inside the project only, and do not see files of secrets",
   },
   {
     pattern: /cannot use bare repository/,

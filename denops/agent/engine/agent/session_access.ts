@@ -1,0 +1,43 @@
+/** What calls of one conversation may do: the rules of the moment, and what the user has allowed for the session. */
+import { judgeCommand } from "../../policy/command.ts";
+import { allowKey, decide } from "../../policy/decide.ts";
+import { type Decision, mayRead } from "../../policy/file_access.ts";
+import type { ResolvedPath } from "../../policy/path.ts";
+import type { FileRules } from "../../protocol/config.ts";
+import type { PreparedCall, Touch } from "../tools/define.ts";
+
+export class SessionAccess {
+  /** As they were when the last tool call began. */
+  #rules: FileRules;
+  readonly #latest: (() => Promise<FileRules>) | undefined;
+  readonly #allowed = new Set<string>();
+
+  /** @param latest gives the rules as they are now; without it those of the start hold */
+  constructor(rules: FileRules, latest: (() => Promise<FileRules>) | undefined) {
+    this.#rules = rules;
+    this.#latest = latest;
+  }
+
+  async refresh(): Promise<void> {
+    this.#rules = await this.#latest?.() ?? this.#rules;
+  }
+
+  allow(touches: readonly Touch[]): void {
+    for (const touch of touches) this.#allowed.add(allowKey(touch));
+  }
+
+  /**
+   * A command always is a question: the other side's gate knows the rules, and answers for the user where it may.
+   * @param granted keys of what the user has allowed to this one call
+   */
+  decide({ touches, command }: PreparedCall, granted: ReadonlySet<string>): Decision {
+    if (command === undefined) return decide(touches, this.#rules, this.#allowed.union(granted));
+    return { verdict: "ask", rule: "command", reason: judgeCommand(command.command).reason };
+  }
+
+  mayRead(path: ResolvedPath): Decision {
+    const decision = mayRead(path, this.#rules);
+    const allowed = decision.verdict === "ask" && this.#allowed.has(allowKey({ access: "read", path }));
+    return allowed ? { verdict: "allow", rule: "allowed for this session" } : decision;
+  }
+}

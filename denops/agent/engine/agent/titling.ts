@@ -1,0 +1,73 @@
+/** When a conversation gets its title: once, after the first turn that has come to an end of its own. */
+import { firstTitle } from "../core/title.ts";
+import type { Message } from "../core/messages.ts";
+import type { Model } from "../llm/model.ts";
+import type { TurnEnd } from "./loop.ts";
+import type { Measured } from "./meter.ts";
+import { askTitle } from "./title.ts";
+
+/** A title that takes longer is not worth waiting for. */
+const TITLE_MS = 10_000;
+
+export interface TitlingPorts {
+  /** The option `title`. */
+  readonly wanted: boolean;
+  readonly model: Model;
+  /** Replaces a title that is still `known`; false if it no longer is. */
+  retitle(known: string, title: string): boolean;
+  /** Counts the request for the turn that is the last one now. */
+  counter(): (measured: Measured) => void;
+  /** The conversation is called this from now on. */
+  titled(title: string): void;
+}
+
+export class Titling {
+  readonly #ports: TitlingPorts;
+  readonly #closing = new AbortController();
+  #asking: Promise<void> = Promise.resolve();
+  #done: boolean;
+
+  constructor(ports: TitlingPorts, done: boolean) {
+    this.#ports = ports;
+    this.#done = done;
+  }
+
+  /** A title was asked for, in this process or another. */
+  get done(): boolean {
+    return this.#done;
+  }
+
+  /** True once, if a title is to be asked for after this turn. */
+  take(end: TurnEnd): boolean {
+    if (this.#done || !this.#ports.wanted || end.type !== "stopped") return false;
+    this.#done = end.reason !== "cancelled" && end.reason !== "refused";
+    return this.#done;
+  }
+
+  /** Nobody waits for it. */
+  ask(question: string, history: readonly Message[]): void {
+    this.#asking = this.#ask(question, history).catch(() => {
+      // The first line of the question stays the title.
+    });
+  }
+
+  /** Gives up what is asked, now and later. */
+  stop(): void {
+    this.#closing.abort();
+  }
+
+  /** Resolves when nothing more will be told of what was asked. */
+  get settled(): Promise<void> {
+    return this.#asking;
+  }
+
+  async #ask(question: string, history: readonly Message[]): Promise<void> {
+    const { model } = this.#ports;
+    const answer = history.findLast(({ role }) => role === "assistant")?.text ?? "";
+    // One that the user has given meanwhile stays.
+    const known = firstTitle(history[0]?.text ?? "");
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
+    const title = await askTitle({ model, count: this.#ports.counter() }, { question, answer }, signal);
+    if (title !== undefined && this.#ports.retitle(known, title)) this.#ports.titled(title);
+  }
+}
