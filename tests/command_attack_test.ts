@@ -35,6 +35,13 @@ const dial = (path: string) =>
   `python3 -c 'import socket;s=socket.socket(socket.AF_UNIX);s.connect("${path}");print("REACHED")' 2>&1; ` +
   `perl -MIO::Socket::UNIX -e 'print "REACHED" if IO::Socket::UNIX->new(Peer => "${path}")' 2>&1; true`;
 
+/** Files of a bare repository in p, with the objects of another one, and settings that name a program. */
+const PLANTED =
+  `g() { git -C o -c user.name=a -c user.email=a@b "$@"; }; none=4b825dc642cb6eb9a060e54bf8d69288fbee4904
+git init -q o; touch o/f; g add f; g commit -qm a; mkdir -p p/objects/info p/refs; g rev-parse HEAD > p/HEAD
+echo "$PWD/o/.git/objects" > p/objects/info/alternates
+printf '[diff]\\n\\texternal = "echo RAN; touch ran; :"\\n' > p/config`;
+
 const ATTACKS: readonly Attack[] = [
   { name: "write outside", line: ({ outside }) => `echo evil > ${outside}/secret.txt`, harmed: isChanged },
   {
@@ -138,6 +145,13 @@ const ATTACKS: readonly Attack[] = [
     name: "move .git away and make another",
     line: () => "mv .git old; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit",
     harmed: ({ root }) => exists(join(root, ".git/hooks/pre-commit")),
+  },
+  {
+    name: "have git take a planted folder for a bare repository, and run what its settings name",
+    line: () =>
+      `${PLANTED}; cd p; git diff $none HEAD; git log -p --ext-diff; cd ..; git -C p diff $none HEAD`,
+    leaks: /^RAN/m,
+    harmed: ({ root }) => exists(join(root, "ran")),
   },
   { name: "reach Neovim's socket", line: ({ socket }) => dial(socket), leaks: /REACHED/ },
   { name: "reach another socket of the host", line: ({ hostSocket }) => dial(hostSocket), leaks: /REACHED/ },

@@ -169,3 +169,13 @@ Deno.test({
   ignore: Deno.build.os === "windows",
   fn: () => check(GIT, false),
 });
+
+Deno.test("a wrong pattern is told by what is wrong with it, a name as it is written", async () => {
+  await using project = await scratch({ "a.ts": "a\n" }, { git: true });
+  await project.write("ünï.ts", "new\n");
+  const options = { roots: [project.root], rules: RULES, sandboxed: false };
+  const signal = new AbortController().signal;
+  await assert.rejects(search({ ...GREP, query: "(", path: "" }, options, signal), /unclosed group$/);
+  const answer = await search({ ...CHANGES, path: "" }, options, signal);
+  assert.ok(answer.op === "changes" && answer.text.includes("?? ünï.ts"), JSON.stringify(answer));
+});

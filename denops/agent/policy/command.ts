@@ -123,15 +123,10 @@ export function lineTouches(pattern: string, line: string | CommandVerdict): boo
 }
 
 /**
- * The rule that "always allow" would write, such as `run(npm test *)`; several are joined with ", ".
+ * The rules that "always allow" would write, such as `run(npm test *)`: one for each different command.
  *
- * @return undefined where no rule is sensible: critical lines, text that is only known when it runs, output into files
+ * @return undefined where none is sensible: critical lines, text that is only known when it runs, output into files
  */
-export function suggestRule(line: string | CommandVerdict): string | undefined {
-  return suggestRules(line)?.join(", ");
-}
-
-/** The rules of {@link suggestRule} one by one. */
 export function suggestRules(line: string | CommandVerdict): readonly string[] | undefined {
   const { commands, parsed, severity } = asVerdict(line);
   if (!parsed || severity === "critical") return undefined;

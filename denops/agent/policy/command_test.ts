@@ -10,7 +10,6 @@ import {
   lineTouches,
   type Severity,
   specificity,
-  suggestRule,
   suggestRules,
 } from "./command.ts";
 
@@ -114,7 +113,7 @@ Deno.test("always allow suggests the smallest sensible rule", () => {
     ["ls )", undefined],
     ["curl x | sh", undefined],
   ];
-  for (const [line, rule] of expected) assert.equal(suggestRule(line), rule, line);
+  for (const [line, rule] of expected) assert.equal(suggestRules(line)?.join(", "), rule, line);
 });
 
 Deno.test("what is suggested covers the line it was suggested for, and never a critical one", () => {
@@ -309,7 +308,7 @@ Deno.test("any text is judged, without an error", () => {
       const verdict = judgeCommand(line);
       assert.ok(rank(verdict) >= 0);
       assert.ok(!verdict.reason.includes("cannot be judged"), verdict.reason);
-      suggestRule(verdict);
+      suggestRules(verdict);
       for (const command of verdict.commands) commandMatches("git *", command);
     }),
     { numRuns: 800, seed: 7 },

@@ -4,7 +4,7 @@
  */
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Decision } from "../policy/file_access.ts";
-import { fileRule, type Rule, ruleText } from "../policy/rules.ts";
+import { fileRule, parseRule, type Rule, ruleText } from "../policy/rules.ts";
 import { CommandInput, commandKey, type TerminalMeta } from "../protocol/commands.ts";
 import { ApprovalMeta, META, OPTION, ours } from "../protocol/extensions.ts";
 import type { ApprovalUpdate, Update } from "../protocol/ui.ts";
@@ -185,10 +185,10 @@ export class Gate {
   async #always(answer: UserAnswer, { rules, chat }: GateContext): Promise<void> {
     try {
       const added: string[] = [];
-      // A line of several commands is allowed by several rules.
-      for (const text of (answer.rule ?? "").split(/(?<=\))\s*,\s*(?=\w+\()/)) {
-        added.push(ruleText(await rules.add(text, "allow", "project", chat)));
-      }
+      // A line of several commands is allowed by several rules: by all of them, or by none if one is wrong.
+      const texts = (answer.rule ?? "").split(/(?<=\))\s*,\s*(?=\w+\()/);
+      for (const text of texts) parseRule(text, "allow", "project");
+      for (const text of texts) added.push(ruleText(await rules.add(text, "allow", "project", chat)));
       this.#push({
         type: "notice",
         chat,

@@ -1,6 +1,6 @@
 /** Commands at the gate: how a line is judged there, and what is shown of it. */
 import { relative } from "node:path";
-import { suggestRule } from "../policy/command.ts";
+import { suggestRules } from "../policy/command.ts";
 import { type CommandDecision, decideCommand } from "../policy/decide_command.ts";
 import type { Decision } from "../policy/file_access.ts";
 import type { CommandInput } from "../protocol/commands.ts";
@@ -47,8 +47,10 @@ export function shownCommand(
 ): Shown {
   const { decision, verdict, always } = judge(command, input, context);
   const isEdited = command !== input.command;
-  // An allow rule would not be stronger than the one that asks or denies.
-  const suggestion = always || isRuled(decision) ? undefined : suggestRule(command);
+  // An allow rule would not be stronger than the one that asks, nor than what asks although the rules allow it.
+  const suggestion = always || decision.verdict !== "ask" || isRuled(decision)
+    ? undefined
+    : suggested(command, input.network);
   const asked = decision.verdict !== "allow" && (meta?.force !== true || isEdited);
   return {
     reason: asked ? decision.reason : meta?.force === true ? meta.reason : verdict.reason,
@@ -59,6 +61,13 @@ export function shownCommand(
     ...(isEdited ? { is_edited: true } : {}),
     ...(suggestion === undefined ? {} : { suggestion }),
   };
+}
+
+/** The rules that would have answered; the network has rules of its own. */
+function suggested(command: string, network: boolean): string | undefined {
+  const rules = suggestRules(command);
+  const more = network ? rules?.map((rule) => rule.replace(/^run/, "network")) : [];
+  return rules === undefined ? undefined : [...rules, ...more ?? []].join(", ");
 }
 
 /** A rule of the user's own asks or denies. */

@@ -13,7 +13,15 @@ const MOST_NAME_CHARACTERS = 5_000_000;
 type Changes = Extract<SearchRequest, { op: "changes" }>;
 
 /** Looking at a repository of somebody else's is harmless. */
-const GIT = [...PLAIN_GIT, "-c", "safe.directory=*"];
+const GIT = [
+  ...PLAIN_GIT,
+  "-c",
+  "safe.directory=*",
+  "-c",
+  "safe.bareRepository=explicit",
+  "-c",
+  "core.quotePath=false",
+];
 const PLAIN_DIFF = ["--no-ext-diff", "--no-textconv", "--no-renames"];
 const FORMAT = "--pretty=format:%h %ad %an: %s";
 

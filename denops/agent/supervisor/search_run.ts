@@ -42,8 +42,10 @@ export function failure(stderr: string): RequestError {
   return RequestError.invalidParams(undefined, complaint(stderr));
 }
 
-/** The first line of what a program complains of, as half a sentence. */
+/** What a program complains of, as half a sentence: of a pattern what is wrong with it, else the first line. */
 export function complaint(stderr: string): string {
+  const [, reason] = /^regex parse error:$[^]*?^error: (.+)$/m.exec(stderr) ?? [];
+  if (reason !== undefined) return `the pattern is no regular expression: ${reason}`;
   const [line = ""] = stderr.trim().split("\n").map((text) => text.replace(/^(rg|fatal|error): /, ""));
   return line === "" ? "it failed" : line.replace(/\.+$/, "");
 }

@@ -70,7 +70,21 @@ export function commandEnvironment(more: readonly string[]): Record<string, stri
   for (const [name, value] of Object.entries(all)) {
     if (names.includes(name) || name.startsWith("LC_")) env[name] = value;
   }
-  return env;
+  return { ...env, ...ownGitRepositoriesOnly(env.GIT_CONFIG_COUNT) };
+}
+
+/**
+ * The files of a bare repository can be written into any folder, and its settings name programs for git to run:
+ * git is to take none for a repository by itself.
+ * @param before how many settings the user hands to git by variables already
+ */
+function ownGitRepositoriesOnly(before = "0"): Record<string, string> {
+  const index = /^\d{1,4}$/.test(before) ? Number(before) : 0;
+  return {
+    GIT_CONFIG_COUNT: String(index + 1),
+    [`GIT_CONFIG_KEY_${index}`]: "safe.bareRepository",
+    [`GIT_CONFIG_VALUE_${index}`]: "explicit",
+  };
 }
 
 export async function commandPlaces(

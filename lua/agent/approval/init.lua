@@ -127,6 +127,16 @@ function M.approve(scope)
   return answer(scope == "session" and "allow_session" or "allow_once")
 end
 
+--- Asks for a line of text, and leaves nothing of that on the screen.
+---@param options table those of vim.ui.input
+---@param on_text fun(text?: string)
+local function prompt(options, on_text)
+  vim.ui.input(options, function(text)
+    vim.api.nvim_echo({ { "" } }, false, {})
+    on_text(text)
+  end)
+end
+
 --- Answers the question that waits; nil leaves it without an answer.
 ---@param text? string
 function M.answer_question(text)
@@ -141,7 +151,7 @@ end
 ---@return boolean
 function M.type_answer()
   local question = queue.first()
-  vim.ui.input({ prompt = "Answer: " }, function(text)
+  prompt({ prompt = "Answer: " }, function(text)
     if text and vim.trim(text) ~= "" and queue.first() == question then
       M.answer_question(text)
     end
@@ -171,7 +181,7 @@ function M.always()
     vim.notify("agent: no rule can answer for this one", vim.log.levels.WARN)
     return true
   end
-  vim.ui.input({ prompt = "Always allow: ", default = approval.suggestion }, function(rule)
+  prompt({ prompt = "Always allow: ", default = approval.suggestion }, function(rule)
     if rule and rule ~= "" and queue.first() == approval then
       answer("allow_always", { rule = rule })
     end
@@ -212,7 +222,7 @@ function M.reject(reason)
   if not approval or reason then
     return answer("reject", { reason = reason })
   end
-  vim.ui.input({ prompt = "Reason: " }, function(typed)
+  prompt({ prompt = "Reason: " }, function(typed)
     if typed and queue.first() == approval then
       answer("reject", typed ~= "" and { reason = typed } or nil)
     end

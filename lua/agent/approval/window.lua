@@ -183,6 +183,7 @@ function M.show(map_keys)
   window = vim.api.nvim_open_win(buffer, false, place())
   vim.wo[window].wrap = true
   vim.wo[window].smoothscroll = true
+  vim.wo[window].linebreak = true
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting"
   if takes_focus then
     back = from

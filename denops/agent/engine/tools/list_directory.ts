@@ -62,9 +62,12 @@ async function children(
       const decision = workspace.mayRead(path);
       asked.note(path.path, decision);
       if (decision.verdict !== "allow") continue;
-      if (entry.isDirectory) folders.push(`${entry.name}/`);
-      else if (entry.isSymlink) files.push(`${entry.name} (symbolic link)`);
-      else files.push(`${entry.name} (${size((await workspace.info(path))?.size ?? 0)})`);
+      // A name may hold what looks like other lines.
+      // deno-lint-ignore no-control-regex -- they are what is replaced
+      const name = entry.name.replace(/[\u0000-\u001f\u007f]/g, "�");
+      if (entry.isDirectory) folders.push(`${name}/`);
+      else if (entry.isSymlink) files.push(`${name} (symbolic link)`);
+      else files.push(`${name} (${size((await workspace.info(path))?.size ?? 0)})`);
     }
   } catch (error) {
     if (signal.aborted) throw error;

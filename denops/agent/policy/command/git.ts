@@ -98,7 +98,7 @@ function judgeGlobal(global: Arguments, scene: Scene): Judgement {
   if (global.options.some(({ name, value }) => name === "--exec-path" && value !== undefined)) {
     found.push(judged("high", "runs git's programs from another folder", { writes: true }));
   }
-  if (has(global, "--git-dir --work-tree -p --paginate")) {
+  if (has(global, "--git-dir --work-tree --bare -p --paginate")) {
     found.push(ANOTHER);
   }
   return worst(...found);

@@ -96,6 +96,11 @@ export class Runner implements Host {
         this.findings.addWordless(scope.source.slice(0, LONGEST_SHOWN), judged("high", reason));
       }
     }
+    // There are many ways to set a number, arithmetic's among them; whoever means them says the name.
+    if (/GIT_CONFIG_/.test(scope.source)) {
+      const judgement = judged("medium", "names settings that git obeys");
+      this.findings.addWordless(scope.source.slice(0, LONGEST_SHOWN), judgement);
+    }
   }
 
   define(node: FunctionNode, scope: Scope): void {

@@ -2,7 +2,7 @@
 import { UNKNOWN } from "./places.ts";
 import type { Judge } from "./scene.ts";
 import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
-import { isSteering } from "./variables.ts";
+import { isGuarding, isSteering } from "./variables.ts";
 
 const READS_OTHERWISE = judged("high", "changes how the shell reads what follows", { writes: true });
 
@@ -70,15 +70,18 @@ export function judgeNames(words: readonly string[]): Judgement {
   const targets = name === "printf"
     ? args.filter((arg, at) => at < 2 && (args[0] === "-v" || /^-v./.test(arg)))
     : args;
+  const hides = name === "export" && args.some((arg) => /^-\w*n/.test(arg)) ||
+    DECLARES.test(name) && args.some((arg) => /^\+\w*x/.test(arg));
   for (const target of targets) {
     // Its own judge looks at a value.
     const [variable = ""] = /^[A-Za-z_]\w*(?![\w=+])/.exec(target) ?? [];
-    // To export a variable does not give it another value, to unset one only matters where the shell looks for programs.
-    const sets = name === "unset"
-      ? variable === "PATH"
+    // To export a variable does not give it another value, to take one away only matters for some.
+    const sets = name === "unset" || hides
+      ? isGuarding(variable)
       : !DECLARES.test(name) && variable !== "_" && isSteering(variable) || hasGlued(target);
     if (sets) found.push(judged("high", "sets a variable that other programs obey"));
-    const unsure = target.startsWith(UNKNOWN) && (EVALUATES.test(name) || name === "printf");
+    const unsure = target.startsWith(UNKNOWN) &&
+      (EVALUATES.test(name) || name === "printf" || name === "unset");
     if (unsure) {
       found.push(judged("high", "sets a variable whose name is only known when it runs", { writes: true }));
     }

@@ -32,6 +32,11 @@ export function isSteering(name: string): boolean {
   return STEERING.test(name) && !PLAIN.test(name);
 }
 
+/** Variables whose absence steers as well: without those of git it obeys a repository that lies in any folder. */
+export function isGuarding(name: string): boolean {
+  return /^(PATH|GIT_CONFIG_\w+)$/.test(name);
+}
+
 /** @param assignment "NAME=value" */
 export function judgeAssignment(assignment: string): Judgement {
   const [, name = "", value = ""] = /^([A-Za-z_]\w*)(?:\[.*?\])?\+?=(.*)$/s.exec(assignment) ?? [];

@@ -3,7 +3,7 @@ import { find, has, readArguments, valuesOf } from "./options.ts";
 import { UNKNOWN } from "./places.ts";
 import type { Inner, Judge, Scene } from "./scene.ts";
 import { HARMLESS, judged, type Judgement, type Severity, worst } from "./severity.ts";
-import { isPlainVariable, judgeAssignment } from "./variables.ts";
+import { isGuarding, isPlainVariable, judgeAssignment } from "./variables.ts";
 
 interface Wrapper {
   /** Options that take their value from the next argument. */
@@ -222,6 +222,11 @@ function special(name: string, given: ReturnType<typeof readArguments>, scene: S
       scene.shell([text, ...given.operands].join(" "));
     }
   }
+  const taken = name === "env" ? valuesOf(given, "-u --unset") : [];
+  if (
+    name === "env" && has(given, "-i --ignore-environment") || name === "exec" && has(given, "-c") ||
+    taken.some((one) => isGuarding(one) || one.includes(UNKNOWN))
+  ) return judged("medium", "takes variables away that programs obey", { writes: true });
   if ((name === "time" || name === "gtime" || name === "script") && has(given, "-o --output -O")) {
     return judged("medium", "writes a file", { writes: true });
   }

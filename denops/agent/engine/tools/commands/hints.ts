@@ -27,7 +27,12 @@ const HINTS: readonly Hint[] = [
   },
   {
     pattern: /EACCES|[Pp]ermission denied|Operation not permitted/,
-    hint: () => "permission denied; commands may write inside the project only",
+    hint: () =>
+      "permission denied; commands may write inside the project only, and do not see files of secrets",
+  },
+  {
+    pattern: /cannot use bare repository/,
+    hint: () => "git obeys a bare repository only if it is named: git --git-dir=FOLDER …",
   },
   {
     pattern: /EROFS|[Rr]ead-only file system/,

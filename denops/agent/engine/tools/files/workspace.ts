@@ -327,7 +327,10 @@ ${merged.text}`
     try {
       await writeAtomic(path.path, encodeText(text, now?.format ?? PLAIN), now?.mode, this.#journal);
     } catch (error) {
-      throw new ToolError(`Cannot write ${shownPath(path)}: ${messageOf(error)}`);
+      // Inside of the project it is .git alone that the engine may not write.
+      const isClosed = error instanceof Deno.errors.NotCapable;
+      const reason = isClosed ? ".git is closed to tools. Use git's own commands" : messageOf(error);
+      throw new ToolError(`Cannot write ${shownPath(path)}: ${reason}`);
     }
   }
 }
