@@ -176,7 +176,7 @@ Deno.test("an unknown session is an error, and a cancel of one is nothing", asyn
   const session = await engine.open();
   const { code, message } = await refusal(engine.prompt("nobody", "Hello"));
   assert.equal(code, -32602);
-  assert.match(message, /no session nobody/);
+  assert.match(message, /no such session is open/);
   await engine.agent.notify(methods.agent.session.cancel, { sessionId: "nobody" });
   assert.equal(await engine.prompt(session, "Hello"), "end_turn");
 });

@@ -204,14 +204,14 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
   await engine.ask("session_archive", { sessionId: second, archived: false });
   assert.equal((await rows(engine)).length, 2);
   assert.match(await refusal(engine.resume(third)), /not found/i);
-  assert.match(await refusal(engine.prompt(third, "Hello")), /no session/);
+  assert.match(await refusal(engine.prompt(third, "Hello")), /no such session/);
   assert.match(
     await refusal(engine.ask("session_rename", { sessionId: third, title: "x" })),
-    /^There is no conversation \S+ It was deleted/,
+    /^This conversation is not stored any more: it was deleted\.$/,
   );
   assert.match(
     await refusal(engine.ask("checkpoints", { sessionId: third })),
-    /^no session \S+ is open; it may/,
+    /^no such session is open; it may have been deleted$/,
   );
   // Deleting what is not there is what was wanted.
   await engine.agent.request(methods.agent.session.delete, { sessionId: third });

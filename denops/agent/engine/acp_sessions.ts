@@ -94,7 +94,7 @@ export class AcpSessions {
   get(id: string): Session {
     const open = this.#open.get(id);
     if (open === undefined) {
-      throw RequestError.invalidParams(undefined, `no session ${id} is open; it may have been deleted`);
+      throw RequestError.invalidParams(undefined, "no such session is open; it may have been deleted");
     }
     return open.session;
   }

@@ -57,7 +57,7 @@ export class StoredSessions {
   /** @throws {ToolError} if there is no such session */
   get(id: string): StoredSession {
     const row = this.#database.get(`SELECT * FROM sessions WHERE id = ? AND ${BEGUN}`, id);
-    if (row === undefined) throw notThere(id);
+    if (row === undefined) throw notThere();
     return storedSession(row);
   }
 
@@ -77,7 +77,7 @@ export class StoredSessions {
       value,
       id,
     );
-    if (changes === 0) throw notThere(id);
+    if (changes === 0) throw notThere();
   }
 
   /** With all that belongs to it; what it has cost stays. Nothing if there is none. */
@@ -162,8 +162,8 @@ const COPIED = [
   ["payload_blobs", "blob"],
 ] as const;
 
-function notThere(id: string): ToolError {
-  return new ToolError(`There is no conversation ${id}. It was deleted, perhaps in another Neovim.`);
+function notThere(): ToolError {
+  return new ToolError("This conversation is not stored any more: it was deleted.");
 }
 
 export function storedSession(row: Readonly<Record<string, unknown>>): StoredSession {

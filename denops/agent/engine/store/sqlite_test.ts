@@ -282,7 +282,7 @@ Deno.test("a fork is the conversation up to a turn, and goes its own way", () =>
   store.append(late.id, { messages: [{ role: "user", text: "other" }] });
   assert.equal(store.messages("1").length, 2);
   assert.throws(() => sessions.fork("1", 3), /has 2 turns only/);
-  assert.throws(() => sessions.fork("nobody"), /There is no conversation nobody/);
+  assert.throws(() => sessions.fork("nobody"), /not stored any more/);
   sessions.remove("1");
   assert.equal(store.messages(early.id)[0]?.text, `${LONG} first`);
 });
@@ -314,7 +314,7 @@ Deno.test("the list: newest first, without what was never begun, archived apart,
     paged.push(page[0].id);
   }
   assert.deepEqual(paged, ["4", "3", "1", "2"]);
-  assert.throws(() => sessions.rename("empty", "x"), /There is no conversation empty/);
+  assert.throws(() => sessions.rename("empty", "x"), /not stored any more/);
   assert.ok(!store.retitle("3", "Question 3", "A title"), "the user's own title stays");
   assert.ok(store.retitle("4", "Question 4", "A title"));
 });
