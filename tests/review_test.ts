@@ -137,6 +137,18 @@ Deno.test("u takes back the agent's step and the undoing of a hunk also beside a
   assert.deepEqual(await hunks(agent), hunk);
 });
 
+Deno.test("many undo steps at once lead back to the hunks that there were", async () => {
+  await using agent = await reviewed({ script: turn(write(CHANGED)) });
+  const { nvim } = agent;
+  const before = await hunks(agent);
+  await nvim.command("2,9normal! A!");
+  await nvim.command("2delete | 5delete | undo 1");
+  assert.deepEqual(await hunks(agent), before);
+  await nvim.command("2,9substitute/$/!/ | 3delete | undo 0");
+  assert.deepEqual(await lines(agent), FILE.trimEnd().split("\n"));
+  assert.deepEqual(await hunks(agent), []);
+});
+
 Deno.test("a turn that goes on in the file: kept stays kept, the rest is compared with what was agreed to", async () => {
   await using agent = await reviewed({ script: turn(write(CHANGED)) });
   const { nvim, server } = agent;

@@ -18,6 +18,7 @@ local M = {}
 ---@field seq integer     undo state of `lines`
 ---@field top integer     newest undo state
 ---@field steps table<integer, integer>  undo states that the agent, or the undoing of hunks, has made, and those before
+---@field known table<integer, agent.review.Hunk[]>  the hunks at these states and at those before them
 ---@field on_disk? string[]  baseline of the text that is on disk
 ---@field marks table<integer, true>  extmarks of hunks
 ---@field space? string   that they were drawn for
@@ -92,6 +93,14 @@ local function take_changes(it)
   return edits, replaced
 end
 
+---@param hunks agent.review.Hunk[]
+---@return agent.review.Hunk[]  not drawn yet
+local function copies_of(hunks)
+  return vim.tbl_map(function(hunk)
+    return { row = hunk.row, count = hunk.count, removed = hunk.removed, stale = true }
+  end, hunks)
+end
+
 --- Brings the hunks to the text as it is now.
 ---@param it agent.review.Tracked
 function M.flush(it)
@@ -105,6 +114,14 @@ function M.flush(it)
     it.pending = nil
     it.lines = M.lines_of(it.buf)
     it.hunks = hunks_of.between(baseline, it.lines)
+    return M.changed(it)
+  end
+  local known = is_undo and it.known[it.seq]
+  if known then
+    -- Several steps at once, such as `:undo 0` and `:earlier 1f`.
+    it.pending = nil
+    it.lines = M.lines_of(it.buf)
+    it.hunks = copies_of(known)
     return M.changed(it)
   end
   local changed = it.pending --[[@as agent.review.Change]]
@@ -201,7 +218,7 @@ local function ensure(buf)
   local it = M.get(buf)
   if not it then
     local seq = undo_state(buf)
-    it = { buf = buf, lines = M.lines_of(buf), hunks = {}, seq = seq, top = seq, steps = {}, marks = {} }
+    it = { buf = buf, lines = M.lines_of(buf), hunks = {}, seq = seq, top = seq, steps = {}, known = {}, marks = {} }
     tracked[buf] = it
     attach(it)
   end
@@ -240,10 +257,12 @@ end
 
 --- Notes that our own change of the buffer has just become an undo step.
 ---@param it agent.review.Tracked
-local function note_step(it)
+---@param before agent.review.Hunk[]
+local function note_step(it, before)
   local now = undo_state(it.buf)
   if now ~= it.seq then
     it.steps[now] = it.seq
+    it.known[it.seq], it.known[now] = before, copies_of(it.hunks)
     it.seq, it.top = now, math.max(it.top, now)
   end
 end
@@ -256,7 +275,7 @@ end
 function M.agent_changes(buf, before, has_unsaved)
   local known = tracked[buf] ~= nil
   local it = ensure(buf)
-  local baseline = M.baseline(it)
+  local baseline, hunks_before = M.baseline(it), copies_of(it.hunks)
   if before and not has_unsaved and not vim.deep_equal(before, it.lines) then
     -- Others have changed the file since the buffer was read, and the buffer gets that only now.
     baseline = merge.merge3(it.lines, baseline, before).lines
@@ -276,7 +295,7 @@ function M.agent_changes(buf, before, has_unsaved)
     elseif before and not it.on_disk then
       it.on_disk = before
     end
-    note_step(it)
+    note_step(it, hunks_before)
     M.changed(it)
   end
 end
@@ -294,7 +313,7 @@ function M.keep(it, chosen)
     return not keep[hunk]
   end, it.hunks)
   -- To undo a step of which a part was kept is the user's own edit.
-  it.steps = {}
+  it.steps, it.known = {}, {}
   if it.on_disk then
     it.on_disk = merge.merge3(before, M.baseline(it), it.on_disk).lines
   end
@@ -309,7 +328,7 @@ end
 function M.undo(it, chosen)
   local apply = require("agent.reload.apply")
   local mine = codec.of_buffer(it.buf)
-  local taken = {}
+  local taken, hunks_before = {}, copies_of(it.hunks)
   for _, hunk in ipairs(chosen) do
     taken[hunk] = true
   end
@@ -324,7 +343,7 @@ function M.undo(it, chosen)
   for _, hunk in ipairs(it.hunks) do
     hunk.stale = true
   end
-  note_step(it)
+  note_step(it, hunks_before)
   M.changed(it)
   return true
 end
