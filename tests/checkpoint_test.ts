@@ -102,7 +102,7 @@ Deno.test("what the user changed since and saved: other lines are merged, the sa
   assert.equal(await project.read("a.txt"), A.replace("five", "5"));
   assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
   assert.deepEqual(await nvim.lua("return vim.tbl_map(function(i) return i.text end, vim.fn.getqflist())"), [
-    "you have changed the same lines; nothing was written",
+    "the same lines were changed since; nothing was written",
     "<<<<<<< now, line 2",
     "2",
     "=======",
@@ -141,6 +141,20 @@ Deno.test("commands: buffers follow, and what they did is undone, links too", as
   await nvim.command("checktime");
   await nvim.command("write");
   assert.equal(await project.read("gone.txt"), "text\n");
+});
+
+Deno.test("links that a command has made are undone, and a file that has become one since is left alone", async () => {
+  await using agent = await start({ "a.txt": A, "b.txt": A });
+  const { project } = agent;
+  const command = "ln -s a.txt link && sed -i s/two/TWO/ a.txt b.txt";
+  await turn(agent, call("run_terminal_command", { command }));
+  assert.equal(await Deno.readLink(project.path("link")), "a.txt");
+  await Deno.remove(project.path("b.txt"));
+  await Deno.symlink("a.txt", project.path("b.txt"));
+  await say(agent, "undo", "Undid turn 1: 2 files restored");
+  await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
+  assert.equal(await project.read("a.txt"), A);
+  assert.equal(await Deno.readLink(project.path("b.txt")), "a.txt");
 });
 
 Deno.test("restore: choose a turn, look, agree; the list of changes", async () => {

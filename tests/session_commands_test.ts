@@ -173,12 +173,14 @@ Deno.test("rename, archive and delete", async () => {
     "1 The great renaming",
   ]);
 
+  await nvim.keys('<Cmd>Agent rename ""<CR>');
+  await nvim.waitForScreen("Title: The great renaming");
+  await nvim.keys("<Esc>");
+
   await nvim.command("Agent archive");
   await nvim.waitForScreen("archived; :Agent archive brings it back");
   await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-  await nvim.waitForScreen("1: Archived ones …");
-  await nvim.keys("1<CR>");
-  await nvim.waitForScreen(/1: The great renaming · /);
+  await nvim.waitForScreen(/Archived sessions\s+1: The great renaming · /);
   await nvim.keys("<CR>");
   await nvim.command("Agent archive");
   await nvim.waitForScreen("back among the sessions");
@@ -195,6 +197,8 @@ Deno.test("rename, archive and delete", async () => {
   assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat/1$')"), -1);
   await nvim.command("Agent resume");
   await nvim.waitForScreen("this project has no sessions yet");
+  await nvim.command("messages clear | Agent sessions");
+  await nvim.waitFor(`vim.fn.execute("messages"):find("this project has no sessions yet", 1, true)`);
 });
 
 Deno.test("a search fills the quickfix list; an entry opens its session at the turn", async () => {

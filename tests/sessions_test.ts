@@ -184,6 +184,18 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
     sessions.push(session);
   }
   const [first = "", second = "", third = ""] = sessions;
+  assert.equal(
+    (await engine.ask("session_rename", { sessionId: first, title: "A\tna\u001bme\n!" })).title,
+    "A na me",
+  );
+  assert.match(
+    await refusal(engine.ask("session_rename", { sessionId: first, title: " \u0007" })),
+    /can be seen/,
+  );
+  assert.equal(
+    (await engine.ask("session_rename", { sessionId: second, title: "x".repeat(300) })).title.length,
+    80,
+  );
   await engine.ask("session_rename", { sessionId: first, title: "A name" });
   await engine.ask("session_archive", { sessionId: second, archived: true });
   await engine.ask("session_delete", { sessionId: third });

@@ -26,7 +26,7 @@ return {
     doc = "Open the newest session, or the newest one with the word in its title.",
   },
   { name = "fork", plug = "AgentFork", doc = "Go on with a copy of the session, from the cursor's turn." },
-  { name = "rename", args = '["title"]', only = '^".*%S.*"$', doc = "Give the session another title." },
+  { name = "rename", args = '["title"]', only = '^".*"$', doc = "Give the session another title." },
   { name = "archive", doc = "Archive the session, or bring it back." },
   { name = "delete", doc = "Delete the session, after a question." },
   { name = "search", args = "{words}", doc = "Find words in all sessions of the project." },

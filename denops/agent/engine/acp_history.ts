@@ -20,7 +20,7 @@ export function outline(...args: Parameters<typeof history>): readonly HistoryEn
 
 /** Turns `first` to `last`, oldest first. */
 export function history(
-  store: Store,
+  store: Pick<Store, "events">,
   session: string,
   { first, last }: { readonly first: number; readonly last: number },
   can: Pick<ClientAbilities, "notices">,
@@ -49,6 +49,8 @@ class Pieces {
   readonly #updates: Updates;
   /** Places of the calls, and of the last turn's usage. */
   readonly #calls = new Map<string, number>();
+  /** Place of a call → which it is, and where the model wrote it. */
+  readonly #orders = new Map<number, { readonly id: string; readonly order: number }>();
   #usage: number | undefined;
   /** The next usage of a step is the first one of its turn. */
   #fresh = true;
@@ -87,8 +89,7 @@ class Pieces {
         return this.#replace(this.entries.length - 1, { ...update, content: { type: "text", text } });
       }
       case "tool_call":
-        this.#calls.set(update.toolCallId, this.entries.length);
-        return this.#push(update);
+        return this.#insert(update.toolCallId, update, event.type === "tool_start" ? event.order : undefined);
       case "tool_call_update": {
         const at = this.#calls.get(update.toolCallId);
         const before = at === undefined ? undefined : this.#at(at);
@@ -116,6 +117,24 @@ class Pieces {
 
   #push(update: Update): void {
     this.entries.push({ type: "update", update });
+  }
+
+  /** A call stands where the model wrote it, whichever of them started first. */
+  #insert(id: string, update: Update, order = 0): void {
+    let place = this.entries.length;
+    this.#push(update);
+    for (; (this.#orders.get(place - 1)?.order ?? 0) > order; place--) this.#move(place - 1, place);
+    this.#replace(place, update);
+    this.#calls.set(id, place);
+    if (order > 0) this.#orders.set(place, { id, order });
+  }
+
+  #move(from: number, to: number): void {
+    const [update, call] = [this.#at(from), this.#orders.get(from)];
+    if (update === undefined || call === undefined) return;
+    this.#replace(to, update);
+    this.#calls.set(call.id, to);
+    this.#orders.set(to, call);
   }
 
   #replace(place: number, update: Update): void {

@@ -4,6 +4,8 @@ import { outline, pageOf } from "./acp_history.ts";
 import type { Answers } from "./acp_requests.ts";
 import type { AcpSessions, Archive } from "./acp_sessions.ts";
 import type { ClientAbilities } from "./acp_updates.ts";
+import { ToolError } from "./core/errors.ts";
+import { titleLine } from "./core/title.ts";
 
 export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => ClientAbilities): Answers {
   const { store, sessions, locks } = archive;
@@ -23,9 +25,11 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       return { entries, ...(page.before === undefined ? {} : { before: page.before }) };
     }),
     session_rename: at(({ sessionId, title }) => {
-      sessions.rename(sessionId, title);
-      open.tellTitle(sessionId, title);
-      return {};
+      const line = titleLine(title);
+      if (line === undefined) throw new ToolError("A title needs a character that can be seen.");
+      sessions.rename(sessionId, line);
+      open.tellTitle(sessionId, line);
+      return { title: line };
     }),
     session_archive: at(({ sessionId, archived }) => {
       sessions.archive(sessionId, archived);

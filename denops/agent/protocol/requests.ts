@@ -148,7 +148,11 @@ export const REQUESTS = {
     params: z.object({ sessionId, before: z.int().optional(), turns: z.int().min(1).max(200) }),
     result: z.object({ entries: z.array(HistoryEntry), before: z.int().optional() }),
   },
-  session_rename: { params: z.object({ sessionId, title: z.string().min(1).max(200) }), result: nothing },
+  /** The title is made one short line; it comes back as it is stored. */
+  session_rename: {
+    params: z.object({ sessionId, title: z.string().min(1).max(10_000) }),
+    result: z.object({ title: z.string() }),
+  },
   session_archive: { params: z.object({ sessionId, archived: z.boolean() }), result: nothing },
   session_delete: { params: z.object({ sessionId }), result: nothing },
   /** A new session with everything up to the end of `turn`, or up to now. */

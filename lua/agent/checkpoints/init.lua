@@ -60,7 +60,7 @@ local function problems(files)
     if file.outcome == "conflict" or file.outcome == "skipped" then
       local lines = vim.split(file.text or "", "\n")
       local both = #lines > 1
-      local text = both and "you have changed the same lines; nothing was written" or lines[1]
+      local text = both and "the same lines were changed since; nothing was written" or lines[1]
       local line = tonumber((file.text or ""):match("line (%d+)")) or 1
       table.insert(items, { filename = file.path, lnum = line, text = text, type = "W" })
       for _, one in ipairs(both and lines or {}) do

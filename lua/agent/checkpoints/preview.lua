@@ -5,7 +5,7 @@ local diff = vim.text and vim.text.diff or vim.diff
 local NAME = "agent://preview"
 
 local NOTHING = {
-  conflict = "stays as it is: you have changed the same lines",
+  conflict = "stays as it is: the same lines were changed since",
   skipped = "stays as it is",
 }
 

@@ -127,14 +127,23 @@ local function keep_file(it, file)
   end
 end
 
+---@param it agent.review.Tracked
+---@return boolean
+local function has_hunks(it)
+  return #it.hunks > 0
+end
+
 --- Buffers and files that wait, a file once.
 ---@param each fun(it?: agent.review.Tracked, file?: agent.review.File)
 local function for_all(each)
   local function run()
     local seen = {}
+    if #files.list() == 0 and not vim.iter(track.all()):any(has_hunks) then
+      return say("there is nothing to review")
+    end
     for _, it in ipairs(track.all()) do
       local path = files.path_of(it.buf)
-      if #it.hunks > 0 then
+      if has_hunks(it) then
         seen[path] = true
         each(it, files.get(path))
       end

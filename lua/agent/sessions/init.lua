@@ -74,15 +74,19 @@ local function open(chat, turn)
   end)
 end
 
---- Lists the sessions of the project; the chosen one is opened.
+--- Lists the sessions of the project; the chosen one is opened. If all are archived, those are listed.
 ---@param chats table
 ---@param archived boolean
-function M.choose(chats, archived)
+---@param from_all? boolean  there are no others
+function M.choose(chats, archived, from_all)
   local place = chats.get():here()
   ask(chats, place, "session_list", { archived = archived }, function(result)
     local choices = result.sessions
-    if archived and #choices == 0 then
-      return vim.notify("agent: no session of this project is archived")
+    if #choices == 0 then
+      if archived then
+        return vim.notify("agent: this project has no sessions " .. (from_all and "yet" or "that are archived"))
+      end
+      return M.choose(chats, true, true)
     end
     table.insert(choices, not archived and { archive = true } or nil)
     vim.ui.select(choices, {
@@ -163,16 +167,15 @@ function M.rename(chats, title)
   if not chat then
     return
   end
-  if not title then
+  if not title or vim.trim(title) == "" then
     return vim.ui.input({ prompt = "Title: ", default = chat.timeline.title }, function(given)
       if given and vim.trim(given) ~= "" then
         M.rename(chats, given)
       end
     end)
   end
-  title = vim.trim(title)
-  ask(chats, chat:place(), "session_rename", { sessionId = chat.timeline.session, title = title }, function()
-    client.receive({ { type = "title", chat = chat.id, title = title } })
+  ask(chats, chat:place(), "session_rename", { sessionId = chat.timeline.session, title = title }, function(stored_as)
+    client.receive({ { type = "title", chat = chat.id, title = stored_as.title } })
   end)
 end
 

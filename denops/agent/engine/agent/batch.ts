@@ -37,10 +37,11 @@ export interface BatchMemory {
 
 export async function runBatch(
   calls: readonly ToolCall[],
-  ports: BatchPorts,
+  given: BatchPorts,
   memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<readonly ToolMessage[]> {
+  const ports: BatchPorts = { ...given, emit: inOrder(calls, memory.iteration, given.emit) };
   const results: ToolMessage[] = [];
   const running = calls.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
@@ -61,6 +62,22 @@ export async function runBatch(
     results[results.length - 1] = { ...last, text: last.text + note };
   }
   return results;
+}
+
+/** More than an answer has calls. */
+const ORDERS = 10_000;
+
+/** Notes with the start of each call where it stood. */
+function inOrder(
+  calls: readonly ToolCall[],
+  iteration: number,
+  emit: BatchPorts["emit"],
+): BatchPorts["emit"] {
+  const places = new Map(calls.map(({ id }, index) => [id, iteration * ORDERS + index]));
+  return (event) => {
+    const order = event.type === "tool_start" ? places.get(event.call.id) : undefined;
+    emit(event.type === "tool_start" && order !== undefined ? { ...event, order } : event);
+  };
 }
 
 /** How many calls from the first on change nothing, and so may run at the same time. */

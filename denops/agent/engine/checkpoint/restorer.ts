@@ -136,18 +136,19 @@ export class Restorer {
     if (refused !== undefined) return skipped(path, refused);
     const { store, editor } = this.#options;
     let now: Snapshot;
+    let unsaved: string | undefined;
     try {
       now = await takeSnapshot(path, store.contents);
+      // No editor holds the text of a link itself.
+      if (left.type === "file" && now.type !== "link") unsaved = await editor.unsavedText(path, signal);
     } catch (error) {
+      signal.throwIfAborted();
       return skipped(path, messageOf(error));
     }
     if (then.type === "folder" || (then.type === "absent" && left.type === "folder")) {
       return planFolder(path, { now, left, then });
     }
-    const unsaved = await editor.unsavedText(path, signal);
-    if (unsaved !== undefined && left.type === "file") {
-      return this.#planBuffer(record, now, unsaved);
-    }
+    if (unsaved !== undefined) return this.#planBuffer(record, now, unsaved);
     return asPlanned(path, now, decide({ now, left, then }, store.contents));
   }
 

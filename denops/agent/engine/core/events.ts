@@ -71,7 +71,8 @@ export type AgentEvent =
     readonly title: string;
     readonly lines: number;
   }
-  | { readonly type: "tool_start"; readonly call: ToolStart }
+  /** Calls of one answer may start in any order; `order` rises within a turn as the model has written them. */
+  | { readonly type: "tool_start"; readonly call: ToolStart; readonly order?: number }
   /** `rule` gave it leave. */
   | { readonly type: "tool_running"; readonly id: string; readonly rule: string }
   | {

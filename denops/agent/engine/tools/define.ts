@@ -178,11 +178,15 @@ function withNote(prepared: PreparedCall, unknown: readonly string[]): PreparedC
   };
 }
 
+/** Characters of an argument in a title. */
+const LONGEST_SHOWN = 120;
+
 /** For titles: an argument as short text, whatever the model sent. */
 export function shown(value: unknown, missing = "…"): string {
   if (typeof value !== "string" || value === "") return missing;
-  const text = value.replace(/\s+/g, " ");
-  return text.length > 120 ? `${text.slice(0, 119)}…` : text;
+  const line = value.replace(/\s+/g, " ");
+  if (line.length <= LONGEST_SHOWN) return line;
+  return `${line.slice(0, LONGEST_SHOWN - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /** "1 file", "3 files". */
