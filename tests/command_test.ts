@@ -162,3 +162,23 @@ async function running(mark: string): Promise<boolean> {
   }
   return false;
 }
+
+Deno.test("without a sandbox each command asks, runs, and ends with all that it started", async () => {
+  const options = `sandbox = "off", allow = { "run(echo *)" }`;
+  await using agent = await startAgent({ script: "say Nothing yet.", lua: APPROVE, options });
+  const mark = `sleep 36${Math.floor(Math.random() * 1e6)}`;
+  const [first, second, third] = await run(
+    agent,
+    call("echo out; echo err >&2; cd src; exit 3"),
+    call(`pwd; ${mark} & ${mark}`, { timeout: 1 }),
+    call(`${mark} & echo left`),
+  );
+  assert.match(first ?? "", /^out\nerr\n\[exit code 3\]/);
+  assert.match(second ?? "", /\/src\n(Terminated\n)?\[timed out after 1 s\]/);
+  assert.match(third ?? "", /left\n\[exit code 0\]/);
+  await waitUntil("the sleepers to be gone", async () => !(await running(mark)));
+  const log = await agent.nvim.lua<string>(`require("agent").log()
+    vim.wait(3000, function() return vim.api.nvim_buf_get_lines(0, 0, -1, true)[3] ~= nil end)
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
+  assert.equal(log.match(/allow_once/g)?.length, 3, log);
+});

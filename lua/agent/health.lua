@@ -121,7 +121,8 @@ local function show_engine_sandbox(report)
   elseif report.sandbox ~= "" then
     health.warn(report.sandbox, {
       "Without an operating system's sandbox a symbolic link inside the project is the tools' own check alone.",
-      "On Linux install bubblewrap.",
+      report.sandbox:find("switched off", 1, true) and 'Set the option sandbox to "auto".'
+        or "On Linux install bubblewrap.",
     })
   end
   list("Deno is started with exactly:", report.engine_deno)

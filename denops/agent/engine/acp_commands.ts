@@ -61,7 +61,9 @@ export function acpCommands(client: AgentContext, sessionId: string): Commands {
         const exit = client.request(methods.client.terminal.waitForExit, { sessionId, terminalId });
         // A stopped turn does not wait for a command that takes its time to die.
         await Promise.race([exit, aborted(signal)]);
-        return await report(terminalId);
+        const soFar = await report(terminalId);
+        // It is being stopped, though it may not have ended yet.
+        return signal.aborted ? { ...soFar, end: "stopped" } : soFar;
       } finally {
         signal.removeEventListener("abort", stop);
         client.request(methods.client.terminal.release, { sessionId, terminalId }).catch(() => {});

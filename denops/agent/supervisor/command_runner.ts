@@ -9,9 +9,8 @@ const MOST_PROCESSES = 512;
 const WATCH_MS = 250;
 
 export interface CommandSpec {
-  readonly program: string;
-  /** The sandbox's own arguments; the shell and the line follow. */
-  readonly sandboxArgs: readonly string[];
+  /** The sandbox's program and its own arguments; the shell and the line follow. */
+  readonly sandbox: readonly [program: string, ...args: string[]] | undefined;
   readonly shell: string;
   readonly line: string;
   readonly cwd: string;
@@ -44,11 +43,16 @@ export class RunningCommand implements AsyncDisposable {
   /** @param onOutput called after each read; takes no argument, the text is in `output` */
   constructor(spec: CommandSpec, onOutput: () => void) {
     this.#mark = `\u0001${crypto.randomUUID()}\u0001`;
-    this.#process = new Deno.Command(spec.program, {
-      args: [...spec.sandboxArgs, spec.shell, "-c", WRAPPER, "sh", spec.line],
+    const [program, ...args] = spec.sandbox === undefined
+      ? [spec.shell] as const
+      : [...spec.sandbox, spec.shell] as const;
+    this.#process = new Deno.Command(program, {
+      args: [...args, "-c", WRAPPER, "sh", spec.line],
       cwd: spec.cwd,
       env: { ...spec.env, AGENT_MARK: this.#mark },
       clearEnv: true,
+      // A group of its own: what the shell leaves behind is found by that where no sandbox ends it.
+      detached: Deno.build.os !== "windows",
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
@@ -98,7 +102,7 @@ export class RunningCommand implements AsyncDisposable {
 
   async #kill(): Promise<void> {
     const tree = await processTree(this.#process.pid);
-    signalAll([this.#process.pid, ...tree], "SIGKILL");
+    signalAll([this.#process.pid, ...tree, -this.#process.pid], "SIGKILL");
   }
 
   async #countProcesses(): Promise<void> {
@@ -131,6 +135,7 @@ export class RunningCommand implements AsyncDisposable {
   }
 
   async #killRest(): Promise<void> {
-    signalAll((await processTree(this.#process.pid)).filter((pid) => pid !== this.#process.pid), "SIGKILL");
+    const below = (await processTree(this.#process.pid)).filter((pid) => pid !== this.#process.pid);
+    signalAll([...below, -this.#process.pid], "SIGKILL");
   }
 }

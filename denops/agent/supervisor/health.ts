@@ -81,7 +81,7 @@ async function commandsReport(user: UserConfig, roots: readonly string[]): Promi
   const places = await commandPlaces(input, roots, options);
   return {
     level,
-    args: level === "none" ? [] : [spec.program, ...spec.sandboxArgs],
+    args: spec.sandbox ?? [],
     masked_folders: level === "none" ? [] : places.maskedFolders,
     masked_files: level === "none" ? [] : places.maskedFiles,
   };

@@ -40,6 +40,7 @@ async function childrenFromPs(root: number): Promise<readonly number[]> {
   return found;
 }
 
+/** @param pids a negative one is the group of that process */
 export function signalAll(pids: readonly number[], signal: Deno.Signal): void {
   for (const pid of pids) {
     try {

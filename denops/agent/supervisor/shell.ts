@@ -42,17 +42,16 @@ export async function specifyCommand(
   const env = commandEnvironment(user.command_environment);
   const level = await commandLevel(user);
   const sweep = () => Promise.resolve([]);
-  if (level === "none") return { program: shell, sandboxArgs: [], shell, env, sweep };
+  if (level === "none") return { sandbox: undefined, shell, env, sweep };
   const places = await commandPlaces(input, roots, user);
   const git = mergeGuards(await Promise.all(roots.map(gitGuard)));
   if (level === "seatbelt") {
-    const sandboxArgs = seatbeltArguments(places, git);
-    return { program: "sandbox-exec", sandboxArgs, shell, env, sweep: git.sweep };
+    return { sandbox: ["sandbox-exec", ...seatbeltArguments(places, git)], shell, env, sweep: git.sweep };
   }
   const found = await sandbox();
   if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
-  const sandboxArgs = bwrapCommandArguments(places, git);
-  return { program: found.bwrap, sandboxArgs, shell, env, sweep: git.sweep };
+  const args = bwrapCommandArguments(places, git);
+  return { sandbox: [found.bwrap, ...args], shell, env, sweep: git.sweep };
 }
 
 /** Cleared but for what programs cannot do without. */

@@ -158,7 +158,9 @@ function on.tool(timeline, update, changed)
       block[field] = update[field]
     end
   end
-  if update.status and not (block.status == "waiting" and update.status == "pending") then
+  -- What a command prints while it is being stopped may come after its end.
+  local is_late = update.status == "in_progress" and (block.status == "completed" or block.status == "failed")
+  if update.status and not is_late and not (block.status == "waiting" and update.status == "pending") then
     block.status = update.status
   end
   changed[index] = true
