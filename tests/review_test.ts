@@ -31,6 +31,7 @@ Deno.test("a changed, an added and a deleted line are hunks, also in a file that
   await using other = await reviewed({ script: turn(write(CHANGED)), files: [] });
   await other.nvim.command("edit a.txt");
   await other.nvim.waitForScreen("LINE 3");
+  assert.equal(await other.nvim.lua("return vim.fn.bufname()"), "a.txt");
   await settledSoon(other, 2);
   assert.deepEqual(await hunks(other), expected);
 });

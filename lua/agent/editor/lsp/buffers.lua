@@ -102,7 +102,8 @@ end
 ---@return integer? buf
 local function load(path)
   local existed = vim.fn.bufexists(path) == 1
-  local buf = vim.fn.bufadd(path)
+  -- By the name that the user would give: it is what the statusline shows once the file is opened.
+  local buf = vim.fn.bufadd(vim.fn.fnamemodify(path, ":."))
   -- Without a swap file nothing asks about one that is there already.
   vim.bo[buf].swapfile = false
   hidden[buf] = { used = vim.uv.now(), existed = existed }
