@@ -151,6 +151,11 @@ Deno.test("after a restart a created file can still be undone", async () => {
   await again.nvim.waitFor(`not vim.uv.fs_stat("new.txt")`);
 });
 
+/** Hunks above which removed lines are drawn: beside a diff's other window they would shift its lines. */
+const REMOVED =
+  `#vim.tbl_filter(function(mark) return mark[4].virt_lines ~= nil end, vim.api.nvim_buf_get_extmarks(
+  vim.fn.bufnr("a.txt"), vim.api.nvim_get_namespaces()["agent.review"], 0, -1, { details = true }))`;
+
 Deno.test("the diff of two windows stands in its own tab and leaves nothing behind", async () => {
   await using agent = await reviewed({ script: turn(write(TWO)) });
   const { nvim } = agent;
@@ -171,7 +176,9 @@ Deno.test("the diff of two windows stands in its own tab and leaves nothing behi
     { name: "a.txt", diff: true, modifiable: true },
   ]);
   assert.deepEqual(windows[0]?.lines, ["mine", ...FILE.trimEnd().split("\n")]);
+  await nvim.waitFor(`${REMOVED} == 0`);
   await nvim.keys("<C-w>hq");
+  await nvim.waitFor(`${REMOVED} > 0`);
   assert.deepEqual(
     await nvim.lua(
       "return { #vim.api.nvim_list_tabpages(), vim.wo.diff, vim.fn.bufexists('agent://baseline/a.txt') }",

@@ -207,7 +207,11 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
   assert.match(await refusal(engine.prompt(third, "Hello")), /no session/);
   assert.match(
     await refusal(engine.ask("session_rename", { sessionId: third, title: "x" })),
-    /no conversation/,
+    /^There is no conversation \S+ It was deleted/,
+  );
+  assert.match(
+    await refusal(engine.ask("checkpoints", { sessionId: third })),
+    /^no session \S+ is open; it may/,
   );
   // Deleting what is not there is what was wanted.
   await engine.agent.request(methods.agent.session.delete, { sessionId: third });

@@ -119,7 +119,8 @@ Deno.test("its own children end with it", async () => {
   {
     await using nvim = await ChildNvim.start({ cwd: folder.root });
     await nvim.lua("vim.fn.jobstart({ 'sh', '-c', 'echo $$ >pid; exec sleep 60' })");
-    await waitUntil("the job", () => folder.read("pid").catch(() => undefined));
+    // The file is there before its text is.
+    await waitUntil("the job", async () => (await folder.read("pid").catch(() => "")).endsWith("\n"));
   }
   const pid = Number(await folder.read("pid"));
   await waitUntil("the job's end", () => {

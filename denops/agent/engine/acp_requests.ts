@@ -33,6 +33,10 @@ function answerOne<Name extends RequestName>(app: AgentApp, name: Name, answers:
         return await answer(params as RequestParams<Name>, client);
       } catch (error) {
         if (error instanceof ToolError) throw new RequestError(-32602, messageOf(error));
+        // The user reads it, to whom the name of its code says nothing.
+        if (error instanceof RequestError) {
+          throw new RequestError(error.code, error.message.replace(/^Invalid params: /, ""), error.data);
+        }
         throw error;
       }
     },

@@ -93,7 +93,9 @@ export class AcpSessions {
   /** @throws {RequestError} if it is not open here */
   get(id: string): Session {
     const open = this.#open.get(id);
-    if (open === undefined) throw RequestError.invalidParams(undefined, `no session ${id}`);
+    if (open === undefined) {
+      throw RequestError.invalidParams(undefined, `no session ${id} is open; it may have been deleted`);
+    }
     return open.session;
   }
 

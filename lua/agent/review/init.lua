@@ -286,9 +286,17 @@ on("BufWinEnter", "draw hunks", function(event)
   end
 end)
 
-on({ "WinResized", "VimResized" }, "fit removed lines", function()
+local function fit()
   for _, it in ipairs(track.all()) do
     marks.fit(it)
+  end
+end
+
+on({ "WinResized", "VimResized" }, "fit removed lines", fit)
+
+on({ "WinClosed", "OptionSet" }, "fit removed lines", function(event)
+  if event.event == "WinClosed" or event.match == "diff" or event.match == "wrap" then
+    vim.schedule(fit)
   end
 end)
 

@@ -14,19 +14,29 @@ local MAX_SHOWN = 200
 -- Columns of one removed line that are drawn at most.
 local MAX_COLUMNS = 1000
 
---- Columns for text, and whether long lines wrap, in the narrowest window that shows the buffer.
+--- Space for removed lines.
+---@class agent.review.Space
+---@field width integer  columns for text in the narrowest window that shows the buffer
+---@field wrap boolean   long lines wrap
+---@field diff boolean   there is none: a diff shows them in its other window, and its lines stand side by side
+
 ---@param buf integer
----@return integer width
----@return boolean wrap
----@return string overflow  see |nvim_buf_set_extmark()|
+---@return agent.review.Space
 local function space_of(buf)
-  local width, wrap = vim.o.columns, false
+  local space = { width = vim.o.columns, wrap = false, diff = false }
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local info = vim.fn.getwininfo(win)[1]
-    width = math.min(width, info.width - info.textoff)
-    wrap = wrap or vim.wo[win].wrap
+    space.width = math.max(math.min(space.width, info.width - info.textoff), 1)
+    space.wrap = space.wrap or vim.wo[win].wrap
+    space.diff = space.diff or vim.wo[win].diff
   end
-  return math.max(width, 1), wrap, wrap and "trunc" or "scroll"
+  return space
+end
+
+---@param space agent.review.Space
+---@return string
+local function key_of(space)
+  return ("%d %s %s"):format(space.width, space.wrap, space.diff)
 end
 
 --- The line with its tabs as blanks: virtual lines know no tab stops.
@@ -107,14 +117,13 @@ end
 
 ---@param it agent.review.Tracked
 ---@param hunk agent.review.Hunk
----@param width integer
----@param wrap boolean
----@param overflow string
-local function draw_hunk(it, hunk, width, wrap, overflow)
+---@param space agent.review.Space
+local function draw_hunk(it, hunk, space)
   local last = api.nvim_buf_line_count(it.buf)
   local below = hunk.row > last or #it.lines == 0
   local row = below and last - 1 or hunk.row - 1
-  local virt_lines = #hunk.removed > 0 and virtual_lines(it.buf, hunk.removed, width, wrap) or nil
+  local is_shown = #hunk.removed > 0 and not space.diff
+  local virt_lines = is_shown and virtual_lines(it.buf, hunk.removed, space.width, space.wrap) or nil
   hunk.mark = api.nvim_buf_set_extmark(it.buf, M.namespace, row, 0, {
     id = hunk.mark,
     end_row = row + hunk.count,
@@ -125,7 +134,7 @@ local function draw_hunk(it, hunk, width, wrap, overflow)
     priority = PRIORITY,
     virt_lines = virt_lines,
     virt_lines_above = virt_lines and not below or nil,
-    virt_lines_overflow = virt_lines and overflow or nil,
+    virt_lines_overflow = virt_lines and (space.wrap and "trunc" or "scroll") or nil,
     undo_restore = false,
     strict = false,
   })
@@ -176,15 +185,15 @@ function M.draw(it)
   if #vim.fn.win_findbuf(it.buf) == 0 then
     return
   end
-  local width, wrap, overflow = space_of(it.buf)
+  local space = space_of(it.buf)
   local drawn = false
   for _, hunk in ipairs(it.hunks) do
     if hunk.stale or not hunk.mark then
-      draw_hunk(it, hunk, width, wrap, overflow)
+      draw_hunk(it, hunk, space)
       drawn = true
     end
   end
-  it.width = ("%d %s"):format(width, overflow)
+  it.space = key_of(space)
   if drawn and it.hunks[1].row == 1 then
     for _, win in ipairs(vim.fn.win_findbuf(it.buf)) do
       M.show_removed(it, it.hunks[1], win)
@@ -195,8 +204,7 @@ end
 --- Draws everything anew if the space for removed lines has changed.
 ---@param it agent.review.Tracked
 function M.fit(it)
-  local width, _, overflow = space_of(it.buf)
-  if it.width ~= ("%d %s"):format(width, overflow) then
+  if it.space ~= key_of(space_of(it.buf)) then
     for _, hunk in ipairs(it.hunks) do
       hunk.stale = true
     end

@@ -20,7 +20,7 @@ local M = {}
 ---@field steps table<integer, integer>  undo states that the agent, or the undoing of hunks, has made, and those before
 ---@field on_disk? string[]  baseline of the text that is on disk
 ---@field marks table<integer, true>  extmarks of hunks
----@field width? string   space that they were drawn for
+---@field space? string   that they were drawn for
 
 local tracked = {} ---@type table<integer, agent.review.Tracked>
 --- Called when the hunks of a buffer may have changed.

@@ -163,7 +163,7 @@ const COPIED = [
 ] as const;
 
 function notThere(id: string): ToolError {
-  return new ToolError(`There is no conversation ${id}.`);
+  return new ToolError(`There is no conversation ${id}. It was deleted, perhaps in another Neovim.`);
 }
 
 export function storedSession(row: Readonly<Record<string, unknown>>): StoredSession {
