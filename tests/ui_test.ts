@@ -252,3 +252,14 @@ Deno.test("health shows the grants of every root", async () => {
   assert.match(report, /address: http:\/\/127\.0\.0\.1:\d+\/v1/);
   assert.match(report, /The supervisor runs in a process of its own: denops\.vim is not installed/);
 });
+
+Deno.test("g? shows the keys without waiting for <CR>, and q goes back", async () => {
+  await using agent = await startAgent({ script: "say Hi.", columns: 80, lines: 24 });
+  const { nvim } = agent;
+  await nvim.command("Agent open");
+  await nvim.keys("<Esc>g?");
+  assert.match(await nvim.waitForScreen("q close"), /stop the turn/);
+  await nvim.keys("q");
+  assert.doesNotMatch(await nvim.waitForScreenGone("q close"), /Press ENTER/);
+  assert.equal(await nvim.lua<string>("return vim.bo.filetype"), "agent-input");
+});

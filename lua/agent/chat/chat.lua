@@ -210,7 +210,7 @@ function Chat:focus_input()
 end
 
 function Chat:show_keys()
-  vim.api.nvim_echo({ { table.concat(keymaps.explained(), "\n") } }, false, {})
+  keymaps.show()
 end
 
 return Chat
