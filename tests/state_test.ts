@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { MIGRATIONS } from "../denops/agent/engine/store/migrations.ts";
 import { Database, DATABASE_FILE } from "../denops/agent/engine/store/database.ts";
 import { type RunningAgent, startAgent } from "./support/agent.ts";
+import { waitForChat } from "./support/chat.ts";
 import { waitUntil } from "./support/project.ts";
 
 /** Starts and ends an engine, and finds the folder that it keeps the project's state in. */
@@ -37,7 +38,7 @@ Deno.test("conversations that cannot be read are set aside, which is said at onc
   }
   await using second = await again(first);
   await second.nvim.command("Agent Hello");
-  await second.nvim.waitForScreen("cannot be read");
+  await waitForChat(second.nvim, "cannot be read");
   await second.nvim.waitForScreen("Two.");
   const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name);
   assert.ok(names.some((name) => name.startsWith(`${DATABASE_FILE}.corrupt-`)), names.join(" "));
@@ -53,7 +54,7 @@ Deno.test("conversations of a newer agent.nvim are left alone, and one line says
   }
   await using second = await again(first);
   await second.nvim.command("Agent Hello");
-  await second.nvim.waitForScreen("a newer agent.nvim has written it");
-  await second.nvim.waitForScreen("Update the plugin.");
+  await waitForChat(second.nvim, "a newer agent.nvim has written it");
+  await waitForChat(second.nvim, "Update the plugin.");
   assert.deepEqual(second.server.requests, []);
 });
