@@ -125,6 +125,8 @@ Deno.test("right after sending, when not even the supervisor is there: shown at 
   await using agent = await startAgent({ script: "" });
   const { nvim, server } = agent;
   await nvim.command("Agent Hello");
+  // Neovim takes <C-c> for an interrupt until it waits for keys in the buffer that maps it.
+  await nvim.waitForScreen("❯ Hello");
   const from = performance.now();
   const shown = nvim.waitForScreen("· stopping").then(() => performance.now());
   await nvim.keys("<C-c>");
