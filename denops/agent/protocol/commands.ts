@@ -1,6 +1,35 @@
 /** How a command crosses between engine and supervisor: ACP's terminal methods, with these in `_meta`. */
 import { z } from "zod";
 
+/** What a command may change: nothing, the project without `.git`, or `.git` too. */
+export const COMMAND_LEVELS = ["look", "write", "git"] as const;
+export type CommandLevel = (typeof COMMAND_LEVELS)[number];
+
+/** A level, alone or with the network. */
+export const COMMAND_ACCESSES = [
+  "look",
+  "look+network",
+  "write",
+  "write+network",
+  "git",
+  "git+network",
+] as const satisfies readonly (CommandLevel | `${CommandLevel}+network`)[];
+export const CommandAccess = z.enum(COMMAND_ACCESSES);
+export type CommandAccess = z.infer<typeof CommandAccess>;
+
+export function commandAccess(level: CommandLevel, network: boolean): CommandAccess {
+  return network ? `${level}+network` : level;
+}
+
+export function levelOf(access: CommandAccess): CommandLevel {
+  const [level] = access.split("+") as [CommandLevel];
+  return level;
+}
+
+export function hasNetwork(access: CommandAccess): boolean {
+  return access.endsWith("+network");
+}
+
 /** `rawInput` of the permission request for a command: exactly what will run. */
 export const CommandInput = z.object({
   command: z.string().min(1),
