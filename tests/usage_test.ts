@@ -102,7 +102,7 @@ Deno.test("the price: the user's own, else the published one, else none", async 
       safe_to_write: [],
       deny_read: [],
       sandbox: "off",
-      allow_safe_commands: true,
+      commands: "look" as const,
       command_write: [],
       command_environment: [],
       deno: ["deno"],

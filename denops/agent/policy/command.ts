@@ -15,6 +15,7 @@ import { knows } from "./command/judge.ts";
 import { hasSubcommands } from "./command/programs.ts";
 import { commandMatches, commandTouches, literalWords, quotePattern } from "./command/rules.ts";
 import { rank, type Severity } from "./command/severity.ts";
+import { type CommandAccess, commandAccess } from "../protocol/commands.ts";
 import { Runner } from "./command/runner.ts";
 import { suggestPatterns } from "./command/suggest.ts";
 
@@ -33,6 +34,8 @@ export interface CommandVerdict {
   readonly parsed: boolean;
   /** It looks as if it needs the network. */
   readonly network: boolean;
+  /** What the line seems to need. */
+  readonly access: CommandAccess;
   /** It looks as if it changes files. */
   readonly writesFiles: boolean;
 }
@@ -79,6 +82,12 @@ function verdict(findings: Findings): CommandVerdict {
     commands,
     parsed,
     network: commands.some((command) => command.network),
+    access: commandAccess(
+      commands.some((command) => command.writesFiles || command.severity !== "none")
+        ? commands.some(({ words }) => words[0] === "git") ? "git" : "write"
+        : "look",
+      commands.some((command) => command.network),
+    ),
     writesFiles: commands.some((command) => command.writesFiles),
   };
 }

@@ -112,8 +112,10 @@ export const UserConfig = z.object({
   roots: list(z.string()).default([]),
   /** Patterns such as "run(git diff *)". */
   rules,
-  /** Commands that only look run unasked, inside a sandbox. */
-  allow_safe_commands: z.boolean(),
+  /** Whether commands that can only look run unasked, inside a sandbox. */
+  commands: z.enum(["look", "ask"]),
+  /** Folders and files outside of the project that commands see; those of the home folder may begin with "~/". */
+  command_read: list(z.string()).default([]),
   /** Folders outside of the project that commands may write. */
   command_write: list(z.string()),
   /** Names of variables that commands get beside the usual ones. */

@@ -249,7 +249,8 @@ export interface ApprovalUpdate {
   readonly command?: string;
   /** Folder of the command, relative to the root. */
   readonly folder?: string;
-  readonly network?: boolean;
+  /** What the command may change; absent where nothing holds it. */
+  readonly access?: string;
   readonly severity?: string;
   /** The command is the user's own. */
   readonly is_edited?: boolean;

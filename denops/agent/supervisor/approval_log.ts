@@ -11,6 +11,8 @@ const Entry = z.object({
   /** "allowed", "rejected", "cancelled", "denied" and how. */
   answer: z.string(),
   rule: z.string(),
+  /** Of a command: what it may change. */
+  access: z.string().optional(),
 });
 export type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 

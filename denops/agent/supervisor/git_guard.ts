@@ -3,6 +3,7 @@
  * and the file `commondir`, which moves both elsewhere. Source: gitrepository-layout(5), githooks(5).
  */
 import { join } from "node:path";
+import type { CommandLevel } from "../protocol/commands.ts";
 
 export interface GitGuard {
   /** Mounted on themselves, so that nobody can move them away from under their guarded parts. */
@@ -15,10 +16,11 @@ export interface GitGuard {
 
 const NOTHING: GitGuard = { bound: [], guarded: [], sweep: () => Promise.resolve([]) };
 
-export async function gitGuard(root: string): Promise<GitGuard> {
+export async function gitGuard(root: string, level: CommandLevel, _state: string): Promise<GitGuard> {
   const git = join(root, ".git");
   const info = await Deno.lstat(git).catch(() => undefined);
   if (info === undefined || info.isSymlink) return NOTHING;
+  if (level !== "git") return { ...NOTHING, guarded: [git] };
   // A worktree or submodule: the file says where its repository is.
   if (!info.isDirectory) return { ...NOTHING, guarded: [git] };
   // Only what is there can be mounted read-only.

@@ -40,7 +40,7 @@ export async function launchCommand(
   const env = engineEnvironment(grants, (name) => Deno.env.get(name));
   const level: Sandbox = user.sandbox === "off"
     ? { level: "deno", reason: "switched off by the option sandbox" }
-    : await sandbox();
+    : await sandbox(roots);
   if (level.level === "deno") {
     const text = `Deno permissions only (${level.reason})`;
     return { program: grants.deno, args: denoArguments(grants), env, cwd: root, sandbox: text };

@@ -20,7 +20,7 @@ import type { Questions } from "./questions.ts";
 import { otherRoots } from "./root.ts";
 import { RuleBook } from "./rule_book.ts";
 import { search } from "./search.ts";
-import { commandLevel, specifyCommand } from "./shell.ts";
+import { commandHold, CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./terminals.ts";
 import { visible } from "./visible.ts";
 
@@ -79,7 +79,7 @@ export class Project implements AsyncDisposable {
     const parts = await Parts.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);
     const spent = { date, amount: await parts.ledger.spent(date) };
-    const config = { ...await engineConfig(user, ports.world), ...parts.fileRules(chat), spent };
+    const config = { ...await engineConfig(user, ports.world, roots), ...parts.fileRules(chat), spent };
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(roots, config, user, announce);
     const engine = await Engine.start(launch, config, confined(parts.events(), roots));
@@ -123,7 +123,7 @@ class Parts {
   readonly terminals: Terminals;
   readonly #ports: ProjectPorts;
   readonly #sandboxed: boolean;
-  readonly #allowSafe: boolean;
+  readonly #sandbox: CommandSandbox;
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
   readonly #costs = new Increments();
@@ -143,13 +143,12 @@ class Parts {
     this.log = new ApprovalLog(user.state_dir);
     this.#ports = ports;
     this.#sandboxed = sandboxed;
-    this.#allowSafe = user.allow_safe_commands;
+    this.#sandbox = new CommandSandbox(roots, user);
     this.#roots = roots;
     this.#user = user;
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-      specify: (input, sessionId) =>
-        specifyCommand(input, roots, { ...user, deny_read: hiddenFiles(this.#rulesOf(sessionId)) }),
+      specify: (input, sessionId) => this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId))),
       show: (sessionId, id, output) => {
         const chat = ports.chatOf(sessionId);
         if (chat === undefined) return;
@@ -168,7 +167,7 @@ class Parts {
     const [root = ""] = roots;
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
     const ledger = await Ledger.open(user.state_dir, root);
-    return new Parts(roots, rules, ledger, await commandLevel(user) !== "none", user, ports);
+    return new Parts(roots, rules, ledger, await commandHold(user, roots) !== "none", user, ports);
   }
 
   /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */
@@ -223,7 +222,7 @@ class Parts {
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };
         // Agents may ask about a call that they never announced.
         push(toolUpdate(chat, request.toolCall));
-        return await gate.permission(request, this.#gateContext(chat));
+        return await gate.permission(request, await this.#gateContext(chat));
       },
       unsavedText: async ({ path }) => {
         return UnsavedTextResponse.parse(await editor.ask({ method: "unsaved_text", params: { path } }));
@@ -258,8 +257,9 @@ class Parts {
     return logLines((await this.log.entries()).filter(({ root }) => root === this.root));
   }
 
-  #gateContext(chat: number): GateContext {
+  async #gateContext(chat: number): Promise<GateContext> {
     const { root, rules, log } = this;
-    return { chat, root, rules, log, sandboxed: this.#sandboxed, allowSafe: this.#allowSafe };
+    const view = this.#sandboxed ? await this.#sandbox.view(hiddenFiles(this.fileRules(chat))) : undefined;
+    return { chat, root, rules, log, commands: this.#user.commands, view };
   }
 }

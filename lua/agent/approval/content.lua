@@ -14,7 +14,7 @@ local M = {}
 ---@field others? agent.FileDiff[]  where one call changes several files
 ---@field command? string     what would be run
 ---@field folder? string      where, relative to the project
----@field network? boolean
+---@field access? string     what it may change: "look", "write", "git", each with or without "+network"
 ---@field severity? string   of the command
 ---@field is_edited? boolean  the command is the user's, not the model's
 ---@field edited? string      that text, exactly
@@ -45,17 +45,38 @@ function M.keys(approval)
   return " " .. table.concat(parts, "  ") .. " "
 end
 
---- The whole command, where it runs, and whether it gets the network.
+local LEVELS = {
+  look = "look: can change nothing",
+  write = "write: can change the project's files",
+  git = "git: can change files and the repository",
+}
+
+--- What the command may change, in words; without an access nothing holds it.
+---@param access? string
+---@return string
+local function held(access)
+  local level = LEVELS[(access or ""):match("^%a+")]
+  return level and level .. (M.has_network(access) and ", with the network" or ", without network")
+    or "without a sandbox: can change anything"
+end
+
+---@param access? string
+---@return boolean
+function M.has_network(access)
+  return not access or access:find("+network", 1, true) ~= nil
+end
+
+--- The whole command, where it runs, and what it may change.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
 local function command_content(approval)
   local lines, groups = { approval.reason }, { "AgentWarning" }
-  local where = approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder)
-  where = where .. (approval.network and ", with the network" or ", without network")
   local severity = approval.severity and (" · severity: %s"):format(approval.severity) or ""
-  table.insert(lines, where .. severity .. (approval.is_edited and " · edited by you" or ""))
-  groups[2] = approval.network and "AgentWarning" or "AgentHint"
+  table.insert(lines, held(approval.access) .. severity .. (approval.is_edited and " · edited by you" or ""))
+  groups[2] = M.has_network(approval.access) and "AgentWarning" or "AgentHint"
+  table.insert(lines, approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder))
+  groups[3] = "AgentHint"
   for _, line in ipairs(vim.split(approval.command, "\n")) do
     table.insert(lines, "$ " .. line)
     groups[#lines] = "AgentTitle"

@@ -140,8 +140,8 @@ async function runCall(
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
     const result = tool.readOnly
-      ? await prepared.run(signal, permitted.command)
-      : await runKept(call.id, prepared, permitted.command, ports, signal);
+      ? await prepared.run(signal, permitted.approved)
+      : await runKept(call.id, prepared, permitted.approved, ports, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.

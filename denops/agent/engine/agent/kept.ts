@@ -1,10 +1,9 @@
 /** Runs a call that may write, so that what it changes can be taken back, and open buffers follow. */
-import { judgeCommand } from "../../policy/command.ts";
-import type { CommandInput } from "../../protocol/commands.ts";
+import { type CommandInput, levelOf } from "../../protocol/commands.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
-import type { PreparedCall, ToolResult } from "../tools/define.ts";
+import type { ApprovedChanges, PreparedCall, ToolResult } from "../tools/define.ts";
 
 export interface KeptPorts {
   /** What calls change is kept here. */
@@ -12,24 +11,23 @@ export interface KeptPorts {
   readonly emit: Emit;
 }
 
-/** @param changed the command as the user has changed it */
 export async function runKept(
   id: string,
   prepared: PreparedCall,
-  changed: string | undefined,
+  approved: ApprovedChanges,
   ports: KeptPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const written = prepared.touches.flatMap((touch) =>
     touch.access === "write" ? [touch.path.path, touch.path.link] : []
   );
-  const command = kindOf(prepared.command, changed);
-  if (written.length === 0 && command === undefined) return await prepared.run(signal, changed);
+  const command = kindOf(prepared.command, approved);
+  if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
   const pending = await ports.checkpoints.before(call, signal);
   const said: FileChange[] = [];
   try {
-    const result = await prepared.run(signal, changed);
+    const result = await prepared.run(signal, approved);
     said.push(...result.changes ?? []);
     return result;
   } finally {
@@ -38,11 +36,9 @@ export async function runKept(
   }
 }
 
-/** Undefined if it surely writes nothing. */
-function kindOf(input: CommandInput | undefined, changed: string | undefined): CallToKeep["command"] {
-  if (input === undefined) return undefined;
-  const { severity, writesFiles } = judgeCommand(changed ?? input.command);
-  if (severity === "none" && !writesFiles) return undefined;
+/** Undefined if it can write nothing. */
+function kindOf(input: CommandInput | undefined, { access }: ApprovedChanges): CallToKeep["command"] {
+  if (input === undefined || (access !== undefined && levelOf(access) === "look")) return undefined;
   return input.background ? "background" : "foreground";
 }
 

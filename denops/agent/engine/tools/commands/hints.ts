@@ -1,9 +1,15 @@
 /** Why a command failed, where its output says so in a known way: one line the model can act on. Pure. */
 
+import { type CommandAccess, commandAccess, hasNetwork, levelOf } from "../../../protocol/commands.ts";
+
 interface Hint {
   readonly pattern: RegExp;
-  hint(match: RegExpExecArray): string;
+  hint(match: RegExpExecArray, access: CommandAccess | undefined, output: string): string;
 }
+
+/** What programs say where nothing may be written; what of it git says of its own folder. */
+const READ_ONLY = /EROFS|[Rr]ead-only file ?system|attempt to write a readonly database/;
+const REPOSITORY = /(?:\.git\b[^\n]*|index\.lock[^\n]*|cannot lock ref[^\n]*)[Rr]ead-only file ?system/;
 
 const HINTS: readonly Hint[] = [
   {
@@ -35,13 +41,21 @@ const HINTS: readonly Hint[] = [
     hint: () => "git obeys a bare repository only if it is named: git --git-dir=FOLDER …",
   },
   {
-    pattern: /EROFS|[Rr]ead-only file system/,
-    hint: () => "the place is read-only; commands may write inside the project and /tmp only",
+    pattern: READ_ONLY,
+    hint: (_, access, output) => {
+      const wanted = wantedLevel(access, output);
+      return wanted === undefined
+        ? "the place is read-only; commands may write inside the project and /tmp only"
+        : `the command ran with access ${access}; call it again with access ${wanted} if it has to`;
+    },
   },
   {
     pattern:
       /ENOTFOUND|EAI_AGAIN|Could not resolve host|Temporary failure in name resolution|[Nn]etwork is unreachable|getaddrinfo|dns error/,
-    hint: () => "there is no network for commands; set network to true to ask the user for it",
+    hint: (_, access) => {
+      const wanted = access === undefined ? "look+network" : commandAccess(levelOf(access), true);
+      return `there is no network for commands; call it again with access ${wanted} to ask the user for it`;
+    },
   },
   {
     pattern: /CONFLICT \(|Automatic merge failed|needs merge/,
@@ -77,11 +91,23 @@ const HINTS: readonly Hint[] = [
   },
 ];
 
-/** Undefined if nothing known is in the output. */
-export function hintFor(output: string): string | undefined {
-  for (const { pattern, hint } of HINTS) {
+/**
+ * Undefined if nothing known is in the output.
+ * @param access what the command was allowed to change
+ * @param failed where it did not fail, only what it could not write counts
+ */
+export function hintFor(output: string, access?: CommandAccess, failed = true): string | undefined {
+  const hints = failed ? HINTS : HINTS.filter(({ pattern }) => pattern === READ_ONLY);
+  for (const { pattern, hint } of hints) {
     const match = pattern.exec(output);
-    if (match !== null) return `[hint] ${hint(match)}`;
+    if (match !== null) return `[hint] ${hint(match, access, output)}`;
   }
   return undefined;
+}
+
+/** The next level that may do it; undefined if there is none. */
+function wantedLevel(access: CommandAccess | undefined, output: string): CommandAccess | undefined {
+  if (access === undefined || levelOf(access) === "git") return undefined;
+  if (REPOSITORY.test(output)) return commandAccess("git", hasNetwork(access));
+  return levelOf(access) === "look" ? commandAccess("write", hasNetwork(access)) : undefined;
 }

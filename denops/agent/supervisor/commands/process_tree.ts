@@ -50,3 +50,13 @@ export function signalAll(pids: readonly number[], signal: Deno.Signal): void {
     }
   }
 }
+
+/** Bytes that these processes have to themselves. 0 where the system does not say. */
+export async function memoryOf(pids: readonly number[]): Promise<number> {
+  if (Deno.build.os !== "linux") return 0;
+  const own = pids.map(async (pid) => {
+    const text = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
+    return Number(/^RssAnon:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
+  });
+  return (await Promise.all(own)).reduce((sum, bytes) => sum + bytes, 0);
+}

@@ -1,0 +1,58 @@
+/** Files that may not be read and that git keeps nevertheless: their text is in its objects. */
+import { dirname, join, resolve } from "node:path";
+import { PLAIN_GIT, run } from "../search_run.ts";
+
+interface Known {
+  readonly key: string;
+  readonly name: string | undefined;
+}
+
+const LONGEST_MS = 10_000;
+
+export class TrackedFiles {
+  readonly #known = new Map<string, Known>();
+
+  /**
+   * One such file, relative to the root; undefined if there is none.
+   * @param rules names the rules: what was found holds only as long as they do
+   */
+  async find(
+    root: string,
+    rules: string,
+    isDenied: (name: string) => boolean,
+  ): Promise<string | undefined> {
+    const index = await Deno.stat(join(await gitFolder(root), "index")).catch(() => undefined);
+    if (index === undefined) return undefined;
+    const key = JSON.stringify([rules, index.ino, index.size, index.mtime?.getTime()]);
+    const known = this.#known.get(root);
+    if (known?.key === key) return known.name;
+    const name = await denied(root, isDenied);
+    this.#known.set(root, { key, name });
+    return name;
+  }
+}
+
+/** Of a linked worktree or a submodule `.git` is a file that says where it is. */
+async function gitFolder(root: string): Promise<string> {
+  const git = join(root, ".git");
+  const text = await Deno.readTextFile(git).catch(() => "");
+  const [, named] = /^gitdir: (.+)$/m.exec(text) ?? [];
+  return named === undefined ? git : resolve(dirname(git), named);
+}
+
+async function denied(root: string, isDenied: (name: string) => boolean): Promise<string | undefined> {
+  let found: string | undefined;
+  let rest = "";
+  const take = (name: string) => {
+    if (found === undefined && isDenied(name)) found = name;
+  };
+  const args = [...PLAIN_GIT, "ls-files", "-z"];
+  const place = { root, roots: [root], sandboxed: true };
+  await run("git", args, place, AbortSignal.timeout(LONGEST_MS), (line) => {
+    const names = (rest + line).split("\0");
+    rest = names.pop() ?? "";
+    names.forEach(take);
+    return found === undefined;
+  }).catch(() => undefined);
+  return found;
+}
