@@ -1,9 +1,16 @@
 /** Commands at the gate: how a line is judged there, and what is shown of it. */
 import { relative } from "node:path";
-import { suggestRules } from "../policy/command.ts";
+import { type CommandVerdict, judgeCommand } from "../policy/command.ts";
 import { type CommandDecision, decideCommand } from "../policy/decide_command.ts";
 import type { Decision } from "../policy/file_access.ts";
-import type { CommandInput } from "../protocol/commands.ts";
+import { suggestRules } from "../policy/rules.ts";
+import {
+  type CommandAccess,
+  commandAccess,
+  type CommandInput,
+  hasNetwork,
+  levelOf,
+} from "../protocol/commands.ts";
 import type { ApprovalMeta } from "../protocol/extensions.ts";
 import type { ApprovalUpdate } from "../protocol/ui.ts";
 import type { ApprovalLog } from "./approval_log.ts";
@@ -26,11 +33,13 @@ export interface GateContext {
 export type Shown = Omit<ApprovalUpdate, "type" | "chat" | "request" | "tool" | "title">;
 
 export function judge(line: string, { network }: CommandInput, context: GateContext): CommandDecision {
-  return decideCommand({ line, network }, {
+  const places = { root: context.root, ...(HOME === undefined ? {} : { home: HOME }) };
+  const access = commandAccess(levelOf(judgeCommand(line, places).access), network);
+  return decideCommand({ line, access }, {
     rules: context.rules.rules(context.chat),
     sandboxed: context.sandboxed,
-    allowSafe: context.allowSafe,
-    places: { root: context.root, ...(HOME === undefined ? {} : { home: HOME }) },
+    commands: context.allowSafe ? "look" : "ask",
+    places,
   });
 }
 
@@ -45,12 +54,12 @@ export function shownCommand(
   meta: ApprovalMeta | undefined,
   context: GateContext,
 ): Shown {
-  const { decision, verdict, always } = judge(command, input, context);
+  const { decision, verdict, always, access } = judge(command, input, context);
   const isEdited = command !== input.command;
   // An allow rule would not be stronger than the one that asks, nor than what asks although the rules allow it.
   const suggestion = always || decision.verdict !== "ask" || isRuled(decision)
     ? undefined
-    : suggested(command, input.network);
+    : suggested(verdict, access);
   const asked = decision.verdict !== "allow" && (meta?.force !== true || isEdited);
   return {
     reason: asked ? decision.reason : meta?.force === true ? meta.reason : verdict.reason,
@@ -64,13 +73,13 @@ export function shownCommand(
 }
 
 /** The rules that would have answered; the network has rules of its own. */
-function suggested(command: string, network: boolean): string | undefined {
-  const rules = suggestRules(command);
-  const more = network ? rules?.map((rule) => rule.replace(/^run/, "network")) : [];
+function suggested(verdict: CommandVerdict, access: CommandAccess): string | undefined {
+  const rules = suggestRules(verdict, levelOf(access) === "git" ? "git" : "run");
+  const more = hasNetwork(access) ? suggestRules(verdict, "network") : [];
   return rules === undefined ? undefined : [...rules, ...more ?? []].join(", ");
 }
 
 /** A rule of the user's own asks or denies. */
 function isRuled(decision: Decision): boolean {
-  return decision.verdict !== "allow" && /^(run|network)\(/.test(decision.rule);
+  return decision.verdict !== "allow" && /^(run|git|network)\(/.test(decision.rule);
 }

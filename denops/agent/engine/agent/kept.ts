@@ -1,6 +1,6 @@
 /** Runs a call that may write, so that what it changes can be taken back, and open buffers follow. */
 import { judgeCommand } from "../../policy/command.ts";
-import type { CommandInput } from "../../protocol/commands.ts";
+import { type CommandInput, levelOf } from "../../protocol/commands.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
@@ -41,8 +41,8 @@ export async function runKept(
 /** Undefined if it surely writes nothing. */
 function kindOf(input: CommandInput | undefined, changed: string | undefined): CallToKeep["command"] {
   if (input === undefined) return undefined;
-  const { severity, writesFiles } = judgeCommand(changed ?? input.command);
-  if (severity === "none" && !writesFiles) return undefined;
+  const { severity, access } = judgeCommand(changed ?? input.command);
+  if (severity === "none" && levelOf(access) === "look") return undefined;
   return input.background ? "background" : "foreground";
 }
 
