@@ -46,7 +46,7 @@ const HINTS: readonly Hint[] = [
       const wanted = wantedLevel(access, output);
       return wanted === undefined
         ? "the place is read-only; commands may write inside the project and /tmp only"
-        : `the command ran with access ${access}; call it again with access ${wanted} if it has to`;
+        : `with access ${access} it could not write there; call it again with access ${wanted} if it has to`;
     },
   },
   {
