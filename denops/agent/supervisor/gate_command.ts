@@ -1,8 +1,9 @@
 /** Commands at the gate: how a line is judged there, and what is shown of it. */
 import { relative } from "node:path";
-import { judgeCommand, suggestRules } from "../policy/command.ts";
+import { type CommandVerdict, judgeCommand } from "../policy/command.ts";
 import { type CommandDecision, decideCommand } from "../policy/decide_command.ts";
 import type { Decision } from "../policy/file_access.ts";
+import { suggestRules } from "../policy/rules.ts";
 import {
   type CommandAccess,
   commandAccess,
@@ -89,7 +90,7 @@ export function shownCommand(
   // An allow rule would not be stronger than the one that asks, nor than what asks although the rules allow it.
   const suggestion = always || decision.verdict !== "ask" || isRuled(decision)
     ? undefined
-    : suggested(command, asked);
+    : suggested(verdict, asked);
   const asks = decision.verdict !== "allow" && (meta?.force !== true || isEdited);
   const reason = asks ? decision.reason : meta?.force === true ? meta.reason : verdict.reason;
   return {
@@ -112,12 +113,10 @@ function historyNote(command: string, input: CommandInput, context: GateContext)
 }
 
 /** The rules that would have answered; level git and the network have rules of their own. */
-function suggested(command: string, access: CommandAccess): string | undefined {
-  const rules = suggestRules(command);
-  const kinds = [levelOf(access) === "git" ? "git" : "run", ...(hasNetwork(access) ? ["network"] : [])];
-  return rules === undefined
-    ? undefined
-    : kinds.flatMap((kind) => rules.map((rule) => rule.replace(/^\w+/, kind))).join(", ");
+function suggested(verdict: CommandVerdict, access: CommandAccess): string | undefined {
+  const rules = suggestRules(verdict, levelOf(access) === "git" ? "git" : "run");
+  const more = hasNetwork(access) ? suggestRules(verdict, "network") : [];
+  return rules === undefined ? undefined : [...rules, ...more ?? []].join(", ");
 }
 
 /** A rule of the user's own asks or denies. */

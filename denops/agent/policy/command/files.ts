@@ -1,29 +1,26 @@
-/** Programs that write, move, delete or change files. */
+/** Programs that write, move, delete, fetch or change files. */
 import { has, readArguments, valuesOf } from "./options.ts";
 import { judgeDelete, judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
-import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
+import { judged, type Judgement, READS, worst } from "./severity.ts";
 
-const write = (path: string, scene: Scene) => judgeWrite(path, scene.folders, scene.places);
-const remove = (path: string, recursive: boolean, scene: Scene) =>
-  judgeDelete(path, recursive, scene.folders, scene.places);
+const CHANGES = judged("medium", "changes files");
 
-const CHANGES = judged("medium", "changes files", { writes: true });
+/** Where all that is written lies in the folder of temporary files, a look will do. */
+function changed(found: readonly Judgement[]): Judgement {
+  return found.length > 0 ? worst(...found) : CHANGES;
+}
 
 /** rm, rmdir, unlink, shred, trash. */
 export const judgeRemove: Judge = (args, scene, name) => {
-  const given = readArguments(args, "-n -s --iterations --size --random-source --interactive");
-  const recursive = name === "rm" && has(given, "-r -R --recursive");
-  const found = given.operands.map((path) => remove(path, recursive, scene));
+  const given = readArguments(args, "-n -s --iterations --size --random-source");
   // Options that are only known when it runs may be -rf.
-  if (given.operands.some((path) => path.startsWith(UNKNOWN)) && name === "rm") {
-    found.push(...given.operands.map((path) => remove(path, true, scene)));
-  }
+  const unsure = given.operands.some((path) => path.startsWith(UNKNOWN)) && given.operands.length > 1;
+  const recursive = name === "rm" && (has(given, "-r -R --recursive") || unsure);
+  const found = given.operands.map((path) => judgeDelete(path, recursive, scene));
   if (has(given, "--no-preserve-root")) found.push(judged("critical", "gives up the protection of /"));
-  if (name === "shred") found.push(judged("high", "destroys files beyond recovery", { writes: true }));
-  if (recursive && given.operands.length === 0) {
-    found.push(judged("high", "deletes a folder", { writes: true }));
-  }
+  if (name === "shred") found.push(judged("high", "destroys files beyond recovery"));
+  if (recursive && found.length === 0) found.push(judged("high", "deletes a folder"));
   return worst(CHANGES, ...found);
 };
 
@@ -33,166 +30,237 @@ export const judgeCopy: Judge = (args, scene, name) => {
   const into = valuesOf(given, "-t --target-directory");
   const target = into[0] ?? given.operands.at(-1) ?? UNKNOWN;
   const sources = into.length > 0 ? given.operands : given.operands.slice(0, -1);
-  const found = [CHANGES, write(target, scene)];
+  const found = [judgeWrite(target, scene)];
   for (const source of sources) {
-    found.push(...intoFolder(source, target, scene));
-    found.push(judgeRead(source, scene.folders, scene.places));
-    if (name === "mv") found.push(moveAway(source, scene));
+    const file = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
+    // `cp .bashrc ~` writes ~/.bashrc; into "." a file keeps its place.
+    if (/^[^*?[￼]+$/.test(file) && !/^(\.?\/?)$/.test(target)) {
+      found.push(judgeWrite(`${target}/${file}`, scene));
+    }
+    found.push(judgeRead(source, scene));
+    if (name === "mv") found.push(movedAway(source, scene));
     // Whoever writes through the link writes there.
-    if (name === "ln") found.push(write(source, scene));
-    scene.note({ kind: "writes to", path: target.endsWith("/") ? target + source : target, text: undefined });
+    if (name === "ln") found.push(judgeWrite(source, scene));
+    scene.made(target.endsWith("/") ? target + source : target, false);
   }
   if (name === "mv" && /^\/dev\//.test(target)) found.push(judged("critical", "moves files into a device"));
-  if (name === "install" && has(given, "-m --mode") && setsId(args)) found.push(SETS_ID);
-  return worst(...found);
+  return changed(found);
 };
 
-/** `cp hooks/pre-commit .git/hooks` writes .git/hooks/pre-commit; `cp .bashrc ~` writes ~/.bashrc. */
-function intoFolder(source: string, target: string, scene: Scene): readonly Judgement[] {
-  const name = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
-  const plain = name !== "" && name !== "." && name !== ".." && !/[*?[]/.test(name) &&
-    !name.includes(UNKNOWN);
-  // Into "." a file keeps its place; only a folder of another's files is told by its name.
-  return plain && !/^(\.?\/?)$/.test(target) ? [write(`${target}/${name}`, scene)] : [];
-}
-
-function moveAway(path: string, scene: Scene): Judgement {
-  const found = remove(path, true, scene);
+function movedAway(path: string, scene: Scene): Judgement {
+  const found = judgeDelete(path, true, scene);
   return found.severity === "critical"
     ? found
-    : { ...remove(path, false, scene), reason: "moves a file away" };
+    : { ...judgeDelete(path, false, scene), reason: "moves a file away" };
 }
 
 /** Programs whose operands are files that they write: tee, touch, mkdir, truncate, sponge. */
 export const judgeWriters: Judge = (args, scene, name) => {
-  const given = readArguments(args, "-m -t -d -r -s --mode --date --reference --size --context");
-  for (const path of given.operands) {
-    const text = name === "tee" && scene.input.kind === "text" ? scene.input.text : undefined;
-    scene.note({ kind: "writes to", path, text });
+  const { operands } = readArguments(args, "-m -t -d -r -s --mode --date --reference --size");
+  if (name === "tee" && operands.length === 0) return READS;
+  for (const path of operands) {
+    if (name !== "mkdir") scene.made(path, scene.input.kind === "unknown" && name === "tee");
   }
-  const found = given.operands.map((path) => write(path, scene));
-  if (name === "tee" && given.operands.length === 0) return HARMLESS;
-  return name === "tee" ? worst(...found) : worst(CHANGES, ...found);
+  return changed(operands.map((path) => judgeWrite(path, scene)));
 };
 
 export const judgeDd: Judge = (args, scene) => {
-  const found: Judgement[] = [];
+  const found = [CHANGES];
   for (const arg of args) {
-    const [key, value = ""] = [arg.slice(0, arg.indexOf("=")), arg.slice(arg.indexOf("=") + 1)];
-    if (key === "of") found.push(write(value, scene));
-    if (key === "if") found.push(judgeRead(value, scene.folders, scene.places));
-    if (arg.startsWith(UNKNOWN)) found.push(judged("high", "may write anywhere", { writes: true }));
+    if (arg.startsWith("of=")) found.push(judgeWrite(arg.slice(3), scene));
+    if (arg.startsWith(UNKNOWN)) found.push(judged("high", "may write anywhere"));
   }
-  return worst(CHANGES, ...found);
+  return worst(...found);
 };
 
-const SETS_ID = judged("high", "gives a program its owner's rights", { writes: true });
-
-function setsId(args: readonly string[]): boolean {
-  return args.some((arg) =>
-    /^0?[2467]\d{3}$/.test(arg) || /^[ugoa]*[+=][rwxXt]*s/.test(arg) || /=[2467]\d{3}$/.test(arg)
-  );
-}
-
-/** chmod, chown, chgrp, chattr, setfacl, xattr. */
+/** chmod, chown, chgrp. */
 export const judgeMode: Judge = (args, scene, name) => {
-  const given = readArguments(args.filter((arg) => !/^-[rwxXst]+$/.test(arg)), "--reference --from -m -x -M");
+  const given = readArguments(args.filter((arg) => !/^-[rwxXst]+$/.test(arg)), "--reference --from");
   const [mode = "", ...files] = given.operands;
-  const found: Judgement[] = [CHANGES];
-  const recursive = has(given, "-R --recursive");
-  if (name !== "chmod") found.push(judged("high", "changes who owns or may use files", { writes: true }));
-  if (
-    name === "chmod" &&
-    (/^0?\d?\d?[2367]$/.test(mode) && mode.length >= 3 || /(^|,)[ugo]*[oa][ugoa]*[+=]\w*w/.test(mode) ||
-      /^[+=]\w*w/.test(mode))
+  const found = [CHANGES];
+  if (name !== "chmod") found.push(judged("high", "changes who owns files"));
+  else if (
+    /^0?\d?\d?[2367]$/.test(mode) && mode.length >= 3 || /(^|,)[ugo]*[oa][ugoa]*[+=]\w*w|^[+=]\w*w/.test(mode)
   ) {
-    found.push(judged("high", "lets everybody write", { writes: true }));
+    found.push(judged("high", "lets everybody write"));
   }
-  if (setsId([mode])) found.push(SETS_ID);
-  if (mode.includes(UNKNOWN)) found.push(judged("high", "sets a mode that is only known when it runs"));
-  for (const path of files.length > 0 ? files : given.operands) {
-    const at = write(path, scene);
+  if (/^0?[2467]\d{3}$|^[ugoa]*[+=][rwxXt]*s/.test(mode)) {
+    found.push(judged("high", "gives a program its owner's rights"));
+  }
+  for (const path of files) {
+    const at = judgeWrite(path, scene);
     // The project itself is not meant here, only what lies around it.
-    const whole = recursive && !/^(\.\/?)?\*?$/.test(path) &&
-      remove(path, true, scene).severity === "critical";
-    if (whole || at.severity === "critical") {
-      found.push(
-        judged("critical", "changes the rights of what lies outside or of all files", { writes: true }),
-      );
-    } else found.push(at);
+    const whole = has(given, "-R --recursive") && !/^(\.\/?)?\*?$/.test(path) &&
+      judgeDelete(path, true, scene).severity === "critical";
+    found.push(whole ? judged("critical", "changes the rights of all files there") : at);
   }
-  if (recursive && name === "chmod") found.push(judged("medium", "changes a whole folder", { writes: true }));
   return worst(...found);
 };
 
 /** kill, pkill, killall, xkill, skill. */
 export const judgeKill: Judge = (args, _scene, name) => {
-  const hard = args.some((arg, index) =>
-    /^-(9|KILL|SIGKILL|19|STOP)$/i.test(arg) ||
-    (/^(9|KILL|SIGKILL)$/i.test(arg) && /^-(s|n|-signal)$/.test(args[index - 1] ?? ""))
+  if (/^(-0|-l|-L|--list)$/.test(args[0] ?? "") && args.length <= 2) return READS;
+  const signal = args.findIndex((arg) => /^-(s|n|-signal)$/.test(arg));
+  const targets = args.filter((arg, at) =>
+    (signal < 0 || at !== signal + 1) && (!arg.startsWith("-") || (at > 0 && /^-\d+$/.test(arg)))
   );
-  const targets = args.filter((arg, index) =>
-    !/^-(s|n|-signal)$/.test(args[index - 1] ?? "") &&
-    (!arg.startsWith("-") || (index > 0 && /^-\d+$/.test(arg)))
-  );
-  const [first = "", ...rest] = args;
-  if (/^(-0|-l|-L|--list)$/.test(first) && !rest.some((arg) => arg.startsWith("-"))) return HARMLESS;
-  if (
-    name === "kill" && targets.some((arg) => /^(-1|0|1|-0)$/.test(arg)) &&
-    !targets.some((arg) => arg.startsWith("%"))
-  ) {
+  if (name === "kill" && targets.some((arg) => /^(-1|0|1)$/.test(arg))) {
     return judged("critical", "ends all processes");
   }
-  if (hard) return judged("high", "ends a process without asking it");
+  if (args.some((arg) => /^(-9|-?KILL|-?SIGKILL)$/i.test(arg)) || args[signal + 1] === "9") {
+    return judged("high", "ends a process without asking it");
+  }
   return name === "kill"
     ? judged("medium", "ends a process")
     : judged("high", "ends every process of a name");
 };
 
-const FIND_EXECUTES = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
-const FIND_WRITES = new Set(["-fprint", "-fprint0", "-fprintf", "-fls"]);
 const FIND_TESTS =
-  /^-(i?name|i?path|i?wholename|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|group|perm|inum|links|mtime|ctime|atime)$/;
+  /^-(i?name|i?path|i?wholename|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|group|perm|inum|links)$/;
 
-export const judgeFind: Judge = (args, scene) => {
+/** find, and fd with its -x. */
+export const judgeFind: Judge = (args, scene, name) => {
   const start = args.findIndex((arg) => /^[-(!,]/.test(arg) && !/^-([HLPD]|O\d)$/.test(arg));
-  const roots = args.slice(0, start < 0 ? args.length : start).filter((arg) => !arg.startsWith("-"));
+  const roots = name.endsWith("find")
+    ? args.slice(0, start < 0 ? args.length : start).filter((arg) => !arg.startsWith("-"))
+    : [];
   const from = roots.length > 0 ? roots : ["."];
-  const found = from.map((root) => judgeRead(root, scene.folders, scene.places));
-  const tested = args.some((arg) => FIND_TESTS.test(arg));
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index] ?? "";
+  const tested = !name.endsWith("find") || args.some((arg) => FIND_TESTS.test(arg));
+  const found = from.map((root) => judgeRead(root, scene));
+  for (const [at, arg] of args.entries()) {
     if (arg === "-delete") {
-      found.push(judged("high", "deletes all that it finds", { writes: true }));
+      found.push(judged("high", "deletes all that it finds"));
+      // Some files of the project are no whole folder.
       for (const root of from) {
-        const all = remove(root, true, scene);
-        const own = /^(\.\/?)?$/.test(root);
-        if (!tested || !own) found.push(all);
+        if (!tested || !/^(\.\/?)?$/.test(root)) found.push(judgeDelete(root, true, scene));
       }
-    } else if (FIND_WRITES.has(arg)) found.push(write(args[index + 1] ?? UNKNOWN, scene));
-    else if (arg.startsWith(UNKNOWN)) {
-      found.push(judged("medium", "takes an option that is only known when it runs", { writes: true }));
-    } else if (FIND_EXECUTES.has(arg)) {
-      const length = args.slice(index + 1).findIndex((word, at, rest) =>
-        word === ";" || (word === "+" && rest[at - 1] === "{}")
+    } else if (/^-(fprint|fprint0|fprintf|fls)$/.test(arg)) {
+      found.push(judgeWrite(args[at + 1] ?? UNKNOWN, scene));
+    } else if (/^-(exec|execdir|ok|okdir|x|X|-exec|-exec-batch)$/.test(arg)) {
+      const words = args.slice(at + 1);
+      const end = words.findIndex((word, index) =>
+        word === ";" || (word === "+" && words[index - 1] === "{}")
       );
-      const words = args.slice(index + 1, length < 0 ? undefined : index + 1 + length);
+      const inner = words.slice(0, end < 0 ? undefined : end);
+      const all = inner.includes("{}") ? inner : [...inner, "{}"];
       for (const root of from) {
-        scene.run(words.map((word) => word.replaceAll("{}", `${root}/*`)), { input: { kind: "nothing" } });
+        scene.run(all.map((word) => word.replaceAll("{}", `${root}/${tested ? UNKNOWN : "*"}`)));
       }
-      index += words.length;
+      break;
     }
   }
   return worst(...found);
 };
 
-/** Programs whose second operand is a file that they write: uniq, xxd. */
-export const judgeSecondOperand: Judge = (args, scene, name) => {
+/** tar, unzip: what they write where, and the programs that they start. */
+export const judgeUnpack: Judge = (args, scene, name) => {
   const given = readArguments(
-    args,
-    name === "uniq" ? "-f -s -w --skip-fields --skip-chars --check-chars" : "-c -g -l -o -s -n -R",
+    name === "unzip" ? args : args.map((arg, at) => at === 0 && /^[a-zA-Z]+$/.test(arg) ? `-${arg}` : arg),
+    name === "unzip"
+      ? "-d -x -P"
+      : "-f -C -T -X -I -F -b -H -K --file --directory --use-compress-program --to-command --exclude",
   );
-  const target = given.operands[1];
-  if (given.operands[0]?.startsWith(UNKNOWN)) return judged("medium", "may write a file", { writes: true });
-  return target === undefined ? HARMLESS : write(target, scene);
+  const lists = has(given, name === "unzip" ? "-l -v -t -Z -p -c" : "-t --list") &&
+    !has(given, name === "unzip" ? "-d" : "-x -c -r -u");
+  const found = [lists ? READS : judged("medium", "packs or unpacks files")];
+  if (!lists) {
+    for (const path of valuesOf(given, name === "unzip" ? "-d" : "-C --directory")) {
+      found.push(judgeWrite(path, scene), ...onTop(path, scene));
+    }
+    if (name !== "unzip" && has(given, "-c -r -u --create --append")) {
+      for (const path of valuesOf(given, "-f --file")) found.push(judgeWrite(path, scene));
+    }
+  }
+  const programs = valuesOf(
+    given,
+    "-I -F --use-compress-program --to-command --info-script --new-volume-script --rmt-command --rsh-command",
+  );
+  const actions = valuesOf(given, "--checkpoint-action").flatMap((text) =>
+    /^exec=(.*)$/s.exec(text)?.[1] ?? []
+  );
+  for (const text of name === "unzip" ? [] : [...programs, ...actions]) {
+    scene.shell(text);
+    found.push(judged("medium", "starts a program"));
+  }
+  if (has(given, "-P --absolute-names") && !lists && name !== "unzip") {
+    found.push(judged("high", "may write outside of the project"));
+  }
+  return worst(...found);
 };
+
+/** Unpacking into a top-level or home folder overwrites what is there: as bad as what deletes it. */
+function onTop(path: string, scene: Scene): readonly Judgement[] {
+  return judgeDelete(path, false, scene).severity === "critical"
+    ? [judged("critical", "writes over a top-level, home or parent folder")]
+    : [];
+}
+
+const CURL =
+  "-d -F -T -o -K -H -X -u -A -e -b -c -x -w -m -r -C -E -Q -D -t --data --data-raw --data-binary --data-ascii --data-urlencode --json --form --upload-file --output --output-dir --config --header --request --user --user-agent --cookie --cookie-jar --proxy --write-out --max-time --connect-timeout --retry --cert --key --dump-header --url --trace --stderr";
+const WGET =
+  "-O -o -a -P -i -t -T -w -U -e -A -R --output-document --output-file --append-output --directory-prefix --input-file --post-data --post-file --body-data --body-file --method --header --user --password --execute --use-askpass --tries --timeout --config --user-agent";
+
+/** curl, wget. */
+export const judgeCurl: Judge = (args, scene, name) => {
+  const curl = name === "curl";
+  const given = readArguments(args, curl ? CURL : WGET);
+  const methods = valuesOf(given, "-X --request --method").filter((method) =>
+    !/^(GET|HEAD|OPTIONS)$/i.test(method)
+  );
+  const found = [judged("medium", "reads from the network", "look", true)];
+  scene.note("downloads");
+  const sends = curl
+    ? "-d -F -T -Q --data --data-raw --data-binary --data-ascii --data-urlencode --json --form --upload-file --quote"
+    : "--post-data --post-file --body-data --body-file";
+  if (has(given, sends) || methods.length > 0 || args.some((arg) => arg.includes(UNKNOWN))) {
+    found.push(judged("high", "sends data over the network", "look", true));
+  }
+  if (
+    has(
+      given,
+      curl
+        ? "-K --config -n --netrc --netrc-file -u --user --key"
+        : "-e --execute --config -i --input-file --use-askpass",
+    )
+  ) {
+    found.push(judged("high", "takes settings or passwords from elsewhere", "look", true));
+  }
+  const urls = [...given.operands, ...valuesOf(given, "--url")];
+  const named = valuesOf(
+    given,
+    curl
+      ? "-o -D -c --output --dump-header --cookie-jar --trace --stderr"
+      : "-O -o -a --output-document --output-file --append-output",
+  );
+  const folder = valuesOf(given, curl ? "--output-dir" : "-P --directory-prefix")[0] ?? ".";
+  const own = curl ? has(given, "-O --remote-name --remote-name-all -J") : named.length === 0;
+  for (const path of [...named, ...(own ? urls.map((url) => `${folder}/${fileOf(url)}`) : [])]) {
+    if (path === "-") continue;
+    scene.made(path, true);
+    found.push(judgeWrite(path, scene));
+  }
+  for (const url of urls) found.push(judgeRead(/^file:\/\/(.*)$/.exec(url)?.[1] ?? "", scene));
+  return worst(...found);
+};
+
+function fileOf(url: string): string {
+  const name = url.replace(/[?#].*$/, "").split("/").at(-1) ?? "";
+  return name === "" || /^https?:$/.test(name) ? "index.html" : name;
+}
+
+/** nc, ncat, netcat, socat. */
+export const judgeSocket: Judge = (args, scene, name) => {
+  scene.note("downloads");
+  const runs = name === "socat"
+    ? args.some((arg) => /\b(exec|system|shell|pty):/i.test(arg))
+    : has(readArguments(args, "-p -w -s"), "-e -c --exec --sh-exec --lua-exec");
+  return runs
+    ? judged("critical", "gives a program to the network", "write", true)
+    : judged("high", "sends data over the network", "look", true);
+};
+
+/** `git clone url path`: what it means to write a repository there. */
+export function judgeClone(operands: readonly string[], scene: Scene): readonly Judgement[] {
+  const path = operands[1];
+  return path === undefined ? [] : [judgeWrite(path, scene), ...onTop(path, scene)];
+}

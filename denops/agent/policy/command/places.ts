@@ -1,5 +1,6 @@
 /** What it means to write, delete or read at a path that a command names. By name alone: no file is looked at. Pure. */
-import { judged, type Judgement, worse } from "./severity.ts";
+import type { CommandLevel } from "../../protocol/commands.ts";
+import { judged, type Judgement, READS, type Severity } from "./severity.ts";
 
 /** Stands in a word for what is only known when the line runs: `$(date)` or an unset variable. */
 export const UNKNOWN = "\u{FFFC}";
@@ -10,108 +11,99 @@ export interface Places {
   readonly home?: string | undefined;
 }
 
-type Kind =
-  | "sink"
-  | "socket"
-  | "device"
-  | "system"
-  | "startup"
-  | "top"
-  | "home"
-  | "temporary"
-  | "scratch"
-  | "outside"
-  | "whole"
-  | "repository"
-  | "guarded"
-  | "unknown"
-  | "inside";
+interface Place {
+  readonly write: readonly [Severity, string, CommandLevel?];
+  /** For a file, for a folder with all that is in it. */
+  readonly remove: readonly [Severity, Severity, string, CommandLevel?];
+}
+
+const place = (write: Place["write"], remove: Place["remove"]): Place => ({ write, remove });
+
+const DEVICE = place(["critical", "writes to a device"], ["critical", "critical", "deletes a device"]);
+const TOP = place(["high", "writes to a top-level, home or parent folder"], [
+  "critical",
+  "critical",
+  "deletes a top-level, home or parent folder",
+]);
+const STARTUP = place(["critical", "writes what is run or trusted later"], [
+  "high",
+  "critical",
+  "deletes what the shell relies on",
+]);
+const HOOKS = place(["critical", "writes what git runs later", "git"], [
+  "high",
+  "high",
+  "deletes what git relies on",
+  "git",
+]);
+const INSIDE = place(["medium", "writes a file"], ["medium", "high", "deletes"]);
+const UNSURE = place(["high", "writes to a place that is only known when it runs"], [
+  "high",
+  "high",
+  "deletes what is only known when it runs",
+]);
 
 /** On a normalised path: absolute, "~/…", "../…", or relative to the project's root. The first match decides. */
-const KINDS: readonly (readonly [Kind, RegExp])[] = [
-  ["sink", /^\/dev\/(null|zero|full|stdout|stderr|stdin|tty|fd\/[^/]*|u?random)$/],
-  ["socket", /^\/dev\/(tcp|udp)\//],
-  ["temporary", /^\/dev\/shm\/./],
-  ["device", /^\/(dev|proc|sys)(\/|$)/],
+const PLACES: readonly (readonly [RegExp, Place])[] = [
   [
-    "startup",
-    /^~[^/]*\/\.(bash|zsh|zshrc|zprofile|zlogin|profile|login|cshrc|tcshrc|kshrc|inputrc|xinit|xsession|xprofile|ssh|gnupg|vim|vimrc|exrc|nvim|emacs|gitconfig|npmrc|pypirc|pam_env|Xmodmap|local\/bin|cargo\/(bin|config|env)|config\/(fish|nvim|git|systemd|autostart|environment\.d|zsh|bash|pip|npm)|docker\/config|kube|aws)/,
+    /^\/dev\/(null|zero|full|stdout|stderr|stdin|tty|fd\/[^/]*|u?random)$/i,
+    place(["none", "writes to a sink"], DEVICE.remove),
   ],
-  ["startup", /^~[^/]*\/(Library\/(LaunchAgents|LaunchDaemons|Keychains)|bin)(\/|$)/],
-  ["startup", /(^|\/)\.git\/(hooks|config|info|modules\/.*\/(hooks|config)|worktrees\/.*\/config)/],
-  ["temporary", /^\/(tmp|var\/tmp|private\/tmp)\/./],
-  ["scratch", /^\/(tmp|var\/tmp|private\/tmp)$/],
-  ["top", /^\/$|^~[^/]*\/?$|^~[^/]*\/\*+$|^\/(home|Users|root)(\/[^/]*)?(\/\**)?$|^(\.\.\/)*\.\.(\/\**)?$/],
-  ["home", /^(~|\/(home|Users)\/[^/]+\/|\/root\/)/],
-  ["top", /^\/[^/]*(\/\**)?$|^\/[^/]*[*?[￼]/],
+  [/^\/dev\/(tcp|udp)\//i, place(["critical", "opens a network connection"], DEVICE.remove)],
   [
-    "system",
-    /^\/(etc|usr|bin|sbin|lib\w*|boot|var|opt|run|srv|System|Library|Applications|Windows|private|nix)\//,
+    /^\/(dev\/shm|tmp|var\/tmp|private\/tmp)\/./i,
+    place(["medium", "writes a temporary file", "look"], ["medium", "high", "deletes temporary files"]),
   ],
-  ["outside", /^\/|^\.\.\/|^[A-Za-z]:[\\/]/],
-  ["whole", /^$|^[*?.\[\]!^]+$|^\.\[\^?\.\].*$/],
-  ["repository", /(^|\/)\.git(\/\**)?$|^\.g[*?]\S*$|^\.\*$/],
+  [/^\/(dev|proc|sys)(\/|$)/i, DEVICE],
   [
-    "guarded",
-    /(^|\/)\.git\/|(^|\/)(\.env(\.[^/]*)?|\.envrc|\.nvim\.lua|\.n?vimrc|\.exrc|\.gitmodules|\.npmrc|id_(rsa|dsa|ecdsa|ed25519))$|(^|\/)(\.ssh|\.vscode|\.idea|\.github\/workflows|\.husky|\.devcontainer)(\/|$)|\.(pem|key|p12|pfx)$/,
+    /^~[^/]*\/\.(bash|zsh|profile|login|cshrc|tcshrc|kshrc|inputrc|xinit|xsession|xprofile|ssh|gnupg|vim|exrc|nvim|emacs|gitconfig|npmrc|pypirc|pam_env|local\/bin|cargo\/(bin|config|env)|config\/(fish|nvim|git|systemd|autostart|environment\.d|zsh|bash|pip|npm)|docker\/config|kube|aws)|^~[^/]*\/(Library\/(LaunchAgents|LaunchDaemons|Keychains)|bin)(\/|$)/i,
+    STARTUP,
   ],
+  [/(^|\/)\.git\/(hooks|config|info|modules\/.*\/(hooks|config)|worktrees\/.*\/config)/i, HOOKS],
+  [
+    /^\/$|^~[^/]*\/?$|^~[^/]*\/\*+$|^\/(home|Users|root)(\/[^/]*)?(\/\**)?$|^(\.\.\/)*\.\.(\/\**)?$/i,
+    TOP,
+  ],
+  [
+    /^(~|\/(home|Users)\/[^/]+\/|\/root\/)/i,
+    place(["high", "writes into the home folder"], ["high", "critical", "deletes in the home folder"]),
+  ],
+  [/^\/[^/]*(\/\**)?$|^\/[^/]*[*?[￼]/, TOP],
+  [
+    /^\/(etc|usr|bin|sbin|lib\w*|boot|var|opt|run|srv|System|Library|Applications|Windows|private|nix)\//i,
+    place(["critical", "writes into the system's folders"], [
+      "critical",
+      "critical",
+      "deletes what belongs to the system",
+    ]),
+  ],
+  [
+    /^\/|^\.\.\/|^[A-Za-z]:[\\/]/,
+    place(["high", "writes outside of the project"], ["high", "critical", "deletes outside of the project"]),
+  ],
+  [
+    /^$|^[*?.[\]!^]+$/,
+    place(["medium", "writes a file"], ["high", "critical", "deletes everything in the folder"]),
+  ],
+  [
+    /(^|\/)\.git(\/|$)/i,
+    place(["high", "writes into the repository's own data", "git"], [
+      "high",
+      "high",
+      "deletes the repository's history",
+      "git",
+    ]),
+  ],
+  [
+    /(^|\/)(\.env(\.[^/]*)?|\.envrc|\.nvim\.lua|\.n?vimrc|\.exrc|\.gitmodules|\.npmrc|id_(rsa|dsa|ecdsa|ed25519))$|(^|\/)(\.ssh|\.vscode|\.idea|\.github\/workflows|\.husky|\.devcontainer)(\/|$)|\.(pem|key|p12|pfx)$/i,
+    place(["high", "writes a sensitive file"], ["high", "high", "deletes a sensitive file"]),
+  ],
+  [/￼/, UNSURE],
 ];
 
 /** Names that hold secrets, wherever they stand. */
 const SECRETS =
   /(^|\/)(\.env(?!\.(example|sample|template|dist|test|md)$)(\.[\w.-]+)?|\.envrc|\.netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.vault-token|\.[a-z]*_history|\.htpasswd|credentials(\.json)?|id_(rsa|dsa|ecdsa|ed25519)|(Cookies|Login Data|cookies\.sqlite|logins\.json|key4\.db))$|\.(pem|key|p12|pfx|jks|keystore|kdbx)$|(^|\/)\.(ssh|gnupg|aws|azure|kube|password-store|mozilla)(\/|$)|\.docker\/config|\.config\/(gcloud|gh|hub|op|rclone|google-chrome|chromium)|\/Keychains\/|^\/etc\/(g?shadow|sudoers|ssl\/private|ssh\/ssh_host)|^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd)|^\/dev\/(sd|hd|nvme|vd|mem|kmem|disk|mapper)/i;
-/** What globs are tried on: `cat .e*` reads .env. */
-const SECRET_NAMES = [
-  ".env",
-  ".env.local",
-  ".netrc",
-  ".npmrc",
-  ".ssh",
-  ".aws",
-  ".gnupg",
-  "id_rsa",
-  "id_ed25519",
-];
-
-const WRITES: Readonly<Record<Kind, Judgement>> = {
-  sink: judged("none", "writes to a sink"),
-  socket: judged("critical", "opens a network connection", { network: true }),
-  device: judged("critical", "writes to a device", { writes: true }),
-  system: judged("critical", "writes into the system's folders", { writes: true }),
-  startup: judged("critical", "writes what is run or trusted later", { writes: true }),
-  top: judged("high", "writes to a top-level, home or parent folder", { writes: true }),
-  home: judged("high", "writes into the home folder", { writes: true }),
-  temporary: judged("medium", "writes a temporary file", { writes: true }),
-  scratch: judged("medium", "writes a temporary file", { writes: true }),
-  outside: judged("high", "writes outside of the project", { writes: true }),
-  whole: judged("medium", "writes a file", { writes: true }),
-  repository: judged("high", "writes into the repository's own data", { writes: true }),
-  guarded: judged("high", "writes a sensitive file", { writes: true }),
-  unknown: judged("high", "writes to a place that is only known when it runs", { writes: true }),
-  inside: judged("medium", "writes a file", { writes: true }),
-};
-
-const DELETES: Readonly<Record<Kind, readonly [file: Judgement, folder: Judgement]>> = {
-  sink: pair("critical", "critical", "deletes a device"),
-  socket: pair("critical", "critical", "deletes a device"),
-  device: pair("critical", "critical", "deletes a device"),
-  system: pair("critical", "critical", "deletes what belongs to the system"),
-  startup: pair("high", "critical", "deletes what the shell or git relies on"),
-  top: pair("critical", "critical", "deletes a top-level, home or parent folder"),
-  home: pair("high", "critical", "deletes in the home folder"),
-  temporary: pair("medium", "high", "deletes temporary files"),
-  scratch: pair("high", "critical", "deletes the folder of all temporary files"),
-  outside: pair("high", "critical", "deletes outside of the project"),
-  whole: pair("high", "critical", "deletes everything in the folder"),
-  repository: pair("high", "critical", "deletes the repository's history"),
-  guarded: pair("high", "high", "deletes a sensitive file"),
-  unknown: pair("high", "high", "deletes what is only known when it runs"),
-  inside: pair("medium", "high", "deletes"),
-};
-
-function pair(file: Judgement["severity"], folder: Judgement["severity"], reason: string) {
-  return [judged(file, reason, { writes: true }), judged(folder, reason, { writes: true })] as const;
-}
 
 /** Joins, resolves "." and "..", and puts home and root into their short forms. */
 export function normalise(path: string, folder: string, places: Places): string {
@@ -144,62 +136,38 @@ function shorten(path: string, { root, home }: Places): string {
   return inHome === undefined ? path : `~${inHome}`;
 }
 
-/** Some file systems ignore case: there, `.GIT/hooks` is `.git/hooks`. */
-const ANY_CASE = KINDS.map(([kind, pattern]) => [kind, new RegExp(pattern.source, "i")] as const);
-
-function kindOf(path: string): Kind {
-  for (const [kind, pattern] of ANY_CASE) if (pattern.test(path)) return kind;
-  return path.includes(UNKNOWN) ? "unknown" : "inside";
+function placeOf(path: string): Place {
+  return PLACES.find(([pattern]) => pattern.test(path))?.[1] ?? INSIDE;
 }
 
 /** `$X/` and `$X/*` are the root when X is empty. */
 const MAY_BE_ROOT = /^￼(\/[*.?]*)+$/;
 
-function worstOf(found: readonly Judgement[]): Judgement {
-  const [first, ...rest] = found;
-  if (first === undefined) return judged("none", "nothing");
-  return rest.reduce((a, b) => worse(a.severity, b.severity) === a.severity ? a : b, first);
+/** Where a path is looked at from. */
+interface From {
+  readonly folder: string;
+  readonly places: Places;
 }
 
-function each(path: string, folders: readonly string[], places: Places): readonly string[] {
-  return folders.map((folder) => normalise(path, folder, places));
+export function judgeWrite(path: string, { folder, places }: From): Judgement {
+  const [severity, reason, level] =
+    (MAY_BE_ROOT.test(path) ? UNSURE : placeOf(normalise(path, folder, places)))
+      .write;
+  return judged(severity, reason, level, reason.includes("network"));
 }
 
-/** @param folders those the command may be in, relative to the project; the worst counts */
-export function judgeWrite(path: string, folders: readonly string[], places: Places): Judgement {
-  if (MAY_BE_ROOT.test(path)) return WRITES.unknown;
-  return worstOf(each(path, folders, places).map((one) => WRITES[kindOf(one)]));
-}
-
-export function judgeDelete(
-  path: string,
-  recursive: boolean,
-  folders: readonly string[],
-  places: Places,
-): Judgement {
-  if (MAY_BE_ROOT.test(path) && recursive) return DELETES.top[1];
-  return worstOf(each(path, folders, places).map((one) => DELETES[kindOf(one)][recursive ? 1 : 0]));
+export function judgeDelete(path: string, recursive: boolean, { folder, places }: From): Judgement {
+  const { remove } = MAY_BE_ROOT.test(path) && recursive ? TOP : placeOf(normalise(path, folder, places));
+  return judged(remove[recursive ? 1 : 0], remove[2], remove[3]);
 }
 
 /** Reading is harmless but for secrets and, less so, whatever else is in the home folder. */
-export function judgeRead(path: string, folders: readonly string[], places: Places): Judgement {
-  const normal = each(path, folders, places);
-  if (SECRETS.test(path) || normal.some((one) => SECRETS.test(one) || globsSecret(one))) {
-    return judged("high", "reads what may be a secret");
-  }
-  const away = normal.some((one) => /^(~|\/(home|Users)\/|\/root\/)/.test(one));
-  return away ? judged("medium", "reads in the home folder") : judged("none", "reads");
-}
-
-function globsSecret(path: string): boolean {
-  const last = path.slice(path.lastIndexOf("/") + 1);
-  if (!/[*?[]/.test(last) || !/[.\w]/.test(last) || last.length > 40) return false;
-  const source = last.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*+/g, ".*").replace(/\?/g, ".")
-    .replace(/\[!/g, "[^");
-  try {
-    const pattern = new RegExp(`^${source}$`, "i");
-    return SECRET_NAMES.some((name) => (last.startsWith(".") === name.startsWith(".")) && pattern.test(name));
-  } catch {
-    return false;
-  }
+export function judgeRead(path: string, { folder, places }: From): Judgement {
+  if (path.length > 1_000) return READS;
+  const normal = normalise(path, folder, places);
+  if (SECRETS.test(path) || SECRETS.test(normal)) return judged("high", "reads what may be a secret", "look");
+  if (/^\/dev\/(tcp|udp)\//.test(path)) return judged("critical", "opens a network connection", "look", true);
+  return /^(~|\/(home|Users)\/|\/root\/)/.test(normal)
+    ? judged("medium", "reads in the home folder", "look")
+    : READS;
 }

@@ -7,7 +7,6 @@ const GRACE_MS = 2_000;
 /** Processes of one command at most; looked at four times a second. */
 const MOST_PROCESSES = 512;
 const WATCH_MS = 250;
-/** Bytes of all its processes together: half of the machine's, and 2 GiB at least. */
 const MOST_MEMORY = Math.max(2 * 1024 ** 3, Deno.systemMemoryInfo().total / 2);
 
 export interface CommandSpec {
@@ -21,6 +20,8 @@ export interface CommandSpec {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Bytes that all its processes may have together; half of the machine's unless told, and 2 GiB at least. */
+  readonly mostMemory?: number;
   /** Puts right what the sandbox could not prevent; what was done, one line each. */
   sweep(): Promise<readonly string[]>;
 }
@@ -72,7 +73,7 @@ export class RunningCommand implements AsyncDisposable {
     this.#timers.push(setTimeout(() => {
       this.#end({ type: "timed_out", seconds: spec.timeoutMs / 1_000 });
     }, spec.timeoutMs));
-    this.#timers.push(setInterval(() => this.#watch(), WATCH_MS));
+    this.#timers.push(setInterval(() => this.#watch(spec.mostMemory ?? MOST_MEMORY), WATCH_MS));
     this.ended = this.#run(onOutput, () => spec.sweep());
   }
 
@@ -115,10 +116,10 @@ export class RunningCommand implements AsyncDisposable {
     signalAll([this.#process.pid, ...tree, -this.#process.pid], "SIGKILL");
   }
 
-  async #watch(): Promise<void> {
+  async #watch(mostMemory: number): Promise<void> {
     const tree = await processTree(this.#process.pid);
     if (tree.length > MOST_PROCESSES) this.#end({ type: "too_many_processes", limit: MOST_PROCESSES });
-    else if (await memoryOf(tree) > MOST_MEMORY) this.#end({ type: "too_much_memory", limit: MOST_MEMORY });
+    else if (await memoryOf(tree) > mostMemory) this.#end({ type: "too_much_memory", limit: mostMemory });
   }
 
   async #run(onOutput: () => void, sweep: CommandSpec["sweep"]): Promise<CommandEnd> {
