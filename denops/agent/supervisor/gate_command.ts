@@ -8,7 +8,7 @@ import type { ApprovalMeta } from "../protocol/extensions.ts";
 import type { ApprovalUpdate } from "../protocol/ui.ts";
 import type { ApprovalLog } from "./approval_log.ts";
 import type { RuleBook } from "./rule_book.ts";
-import { visible } from "./visible.ts";
+import { LONGEST_FOLDER, middleCut, visible } from "./visible.ts";
 
 const HOME = Deno.env.get("HOME");
 
@@ -55,7 +55,7 @@ export function shownCommand(
   return {
     reason: asked ? decision.reason : meta?.force === true ? meta.reason : verdict.reason,
     command: visible(command),
-    folder: relative(context.root, input.cwd) || ".",
+    folder: middleCut(relative(context.root, input.cwd) || ".", LONGEST_FOLDER),
     network: input.network,
     severity: verdict.severity,
     ...(isEdited ? { is_edited: true } : {}),

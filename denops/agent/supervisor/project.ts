@@ -22,7 +22,7 @@ import { RuleBook } from "./rule_book.ts";
 import { search } from "./search.ts";
 import { commandLevel, specifyCommand } from "./shell.ts";
 import { Terminals } from "./terminals.ts";
-import { visible } from "./visible.ts";
+import { oneLine, visible } from "./visible.ts";
 
 export interface ProjectPorts {
   push(update: Update): void;
@@ -208,7 +208,7 @@ class Parts {
       },
       retry: ({ sessionId, attempt, tries, waitMs, reason }) =>
         withChat(sessionId, (chat) => {
-          push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
+          push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: oneLine(reason) });
         }),
       turnFiles: ({ sessionId, turn, files }) => {
         // Also of a turn that was stopped: what it has changed is changed.

@@ -18,7 +18,7 @@ import { type ProviderWorld, realWorld } from "./provider.ts";
 import { Pump } from "./pump.ts";
 import { Questions } from "./questions.ts";
 import { findRoot, type RootQuery } from "./root.ts";
-import { visible } from "./visible.ts";
+import { LONGEST_NOTICE, oneLine } from "./visible.ts";
 
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
@@ -254,7 +254,7 @@ export class Supervisor implements AsyncDisposable {
       this.#pump.push({ type: "engine_answer", request, result: await answering });
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      this.#pump.push({ type: "engine_answer", request, error: visible(said) });
+      this.#pump.push({ type: "engine_answer", request, error: oneLine(said, LONGEST_NOTICE) });
     }
   }
 
@@ -331,6 +331,6 @@ export class Supervisor implements AsyncDisposable {
   }
 
   #notice(chat: number, severity: "info" | "warning" | "error", text: string): void {
-    this.#pump.push({ type: "notice", chat, severity, text: visible(text) });
+    this.#pump.push({ type: "notice", chat, severity, text: oneLine(text, LONGEST_NOTICE) });
   }
 }

@@ -12,6 +12,7 @@ local M = {}
 ---@field title string
 ---@field reason string
 ---@field others? agent.FileDiff[]  where one call changes several files
+---@field left_out? integer    files whose diffs are too large to be shown
 ---@field command? string     what would be run
 ---@field folder? string      where, relative to the project
 ---@field network? boolean
@@ -45,17 +46,30 @@ function M.keys(approval)
   return " " .. table.concat(parts, "  ") .. " "
 end
 
+--- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.
+---@param text string
+---@return string
+local function one_line(text)
+  return (text:gsub("%c", " "))
+end
+
 --- The whole command, where it runs, and whether it gets the network.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
 local function command_content(approval)
-  local lines, groups = { approval.reason }, { "AgentWarning" }
-  local where = approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder)
-  where = where .. (approval.network and ", with the network" or ", without network")
+  local lines, groups = { one_line(approval.reason) }, { "AgentWarning" }
+  local is_root = approval.folder == "."
+  local said = approval.network and "with the network" or "without network"
+  said = (is_root and "in the project's root, " or "") .. said
   local severity = approval.severity and (" · severity: %s"):format(approval.severity) or ""
-  table.insert(lines, where .. severity .. (approval.is_edited and " · edited by you" or ""))
+  table.insert(lines, said .. severity .. (approval.is_edited and " · edited by you" or ""))
   groups[2] = approval.network and "AgentWarning" or "AgentHint"
+  if not is_root then
+    -- A row of its own: a folder can have any name, that of the row above among them.
+    table.insert(lines, "in ./" .. one_line(approval.folder))
+    groups[3] = "AgentWarning"
+  end
   for _, line in ipairs(vim.split(approval.command, "\n")) do
     table.insert(lines, "$ " .. line)
     groups[#lines] = "AgentTitle"
@@ -70,7 +84,7 @@ end
 local function question_content(approval)
   local lines, groups = vim.split(approval.question, "\n"), { "AgentTitle" }
   for number, option in ipairs(approval.options or {}) do
-    table.insert(lines, ("  %d  %s"):format(number, option))
+    table.insert(lines, ("  %d  %s"):format(number, one_line(option)))
   end
   return lines, groups
 end
@@ -92,12 +106,12 @@ function M.lines(approval)
   elseif approval.command then
     return command_content(approval)
   end
-  local lines = { approval.title, approval.reason }
+  local lines = { one_line(approval.title), one_line(approval.reason) }
   local groups = { "AgentTitle", "AgentWarning" }
   local changed = files(approval)
   for _, file in ipairs(changed) do
     if #changed > 1 then
-      table.insert(lines, ("── %s ──"):format(vim.fn.fnamemodify(file.path, ":~:.")))
+      table.insert(lines, ("── %s ──"):format(one_line(file.path)))
       groups[#lines] = "AgentHint"
     end
     local text = diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
@@ -110,6 +124,10 @@ function M.lines(approval)
           or nil
       end
     end
+  end
+  if approval.left_out then
+    table.insert(lines, ("%d more, too large to be shown here"):format(approval.left_out))
+    groups[#lines] = "AgentWarning"
   end
   return lines, groups
 end
