@@ -82,7 +82,7 @@ export class Project implements AsyncDisposable {
     const config = { ...await engineConfig(user, ports.world), ...parts.fileRules(chat), spent };
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(roots, config, user, announce);
-    const engine = await Engine.start(launch, config, confined(parts.events(), roots));
+    const engine = await Engine.start(launch, config, confined(parts.events(launch.held), roots));
     return new Project(engine, launch, roots, config.provider.name, config.model, parts);
   }
 
@@ -180,7 +180,8 @@ class Parts {
     return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
   }
 
-  events(): EngineEvents {
+  /** @param held the operating system holds the engine */
+  events(held: boolean): EngineEvents {
     const { push, editor, gate, questions, chatOf, ownerOf } = this.#ports;
     const withChat = (sessionId: string, tell: (chat: number) => void) => {
       const chat = chatOf(sessionId);
@@ -217,7 +218,7 @@ class Parts {
           push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
         }
       },
-      makeLink: (path, target) => makeLink(path, target, this.#roots),
+      makeLink: (path, target) => makeLink(path, target, { roots: this.#roots, held }),
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };
