@@ -29,13 +29,18 @@ interface LongLine {
   readonly letters: number;
 }
 
+/** A tool call whose input is nested so deep. */
+interface Nested {
+  readonly depth: number;
+}
+
 /** Moves a file with the engine's own permissions. */
 interface Move {
   readonly from: string;
   readonly to: string;
 }
 
-export type Order = Message | LongLine | Move;
+export type Order = Message | LongLine | Nested | Move;
 
 const waiting = new Map<number, (answer: string) => void>();
 
@@ -49,6 +54,13 @@ let lastId = 0;
 async function carryOut(order: Order): Promise<string> {
   if ("letters" in order) {
     console.log("x".repeat(order.letters));
+    return "";
+  }
+  if ("depth" in order) {
+    const update = `{"sessionUpdate":"tool_call","toolCallId":"deep","title":"deep","rawInput":`;
+    const nested = "[".repeat(order.depth) + "]".repeat(order.depth);
+    const head = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${SESSION}","update":`;
+    console.log(`${head}${update}${nested}}}}`);
     return "";
   }
   if ("from" in order) {

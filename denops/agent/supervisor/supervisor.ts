@@ -15,7 +15,7 @@ import { healthReport } from "./health.ts";
 import { historyUpdates } from "./history.ts";
 import { Project } from "./project.ts";
 import { type ProviderWorld, realWorld } from "./provider.ts";
-import { Pump } from "./pump.ts";
+import { Pump, realClock } from "./pump.ts";
 import { Questions } from "./questions.ts";
 import { findRoot, type RootQuery } from "./root.ts";
 import { LONGEST_NOTICE, oneLine } from "./visible.ts";
@@ -54,7 +54,11 @@ export class Supervisor implements AsyncDisposable {
   #lastRequest = 0;
 
   constructor(deliver: Deliver, world: ProviderWorld = realWorld) {
-    this.#pump = new Pump(deliver);
+    this.#pump = new Pump(
+      deliver,
+      realClock,
+      (chat, why) => this.#chats.get(chat)?.engine?.kill(`it ${why}`),
+    );
     this.#world = world;
     const push = (update: Update) => this.#pump.push(update);
     const nextRequest = () => ++this.#lastRequest;

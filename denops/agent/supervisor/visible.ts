@@ -26,6 +26,33 @@ export function prose(text: string): string {
 /** Joiners, marks of direction, soft hyphens and variants of characters, as Arabic, Hebrew, Hindi or Mongolian have them. */
 const OF_SCRIPTS = /^[\u00ad\u061c\u180b-\u180f\u200b-\u200f\u{e0100}-\u{e01ef}]$/u;
 
+/** Characters of a line that any window can draw. */
+const LONGEST_DRAWN = 50_000;
+
+/**
+ * The text with a line break where a line would become too long to be drawn.
+ * @param column of its beginning, in characters
+ * @returns also the column of its end
+ */
+export function breakLines(text: string, column = 0): { readonly text: string; readonly column: number } {
+  const lines = text.split("\n");
+  let at = column;
+  const out = lines.map((line, index) => {
+    if (index > 0) at = 0;
+    if (at + line.length <= LONGEST_DRAWN) {
+      at += line.length;
+      return line;
+    }
+    const pieces = [line.slice(0, LONGEST_DRAWN - at)];
+    for (let from = LONGEST_DRAWN - at; from < line.length; from += LONGEST_DRAWN) {
+      pieces.push(line.slice(from, from + LONGEST_DRAWN));
+    }
+    at = pieces.at(-1)?.length ?? 0;
+    return pieces.join("\n");
+  });
+  return { text: out.join("\n"), column: at };
+}
+
 /** One line of at most `most` characters; what is left out is left out at the end. */
 export function oneLine(text: string, most: number = LONGEST_LINE): string {
   // A title may be as large as a message: no more of it is looked at than could be shown.
