@@ -227,6 +227,7 @@ export interface ShownFile {
 }
 
 export interface FileDiff {
+  /** For the screen. */
   readonly path: string;
   readonly before?: string;
   readonly after: string;
@@ -244,10 +245,12 @@ export interface ApprovalUpdate {
   readonly after?: string;
   /** The other files, where one call changes several. */
   readonly others?: readonly FileDiff[];
+  /** Files whose diffs are too large to be shown. */
+  readonly left_out?: number;
   readonly added?: number;
   readonly removed?: number;
   readonly command?: string;
-  /** Folder of the command, relative to the root. */
+  /** Real folder of the command, relative to the root, for the screen. */
   readonly folder?: string;
   /** What the command may change; absent where nothing holds it. */
   readonly access?: string;

@@ -10,7 +10,7 @@ import { ApprovalMeta, META, OPTION, ours } from "../protocol/extensions.ts";
 import type { ApprovalUpdate, Update } from "../protocol/ui.ts";
 import { diffOf } from "./acp_updates.ts";
 import { type GateContext, judge, sessionKey, type Shown, shownCommand } from "./gate_command.ts";
-import { visible } from "./visible.ts";
+import { isPlainLine, oneLine } from "./visible.ts";
 import { Waiting } from "./waiting.ts";
 
 export type { GateContext } from "./gate_command.ts";
@@ -74,7 +74,7 @@ export class Gate {
     const suggestion = suggestedFileRule(meta);
     const answer = await this.#ask(request, context, {
       reason: byRule?.verdict === "ask" ? byRule.reason : meta?.reason ?? "the agent asks",
-      ...diffOf(request.toolCall.content),
+      ...diffOf(request.toolCall.content, context.root),
       ...(meta?.added === undefined ? {} : { added: meta.added }),
       ...(meta?.removed === undefined ? {} : { removed: meta.removed }),
       // No allow rule is stronger than the one that asks.
@@ -137,7 +137,7 @@ export class Gate {
     access?: CommandAccess,
   ): RequestPermissionResponse {
     const denied = decision.verdict === "deny";
-    const title = request.toolCall.title ?? "a tool call";
+    const title = oneLine(request.toolCall.title ?? "a tool call");
     context.log.add({
       root: context.root,
       title,
@@ -161,11 +161,14 @@ export class Gate {
   ): Promise<UserAnswer | undefined> {
     const { chat, root } = context;
     const request = this.#nextRequest();
-    const title = visible(toolCall.title ?? "a tool call");
+    const title = oneLine(toolCall.title ?? "a tool call");
     const waiting = this.#waiting.add(request, `chat ${chat}`);
     const update = (now: Shown): ApprovalUpdate => {
-      const reason = visible(now.reason);
-      return { type: "approval", chat, request, tool: toolCall.toolCallId, title, ...now, reason };
+      const reason = oneLine(now.reason);
+      const { suggestion, ...rest } = now;
+      // A rule is edited on one line, as it is.
+      const rule = suggestion !== undefined && isPlainLine(suggestion) ? { suggestion } : {};
+      return { type: "approval", chat, request, tool: toolCall.toolCallId, title, ...rest, ...rule, reason };
     };
     this.#push(update(shown));
     if (edited !== undefined) {
@@ -210,7 +213,7 @@ export class Gate {
         type: "notice",
         chat,
         severity: "warning",
-        text: `Allowed this once only. ${visible(text)}`,
+        text: `Allowed this once only. ${oneLine(text)}`,
       });
     }
   }

@@ -17,7 +17,7 @@ import type { ApprovalUpdate } from "../protocol/ui.ts";
 import type { ApprovalLog } from "./approval_log.ts";
 import type { CommandView } from "./commands/sandbox.ts";
 import type { RuleBook } from "./rule_book.ts";
-import { visible } from "./visible.ts";
+import { LONGEST_FOLDER, middleCut, visible } from "./visible.ts";
 
 const HOME = Deno.env.get("HOME");
 
@@ -96,7 +96,7 @@ export function shownCommand(
   return {
     reason: [reason, ...historyNote(command, input, context)].join("; "),
     command: visible(command),
-    folder: relative(context.root, input.cwd) || ".",
+    folder: middleCut(relative(context.root, input.cwd) || ".", LONGEST_FOLDER),
     ...(context.view === undefined ? {} : { access: asked }),
     severity: verdict.severity,
     ...(isEdited ? { is_edited: true } : {}),

@@ -22,7 +22,7 @@ import { RuleBook } from "./rule_book.ts";
 import { search } from "./search.ts";
 import { commandHold, CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./terminals.ts";
-import { visible } from "./visible.ts";
+import { oneLine, visible } from "./visible.ts";
 
 export interface ProjectPorts {
   push(update: Update): void;
@@ -82,7 +82,7 @@ export class Project implements AsyncDisposable {
     const config = { ...await engineConfig(user, ports.world, roots), ...parts.fileRules(chat), spent };
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(roots, config, user, announce);
-    const engine = await Engine.start(launch, config, confined(parts.events(), roots));
+    const engine = await Engine.start(launch, config, confined(parts.events(launch.held), roots));
     return new Project(engine, launch, roots, config.provider.name, config.model, parts);
   }
 
@@ -179,7 +179,8 @@ class Parts {
     return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
   }
 
-  events(): EngineEvents {
+  /** @param held the operating system holds the engine */
+  events(held: boolean): EngineEvents {
     const { push, editor, gate, questions, chatOf, ownerOf } = this.#ports;
     const withChat = (sessionId: string, tell: (chat: number) => void) => {
       const chat = chatOf(sessionId);
@@ -207,7 +208,7 @@ class Parts {
       },
       retry: ({ sessionId, attempt, tries, waitMs, reason }) =>
         withChat(sessionId, (chat) => {
-          push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
+          push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: oneLine(reason) });
         }),
       turnFiles: ({ sessionId, turn, files }) => {
         // Also of a turn that was stopped: what it has changed is changed.
@@ -216,7 +217,7 @@ class Parts {
           push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
         }
       },
-      makeLink: (path, target) => makeLink(path, target, this.#roots),
+      makeLink: (path, target) => makeLink(path, target, { roots: this.#roots, held }),
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };

@@ -67,7 +67,7 @@ export class Terminals implements AsyncDisposable {
     }
     const { path: cwd } = await resolveInRoots(input.cwd, this.#roots, this.#lookups);
     if (cwd !== input.cwd) {
-      throw RequestError.invalidParams(undefined, "the folder of the command is not where it was");
+      throw RequestError.invalidParams(undefined, "the command's folder is behind a link");
     }
     const spec = {
       ...await this.#ports.specify(input, sessionId),

@@ -12,6 +12,7 @@ local M = {}
 ---@field title string
 ---@field reason string
 ---@field others? agent.FileDiff[]  where one call changes several files
+---@field left_out? integer    files whose diffs are too large to be shown
 ---@field command? string     what would be run
 ---@field folder? string      where, relative to the project
 ---@field access? string     what it may change: "look", "write", "git", each with or without "+network"
@@ -45,6 +46,13 @@ function M.keys(approval)
   return " " .. table.concat(parts, "  ") .. " "
 end
 
+--- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.
+---@param text string
+---@return string
+local function one_line(text)
+  return (text:gsub("%c", " "))
+end
+
 local LEVELS = {
   look = "look: can change nothing",
   write = "write: can change the project's files",
@@ -71,12 +79,14 @@ end
 ---@return string[] lines
 ---@return table<integer, string> groups
 local function command_content(approval)
-  local lines, groups = { approval.reason }, { "AgentWarning" }
+  local lines, groups = { one_line(approval.reason) }, { "AgentWarning" }
+  local is_root = approval.folder == "."
   local severity = approval.severity and (" · severity: %s"):format(approval.severity) or ""
   table.insert(lines, held(approval.access) .. severity .. (approval.is_edited and " · edited by you" or ""))
   groups[2] = M.has_network(approval.access) and "AgentWarning" or "AgentHint"
-  table.insert(lines, approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder))
-  groups[3] = "AgentHint"
+  -- A folder can have any name, that of the root's row among them.
+  table.insert(lines, is_root and "in the project's root" or "in ./" .. one_line(approval.folder))
+  groups[3] = is_root and "AgentHint" or "AgentWarning"
   for _, line in ipairs(vim.split(approval.command, "\n")) do
     table.insert(lines, "$ " .. line)
     groups[#lines] = "AgentTitle"
@@ -91,7 +101,7 @@ end
 local function question_content(approval)
   local lines, groups = vim.split(approval.question, "\n"), { "AgentTitle" }
   for number, option in ipairs(approval.options or {}) do
-    table.insert(lines, ("  %d  %s"):format(number, option))
+    table.insert(lines, ("  %d  %s"):format(number, one_line(option)))
   end
   return lines, groups
 end
@@ -113,12 +123,12 @@ function M.lines(approval)
   elseif approval.command then
     return command_content(approval)
   end
-  local lines = { approval.title, approval.reason }
+  local lines = { one_line(approval.title), one_line(approval.reason) }
   local groups = { "AgentTitle", "AgentWarning" }
   local changed = files(approval)
   for _, file in ipairs(changed) do
     if #changed > 1 then
-      table.insert(lines, ("── %s ──"):format(vim.fn.fnamemodify(file.path, ":~:.")))
+      table.insert(lines, ("── %s ──"):format(one_line(file.path)))
       groups[#lines] = "AgentHint"
     end
     local text = diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
@@ -131,6 +141,10 @@ function M.lines(approval)
           or nil
       end
     end
+  end
+  if approval.left_out then
+    table.insert(lines, ("%d more, too large to be shown here"):format(approval.left_out))
+    groups[#lines] = "AgentWarning"
   end
   return lines, groups
 end
