@@ -28,57 +28,52 @@ export interface CommandDecision {
   readonly access: CommandAccess;
 }
 
-export function decideCommand(request: CommandRequest, circumstances: CommandCircumstances): CommandDecision {
-  const verdict = judgeCommand(request.line, circumstances.places);
-  const access = sufficient(request.access, verdict, circumstances.rules);
-  return { ...decide(access, verdict, circumstances), verdict, access };
-}
-
-/** A line that a rule allows and that reads as a look needs no more than that. */
-function sufficient(asked: CommandAccess, verdict: CommandVerdict, rules: readonly Rule[]): CommandAccess {
-  if (verdict.access !== "look" || verdict.severity !== "none") return asked;
-  const allowed = (["run", "git"] as const).some((kind) =>
-    (kind === "run" || levelOf(asked) === "git") && lineRules(rules, kind, verdict)?.verdict === "allow"
-  );
-  return allowed ? "look" : asked;
-}
-
-function decide(
-  access: CommandAccess,
-  verdict: CommandVerdict,
-  { rules, sandboxed, commands }: CommandCircumstances,
-): Pick<CommandDecision, "decision" | "always"> {
+export function decideCommand(
+  { line, access }: CommandRequest,
+  { rules, sandboxed, commands, places }: CommandCircumstances,
+): CommandDecision {
+  const verdict = judgeCommand(line, places);
   const level = levelOf(access);
+  const decided = (decision: Decision, always = false, as = access) => ({
+    decision,
+    verdict,
+    always,
+    access: as,
+  });
+  const ask = (rule: string, reason: string, always = false) =>
+    decided({ verdict: "ask", rule, reason }, always);
   const run = lineRules(rules, "run", verdict);
   const git = level === "git" ? lineRules(rules, "git", verdict) : undefined;
   const network = hasNetwork(access) ? lineRules(rules, "network", verdict) : undefined;
-  const all = [run, git, network];
-  const denying = all.find((found) => found?.verdict === "deny");
-  if (denying?.verdict === "deny") {
-    const rule = ruleText(denying.rule);
-    return { decision: { verdict: "deny", rule, reason: `a rule forbids it: ${rule}` }, always: false };
+  const against = (wanted: "deny" | "ask") =>
+    [run, git, network].flatMap((found) => found?.verdict === wanted ? [ruleText(found.rule)] : [])[0];
+  const denying = against("deny");
+  if (denying !== undefined) {
+    return decided({ verdict: "deny", rule: denying, reason: `a rule forbids it: ${denying}` });
   }
   if (verdict.severity === "critical") return ask("critical", verdict.reason, true);
   if (!sandboxed) return ask("no sandbox", `it runs without a sandbox; ${verdict.reason}`, true);
-  const asking = all.find((found) => found?.verdict === "ask");
-  if (asking?.verdict === "ask") return ask(ruleText(asking.rule), `a rule asks: ${ruleText(asking.rule)}`);
-  if (hasNetwork(access) && network?.verdict !== "allow") {
+  const asking = against("ask");
+  if (asking !== undefined) return ask(asking, `a rule asks: ${asking}`);
+  const readsOnly = verdict.access === "look" && verdict.severity === "none";
+  const named = readsOnly ? texts(run) ?? texts(git) : undefined;
+  if (named !== undefined) return decided({ verdict: "allow", rule: named }, false, "look");
+  if (hasNetwork(access) && texts(network) === undefined) {
     return ask("network", `it wants the network; ${verdict.reason}`);
   }
-  const allowing = level === "git" ? git : run;
-  if (allowing?.verdict === "allow") return allow(allowing, network);
-  if (level === "look" && commands === "look" && !/high|critical/.test(verdict.severity)) {
-    return { decision: { verdict: "allow", rule: "look" }, always: false };
+  const allowing = texts(level === "git" ? git : run);
+  if (allowing !== undefined) {
+    return decided({ verdict: "allow", rule: [allowing, texts(network) ?? []].flat().join(", ") });
   }
-  if (level === "git") return ask("git", `it may change the repository; ${verdict.reason}`);
-  return ask(verdict.severity, verdict.reason);
+  if (level === "look" && commands === "look" && verdict.severity !== "high") {
+    return decided({ verdict: "allow", rule: "look" });
+  }
+  return level === "git"
+    ? ask("git", `it may change the repository; ${verdict.reason}`)
+    : ask(verdict.severity, verdict.reason);
 }
 
-function ask(rule: string, reason: string, always = false): Pick<CommandDecision, "decision" | "always"> {
-  return { decision: { verdict: "ask", rule, reason }, always };
-}
-
-function allow(...found: readonly (LineRules | undefined)[]): Pick<CommandDecision, "decision" | "always"> {
-  const rules = found.flatMap((one) => one?.verdict === "allow" ? one.rules.map(ruleText) : []);
-  return { decision: { verdict: "allow", rule: rules.join(", ") }, always: false };
+/** The rules that allow all of a line. */
+function texts(found: LineRules | undefined): string | undefined {
+  return found?.verdict === "allow" ? found.rules.map(ruleText).join(", ") : undefined;
 }

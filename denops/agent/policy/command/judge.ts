@@ -242,7 +242,8 @@ function judgeProgram(name: string, args: readonly string[], scene: Scene): Judg
 /** `./ls` need not be ls; that `./gradlew test` runs tests is what its name says. */
 function judgeFile(path: string, name: string, args: readonly string[], scene: Scene): Judgement {
   const tests = /^(gradlew|mvnw|manage\.py)$/.test(name) ? judgeByTable(name, args) : undefined;
-  return worst(scene.runs(path), tests ?? lookInside(args, scene));
+  const found = scene.runs(path);
+  return found.severity === "medium" && tests !== undefined ? tests : worst(found, lookInside(args, scene));
 }
 
 /** Arguments may be another command's words or text for a shell, in ways that no table knows. */

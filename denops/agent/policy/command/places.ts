@@ -1,6 +1,6 @@
 /** What it means to write, delete or read at a path that a command names. By name alone: no file is looked at. Pure. */
-import type { CommandLevel } from "../../protocol/commands.ts";
-import { judged, type Judgement, READS, type Severity } from "./severity.ts";
+import { judged, type Judgement, READS } from "./severity.ts";
+import { judgementOf, rows } from "./table.ts";
 
 /** Stands in a word for what is only known when the line runs: `$(date)` or an unset variable. */
 export const UNKNOWN = "\u{FFFC}";
@@ -12,94 +12,49 @@ export interface Places {
 }
 
 interface Place {
-  readonly write: readonly [Severity, string, CommandLevel?];
-  /** For a file, for a folder with all that is in it. */
-  readonly remove: readonly [Severity, Severity, string, CommandLevel?];
+  readonly pattern: RegExp;
+  readonly write: Judgement;
+  readonly removeFile: Judgement;
+  /** With all that is in it. */
+  readonly removeFolder: Judgement;
 }
 
-const place = (write: Place["write"], remove: Place["remove"]): Place => ({ write, remove });
-
-const DEVICE = place(["critical", "writes to a device"], ["critical", "critical", "deletes a device"]);
-const TOP = place(["high", "writes to a top-level, home or parent folder"], [
-  "critical",
-  "critical",
-  "deletes a top-level, home or parent folder",
-]);
-const STARTUP = place(["critical", "writes what is run or trusted later"], [
-  "high",
-  "critical",
-  "deletes what the shell relies on",
-]);
-const HOOKS = place(["critical", "writes what git runs later", "git"], [
-  "high",
-  "high",
-  "deletes what git relies on",
-  "git",
-]);
-const INSIDE = place(["medium", "writes a file"], ["medium", "high", "deletes"]);
-const UNSURE = place(["high", "writes to a place that is only known when it runs"], [
-  "high",
-  "high",
-  "deletes what is only known when it runs",
-]);
-
-/** On a normalised path: absolute, "~/…", "../…", or relative to the project's root. The first match decides. */
-const PLACES: readonly (readonly [RegExp, Place])[] = [
-  [
-    /^\/dev\/(null|zero|full|stdout|stderr|stdin|tty|fd\/[^/]*|u?random)$/i,
-    place(["none", "writes to a sink"], DEVICE.remove),
-  ],
-  [/^\/dev\/(tcp|udp)\//i, place(["critical", "opens a network connection"], DEVICE.remove)],
-  [
-    /^\/(dev\/shm|tmp|var\/tmp|private\/tmp)\/./i,
-    place(["medium", "writes a temporary file", "look"], ["medium", "high", "deletes temporary files"]),
-  ],
-  [/^\/(dev|proc|sys)(\/|$)/i, DEVICE],
-  [
-    /^~[^/]*\/\.(bash|zsh|profile|login|cshrc|tcshrc|kshrc|inputrc|xinit|xsession|xprofile|ssh|gnupg|vim|exrc|nvim|emacs|gitconfig|npmrc|pypirc|pam_env|local\/bin|cargo\/(bin|config|env)|config\/(fish|nvim|git|systemd|autostart|environment\.d|zsh|bash|pip|npm)|docker\/config|kube|aws)|^~[^/]*\/(Library\/(LaunchAgents|LaunchDaemons|Keychains)|bin)(\/|$)/i,
-    STARTUP,
-  ],
-  [/(^|\/)\.git\/(hooks|config|info|modules\/.*\/(hooks|config)|worktrees\/.*\/config)/i, HOOKS],
-  [
-    /^\/$|^~[^/]*\/?$|^~[^/]*\/\*+$|^\/(home|Users|root)(\/[^/]*)?(\/\**)?$|^(\.\.\/)*\.\.(\/\**)?$/i,
-    TOP,
-  ],
-  [
-    /^(~|\/(home|Users)\/[^/]+\/|\/root\/)/i,
-    place(["high", "writes into the home folder"], ["high", "critical", "deletes in the home folder"]),
-  ],
-  [/^\/[^/]*(\/\**)?$|^\/[^/]*[*?[￼]/, TOP],
-  [
-    /^\/(etc|usr|bin|sbin|lib\w*|boot|var|opt|run|srv|System|Library|Applications|Windows|private|nix)\//i,
-    place(["critical", "writes into the system's folders"], [
-      "critical",
-      "critical",
-      "deletes what belongs to the system",
-    ]),
-  ],
-  [
-    /^\/|^\.\.\/|^[A-Za-z]:[\\/]/,
-    place(["high", "writes outside of the project"], ["high", "critical", "deletes outside of the project"]),
-  ],
-  [
-    /^$|^[*?.[\]!^]+$/,
-    place(["medium", "writes a file"], ["high", "critical", "deletes everything in the folder"]),
-  ],
-  [
-    /(^|\/)\.git(\/|$)/i,
-    place(["high", "writes into the repository's own data", "git"], [
-      "high",
-      "high",
-      "deletes the repository's history",
-      "git",
-    ]),
-  ],
-  [
-    /(^|\/)(\.env(\.[^/]*)?|\.envrc|\.nvim\.lua|\.n?vimrc|\.exrc|\.gitmodules|\.npmrc|id_(rsa|dsa|ecdsa|ed25519))$|(^|\/)(\.ssh|\.vscode|\.idea|\.github\/workflows|\.husky|\.devcontainer)(\/|$)|\.(pem|key|p12|pfx)$/i,
-    place(["high", "writes a sensitive file"], ["high", "high", "deletes a sensitive file"]),
-  ],
-  [/￼/, UNSURE],
-];
+/**
+ * What it means to write there · to delete a file and a folder there · a pattern of normalised paths: absolute, "~/…",
+ * "../…", or relative to the project's root. The first match decides.
+ */
+const PLACES: readonly Place[] = rows(String.raw`
+none look writes to a sink · critical critical write deletes a device · ^/dev/(null|zero|full|std(out|err|in)|tty|fd/[^/]*|u?random)$
+critical look+network opens a network connection · critical critical write deletes a device · ^/dev/(tcp|udp)/
+medium look writes a temporary file · medium high write deletes temporary files · ^/(dev/shm|tmp|var/tmp|private/tmp)/.
+critical write writes to a device · critical critical write deletes a device · ^/(dev|proc|sys)(/|$)
+critical write writes what is run or trusted later · high critical write deletes what the shell relies on
+  · ^~[^/]*/(\.(bash|zsh|profile|login|cshrc|tcshrc|kshrc|inputrc|xinit|xsession|xprofile|ssh|gnupg|vim|exrc|nvim|emacs|gitconfig|npmrc|pypirc|pam_env|local/bin|cargo/(bin|config|env)|config/(fish|nvim|git|systemd|autostart|environment\.d|zsh|bash|pip|npm)|docker/config|kube|aws)|(Library/(LaunchAgents|LaunchDaemons|Keychains)|bin)(/|$))
+critical git writes what git runs later · high high git deletes what git relies on
+  · (^|/)\.git/(hooks|config|info|modules/.*/(hooks|config)|worktrees/.*/config)
+high write writes to a top-level, home or parent folder · critical critical write deletes a top-level, home or parent folder
+  · ^/$|^~[^/]*/?$|^~[^/]*/\*+$|^/(home|Users|root)(/[^/]*)?(/\**)?$|^(\.\./)*\.\.(/\**)?$
+high write writes into the home folder · high critical write deletes in the home folder · ^(~|/(home|Users)/[^/]+/|/root/)
+high write writes to a top-level, home or parent folder · critical critical write deletes a top-level, home or parent folder
+  · ^/[^/]*(/\**)?$|^/[^/]*[*?[￼]
+critical write writes into the system's folders · critical critical write deletes what belongs to the system
+  · ^/(etc|usr|bin|sbin|lib\w*|boot|var|opt|run|srv|System|Library|Applications|Windows|private|nix)/
+high write writes outside of the project · high critical write deletes outside of the project · ^/|^\.\./|^[A-Za-z]:[\\/]
+medium write writes a file · high critical write deletes everything in the folder · ^$|^[*?.[\]!^]+$
+high git writes into the repository's own data · high high git deletes the repository's history · (^|/)\.git(/|$)
+high write writes a sensitive file · high high write deletes a sensitive file
+  · (^|/)(\.env(\.[^/]*)?|\.envrc|\.nvim\.lua|\.n?vimrc|\.exrc|\.gitmodules|\.npmrc|id_(rsa|dsa|ecdsa|ed25519))$|(^|/)(\.ssh|\.vscode|\.idea|\.github/workflows|\.husky|\.devcontainer)(/|$)|\.(pem|key|p12|pfx)$
+high write writes to a place that is only known when it runs · high high write deletes what is only known when it runs · ￼
+medium write writes a file · medium high write deletes · ^
+`).map(([write = "", remove = "", pattern = ""]) => {
+  const [file = "", folder = "", ...rest] = remove.split(" ");
+  return {
+    pattern: new RegExp(pattern, "i"),
+    write: judgementOf(write),
+    removeFile: judgementOf([file, ...rest].join(" ")),
+    removeFolder: judgementOf([folder, ...rest].join(" ")),
+  };
+});
 
 /** Names that hold secrets, wherever they stand. */
 const SECRETS =
@@ -136,12 +91,14 @@ function shorten(path: string, { root, home }: Places): string {
   return inHome === undefined ? path : `~${inHome}`;
 }
 
-function placeOf(path: string): Place {
-  return PLACES.find(([pattern]) => pattern.test(path))?.[1] ?? INSIDE;
-}
-
 /** `$X/` and `$X/*` are the root when X is empty. */
 const MAY_BE_ROOT = /^￼(\/[*.?]*)+$/;
+
+function placeOf(path: string): Place {
+  const found = PLACES.find(({ pattern }) => pattern.test(path));
+  if (found === undefined) throw new Error("the last place fits every path");
+  return found;
+}
 
 /** Where a path is looked at from. */
 interface From {
@@ -150,15 +107,12 @@ interface From {
 }
 
 export function judgeWrite(path: string, { folder, places }: From): Judgement {
-  const [severity, reason, level] =
-    (MAY_BE_ROOT.test(path) ? UNSURE : placeOf(normalise(path, folder, places)))
-      .write;
-  return judged(severity, reason, level, reason.includes("network"));
+  return placeOf(MAY_BE_ROOT.test(path) ? UNKNOWN : normalise(path, folder, places)).write;
 }
 
 export function judgeDelete(path: string, recursive: boolean, { folder, places }: From): Judgement {
-  const { remove } = MAY_BE_ROOT.test(path) && recursive ? TOP : placeOf(normalise(path, folder, places));
-  return judged(remove[recursive ? 1 : 0], remove[2], remove[3]);
+  const place = placeOf(MAY_BE_ROOT.test(path) && recursive ? "/" : normalise(path, folder, places));
+  return recursive ? place.removeFolder : place.removeFile;
 }
 
 /** Reading is harmless but for secrets and, less so, whatever else is in the home folder. */

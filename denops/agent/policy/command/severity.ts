@@ -1,8 +1,9 @@
 /** What one look at a command found, and how findings are put together: the worst wins. Pure. */
+import { z } from "zod";
 import { COMMAND_LEVELS, type CommandLevel } from "../../protocol/commands.ts";
 
-const SEVERITIES = ["none", "medium", "high", "critical"] as const;
-export type Severity = (typeof SEVERITIES)[number];
+export const Severity = z.enum(["none", "medium", "high", "critical"]);
+export type Severity = z.infer<typeof Severity>;
 
 export interface Judgement {
   readonly severity: Severity;
@@ -14,7 +15,7 @@ export interface Judgement {
 }
 
 export function rank(severity: Severity): number {
-  return SEVERITIES.indexOf(severity);
+  return Severity.options.indexOf(severity);
 }
 
 /** @param level what worries nobody only looks, the rest writes, unless said */

@@ -6,8 +6,10 @@ const HIJACKS =
 const STEERS =
   /^(\w*PAGER|\w*EDITOR|VISUAL|BROWSER|LESSOPEN|GIT_\w+|SSH_\w+|PYTHON(PATH|STARTUP|INSPECT|HOME)|PERL5\w+|RUBY(OPT|LIB)|NODE_(OPTIONS|PATH)|\w+_(OPTIONS|WRAPPER|COMMAND)|npm_config_\w+|MAKEFLAGS|GOFLAGS|RUSTFLAGS|RIPGREP_CONFIG_PATH|HOME|XDG_\w+)$/;
 
-/** What it means to set it; a severity of "none" if nobody obeys it. */
-export function judgeVariable(name: string, value: string): Judgement {
+/** @param assignment "NAME=value" */
+export function judgeVariable(assignment: string): Judgement {
+  const [name = "", ...rest] = assignment.split("=");
+  const value = rest.join("=");
   // To switch paging off is what careful callers do; one character of IFS is for read.
   if (/(PAGER|EDITOR)$/.test(name) && /^(cat|true|:)?$/.test(value)) return READS;
   if (/^GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|AUTHOR_\w+|COMMITTER_\w+)$/.test(name)) return READS;

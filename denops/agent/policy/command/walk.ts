@@ -146,6 +146,7 @@ export class Reader {
       case "Subshell":
         return this.#children(node, fork(scope));
       case "Redirected":
+        for (const redirect of node.redirects) this.#node(redirect, fork(scope));
         this.#redirects(node.redirects, scope.source.slice(node.pos, node.end), scope);
         return this.#node(node.command, { ...scope, input: this.#inputOf(node.redirects, scope) });
       case "For":
@@ -233,12 +234,8 @@ export class Reader {
     const value = expandValue(node, this.#around(scope));
     const before = node.append === true ? scope.variables.get(node.name) ?? "" : "";
     scope.variables.set(node.name, node.index === undefined ? before + value : UNKNOWN);
-    this.#judgeAssignment(node.name, value, node.text);
-  }
-
-  #judgeAssignment(name: string, value: string, text: string): void {
-    const found = judgeVariable(name, value);
-    if (found !== READS) this.add(text, found);
+    const found = judgeVariable(`${node.name}=${value}`);
+    if (found !== READS) this.add(node.text, found);
   }
 
   #redirects(redirects: readonly Redirection[], text: string, scope: Scope): void {
