@@ -54,9 +54,9 @@ local function one_line(text)
 end
 
 local LEVELS = {
-  look = "look: can change nothing",
-  write = "write: can change the project's files",
-  git = "git: can change files and the repository",
+  look = "look: changes nothing",
+  write = "write: changes files of the project",
+  git = "git: changes files and the repository",
 }
 
 --- What the command may change, in words; without an access nothing holds it.
@@ -64,8 +64,8 @@ local LEVELS = {
 ---@return string
 local function held(access)
   local level = LEVELS[(access or ""):match("^%a+")]
-  return level and level .. (M.has_network(access) and ", with the network" or ", without network")
-    or "without a sandbox: can change anything"
+  return level and level .. (M.has_network(access) and ", with the network" or ", no network")
+    or "no sandbox: changes anything"
 end
 
 ---@param access? string
@@ -82,10 +82,11 @@ local function command_content(approval)
   local lines, groups = { one_line(approval.reason) }, { "AgentWarning" }
   local is_root = approval.folder == "."
   local severity = approval.severity and (" · severity: %s"):format(approval.severity) or ""
-  table.insert(lines, held(approval.access) .. severity .. (approval.is_edited and " · edited by you" or ""))
+  table.insert(lines, held(approval.access) .. severity)
   groups[2] = M.has_network(approval.access) and "AgentWarning" or "AgentHint"
   -- A folder can have any name, that of the root's row among them.
-  table.insert(lines, is_root and "in the project's root" or "in ./" .. one_line(approval.folder))
+  local edited = approval.is_edited and " · edited by you" or ""
+  table.insert(lines, (is_root and "in the project's root" or "in ./" .. one_line(approval.folder)) .. edited)
   groups[3] = is_root and "AgentHint" or "AgentWarning"
   for _, line in ipairs(vim.split(approval.command, "\n")) do
     table.insert(lines, "$ " .. line)

@@ -16,7 +16,7 @@ const row = (reason: string, ...paths: readonly string[]): readonly ShownPlace[]
 /** Folders of the system; /bin, /lib and so on are added as the machine has them. */
 const SYSTEM: readonly ShownPlace[] = [
   ...row("programs and libraries", "/usr"),
-  ...row("settings of programs, users and certificates, without keys (see HIDDEN)", "/etc"),
+  ...row("settings of programs, users and certificates, without keys", "/etc"),
   ...row("programs that are installed beside the distribution's", "/opt"),
   ...row("packages of Nix and Guix, and the links that lead to them", "/nix/store", "/gnu/store"),
   ...row("the programs of a NixOS system: links into its store", "/run/current-system/sw"),
