@@ -44,7 +44,7 @@ export async function specifyCommand(
   const sweep = () => Promise.resolve([]);
   if (level === "none") return { sandbox: undefined, shell, env, sweep };
   const places = await commandPlaces(input, roots, user);
-  const git = mergeGuards(await Promise.all(roots.map(gitGuard)));
+  const git = mergeGuards(await Promise.all(roots.map((root) => gitGuard(root, "git", user.state_dir))));
   if (level === "seatbelt") {
     return { sandbox: ["sandbox-exec", ...seatbeltArguments(places, git)], shell, env, sweep: git.sweep };
   }
