@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { UserConfig } from "../denops/agent/protocol/config.ts";
 import { PRESETS, WIRES } from "../denops/agent/protocol/providers.ts";
+import { DEFAULT_FILE_RULES } from "../denops/agent/policy/defaults.ts";
 import { RULE_KINDS } from "../denops/agent/policy/rules.ts";
 import { HIDDEN, SHOWN, type ShownPlace } from "../denops/agent/supervisor/commands/shown.ts";
 import { TOOLS } from "../denops/agent/engine/tools/registry.ts";
@@ -274,14 +275,20 @@ Deno.test("help: every preset, wire and tool", () => {
   );
 });
 
-Deno.test("help: the built-in list of sensitive files", async () => {
-  await using child = await nvim();
+Deno.test("help: the built-in list of sensitive files, with the reason of each", () => {
   const [list = ""] = help.codeIn("agent-sensitivity");
-  const [shown, real] = await child.lua<[unknown, unknown]>(
-    `return { assert(loadstring("return {" .. ... .. "}"))(), require("agent.config.schema").safe_to_write }`,
-    list,
-  );
-  assert.deepEqual(shown, real);
+  // A reason, and below it, further in, the globs that it is true of.
+  const shown: [glob: string, reason: string][] = [];
+  let reason = "";
+  for (const line of list.split("\n")) {
+    if (line.startsWith(" ")) {
+      shown.push(...line.trim().split(" ").map((glob): [string, string] => [glob, reason]));
+    } else reason = line;
+  }
+  const [first, ...rows] = DEFAULT_FILE_RULES.safe_to_write;
+  assert.deepEqual(first, { glob: "**/*", safe: true });
+  assert.ok(rows.every(({ safe }) => !safe));
+  assert.deepEqual(shown, rows.map(({ glob, reason }) => [glob, reason]));
 });
 
 Deno.test("help: examples in Lua compile, and the options in them are right", async () => {

@@ -114,8 +114,8 @@ function M.for_supervisor()
   end
   sent.rules = { allow = options.allow, ask = options.ask, deny = options.deny }
   sent.socket = vim.v.servername ~= "" and vim.v.servername or nil
-  sent.safe_to_write = {}
-  for _, pair in ipairs(vim.list_extend(vim.deepcopy(schema.safe_to_write), options.safe_to_write)) do
+  sent.safe_to_write = vim.deepcopy(schema.lists().safe_to_write)
+  for _, pair in ipairs(options.safe_to_write) do
     if type(pair) == "table" then
       table.insert(sent.safe_to_write, { glob = pair[1], safe = pair[2] })
     end

@@ -4,6 +4,7 @@
  * It ends when stdin does.
  */
 import { ndJsonStream } from "@agentclientprotocol/sdk";
+import { withDefaults } from "../policy/defaults.ts";
 import { EngineConfig, firstProblem } from "../protocol/config.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp.ts";
@@ -25,7 +26,7 @@ function configFromEnvironment(): EngineConfig | undefined {
     ? Deno.env.get("AGENT_CONFIG")
     : undefined;
   if (text === undefined) return undefined;
-  const parsed = EngineConfig.safeParse(parseJson(text));
+  const parsed = EngineConfig.safeParse(withDefaults(parseJson(text)));
   if (!parsed.success) throw new Error(`AGENT_CONFIG: ${firstProblem(parsed.error)}`);
   return parsed.data;
 }

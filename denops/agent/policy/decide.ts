@@ -7,6 +7,8 @@ export interface FileTouch {
   /** "list": names of what is inside, and lines of it; each file is judged by itself. */
   readonly access: "read" | "list" | "write";
   readonly path: ResolvedPath;
+  /** Of a write: what the file system says against it, as the end of a sentence. */
+  readonly risk?: string;
 }
 
 /** @param allowed keys, made by {@link allowKey}, of what the user has allowed */
@@ -18,7 +20,7 @@ export function decide(
   const order = { deny: 0, ask: 1, allow: 2 } as const;
   const decisions = touches.map((touch): Decision => {
     const decision = touch.access === "write"
-      ? mayWrite(touch.path, rules.safe_to_write)
+      ? mayWrite(touch.path, rules.safe_to_write, touch.risk)
       : mayRead(touch.path, rules);
     if (touch.access === "list" && decision.verdict === "ask") {
       return { verdict: "allow", rule: "what a rule asks about is left out" };

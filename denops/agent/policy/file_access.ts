@@ -35,14 +35,25 @@ export function mayRead(path: ResolvedPath, { deny_read, read_rules }: ReadOptio
   return { verdict: "allow", rule: "read" };
 }
 
-/** The last entry that matches decides; the stricter of a link's two names wins. */
-export function mayWrite(path: ResolvedPath, rules: readonly SafeToWrite[]): Decision {
+/** The entry that makes a file one that asks: the last one that matches decides. Undefined: it may be written. */
+export function sensitivity(name: string, rules: readonly SafeToWrite[]): SafeToWrite | undefined {
+  const last = rules.findLast((rule) => matchesGlob(rule.glob, name)) ?? { glob: "no rule", safe: false };
+  return last.safe ? undefined : last;
+}
+
+/**
+ * The stricter of a link's two names wins.
+ * @param risk what is known of the place itself, as the end of a sentence: it asks
+ */
+export function mayWrite(path: ResolvedPath, rules: readonly SafeToWrite[], risk?: string): Decision {
   for (const name of names(path)) {
-    const last = rules.findLast((rule) => matchesGlob(rule.glob, name));
-    if (last === undefined || !last.safe) {
-      const rule = last?.glob ?? "no rule";
-      return { verdict: "ask", rule, reason: `${path.named} is sensitive (safe_to_write: ${rule})` };
-    }
+    const row = sensitivity(name, rules);
+    if (row === undefined) continue;
+    const why = row.reason === undefined ? ` (safe_to_write: ${row.glob})` : `: ${row.reason}`;
+    return { verdict: "ask", rule: row.glob, reason: `${path.named} is sensitive${why}` };
+  }
+  if (risk !== undefined) {
+    return { verdict: "ask", rule: "safe_to_write", reason: `${path.named} is sensitive: ${risk}` };
   }
   return { verdict: "allow", rule: "safe_to_write" };
 }

@@ -32,7 +32,14 @@ export const ProviderOptions = z.object({
 export type ProviderOptions = z.infer<typeof ProviderOptions>;
 
 /** One entry of `safe_to_write`: true may be written without asking, false asks. */
-export const SafeToWrite = z.object({ glob: z.string().min(1), safe: z.boolean() });
+export const SafeToWrite = z.object({
+  glob: z.string().min(1),
+  safe: z.boolean(),
+  /** Why it asks, as the end of a sentence: "git runs it by itself". */
+  reason: z.string().optional(),
+  /** Package managers write it: what a command changes of it is listed, and stays. */
+  packages: z.boolean().optional(),
+});
 export type SafeToWrite = z.infer<typeof SafeToWrite>;
 
 /** What the rules in force say of reading: globs. Both count beside `deny_read`; deny is stronger. */

@@ -14,6 +14,7 @@ import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
 import { Increments, Ledger } from "./ledger.ts";
 import { makeLink } from "./links.ts";
+import { hookFolders } from "./git_hooks.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
@@ -167,7 +168,9 @@ class Parts {
     const [root = ""] = roots;
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
     const ledger = await Ledger.open(user.state_dir, root);
-    return new Parts(roots, rules, ledger, await commandHold(user, roots) !== "none", user, ports);
+    const sandboxed = await commandHold(user, roots) !== "none";
+    const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots, sandboxed)];
+    return new Parts(roots, rules, ledger, sandboxed, { ...user, safe_to_write }, ports);
   }
 
   /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */

@@ -106,19 +106,6 @@ M.options = {
   {
     name = "deny_read",
     type = "list",
-    default = {
-      "**/.env",
-      "**/.env.*",
-      "**/*.pem",
-      "**/*.key",
-      "**/id_rsa*",
-      "**/id_ed25519*",
-      "**/id_ecdsa*",
-      "**/.ssh/**",
-      "**/.netrc",
-      "**/.npmrc",
-      "**/.pypirc",
-    },
     doc = "Globs of files that the model may not see. Replaces the default.",
   },
   {
@@ -238,39 +225,31 @@ M.renamed = {
   },
 }
 
---- Globs, in order, the last match wins; true may be written without asking.
-M.safe_to_write = {
-  { "**/*", true },
-  { "**/.env*", false },
-  { "**/*.pem", false },
-  { "**/*.key", false },
-  { "**/id_*", false },
-  { "**/.ssh/**", false },
-  { "**/.netrc", false },
-  { "**/.npmrc", false },
-  { "**/.pypirc", false },
-  { "**/.git", false },
-  { "**/.git/**", false },
-  { "**/.github/workflows/**", false },
-  { "**/.envrc", false },
-  { "**/.nvim.lua", false },
-  { "**/.nvimrc", false },
-  { "**/.exrc", false },
-  { "**/.vscode/**", false },
-  { "**/package-lock.json", false },
-  { "**/yarn.lock", false },
-  { "**/pnpm-lock.yaml", false },
-  { "**/deno.lock", false },
-  { "**/Cargo.lock", false },
-  { "**/poetry.lock", false },
-  { "**/uv.lock", false },
-  { "**/Gemfile.lock", false },
-  { "**/composer.lock", false },
-  { "**/go.sum", false },
-  { "**/AGENTS.md", false },
-  { "**/CLAUDE.md", false },
-  { "**/.cursorrules", false },
-  { "**/.github/copilot-instructions.md", false },
-}
+---@type table<string, table>?
+local lists
+
+--- The built-in lists of files: `deny_read`, globs, and `safe_to_write`, rows with glob, safe and reason. The engine
+--- has them from the same file. It is read when it is first needed, not at startup.
+---@return table<string, table>
+function M.lists()
+  if not lists then
+    local here = vim.fs.dirname(debug.getinfo(1, "S").source:sub(2))
+    local path = vim.fs.joinpath(here, "..", "..", "..", "denops", "agent", "policy", "defaults.json")
+    local file = assert(io.open(vim.fs.normalize(path)))
+    lists = vim.json.decode(file:read("*a"))
+    file:close()
+  end
+  return lists
+end
+
+for _, option in ipairs(M.options) do
+  if option.name == "deny_read" then
+    setmetatable(option, {
+      __index = function(_, key)
+        return key == "default" and M.lists().deny_read or nil
+      end,
+    })
+  end
+end
 
 return M

@@ -8,6 +8,7 @@ import { type KeptPorts, runKept } from "./kept.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
 import type { Repeats } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
+import { withRisks } from "../tools/files/risks.ts";
 import type { Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
 import type { Baseline, WriteChecks } from "./write_checks.ts";
 
@@ -125,11 +126,8 @@ async function runCall(
   try {
     signal.throwIfAborted();
     await ports.refreshRules();
-    const prepared = await tool.prepare(
-      args.value,
-      { ...ports.context, workspace, images, callId: call.id },
-      signal,
-    );
+    const context = { ...ports.context, workspace, images, callId: call.id };
+    const prepared = await withRisks(await tool.prepare(args.value, context, signal));
     signal.throwIfAborted();
     const permitted = await permissions.decide(prepared, loop);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);

@@ -19,7 +19,12 @@ import type { Workspace } from "./files/workspace.ts";
 export type Touch =
   /** "list": what is inside is named and searched; each file is judged by itself. */
   | { readonly access: "read" | "list"; readonly path: ResolvedPath }
-  | { readonly access: "write"; readonly path: RootedPath };
+  | {
+    readonly access: "write";
+    readonly path: RootedPath;
+    /** What the file system says against it, as the end of a sentence: then it asks. */
+    readonly risk?: string;
+  };
 
 export interface ToolResult {
   /** What the model reads. */

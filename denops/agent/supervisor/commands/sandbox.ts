@@ -86,7 +86,7 @@ export class CommandSandbox {
     const sweep = () => Promise.resolve([]);
     if (hold === "none") return { program: shell, args: [], env, sweep };
     const git = mergeGuards(
-      await Promise.all(roots.map((root) => gitGuard(root, level, this.#user.state_dir))),
+      await Promise.all(roots.map((root) => gitGuard(root, level, this.#user.state_dir, roots))),
     );
     const view = await this.view(denied);
     if (hold === "seatbelt") {

@@ -1,0 +1,40 @@
+/** What no glob can know of a write: that the file has other names, or that the folder becomes a repository by it. */
+import { basename, dirname, join, sep } from "node:path";
+import type { RootedPath } from "../../../policy/roots.ts";
+import type { PreparedCall, Touch } from "../define.ts";
+
+const LINKED = "it has other names (hard links), which may lie outside of the project";
+const REPOSITORY = "git takes its folder for a repository, and runs what such a folder names";
+
+/** The same call; its writes say what speaks against them. */
+export async function withRisks(prepared: PreparedCall): Promise<PreparedCall> {
+  const written = prepared.touches.flatMap(({ access, path }) => access === "write" ? [path.path] : []);
+  if (written.length === 0) return prepared;
+  const touches = await Promise.all(prepared.touches.map(async (touch): Promise<Touch> => {
+    const risk = touch.access === "write" ? await riskOf(touch.path, written) : undefined;
+    return risk === undefined || touch.access !== "write" ? touch : { ...touch, risk };
+  }));
+  return { ...prepared, touches };
+}
+
+async function riskOf({ path, root }: RootedPath, written: readonly string[]): Promise<string | undefined> {
+  const info = await Deno.lstat(path).catch(() => undefined);
+  if (info?.isFile && (info.nlink ?? 1) > 1) return LINKED;
+  for (let folder = dirname(path); folder.startsWith(root); folder = dirname(folder)) {
+    if (basename(folder).toLowerCase() !== ".git" && await isRepository(folder, written)) return REPOSITORY;
+    if (folder === root) break;
+  }
+  return undefined;
+}
+
+/** With what is about to be written. Source: is_git_directory() of git's setup.c. */
+async function isRepository(folder: string, written: readonly string[]): Promise<boolean> {
+  const has = async (name: string) => {
+    // On a file system that ignores case "head" is HEAD.
+    const path = join(folder, name).toLowerCase();
+    const isWritten = written.some((other) => `${other}${sep}`.toLowerCase().startsWith(path + sep));
+    return isWritten || await Deno.lstat(join(folder, name)).then(() => true, () => false);
+  };
+  if (!await has("HEAD")) return false;
+  return await has("commondir") || (await has("objects") && await has("refs"));
+}
