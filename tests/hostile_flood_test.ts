@@ -37,7 +37,7 @@ const FLOODS: readonly Flood[] = [
   {
     name: "300,000 tool calls that wait",
     orders: () => [tool({ toolCallId: "#", status: "pending" }, 300_000)],
-    says: ENDED("had more than .* tool calls open"),
+    says: ENDED("had more than .* open"),
   },
   {
     name: "300,000 tool calls that are done",
@@ -59,6 +59,17 @@ const FLOODS: readonly Flood[] = [
       }, 300_000),
     ],
     says: ENDED("sent more than .* in one turn"),
+  },
+  {
+    name: "300,000 thoughts",
+    orders: () => [
+      update({
+        sessionUpdate: "agent_thought_chunk",
+        messageId: "#",
+        content: { type: "text", text: "something" },
+      }, 300_000),
+    ],
+    says: ENDED("had more than .* open"),
   },
   {
     name: "a text without an end, in one line",

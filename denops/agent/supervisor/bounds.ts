@@ -6,8 +6,8 @@ import type { Update } from "../protocol/ui.ts";
 
 /** Blocks on the screen, files that are said to have changed, and what else Lua handles one by one. */
 const MOST_ENTRIES = 20_000;
-/** More than a turn's tools can be at work on. */
-const MOST_OPEN_CALLS = 1_000;
+/** Calls and thoughts that have not ended: more than a turn can be at work on. */
+const MOST_OPEN = 1_000;
 /** Of messages and thoughts; no model writes a tenth of it in a turn. */
 const MOST_CHARACTERS = 20_000_000;
 
@@ -55,9 +55,13 @@ function count(turn: Turn, update: Extract<Update, { readonly chat: number }>): 
       const key = `${update.type} ${update.message}`;
       if (turn.last !== key) turn.entries += 1;
       turn.last = key;
+      if (update.type === "thought") turn.open.add(key);
       turn.characters += update.text.length;
       return true;
     }
+    case "thought_done":
+      turn.open.delete(`thought ${update.message}`);
+      return false;
     case "tool": {
       const isOpen = update.status !== "completed" && update.status !== "failed";
       if (!turn.calls.has(update.id)) {
@@ -83,7 +87,7 @@ function count(turn: Turn, update: Extract<Update, { readonly chat: number }>): 
 
 function excess({ entries, characters, open }: Turn): string | undefined {
   const number = (most: number) => most.toLocaleString("en");
-  if (open.size > MOST_OPEN_CALLS) return `had more than ${number(MOST_OPEN_CALLS)} tool calls open`;
+  if (open.size > MOST_OPEN) return `had more than ${number(MOST_OPEN)} calls and thoughts open`;
   if (entries > MOST_ENTRIES) return `sent more than ${number(MOST_ENTRIES)} entries in one turn`;
   return characters > MOST_CHARACTERS
     ? `sent more than ${number(MOST_CHARACTERS)} characters in one turn`

@@ -11,7 +11,7 @@ const INTERVAL_MS = 32;
 /** The first text of a message waits for this many word characters, so that "**Wh" never flashes. */
 const FIRST_TEXT = 8;
 /** Updates of one batch, and characters, if it has more than one update. */
-const MOST_UPDATES = 100;
+const MOST_UPDATES = 50;
 const MOST_CHARACTERS = 100_000;
 /** Updates that are looked at for one of the same call. */
 const NEAR = 100;

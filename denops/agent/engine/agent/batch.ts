@@ -32,6 +32,8 @@ export interface BatchMemory {
   readonly repeats: Repeats;
   /** From 1. */
   readonly iteration: number;
+  /** Further calls of the answer that were not even taken. */
+  readonly dropped: number;
   /** What the conversation has room for. */
   readonly images: ImageRoom;
 }
@@ -59,7 +61,7 @@ export async function runBatch(
     results[results.length - 1] = { ...last, text: `${last.text} ${ALL_REPEATED}` };
   }
   if (calls.length > MANY_CALLS && last !== undefined) {
-    const note = `\n[${calls.length} calls in one answer; at most ${MANY_CALLS} are better]`;
+    const note = `\n[${calls.length + memory.dropped} calls in one answer; at most ${MANY_CALLS} are better]`;
     results[results.length - 1] = { ...last, text: last.text + note };
   }
   return results;
