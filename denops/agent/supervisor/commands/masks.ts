@@ -15,11 +15,17 @@ export type Masks =
     readonly files: readonly string[];
   };
 
-/** Entries of a project that are looked at, and things that are masked. */
+/** Entries of a project that are looked at. */
 const MOST_ENTRIES = 1_000_000;
-const MOST_MASKS = 10_000;
-/** A folder that has changed so shortly before it was read may change again within the same tick of its clock. */
-const RACY_MS = 100;
+/** Things that are masked: bubblewrap reads the list of all mounts again for each one, 1,000 take it seconds. */
+const MOST_MASKS = 1_000;
+/** A folder that holds more of them and nothing else is hidden whole. */
+const MOST_IN_FOLDER = 50;
+/**
+ * A folder that has changed so shortly before it was read may change again within the same tick of its clock, which
+ * is two seconds on the coarsest file systems.
+ */
+const RACY_MS = 2_500;
 /** Between two breaths, so that the screen is not kept waiting. */
 const SLICE_MS = 8;
 
@@ -43,11 +49,14 @@ const DEPENDENCIES: Readonly<
 const EDITOR_COPIES = /^\..*\.(sw[a-z]|un~)$/;
 
 interface Folder {
-  readonly mtime: number;
+  /** Of the inode: programs can set any other time back. */
+  readonly changed: number;
   readonly inode: number | null;
   readonly folders: readonly string[];
   readonly hiddenFolders: readonly string[];
   readonly files: readonly string[];
+  /** What they lead to can change while the folder does not. */
+  readonly links: readonly string[];
   readonly entries: number;
   /** What cannot be listed now may be after a command has changed its mode: it is hidden whole. */
   readonly unreadable: boolean;
@@ -63,9 +72,16 @@ interface Linked {
 /** Looks at the folders of one workspace; what has not changed since is not read again. */
 export class MaskFinder {
   #key = "";
-  #known = new Map<string, Folder>();
+  /** For each root by itself: one may lie in another, and each has its own names. */
+  #known: readonly ReadonlyMap<string, Folder>[] = [];
   #linked: Linked = { key: "", paths: [] };
   #running: Promise<unknown> = Promise.resolve();
+  readonly #now: () => number;
+
+  /** @param now milliseconds since 1970 */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
 
   /** @param roots real paths and what stands before the names of each @param globs relative to the project */
   find(roots: readonly MaskedRoot[], globs: readonly string[]): Promise<Masks> {
@@ -76,44 +92,20 @@ export class MaskFinder {
 
   async #find(roots: readonly MaskedRoot[], globs: readonly string[]): Promise<Masks> {
     const key = JSON.stringify([roots, globs]);
-    if (key !== this.#key) this.#known = new Map();
+    if (key !== this.#key) this.#known = [];
     this.#key = key;
-    const isDenied = globMatcher(globs);
-    const named = Object.keys(DEPENDENCIES).filter((name) => globs.some((glob) => glob.includes(name)));
-    const next = new Map<string, Folder>();
-    let entries = 0;
-    let changed = false;
-    let breath = performance.now();
-    for (const { root, prefix } of roots) {
-      const waiting = [root];
-      for (const path of waiting) {
-        const before = this.#known.get(path);
-        const folder = look(
-          path,
-          before,
-          (name) => isDenied(prefix + relativeTo(root, join(path, name))),
-          named,
-        );
-        if (folder !== before) changed = true;
-        next.set(path, folder);
-        entries += folder.entries;
-        if (entries > MOST_ENTRIES) {
-          return {
-            ...collect(next),
-            complete: false,
-            reason: "the project has too many files to look for secrets",
-          };
-        }
-        for (const name of folder.folders) waiting.push(join(path, name));
-        if (performance.now() - breath > SLICE_MS) {
-          await new Promise((resolve) => setTimeout(resolve, 0));
-          breath = performance.now();
-        }
-      }
+    const walk = new Walk(globs, this.#now);
+    const known: ReadonlyMap<string, Folder>[] = [];
+    for (const [index, root] of roots.entries()) {
+      known.push(await walk.through(root, this.#known[index] ?? new Map()));
     }
-    this.#known = next;
-    const { folders, files } = collect(next);
-    const linked = await this.#otherNames(files, changed);
+    const { folders, files } = collect(known.flatMap((one) => [...one]), roots);
+    if (walk.tooMany) {
+      const reason = "the project has too many files to look for secrets";
+      return { complete: false, reason, folders, files };
+    }
+    this.#known = known;
+    const linked = await this.#otherNames(files, walk.changed);
     const all = [...new Set([...files, ...linked])];
     if (all.length + folders.length > MOST_MASKS) {
       return { complete: false, reason: "it has too many files that may not be read", folders, files: all };
@@ -135,16 +127,14 @@ export class MaskFinder {
     const key = stamps.join(" ");
     if (!changed && this.#linked.key === key) return this.#linked.paths;
     const paths: string[] = [];
-    let breath = performance.now();
-    for (const folder of this.#known.keys()) {
+    const breath = new Breath();
+    for (const folder of this.#known.flatMap((one) => [...one.keys()])) {
       for (const entry of entriesOf(folder) ?? []) {
         if (!entry.isFile) continue;
         const path = join(folder, entry.name);
         const info = statOf(path);
         if (info !== undefined && inodes.has(`${info.dev}:${info.ino}`)) paths.push(path);
-        if (performance.now() - breath <= SLICE_MS) continue;
-        await new Promise((resolve) => setTimeout(resolve, 0));
-        breath = performance.now();
+        await breath.take();
       }
     }
     this.#linked = { key, paths };
@@ -158,19 +148,86 @@ export interface MaskedRoot {
   readonly prefix: string;
 }
 
+class Breath {
+  #last = performance.now();
+
+  async take(): Promise<void> {
+    if (performance.now() - this.#last <= SLICE_MS) return;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    this.#last = performance.now();
+  }
+}
+
+class Walk {
+  tooMany = false;
+  /** Something is not as it was the last time. */
+  changed = false;
+  readonly #isDenied: (name: string) => boolean;
+  /** Dependency folders that a rule names. */
+  readonly #named: readonly string[];
+  readonly #breath = new Breath();
+  #entries = 0;
+
+  readonly #now: () => number;
+
+  constructor(globs: readonly string[], now: () => number) {
+    this.#now = now;
+    this.#isDenied = globMatcher(globs);
+    this.#named = Object.keys(DEPENDENCIES).filter((name) => globs.some((glob) => glob.includes(name)));
+  }
+
+  async through({ root, prefix }: MaskedRoot, before: ReadonlyMap<string, Folder>) {
+    const found = new Map<string, Folder>();
+    const waiting = [root];
+    for (const path of waiting) {
+      const isDenied = (name: string) => this.#isDenied(prefix + relativeTo(root, join(path, name)));
+      const known = before.get(path);
+      const folder = look(path, known, isDenied, this.#named, this.#now());
+      if (folder !== known) this.changed = true;
+      found.set(path, folder);
+      this.#entries += folder.entries;
+      this.tooMany ||= this.#entries > MOST_ENTRIES;
+      if (this.tooMany) break;
+      for (const name of folder.folders) {
+        const own = join(path, name);
+        if (this.#named.includes(name) || !isFilled(name, own)) waiting.push(own);
+      }
+      await this.#breath.take();
+    }
+    return found;
+  }
+}
+
 function relativeTo(root: string, path: string): string {
   return path.slice(root.length + 1).replaceAll(sep, "/");
 }
 
-function collect(known: ReadonlyMap<string, Folder>): { folders: string[]; files: string[] } {
-  const folders: string[] = [];
-  const files: string[] = [];
+function collect(
+  known: readonly (readonly [path: string, folder: Folder])[],
+  roots: readonly MaskedRoot[],
+): { folders: string[]; files: string[] } {
+  const folders = new Set<string>();
+  const files = new Set<string>();
   for (const [path, folder] of known) {
-    if (folder.unreadable) folders.push(path);
-    for (const name of folder.hiddenFolders) folders.push(join(path, name));
-    files.push(...folder.files);
+    if (folder.unreadable) folders.add(path);
+    for (const name of folder.hiddenFolders) folders.add(join(path, name));
+    const isFull = folder.files.length > MOST_IN_FOLDER && folder.files.length === folder.entries;
+    if (isFull && roots.every(({ root }) => root !== path)) folders.add(path);
+    else for (const file of folder.files) files.add(file);
+    for (const link of folder.links) {
+      const real = realPath(link);
+      const info = real === undefined ? undefined : statOf(real);
+      if (real === undefined || info === undefined) continue;
+      if (!info.isDirectory) files.add(real);
+      // What leads to a root or out of all of them hides nothing.
+      else if (roots.some(({ root }) => isBelow(real, root)) && !isBelow(link, real)) folders.add(real);
+    }
   }
-  return { folders, files };
+  return { folders: [...folders], files: [...files] };
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder + sep);
 }
 
 function statOf(path: string): Deno.FileInfo | undefined {
@@ -197,17 +254,18 @@ function look(
   before: Folder | undefined,
   isDenied: (name: string) => boolean,
   named: readonly string[],
+  read: number,
 ): Folder {
   const info = statOf(path);
-  const mtime = info?.mtime?.getTime() ?? 0;
+  const changed = info?.ctime?.getTime() ?? 0;
   const inode = info?.ino ?? null;
-  const isSame = before !== undefined && !before.unreadable && before.mtime === mtime &&
+  const isSame = before !== undefined && !before.unreadable && before.changed === changed &&
     before.inode === inode;
-  if (isSame && before.read - mtime > RACY_MS) return before;
-  const read = Date.now();
+  if (isSame && before.read - changed > RACY_MS) return before;
   const folders: string[] = [];
   const hiddenFolders: string[] = [];
   const files: string[] = [];
+  const links: string[] = [];
   const listed = entriesOf(path);
   const entries = listed ?? [];
   const names = new Set(entries.map(({ name }) => name));
@@ -215,30 +273,36 @@ function look(
     const own = join(path, entry.name);
     if (entry.isDirectory) {
       if (isDenied(entry.name)) hiddenFolders.push(entry.name);
-      else if (named.includes(entry.name) || !isDependency(entry.name, names, own)) folders.push(entry.name);
+      else if (named.includes(entry.name) || !isBuilt(entry.name, names)) folders.push(entry.name);
     } else if (entry.isFile) {
       if (isDenied(entry.name) || EDITOR_COPIES.test(entry.name)) files.push(own);
     } else if (!entry.isSymlink) files.push(own);
-    else if (isDenied(entry.name)) {
-      const real = realFile(own);
-      if (real !== undefined) files.push(real);
-    }
+    else if (isDenied(entry.name)) links.push(own);
   }
   const unreadable = listed === undefined;
-  return { mtime, inode, folders, hiddenFolders, files, entries: entries.length, unreadable, read };
+  return { changed, inode, folders, hiddenFolders, files, links, entries: entries.length, unreadable, read };
 }
 
-function isDependency(name: string, besides: ReadonlySet<string>, path: string): boolean {
-  const kind = Object.hasOwn(DEPENDENCIES, name) ? DEPENDENCIES[name] : undefined;
-  if (kind === undefined) return false;
-  if (kind.beside !== undefined) return kind.beside.some((other) => besides.has(other));
-  return kind.inside === undefined || statOf(join(path, kind.inside)) !== undefined;
+/** By its name and by what is beside it: that changes with the folder that both are in. */
+function isBuilt(name: string, besides: ReadonlySet<string>): boolean {
+  const kind = kindOf(name);
+  if (kind === undefined || kind.inside !== undefined) return false;
+  return kind.beside === undefined || kind.beside.some((other) => besides.has(other));
 }
 
-function realFile(path: string): string | undefined {
+/** By what is in it: looked at each time. */
+function isFilled(name: string, path: string): boolean {
+  const inside = kindOf(name)?.inside;
+  return inside !== undefined && statOf(join(path, inside)) !== undefined;
+}
+
+function kindOf(name: string) {
+  return Object.hasOwn(DEPENDENCIES, name) ? DEPENDENCIES[name] : undefined;
+}
+
+function realPath(path: string): string | undefined {
   try {
-    const real = Deno.realPathSync(path);
-    return Deno.statSync(real).isDirectory ? undefined : real;
+    return Deno.realPathSync(path);
   } catch {
     return undefined;
   }

@@ -31,7 +31,7 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
   const { level, roots, home, system, git, masks, gitConfig } = request;
   const kind = level === "look" ? "read" : "write";
   const inHome = home === undefined ? [] : homeMounts(home, gitConfig);
-  return [
+  const places: readonly Mount[] = [
     ...system.folders.map((path): Mount => ({ kind: "read", path })),
     ...system.links.map(({ path, target }): Mount => ({ kind: "link", path, target })),
     ...(system.resolvConf === undefined ? [] : [{ kind: "read", path: system.resolvConf } as const]),
@@ -46,11 +46,17 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
     ...roots.map((path): Mount => ({ kind, path })),
     ...git.bound.map((path): Mount => ({ kind, path })),
     ...git.guarded.map((path): Mount => ({ kind: "read", path })),
-    ...masks.folders.map((path): Mount => ({ kind: "hidden_folder", path })),
-    ...masks.files.map((path): Mount => ({ kind: "hidden_file", path })),
-    ...request.hidden.flatMap(hidden),
-    // Where nothing of it is visible there is nothing to hide.
-    ...request.own.filter((path) => roots.some((root) => isInside(path, root))).flatMap(hidden),
+  ];
+  // Where nothing of it is visible there is nothing to hide.
+  const isVisible = ({ path }: Mount) =>
+    places.some((place) => (place.kind === "read" || place.kind === "write") && isInside(path, place.path));
+  return [
+    ...places,
+    ...[
+      ...masks.folders.map((path): Mount => ({ kind: "hidden_folder", path })),
+      ...masks.files.map((path): Mount => ({ kind: "hidden_file", path })),
+      ...[...request.hidden, ...request.own].flatMap(hidden),
+    ].filter(isVisible),
   ];
 }
 

@@ -8,6 +8,8 @@ interface Known {
 }
 
 const LONGEST_MS = 10_000;
+/** Stands for the file where git does not say what it keeps: it may be any. */
+const UNKNOWN = "files that git does not list";
 
 export class TrackedFiles {
   readonly #known = new Map<string, Known>();
@@ -26,9 +28,10 @@ export class TrackedFiles {
     const key = JSON.stringify([rules, index.ino, index.size, index.mtime?.getTime()]);
     const known = this.#known.get(root);
     if (known?.key === key) return known.name;
-    const name = await denied(root, isDenied);
-    this.#known.set(root, { key, name });
-    return name;
+    const found = await denied(root, isDenied);
+    if (found === "unknown") return UNKNOWN;
+    this.#known.set(root, { key, name: found.name });
+    return found.name;
   }
 }
 
@@ -40,7 +43,10 @@ async function gitFolder(root: string): Promise<string> {
   return named === undefined ? git : resolve(dirname(git), named);
 }
 
-async function denied(root: string, isDenied: (name: string) => boolean): Promise<string | undefined> {
+async function denied(
+  root: string,
+  isDenied: (name: string) => boolean,
+): Promise<{ readonly name: string | undefined } | "unknown"> {
   let found: string | undefined;
   let rest = "";
   const take = (name: string) => {
@@ -48,11 +54,11 @@ async function denied(root: string, isDenied: (name: string) => boolean): Promis
   };
   const args = [...PLAIN_GIT, "ls-files", "-z"];
   const place = { root, roots: [root], sandboxed: true };
-  await run("git", args, place, AbortSignal.timeout(LONGEST_MS), (line) => {
+  const ended = await run("git", args, place, AbortSignal.timeout(LONGEST_MS), (line) => {
     const names = (rest + line).split("\0");
     rest = names.pop() ?? "";
     names.forEach(take);
     return found === undefined;
   }).catch(() => undefined);
-  return found;
+  return found === undefined && ended?.code !== 0 ? "unknown" : { name: found };
 }
