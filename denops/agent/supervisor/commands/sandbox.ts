@@ -83,7 +83,7 @@ export class CommandSandbox {
     if (shell === undefined) throw new Error("there is no shell on the PATH outside of the project");
     const hold = await commandHold(this.#user, roots);
     const level = levelOf(access);
-    const env = commandEnvironment(this.#user.command_environment, hold === "none" ? undefined : level);
+    const env = commandEnvironment(this.#user.command_environment, hold === "none" ? undefined : access);
     const sweep = () => Promise.resolve([]);
     if (hold === "none") return { program: shell, args: [], env, sweep };
     const git = mergeGuards(
