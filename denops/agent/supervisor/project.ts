@@ -14,6 +14,7 @@ import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
 import { Increments, Ledger } from "./ledger.ts";
 import { makeLink } from "./links.ts";
+import { sweepAfterCrash } from "./git_guard.ts";
 import { hookFolders } from "./git_hooks.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
@@ -77,6 +78,11 @@ export class Project implements AsyncDisposable {
       throw new Error(`Wrong option ${problem}${others}`);
     }
     const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
+    for (const one of roots) {
+      for (const line of await sweepAfterCrash(one, user.state_dir)) {
+        ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
+      }
+    }
     const parts = await Parts.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);
     const spent = { date, amount: await parts.ledger.spent(date) };

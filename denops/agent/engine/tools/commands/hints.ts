@@ -41,6 +41,13 @@ const HINTS: readonly Hint[] = [
     hint: () => "git obeys a bare repository only if it is named: git --git-dir=FOLDER …",
   },
   {
+    // What is mounted cannot be replaced.
+    pattern: /(?:could not (?:write|lock) config file|\.git\/)[^\n]*: Device or resource busy/,
+    hint: () =>
+      "git's settings, hooks and other work trees are closed to commands (git config, git remote add, git submodule " +
+      "update, git worktree); ask the user to run this line",
+  },
+  {
     pattern: READ_ONLY,
     hint: (_, access, output) => {
       const wanted = wantedLevel(access, output);
