@@ -5,21 +5,27 @@ import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import type { PreparedCall, ToolResult } from "../tools/define.ts";
+import type { CommandTraps } from "./traps.ts";
 
 export interface KeptPorts {
   /** What calls change is kept here. */
   readonly checkpoints: Checkpoints;
   readonly emit: Emit;
+  readonly traps: CommandTraps;
 }
 
-/** @param changed the command as the user has changed it */
+/** @param given what let it run; its `command` is the one that the user has made of it */
 export async function runKept(
   id: string,
   prepared: PreparedCall,
-  changed: string | undefined,
+  given: { readonly byUser: boolean; readonly command?: string },
   ports: KeptPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
+  const { command: changed, byUser } = given;
+  const { traps } = ports;
+  const input = prepared.command;
+  if (input !== undefined && byUser) traps.approved(id, changed ?? input.command, input.cwd);
   const written = prepared.touches.flatMap((touch) =>
     touch.access === "write" ? [touch.path.path, touch.path.link] : []
   );
@@ -28,14 +34,17 @@ export async function runKept(
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
   const pending = await ports.checkpoints.before(call, signal);
   const said: FileChange[] = [];
+  let notes: readonly string[] = [];
+  let result: ToolResult;
   try {
-    const result = await prepared.run(signal, changed);
+    result = await prepared.run(signal, changed);
     said.push(...result.changes ?? []);
-    return result;
   } finally {
     const found = await kept(pending, said, ports);
     for (const change of [...said, ...found]) ports.emit({ type: "file_modified", id, change });
+    if (command !== undefined) notes = [...traps.listed(found), ...await traps.settle(signal)];
   }
+  return notes.length === 0 ? result : { ...result, text: [result.text, ...notes].join("\n") };
 }
 
 /** Undefined if it surely writes nothing. */

@@ -17,7 +17,13 @@ export interface PermissionPorts {
 
 export type Permission =
   /** `command` is set if the user has changed it. */
-  | { readonly refusal?: undefined; readonly rule: string; readonly command?: string }
+  | {
+    readonly refusal?: undefined;
+    readonly rule: string;
+    /** A person has seen exactly this, and no rule stood for them. */
+    readonly byUser: boolean;
+    readonly command?: string;
+  }
   /** What to tell the model. */
   | { readonly refusal: string };
 
@@ -77,7 +83,8 @@ export class Permissions {
       const refusal = refusalOf(answer);
       if (refusal !== undefined) return { refusal };
       const command = "command" in answer && answer.command !== undefined ? { command: answer.command } : {};
-      return { rule: ruleOf(answer) ?? "asked", ...command };
+      const rule = ruleOf(answer);
+      return { rule: rule ?? "asked", byUser: rule === undefined, ...command };
     }
     const denied = decision.verdict === "deny";
     this.#ports.emit({
@@ -86,7 +93,7 @@ export class Permissions {
       answer: denied ? "denied by rule" : "allowed by rule",
       rule: decision.rule,
     });
-    return denied ? { refusal: `Not allowed: ${decision.reason}.` } : { rule: decision.rule };
+    return denied ? { refusal: `Not allowed: ${decision.reason}.` } : { rule: decision.rule, byUser: false };
   }
 
   async #ask(
