@@ -171,6 +171,32 @@ export interface PendingCheckpoint {
   done(changes: readonly FileChange[]): Promise<readonly FileChange[]>;
 }
 
+/** A file that commands may not change without a word of the user's, as a command has changed it. */
+export interface HeldFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly toolCall: string;
+  /** "changed", "created", "deleted". */
+  readonly what: string;
+  /** Where both sides are text. */
+  readonly texts?: { readonly before?: string; readonly after: string };
+}
+
+export interface Taken {
+  readonly held: readonly HeldFile[];
+  /** What could not be put back. */
+  readonly left: readonly { readonly path: string; readonly why: string }[];
+  readonly changes: readonly FileChange[];
+}
+
+/** Puts back what commands have changed. */
+export interface HoldBack {
+  /** Of the changes since it was called last, of any command, those that are traps become what they were. */
+  take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken>;
+  /** As the command had left it. */
+  place(file: HeldFile): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }>;
+}
+
 /** What a request to the model was for. */
 export type Purpose = "turn" | "title" | "summary";
 
