@@ -1,4 +1,5 @@
 /** Whether the operating system can hold the engine and commands, and where the programs for that are. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../policy/path.ts";
 import { trustedPath } from "./commands/environment.ts";
@@ -46,14 +47,33 @@ async function probe(bwrap: string | undefined): Promise<Sandbox> {
  * written it, and this runs outside of every sandbox.
  */
 export async function findProgram(name: string, roots: readonly string[]): Promise<string | undefined> {
-  for (const folder of trustedPath(Deno.env.get("PATH") ?? "", roots)) {
-    const real = await Deno.realPath(join(folder, name)).catch(() => undefined);
-    if (real === undefined || roots.some((root) => isInside(real, root))) continue;
-    const info = await Deno.stat(real).catch(() => undefined);
+  const path = Deno.env.get("PATH") ?? "";
+  const key = JSON.stringify([name, path, roots]);
+  const known = programs.get(key);
+  if (known !== undefined && isProgram(known, roots)) return known;
+  for (const folder of trustedPath(path, roots)) {
+    const found = await Deno.realPath(folder).catch(() => undefined);
+    if (found === undefined || !isProgram(join(found, name), roots)) continue;
+    programs.set(key, join(found, name));
     // Some programs are many in one, and ask by which name they were called.
-    if (info?.isFile && ((info.mode ?? 0) & 0o111) !== 0) return join(await Deno.realPath(folder), name);
+    return join(found, name);
   }
   return undefined;
+}
+
+/** Where programs were found: they are looked at again, not looked for. */
+const programs = new Map<string, string>();
+
+function isProgram(path: string, roots: readonly string[]): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    const real = Deno.realPathSync(path);
+    if (roots.some((root) => isInside(real, root))) return false;
+    const info = Deno.statSync(real);
+    return info.isFile && ((info.mode ?? 0) & 0o111) !== 0;
+  } catch {
+    return false;
+  }
 }
 
 async function systemLayout(): Promise<SystemLayout> {

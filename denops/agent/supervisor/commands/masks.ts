@@ -2,7 +2,7 @@
  * What commands may not see in the project: files of deny_read, copies of text that Neovim keeps beside them, sockets and
  * pipes that lead out. Closed on failure: where it cannot be told what there is, the answer says why.
  */
-import { join, sep } from "node:path";
+import { basename, join, sep } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 
 export type Masks =
@@ -52,7 +52,10 @@ interface Folder {
   /** Of the inode: programs can set any other time back. */
   readonly changed: number;
   readonly inode: number | null;
+  /** Paths, as all of the following. */
   readonly folders: readonly string[];
+  /** Those that are of a package manager's if a certain file is in them. */
+  readonly packages: readonly string[];
   readonly hiddenFolders: readonly string[];
   readonly files: readonly string[];
   /** What they lead to can change while the folder does not. */
@@ -188,11 +191,9 @@ class Walk {
       this.#entries += folder.entries;
       this.tooMany ||= this.#entries > MOST_ENTRIES;
       if (this.tooMany) break;
-      for (const name of folder.folders) {
-        const own = join(path, name);
-        if (this.#named.includes(name) || !isFilled(name, own)) waiting.push(own);
-      }
-      await this.#breath.take();
+      for (const one of folder.folders) waiting.push(one);
+      for (const one of folder.packages) if (!isFilled(one)) waiting.push(one);
+      if (found.size % 50 === 0) await this.#breath.take();
     }
     return found;
   }
@@ -210,7 +211,7 @@ function collect(
   const files = new Set<string>();
   for (const [path, folder] of known) {
     if (folder.unreadable) folders.add(path);
-    for (const name of folder.hiddenFolders) folders.add(join(path, name));
+    for (const one of folder.hiddenFolders) folders.add(one);
     const isFull = folder.files.length > MOST_IN_FOLDER && folder.files.length === folder.entries;
     if (isFull && roots.every(({ root }) => root !== path)) folders.add(path);
     else for (const file of folder.files) files.add(file);
@@ -263,6 +264,7 @@ function look(
     before.inode === inode;
   if (isSame && before.read - changed > RACY_MS) return before;
   const folders: string[] = [];
+  const packages: string[] = [];
   const hiddenFolders: string[] = [];
   const files: string[] = [];
   const links: string[] = [];
@@ -272,27 +274,40 @@ function look(
   for (const entry of entries) {
     const own = join(path, entry.name);
     if (entry.isDirectory) {
-      if (isDenied(entry.name)) hiddenFolders.push(entry.name);
-      else if (named.includes(entry.name) || !isBuilt(entry.name, names)) folders.push(entry.name);
+      if (isDenied(entry.name)) hiddenFolders.push(own);
+      else if (named.includes(entry.name)) folders.push(own);
+      else if (kindOf(entry.name)?.inside !== undefined) packages.push(own);
+      else if (!isBuilt(entry.name, names)) folders.push(own);
     } else if (entry.isFile) {
       if (isDenied(entry.name) || EDITOR_COPIES.test(entry.name)) files.push(own);
     } else if (!entry.isSymlink) files.push(own);
     else if (isDenied(entry.name)) links.push(own);
   }
   const unreadable = listed === undefined;
-  return { changed, inode, folders, hiddenFolders, files, links, entries: entries.length, unreadable, read };
+  return {
+    changed,
+    inode,
+    folders,
+    packages,
+    hiddenFolders,
+    files,
+    links,
+    entries: entries.length,
+    unreadable,
+    read,
+  };
 }
 
 /** By its name and by what is beside it: that changes with the folder that both are in. */
 function isBuilt(name: string, besides: ReadonlySet<string>): boolean {
   const kind = kindOf(name);
-  if (kind === undefined || kind.inside !== undefined) return false;
+  if (kind === undefined) return false;
   return kind.beside === undefined || kind.beside.some((other) => besides.has(other));
 }
 
 /** By what is in it: looked at each time. */
-function isFilled(name: string, path: string): boolean {
-  const inside = kindOf(name)?.inside;
+function isFilled(path: string): boolean {
+  const inside = kindOf(basename(path))?.inside;
   return inside !== undefined && statOf(join(path, inside)) !== undefined;
 }
 

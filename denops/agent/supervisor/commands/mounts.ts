@@ -43,7 +43,9 @@ export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly st
 function inOrder(mounts: readonly Mount[]): readonly Mount[] {
   const byPath = new Map(mounts.map((mount) => [mount.path, mount]));
   const depth = ({ path }: Mount) => path === "/" ? 0 : path.split("/").length;
-  return [...byPath.values()].sort((a, b) => depth(a) - depth(b));
+  return [...byPath.values()].map((mount) => ({ mount, depth: depth(mount) }))
+    .sort((a, b) => a.depth - b.depth)
+    .map(({ mount }) => mount);
 }
 
 function argumentsOf(mount: Mount): readonly string[] {

@@ -1,4 +1,5 @@
 /** Which places of this machine a command sees at its level: what shown.ts and the options say, as far as it is there. */
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { CommandLevel } from "../../protocol/commands.ts";
@@ -123,6 +124,8 @@ function closed(folder: string, depth: number): readonly string[] {
 }
 
 function realPath(path: string): string | undefined {
+  // Most of what is asked for is not there, and an error takes ten times as long.
+  if (!existsSync(path)) return undefined;
   try {
     return Deno.realPathSync(path);
   } catch {

@@ -1,4 +1,5 @@
 /** How commands of one workspace are run on this machine, and what holds them. */
+import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
@@ -187,7 +188,7 @@ export class CommandSandbox {
   }
 
   async #gitConfig(): Promise<string | undefined> {
-    const stamp = await stampOf(this.#environment.HOME ?? "/", [".gitconfig", ".config/git/config"]);
+    const stamp = stampOf(this.#environment.HOME ?? "/", [".gitconfig", ".config/git/config"]);
     if (this.#config?.stamp !== stamp) this.#config = { stamp, text: await this.#readGitConfig() };
     const { text } = this.#config;
     if (text === undefined) return undefined;
@@ -216,16 +217,17 @@ function architecture(): Architecture | undefined {
 }
 
 /** When these files of the home folder were changed. */
-async function stampOf(home: string, names: readonly string[]): Promise<string> {
-  const times = names.map((name) =>
-    Deno.stat(join(home, name)).then(({ mtime }) => mtime?.getTime(), () => 0)
-  );
-  return (await Promise.all(times)).join(" ");
+function stampOf(home: string, names: readonly string[]): string {
+  const times = names.map((name) => {
+    const info = statSync(join(home, name), { throwIfNoEntry: false });
+    return info?.mtimeMs ?? 0;
+  });
+  return times.join(" ");
 }
 
 /** Several Neovims write the same: a file is there whole or not at all. */
 async function written(path: string, bytes: Uint8Array): Promise<string> {
-  const known = await Deno.readFile(path).catch(() => undefined);
+  const known = existsSync(path) ? Deno.readFileSync(path) : undefined;
   if (known !== undefined && known.length === bytes.length && known.every((byte, at) => byte === bytes[at])) {
     return path;
   }

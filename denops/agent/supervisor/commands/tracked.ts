@@ -1,4 +1,5 @@
 /** Files that may not be read and that git keeps nevertheless: their text is in its objects. */
+import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { PLAIN_GIT, run } from "../search_run.ts";
 
@@ -23,9 +24,9 @@ export class TrackedFiles {
     rules: string,
     isDenied: (name: string) => boolean,
   ): Promise<string | undefined> {
-    const index = await Deno.stat(join(await gitFolder(root), "index")).catch(() => undefined);
+    const index = statSync(join(gitFolder(root), "index"), { throwIfNoEntry: false });
     if (index === undefined) return undefined;
-    const key = JSON.stringify([rules, index.ino, index.size, index.mtime?.getTime()]);
+    const key = JSON.stringify([rules, index.ino, index.size, index.mtimeMs]);
     const known = this.#known.get(root);
     if (known?.key === key) return known.name;
     const found = await denied(root, isDenied);
@@ -36,10 +37,10 @@ export class TrackedFiles {
 }
 
 /** Of a linked worktree or a submodule `.git` is a file that says where it is. */
-async function gitFolder(root: string): Promise<string> {
+function gitFolder(root: string): string {
   const git = join(root, ".git");
-  const text = await Deno.readTextFile(git).catch(() => "");
-  const [, named] = /^gitdir: (.+)$/m.exec(text) ?? [];
+  if (!statSync(git, { throwIfNoEntry: false })?.isFile()) return git;
+  const [, named] = /^gitdir: (.+)$/m.exec(Deno.readTextFileSync(git)) ?? [];
   return named === undefined ? git : resolve(dirname(git), named);
 }
 
