@@ -261,6 +261,6 @@ export const judgeSocket: Judge = (args, scene, name) => {
 
 /** `git clone url path`: what it means to write a repository there. */
 export function judgeClone(operands: readonly string[], scene: Scene): readonly Judgement[] {
-  const path = operands[1];
-  return path === undefined ? [] : [judgeWrite(path, scene), ...onTop(path, scene)];
+  const [, path = ""] = operands;
+  return path === "" ? [] : [judgeWrite(path, scene), ...onTop(path, scene)];
 }

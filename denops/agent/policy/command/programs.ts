@@ -152,6 +152,11 @@ high write changes the network · iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|
 high write runs commands later · crontab|at|batch|systemd-run
 high write reads or writes secrets, or uses keys · security|secret-tool|keyring|pass|op|vault|bw|lpass|gopass|chamber|doppler|infisical|gpg|
   gpg2|age|sops|ssh-add|ssh-agent|ssh-copy-id|ssh-keygen|certbot|mkcert|openssl
+high write+network acts on another machine · ssh|scp|sftp|mosh|autossh|rsh|sshpass
+high write+network reads a cloud's secrets · aws|gcloud|az secret*|kms|iam|sso|ssm
+medium look+network asks a cloud service · aws|gcloud|az|doctl|gsutil|bq . ls|list*|describe*|get*|show*, aws|gcloud|az|doctl version|help
+high write+network changes what a cloud holds · aws|gcloud|az|doctl|linode-cli|oci|ibmcloud|scw|hcloud|gsutil|bq|s3cmd|rclone|mc|azcopy|
+  sam|serverless|sls
 high write+network sends a message · mail|mailx|sendmail|mutt|msmtp|swaks|slack|ntfy
 high write+network opens the machine to the network · ngrok|cloudflared|localtunnel|lt|bore|tailscale|wg|wg-quick|openvpn|frpc|chisel
 high write+network attacks or listens · nmap|masscan|hydra|sqlmap|msfconsole|john|hashcat|aircrack-ng|tcpdump|tshark|wireshark|ettercap|
