@@ -18,10 +18,9 @@ import { asksVersion, judgeByTable } from "./programs.ts";
 import type { Judge, Scene } from "./scene.ts";
 import {
   interpreterOf,
-  judgeAwk,
   judgeEval,
   judgeInterpreter,
-  judgeSed,
+  judgeScript,
   judgeShell,
   judgeSource,
 } from "./shells.ts";
@@ -85,8 +84,7 @@ for (
     ["chmod chown chgrp", judgeMode],
     ["kill pkill killall xkill skill taskkill", judgeKill],
     ["find gfind fd fdfind", judgeFind],
-    ["sed gsed", judgeSed],
-    ["awk gawk mawk nawk", judgeAwk],
+    ["sed gsed awk gawk mawk nawk", judgeScript],
     ["tar gtar bsdtar unzip", judgeUnpack],
     ["rsync", judgeRsync],
     ["git", judgeGit],
