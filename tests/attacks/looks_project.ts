@@ -42,7 +42,7 @@ const FILES: Readonly<Record<string, string>> = {
   "gradlew": "#!/bin/sh\nexec @ROOT@/evil.sh\n",
   "Makefile": MAKE,
   "evil.mk": MAKE,
-  "sub/Makefile": MAKE,
+  "sub/Makefile": MAKE.replaceAll("./evil", "../evil"),
   "package.json": JSON.stringify({
     name: "looks",
     version: "1.0.0",
