@@ -176,7 +176,6 @@ export const judgeCurl: Judge = (args, scene, name) => {
     !/^(GET|HEAD|OPTIONS)$/i.test(method)
   );
   const found = [judged("medium", "reads from the network", "look", true)];
-  scene.note("downloads");
   const sends = curl
     ? "-d -F -T -Q --data --data-raw --data-binary --data-ascii --data-urlencode --json --form --upload-file --quote"
     : "--post-data --post-file --body-data --body-file";
@@ -217,8 +216,7 @@ function fileOf(url: string): string {
 }
 
 /** nc, ncat, netcat, socat. */
-export const judgeSocket: Judge = (args, scene, name) => {
-  scene.note("downloads");
+export const judgeSocket: Judge = (args, _scene, name) => {
   const runs = name === "socat"
     ? args.some((arg) => /\b(exec|system|shell|pty):/i.test(arg))
     : has(readArguments(args, "-p -w -s"), "-e -c --exec --sh-exec --lua-exec");

@@ -12,7 +12,7 @@ import {
   judgeWriters,
 } from "./files.ts";
 import { judgeGit } from "./git.ts";
-import { has, readArguments, valuesOf } from "./options.ts";
+import { readArguments, valuesOf } from "./options.ts";
 import { judgeRead, UNKNOWN } from "./places.ts";
 import { asksVersion, judgeByTable } from "./programs.ts";
 import type { Judge, Scene } from "./scene.ts";
@@ -102,6 +102,9 @@ for (
   ] as const
 ) for (const name of programs.split(" ")) JUDGES.set(name, judge);
 
+/** What brings text from elsewhere: with a shell behind it, it runs what nobody has seen. */
+const DOWNLOADS =
+  /^(curl|wget|nc|ncat|socat|ssh|sftp|https?|xhs?|aria2c|axel|lynx|w3m|l?ftp|telnet|aws|gsutil)$/;
 /** What makes unreadable text readable: with a shell behind it, it hides commands. */
 const DECODERS =
   /^(base64|base32|basenc|uudecode|xxd|openssl|gunzip|zcat|bzcat|xzcat|bunzip2|gpg|rev|tr|uncompress|zstdcat)$/;
@@ -150,7 +153,7 @@ export function judgeWords(words: readonly string[], scene: Scene): Verdict {
     for (const arg of reads) for (const part of arg.split(/[=:@,]/)) found.push(judgeRead(part, scene));
   }
   const judgement = worst(...found);
-  if (judgement.network) scene.note("downloads");
+  if (DOWNLOADS.test(name)) scene.note("downloads");
   return { judgement, starts: startsWhat(name, args, wrapped !== undefined) };
 }
 
