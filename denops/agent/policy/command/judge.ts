@@ -15,6 +15,7 @@ import { judgeGit } from "./git.ts";
 import { readArguments, valuesOf } from "./options.ts";
 import { judgeRead, UNKNOWN } from "./places.ts";
 import { asksVersion, judgeByTable } from "./programs.ts";
+import { RUNNER } from "./risky.ts";
 import type { Judge, Scene } from "./scene.ts";
 import {
   interpreterOf,
@@ -162,7 +163,7 @@ function startsWhat(name: string, args: readonly string[], wraps: boolean): Star
   if (/^(g?xargs|parallel|at|batch)$/.test(name)) return "input";
   const shell = JUDGES.get(name) === judgeShell;
   if (!shell && interpreterOf(name) === undefined || asksVersion(name, args)) {
-    return wraps ? "words" : "nothing";
+    return wraps && !RUNNER.test([name, ...args.slice(0, 2)].join(" ")) ? "words" : "nothing";
   }
   if (
     !args.some((arg) => /^[^-]/.test(arg)) || args.includes("-") ||

@@ -73,8 +73,21 @@ const GIT: readonly (readonly [sub: string, word: RegExp])[] = [
   ["commit", /^-[a-zA-Z]*n/],
 ];
 
+/** They run a program of the project by its name: it is that one whose options count. */
+export const RUNNER =
+  /^(npx|bunx|uvx|((uv|poetry|pipenv|pdm|rye|hatch|pixi) run|bundle exec|(npm|pnpm|yarn) exec)) /;
+/** What such a program may not be, unless a rule names it. */
+const SHELLS =
+  /^-|^(\w*sh|env|xargs|timeout|nice|nohup|sudo|exec|command|busybox|python[\d.]*|node|perl|ruby)$/;
+
 /** True for each word that only a rule that names it covers. */
-export function riskyWords([path = "", ...args]: readonly string[]): readonly boolean[] {
+export function riskyWords(words: readonly string[]): readonly boolean[] {
+  const runs = RUNNER.exec(words.slice(0, 3).join(" "))?.[1]?.split(" ").length ?? 0;
+  if (runs > 0) {
+    const [, ...rest] = riskyWords(words.slice(runs));
+    return [...Array<boolean>(runs).fill(false), SHELLS.test(words[runs] ?? ""), ...rest];
+  }
+  const [path = "", ...args] = words;
   const name = path.slice(path.lastIndexOf("/") + 1);
   const known = OPTIONS.get(name);
   const end = args.indexOf("--");
