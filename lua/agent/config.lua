@@ -78,6 +78,7 @@ function M.for_supervisor()
     "allow_safe_commands",
     "command_write",
     "command_environment",
+    "lsp_start",
     "tools_off",
     "title",
     "keep_sessions_days",
