@@ -24,8 +24,11 @@ export type UnsavedWrite =
 
 /** The language servers that the editor runs. */
 export interface LanguageServers {
-  /** Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing". */
-  ask(request: LspRequest, signal: AbortSignal): Promise<LspResponse>;
+  /**
+   * For a tool the user may be asked whether a server is started; for others only running ones are asked.
+   * Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing".
+   */
+  ask(request: LspRequest, signal: AbortSignal, who?: "tool"): Promise<LspResponse>;
 }
 
 export interface ApprovalRequest {
