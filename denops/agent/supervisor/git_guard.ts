@@ -53,7 +53,9 @@ export async function gitGuard(root: string, level: CommandLevel, state: string)
     bound,
     guarded: guarded.filter((path) => statOf(path) !== undefined),
     async sweep() {
-      await watch.end();
+      await watch.end().catch((error) => {
+        said.push(`the project could not be looked through for what git would run: ${error.message}`);
+      });
       await note[Symbol.asyncDispose]();
       return [...new Set(said)];
     },
