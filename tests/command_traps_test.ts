@@ -1,7 +1,7 @@
 /** What commands change of the files that the user's tools run is put back, then asked about. Whole program. */
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "./support/agent.ts";
-import { git, waitUntil } from "./support/project.ts";
+import { git } from "./support/project.ts";
 
 const WORKFLOW = ".github/workflows/ci.yml";
 const FILES = {
@@ -16,14 +16,16 @@ printf '{}' > package-lock.json && mv README.md AGENTS.md && printf 'made\\n' > 
 `,
 };
 
-/** Answers approvals in the order of `answers`: "a" or "r"; the log of their texts is in `_G.asked`. */
+const NOT_THE_FILES = `function(data) return not data.title:find("as the command did") end`;
+
+/** Answers approvals as `choose` says; their titles are in `_G.asked`. */
 const ANSWER = (choose: string) =>
   `_G.asked = {}
 vim.api.nvim_create_autocmd("User", { pattern = "AgentApprovalRequested", callback = function(event)
   vim.schedule(function()
     local data = event.data or {}
     table.insert(_G.asked, data.title or "")
-    if (${choose})(data, #_G.asked) then require("agent").approve() else require("agent").reject() end
+    if (${choose})(data, #_G.asked) then require("agent").approve() else require("agent").reject("not now") end
   end)
 end })`;
 
@@ -61,7 +63,7 @@ async function tree({ project }: RunningAgent): Promise<Readonly<Record<string, 
 const HELD = [".envrc", WORKFLOW, ".husky/pre-commit", ".vscode/tasks.json", "AGENTS.md"];
 
 Deno.test("what a command changes of the list is put back, and each file is asked about", async () => {
-  await using agent = await start(`function(_, count) return count == 1 end`);
+  await using agent = await start(NOT_THE_FILES);
   const before = await tree(agent);
   const [result = ""] = await turn(agent, call("sh build.sh"));
   assert.deepEqual(await tree(agent), {
@@ -80,7 +82,7 @@ Deno.test("what a command changes of the list is put back, and each file is aske
   assert.match(result, /\[changed, and sensitive: package-lock\.json\]/);
   assert.match(
     result,
-    /\.husky\/pre-commit was put back to what it was, for git runs it by itself; the user did not agree/,
+    /\.husky\/pre-commit was put back to what it was, for git runs it by itself; the user did not agree: not now/,
   );
 });
 
@@ -96,13 +98,11 @@ Deno.test("with the user's yes each is as the command left it, and undo and redo
   for (const name of [WORKFLOW, "README.md"]) assert.ok(!(name in after), name);
   assert.match(result, /\[the user agreed that the command deleted \.github\/workflows\/ci\.yml\]/);
   await agent.nvim.command("Agent undo");
-  await agent.nvim.waitForScreen("Undo");
-  await agent.nvim.keys("y");
-  await waitUntil("the turn to be undone", async () => {
-    const now = await tree(agent);
-    return JSON.stringify(Object.entries(now).sort()) ===
-      JSON.stringify(Object.entries({ ...before, "build/AGENTS.md": "x" }).sort());
-  });
+  await agent.nvim.waitForScreen("Undid turn 1");
+  assert.deepEqual(await tree(agent), { ...before, "build/AGENTS.md": "x" });
+  await agent.nvim.command("Agent redo");
+  await agent.nvim.waitForScreen("Redid turn 1");
+  assert.deepEqual(await tree(agent), after);
 });
 
 Deno.test("an approval that names the file, or its folder, is asked once; a rule names nothing", async () => {
@@ -120,10 +120,10 @@ Deno.test("an approval that names the file, or its folder, is asked once; a rule
 });
 
 Deno.test("what a command in the background changes is put back when the turn ends", async () => {
-  await using agent = await start(`function(_, count) return count == 1 end`);
+  await using agent = await start(NOT_THE_FILES);
   await turn(
     agent,
-    call("echo evil > .envrc; touch ready; sleep 0.1; exec sleep 30", { background: true }),
+    call("f=.env; echo evil > ${f}rc; touch ready; exec sleep 30", { background: true }),
     call("until [ -e ready ]; do sleep 0.05; done"),
     'call stop_command {"id": "cmd_1"}',
   );

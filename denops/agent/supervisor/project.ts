@@ -251,7 +251,9 @@ class Parts {
             editor.ask({ method: "lsp", params: { roots: this.#roots, request, servers } }),
           ask: async (server) => {
             const chat = chatOf(sessionId);
-            return chat === undefined ? undefined : await gate.startServer(server, this.#gateContext(chat));
+            return chat === undefined
+              ? undefined
+              : await gate.startServer(server, await this.#gateContext(chat));
           },
         });
       },

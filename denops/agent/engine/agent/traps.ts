@@ -43,8 +43,7 @@ export class CommandTraps {
     const said = (id: string, done: readonly FileChange[]) => {
       for (const change of done) emit({ type: "file_modified", id, change });
     };
-    const [first] = held;
-    said(first?.toolCall ?? "", changes);
+    for (const { toolCall, change } of changes) said(toolCall, [change]);
     const lines: string[] = [];
     for (const [index, file] of held.entries()) lines.push(await this.#ask(file, index, signal, said));
     return [

@@ -44,7 +44,7 @@ export class CommandHoldBack implements HoldBack {
     const commands = store.list(session).filter(({ id, kind }) => id > this.#last && kind === "command");
     const held: HeldFile[] = [];
     const left: { path: string; why: string }[] = [];
-    const changes: FileChange[] = [];
+    const changes: Taken["changes"][number][] = [];
     for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
       const all = netChanges(checkpoints.flatMap(({ files }) => files));
       const kept = traps(all, (path) => isTrap(path, toolCall)).map((records) =>
@@ -53,7 +53,7 @@ export class CommandHoldBack implements HoldBack {
       if (kept.length === 0) continue;
       const wanted = [...new Set(kept.flatMap(({ records }) => [...records, ...foldersOf(records, all)]))];
       const done = await this.#carryOut(wanted, toolCall);
-      changes.push(...done.changes);
+      changes.push(...done.changes.map((change) => ({ toolCall, change })));
       for (const one of kept) {
         const why = one.records.map(({ path }) => done.failures.get(path)).find((text) => text !== undefined);
         if (why !== undefined) left.push({ path: one.path, why });

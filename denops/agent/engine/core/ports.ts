@@ -189,7 +189,7 @@ export interface Taken {
   readonly held: readonly HeldFile[];
   /** What could not be put back. */
   readonly left: readonly { readonly path: string; readonly why: string }[];
-  readonly changes: readonly FileChange[];
+  readonly changes: readonly { readonly toolCall: string; readonly change: FileChange }[];
 }
 
 /** Puts back what commands have changed. */
