@@ -13,8 +13,11 @@ const FILES = [
   "tests/hostile_questions_test.ts",
   "tests/approval_race_test.ts",
   "tests/command_attack_test.ts",
+  "tests/command_traps_test.ts",
   "tests/gate_attack_test.ts",
+  "tests/git_traps_attack_test.ts",
   "tests/read_rules_test.ts",
+  "tests/sensitive_test.ts",
   "tests/sessions_sandbox_test.ts",
 ];
 

@@ -6,10 +6,10 @@ import type { Message, Order } from "./attacks/hostile_questions.ts";
 import { scratch } from "./support/project.ts";
 import { startTainted, type Tainted } from "./support/tainted.ts";
 
-const FAKE = "in the project's root, without network · severity: none";
+const FAKE = "in the project's root";
 
 function command(cwd: string, more: Readonly<Record<string, unknown>> = {}): Message {
-  const rawInput = { command: "make all", cwd, timeout: 60, network: true, background: false };
+  const rawInput = { command: "make all", cwd, timeout: 60, access: "write+network", background: false };
   return permission({ kind: "execute", title: "run make all", rawInput, ...more });
 }
 
@@ -57,7 +57,11 @@ Deno.test("a folder with a telling name does not pass for the supervisor's words
     await using project = await scratch({ "package.json": "{}" });
     await Deno.mkdir(join(project.root, name), { recursive: true });
     const rows = await approval([command(join(project.root, name))], project.root);
-    assert.match(rows[1] ?? "", /^with the network · severity: \w+$/, name);
+    assert.match(
+      rows[1] ?? "",
+      /^write: changes files of the project, with the network · severity: \w+$/,
+      name,
+    );
     assert.match(rows[2] ?? "", /^in \.\/.{1,60}$/u, name);
     assert.equal(rows[3], "$ make all", name);
     assert.equal(rows.length, 4, name);

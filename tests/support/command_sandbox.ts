@@ -15,7 +15,11 @@ export interface Ran {
 }
 
 export interface Runner {
-  run(access: CommandAccess, line: string, limits?: Partial<Pick<CommandSpec, "mostMemory">>): Promise<Ran>;
+  run(
+    access: CommandAccess,
+    line: string,
+    limits?: Partial<Pick<CommandSpec, "mostMemory" | "timeoutMs">>,
+  ): Promise<Ran>;
   readonly sandbox: CommandSandbox;
 }
 
@@ -29,23 +33,31 @@ export function commandRunner(
   roots: readonly string[],
   stateDir: string,
   denied: readonly string[] = [],
-  options: Partial<SandboxOptions> = {},
+  options: Partial<SandboxOptions> & { readonly home?: string } = {},
 ): Runner {
   const [root = ""] = roots;
+  const { home, ...more } = options;
+  const environment = { ...Deno.env.toObject(), ...(home === undefined ? {} : { HOME: home }) };
   const sandbox = new CommandSandbox(roots, {
     sandbox: "auto",
     command_read: [TOOLS],
     command_write: [],
     command_environment: [],
     state_dir: stateDir,
-    ...options,
-  });
+    ...more,
+  }, environment);
   return {
     sandbox,
     async run(access, line, limits = {}) {
       const spec = await sandbox.specify({ access, cwd: root }, denied);
       const command = new RunningCommand(
-        { ...spec, ...limits, line, cwd: root, timeoutMs: LONGEST_MS },
+        {
+          ...spec,
+          timeoutMs: LONGEST_MS,
+          ...limits,
+          line,
+          cwd: root,
+        },
         () => {},
       );
       const end = await command.ended;

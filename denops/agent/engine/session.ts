@@ -2,6 +2,7 @@
  * One conversation. Its prompts run one after the other, and it is the only writer of its log: an event is
  * appended, then published, so that the screen never shows what a resume would not.
  */
+import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { missing } from "./agent/interrupted.ts";
@@ -9,6 +10,7 @@ import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { type Memory, readMemory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import { SessionAccess } from "./agent/session_access.ts";
+import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
@@ -63,6 +65,7 @@ export class Session {
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
   readonly #titling: Titling;
+  readonly #traps: CommandTraps;
   #running: AbortController | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
@@ -115,6 +118,14 @@ export class Session {
       resolve: (path) => this.#workspace.resolve(path),
       makeLink: ports.makeLink,
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
+      isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),
+    });
+    this.#traps = new CommandTraps({
+      emit: (event) => this.#emit(event),
+      ask: ports.ask,
+      holdBack: this.checkpoints.holdBack,
+      nameOf: (path) => nameInRoots(path, roots),
+      trap: (name) => this.#access.trap(name),
     });
   }
 
@@ -200,7 +211,7 @@ export class Session {
       const note = this.checkpoints.takeNote();
       const told = note === undefined ? text : `${note}\n\n${text}`;
       const end = await runTurn(told, this.#turnPorts(), controller.signal);
-      await this.#listFiles();
+      await this.#listFiles(controller.signal);
       const untitled = this.#titling.take(end);
       this.#emit(
         end.type === "stopped"
@@ -221,10 +232,13 @@ export class Session {
   }
 
   /** What the turn has changed in all. */
-  async #listFiles(): Promise<void> {
-    for (const { toolCall: id, changes } of await this.checkpoints.late()) {
+  async #listFiles(signal: AbortSignal): Promise<void> {
+    const late = await this.checkpoints.late();
+    for (const { toolCall: id, changes } of late) {
       for (const change of changes) this.#emit({ type: "file_modified", id, change });
     }
+    // The model has its answer already: what was kept back the user has seen.
+    if (late.length > 0) await this.#traps.settle(signal);
     const turn = this.#ports.store.turn(this.id);
     const files = await this.checkpoints.filesOf(turn);
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
@@ -264,6 +278,7 @@ export class Session {
       context: { workspace: this.#workspace, session: this.#state, ...offers },
       checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
       checkpoints: this.checkpoints,
+      traps: this.#traps,
       meter: this.#meter,
       maxIterations: config.max_iterations,
       emit: (event: AgentEvent) => this.#emit(event),

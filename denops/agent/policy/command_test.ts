@@ -109,6 +109,8 @@ Deno.test("always allow suggests the smallest sensible rule", () => {
     ["git diff --output=x", "run(git diff --output=x)"],
     ["pytest -q tests", "run(pytest *)"],
     ["python -m pytest -q", "run(python -m pytest -q)"],
+    ["uv run pytest -q", "run(uv run pytest *)"],
+    ["npx tsc --noEmit", "run(npx tsc *)"],
     ["python script.py 1", "run(python script.py *)"],
     ["./gradlew test", "run(./gradlew *)"],
     ["npm test | tail -n 5", "run(npm test *), run(tail *)"],

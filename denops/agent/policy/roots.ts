@@ -1,6 +1,6 @@
 /** Paths in a workspace of one or several roots; each root's own rules are those of path.ts. */
-import { basename, isAbsolute, join } from "node:path";
-import { PathError, type PathLookups, type ResolvedPath, resolvePath } from "./path.ts";
+import { basename, isAbsolute, join, relative } from "node:path";
+import { isInside, PathError, type PathLookups, type ResolvedPath, resolvePath } from "./path.ts";
 
 export interface RootedPath extends ResolvedPath {
   /** The root that the path is in. */
@@ -37,6 +37,14 @@ export async function resolveInRoots(
     if (found?.exists) return found;
   }
   return await inside(primary, input);
+}
+
+/** What a path is called where it is shown and matched; undefined outside of all roots. @param path absolute, real */
+export function nameInRoots(path: string, roots: readonly string[]): string | undefined {
+  const root = roots.find((one) => isInside(path, one));
+  if (root === undefined) return undefined;
+  const inside = relative(root, path).replaceAll("\\", "/");
+  return root === roots[0] ? inside : `${basename(root)}/${inside}`;
 }
 
 /** Of several refusals the last one is as good as any: they all say "outside". */

@@ -125,6 +125,8 @@ export const UserConfig = z.object({
   command_read: list(z.string()).default([]),
   /** Folders outside of the project that commands may write. */
   command_write: list(z.string()),
+  /** Whether a tool may start a language server that does not run. */
+  lsp_start: z.enum(["ask", "always", "never"]).default("ask"),
   /** Names of variables that commands get beside the usual ones. */
   command_environment: list(z.string()),
   /** Each session gets a branch whose name begins so; undefined: none does. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
-import type { LspRequest } from "./lsp.ts";
+import type { LspPolicy, LspRequest } from "./lsp.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 
 /** A chat is one conversation on the user's screen; Lua numbers them from 1. */
@@ -194,7 +194,11 @@ export type EditorQuestion =
   /** `roots`: the answer reads and names no text outside of these folders. */
   | {
     readonly method: "lsp";
-    readonly params: { readonly roots: readonly string[]; readonly request: LspRequest };
+    readonly params: {
+      readonly roots: readonly string[];
+      readonly request: LspRequest;
+      readonly servers: LspPolicy;
+    };
   };
 
 export interface ToolUpdate {

@@ -7,6 +7,7 @@ import type { Decision } from "../policy/file_access.ts";
 import { fileRule, parseRule, type Rule, ruleText } from "../policy/rules.ts";
 import { type CommandAccess, CommandInput, commandKey, type TerminalMeta } from "../protocol/commands.ts";
 import { ApprovalMeta, META, OPTION, ours } from "../protocol/extensions.ts";
+import type { LspServer } from "../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../protocol/ui.ts";
 import { diffOf } from "./acp_updates.ts";
 import { type GateContext, judge, sessionKey, type Shown, shownCommand } from "./gate_command.ts";
@@ -89,6 +90,15 @@ export class Gate {
    */
   spend(sessionId: string, input: TerminalMeta): boolean {
     return this.#granted.delete(commandKey(sessionId, input.toolCallId, input));
+  }
+
+  /** Whether a language server may be started; undefined: the turn was stopped. */
+  async startServer({ name, command }: LspServer, context: GateContext): Promise<boolean | undefined> {
+    const title = `start the language server ${name}: ${command}`;
+    const request = { sessionId: "", options: [], toolCall: { toolCallId: "", title } };
+    const reason = "it runs outside of the sandbox, and runs code of the project";
+    const answer = await this.#ask(request, context, { reason });
+    return answer && answer.option !== OPTION.reject;
   }
 
   async #command(

@@ -59,7 +59,9 @@ export async function gitGuard(
     bound,
     guarded: guarded.filter((path) => statOf(path) !== undefined),
     async sweep() {
-      await watch.end();
+      await watch.end().catch((error) => {
+        said.push(`the project could not be looked through for what git would run: ${error.message}`);
+      });
       await note[Symbol.asyncDispose]();
       return [...new Set(said)];
     },

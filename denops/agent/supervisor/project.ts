@@ -1,7 +1,6 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UnsavedTextResponse, UsageMeta, WriteUnsavedResponse } from "../protocol/extensions.ts";
-import { LspResponse } from "../protocol/lsp.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
 import { fileRules, hiddenFiles, patternProblems, ruleText } from "../policy/rules.ts";
 import { screenUpdates, shownFiles, toolUpdate } from "./acp_updates.ts";
@@ -14,7 +13,9 @@ import type { Gate, GateContext } from "./gate.ts";
 import { type Launch, launchCommand } from "./launch.ts";
 import { Increments, Ledger } from "./ledger.ts";
 import { makeLink } from "./links.ts";
+import { sweepAfterCrash } from "./git_guard.ts";
 import { hookFolders } from "./git_hooks.ts";
+import { LspStarts } from "./lsp_start.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
@@ -77,6 +78,11 @@ export class Project implements AsyncDisposable {
       throw new Error(`Wrong option ${problem}${others}`);
     }
     const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
+    for (const one of roots) {
+      for (const line of await sweepAfterCrash(one, user.state_dir)) {
+        ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
+      }
+    }
     const parts = await Parts.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);
     const spent = { date, amount: await parts.ledger.spent(date) };
@@ -128,6 +134,7 @@ class Parts {
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
   readonly #costs = new Increments();
+  readonly #lspStarts = new LspStarts();
 
   private constructor(
     roots: readonly string[],
@@ -236,9 +243,19 @@ class Parts {
         const params = { path, base, text };
         return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", params }));
       },
-      lsp: async ({ request }) => {
-        const params = { roots: this.#roots, request };
-        return LspResponse.parse(await editor.ask({ method: "lsp", params }));
+      lsp: async (question) => {
+        const { request, sessionId } = question;
+        return await this.#lspStarts.answer(question, {
+          option: this.#user.lsp_start,
+          editor: (servers) =>
+            editor.ask({ method: "lsp", params: { roots: this.#roots, request, servers } }),
+          ask: async (server) => {
+            const chat = chatOf(sessionId);
+            return chat === undefined
+              ? undefined
+              : await gate.startServer(server, await this.#gateContext(chat));
+          },
+        });
       },
       terminals: this.terminals,
       question: async (request) => {

@@ -141,6 +141,13 @@ M.options = {
     default = {},
     doc = "Names of variables that commands get beside PATH, HOME, USER, LANG, LC_* and TZ.",
   },
+  {
+    name = "lsp_start",
+    type = "string",
+    default = "ask",
+    one_of = { "ask", "always", "never" },
+    doc = "Whether a tool may start a language server that does not run: it runs outside of the sandbox.",
+  },
   { name = "tools_off", type = "list", default = {}, doc = "Names of tools that the model is not offered." },
   {
     name = "git_branch",

@@ -141,7 +141,7 @@ async function runCall(
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
     const result = tool.readOnly
       ? await prepared.run(signal, permitted.approved)
-      : await runKept(call.id, prepared, permitted.approved, ports, signal);
+      : await runKept(call.id, prepared, permitted, ports, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.

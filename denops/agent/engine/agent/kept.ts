@@ -4,20 +4,25 @@ import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import type { ApprovedChanges, PreparedCall, ToolResult } from "../tools/define.ts";
+import type { CommandTraps } from "./traps.ts";
 
 export interface KeptPorts {
   /** What calls change is kept here. */
   readonly checkpoints: Checkpoints;
   readonly emit: Emit;
+  readonly traps: CommandTraps;
 }
 
 export async function runKept(
   id: string,
   prepared: PreparedCall,
-  approved: ApprovedChanges,
+  { byUser, approved }: { readonly byUser: boolean; readonly approved: ApprovedChanges },
   ports: KeptPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
+  const { traps } = ports;
+  const input = prepared.command;
+  if (input !== undefined && byUser) traps.approved(id, approved.command ?? input.command, input.cwd);
   const written = prepared.touches.flatMap((touch) =>
     touch.access === "write" ? [touch.path.path, touch.path.link] : []
   );
@@ -26,14 +31,17 @@ export async function runKept(
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
   const pending = await ports.checkpoints.before(call, signal);
   const said: FileChange[] = [];
+  let notes: readonly string[] = [];
+  let result: ToolResult;
   try {
-    const result = await prepared.run(signal, approved);
+    result = await prepared.run(signal, approved);
     said.push(...result.changes ?? []);
-    return result;
   } finally {
     const found = await kept(pending, said, ports);
     for (const change of [...said, ...found]) ports.emit({ type: "file_modified", id, change });
+    if (command !== undefined) notes = [...traps.listed(found), ...await traps.settle(signal)];
   }
+  return notes.length === 0 ? result : { ...result, text: [result.text, ...notes].join("\n") };
 }
 
 /** Undefined if it can write nothing. */

@@ -16,7 +16,13 @@ export interface PermissionPorts {
 }
 
 export type Permission =
-  | { readonly refusal?: undefined; readonly rule: string; readonly approved: ApprovedChanges }
+  | {
+    readonly refusal?: undefined;
+    readonly rule: string;
+    /** A person has seen exactly this, and no rule stood for them. */
+    readonly byUser: boolean;
+    readonly approved: ApprovedChanges;
+  }
   /** What to tell the model. */
   | { readonly refusal: string };
 
@@ -75,7 +81,8 @@ export class Permissions {
       const answer = await this.#ask(prepared.touches, decision.reason, loop, prepared);
       const refusal = refusalOf(answer);
       if (refusal !== undefined) return { refusal };
-      return { rule: ruleOf(answer) ?? "asked", approved: approvedBy(answer) };
+      const rule = ruleOf(answer);
+      return { rule: rule ?? "asked", byUser: rule === undefined, approved: approvedBy(answer) };
     }
     const denied = decision.verdict === "deny";
     this.#ports.emit({
@@ -84,7 +91,8 @@ export class Permissions {
       answer: denied ? "denied by rule" : "allowed by rule",
       rule: decision.rule,
     });
-    return denied ? { refusal: `Not allowed: ${decision.reason}.` } : { rule: decision.rule, approved: {} };
+    if (denied) return { refusal: `Not allowed: ${decision.reason}.` };
+    return { rule: decision.rule, byUser: false, approved: {} };
   }
 
   async #ask(

@@ -1,9 +1,9 @@
 /** What calls of one conversation may do: the rules of the moment, and what the user has allowed for the session. */
 import { judgeCommand } from "../../policy/command.ts";
 import { allowKey, decide } from "../../policy/decide.ts";
-import { type Decision, mayRead } from "../../policy/file_access.ts";
+import { type Decision, mayRead, sensitivity } from "../../policy/file_access.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
-import type { FileRules } from "../../protocol/config.ts";
+import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
 import type { PreparedCall, Touch } from "../tools/define.ts";
 
 export class SessionAccess {
@@ -33,6 +33,19 @@ export class SessionAccess {
   decide({ touches, command }: PreparedCall, granted: ReadonlySet<string>): Decision {
     if (command === undefined) return decide(touches, this.#rules, this.#allowed.union(granted));
     return { verdict: "ask", rule: "command", reason: judgeCommand(command.command).reason };
+  }
+
+  /** The row of the built-in list that makes a file one that a command may not leave changed unasked. */
+  trap(name: string): SafeToWrite | undefined {
+    const row = sensitivity(name, this.#rules.safe_to_write);
+    return row?.reason === undefined ? undefined : row;
+  }
+
+  /** Is this looked at around commands, even where git would ignore it? What nobody may see is not kept either. */
+  isWatched(name: string): boolean {
+    const row = this.trap(name);
+    const path = { path: name, relative: name, named: name, exists: true };
+    return row !== undefined && row.packages !== true && mayRead(path, this.#rules).verdict !== "deny";
   }
 
   mayRead(path: ResolvedPath): Decision {

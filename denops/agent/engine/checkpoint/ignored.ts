@@ -5,6 +5,10 @@ import { join } from "node:path";
 /** Never looked at: not the project's own files. */
 const NEVER: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".jj", "node_modules"]);
 
+export function isNeverSeen(name: string): boolean {
+  return NEVER.has(name.toLowerCase());
+}
+
 /** Larger ones are nobody's rules. */
 const LARGEST_RULES = 1_000_000;
 
@@ -21,7 +25,7 @@ export class Ignored {
    * @param folder relative to the root with "/", "" for the root; not ignored itself
    */
   has(folder: string, name: string, isFolder: boolean): boolean {
-    if (NEVER.has(name.toLowerCase())) return true;
+    if (isNeverSeen(name)) return true;
     const path = folder === "" ? name : `${folder}/${name}`;
     let ignored = false;
     for (let at = "";; at = path.slice(0, path.indexOf("/", at.length + 1))) {

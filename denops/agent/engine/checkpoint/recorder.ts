@@ -13,7 +13,7 @@ import { fileChanges } from "./restorer.ts";
 import { type Scan, SCAN_LIMITS, scanChanges, Scanner, type ScannerOptions } from "./scanner.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
-export interface RecorderOptions {
+export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
   readonly session: string;
   /** Real paths. */
   readonly roots: readonly string[];

@@ -11,7 +11,7 @@ import {
   type ScannedFile,
   type Snapshot,
 } from "../core/checkpoints.ts";
-import { Ignored } from "./ignored.ts";
+import { Ignored, isNeverSeen } from "./ignored.ts";
 import { modeOf, snapshotOf } from "./snapshot.ts";
 
 /** Larger projects are not looked at: what commands do there cannot be taken back. */
@@ -19,6 +19,9 @@ export const SCAN_LIMITS = { files: 20_000, bytes: 300_000_000 } as const;
 
 /** Contents of larger files are not kept around commands; their changes are seen. */
 export const LARGEST_SCANNED = 10_000_000;
+
+/** Ignored files that are watched all the same; more are no settings any more. */
+const MOST_WATCHED = 2_000;
 
 /** As git's rule for racily clean entries: a file this young may change again without a trace in its times. */
 const UNSETTLED_MS = 2_000;
@@ -41,6 +44,8 @@ export interface ScannerOptions {
   readonly roots: readonly string[];
   readonly store: CheckpointStore;
   readonly limits?: { readonly files: number; readonly bytes: number } | undefined;
+  /** Files that are looked at even where git would ignore them. */
+  isWatched?(path: string): boolean;
 }
 
 interface Found {
@@ -122,14 +127,17 @@ export class Scanner {
     const found = new Map<string, Found>();
     const pause = pauses();
     let bytes = 0;
+    let watched = 0;
     for (const [root, rules] of ignored) {
       const folders = [""];
       for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
         await pause();
         for (const { name, isDirectory } of entriesOf(join(root, folder))) {
-          if (rules.has(folder, name, isDirectory)) continue;
-          if (before?.get(root)?.has(folder, name, isDirectory)) continue;
           const path = join(root, folder, name);
+          if ([rules, before?.get(root)].some((one) => one?.has(folder, name, isDirectory))) {
+            if (isNeverSeen(name) || this.#options.isWatched?.(path) !== true) continue;
+            if (++watched > MOST_WATCHED) continue;
+          }
           const info = statOf(path);
           if (info === undefined) continue;
           found.set(path, { path, info });

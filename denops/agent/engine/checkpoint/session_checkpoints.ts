@@ -3,6 +3,7 @@ import { relative } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { Contents, FileRecord } from "../core/checkpoints.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import { CommandHoldBack } from "./hold_back.ts";
 import { History, type TakenBack, type TurnChanges } from "./history.ts";
 import { netChanges } from "./net.ts";
 import { type LateChanges, Recorder, type RecorderOptions } from "./recorder.ts";
@@ -19,6 +20,7 @@ export class SessionCheckpoints implements Checkpoints {
   readonly #recorder: Recorder;
   readonly #history: History;
   readonly #files: TurnFiles;
+  readonly holdBack: CommandHoldBack;
   #completed: Promise<void> | undefined;
 
   constructor(options: SessionCheckpointsOptions) {
@@ -26,6 +28,7 @@ export class SessionCheckpoints implements Checkpoints {
     this.#recorder = new Recorder(options);
     this.#history = new History({ ...options, restorer: new Restorer(options) });
     this.#files = new TurnFiles(options.store.contents);
+    this.holdBack = new CommandHoldBack(options);
   }
 
   async before(call: CallToKeep): Promise<PendingCheckpoint> {

@@ -24,8 +24,11 @@ export type UnsavedWrite =
 
 /** The language servers that the editor runs. */
 export interface LanguageServers {
-  /** Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing". */
-  ask(request: LspRequest, signal: AbortSignal): Promise<LspResponse>;
+  /**
+   * For a tool the user may be asked whether a server is started; for others only running ones are asked.
+   * Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing".
+   */
+  ask(request: LspRequest, signal: AbortSignal, who?: "tool"): Promise<LspResponse>;
 }
 
 export interface ApprovalRequest {
@@ -169,6 +172,32 @@ export interface PendingCheckpoint {
    * @returns changes beyond those that it said: those of a command
    */
   done(changes: readonly FileChange[]): Promise<readonly FileChange[]>;
+}
+
+/** A file that commands may not change without a word of the user's, as a command has changed it. */
+export interface HeldFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly toolCall: string;
+  /** "changed", "created", "deleted". */
+  readonly what: string;
+  /** Where both sides are text. */
+  readonly texts?: { readonly before?: string; readonly after: string };
+}
+
+export interface Taken {
+  readonly held: readonly HeldFile[];
+  /** What could not be put back. */
+  readonly left: readonly { readonly path: string; readonly why: string }[];
+  readonly changes: readonly { readonly toolCall: string; readonly change: FileChange }[];
+}
+
+/** Puts back what commands have changed. */
+export interface HoldBack {
+  /** Of the changes since it was called last, of any command, those that are traps become what they were. */
+  take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken>;
+  /** As the command had left it. */
+  place(file: HeldFile): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }>;
 }
 
 /** What a request to the model was for. */

@@ -40,9 +40,14 @@ export function argumentsObject(text: string): Record<string, unknown> {
 /** Brackets outside of strings, as far as strings can be told in what may be broken. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\[^])*"|[[\]{}]/g)) {
-    if (token === "{" || token === "[") depth += 1;
-    else if (token === "}" || token === "]") depth -= 1;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (inString && character === "\\") at += 1;
+    else if (character === '"') inString = !inString;
+    else if (inString) continue;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") depth -= 1;
     if (depth > DEEPEST) return true;
   }
   return false;

@@ -2,14 +2,9 @@
 import { has, readArguments, valuesOf } from "./options.ts";
 import { judgeDelete, judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
-import { judged, type Judgement, READS, worst } from "./severity.ts";
+import { judged, type Judgement, READS, when, worst } from "./severity.ts";
 
 const CHANGES = judged("medium", "changes files");
-
-/** Where all that is written lies in the folder of temporary files, a look will do. */
-function changed(found: readonly Judgement[]): Judgement {
-  return found.length > 0 ? worst(...found) : CHANGES;
-}
 
 /** rm, rmdir, unlink, shred, trash. */
 export const judgeRemove: Judge = (args, scene, name) => {
@@ -17,97 +12,83 @@ export const judgeRemove: Judge = (args, scene, name) => {
   // Options that are only known when it runs may be -rf.
   const unsure = given.operands.some((path) => path.startsWith(UNKNOWN)) && given.operands.length > 1;
   const recursive = name === "rm" && (has(given, "-r -R --recursive") || unsure);
-  const found = given.operands.map((path) => judgeDelete(path, recursive, scene));
-  if (has(given, "--no-preserve-root")) found.push(judged("critical", "gives up the protection of /"));
-  if (name === "shred") found.push(judged("high", "destroys files beyond recovery"));
-  if (recursive && found.length === 0) found.push(judged("high", "deletes a folder"));
-  return worst(CHANGES, ...found);
+  return worst(
+    CHANGES,
+    ...given.operands.map((path) => judgeDelete(path, recursive, scene)),
+    ...when(has(given, "--no-preserve-root"), judged("critical", "gives up the protection of /")),
+    ...when(name === "shred", judged("high", "destroys files beyond recovery")),
+    ...when(recursive && given.operands.length === 0, judged("high", "deletes a folder")),
+  );
 };
 
 /** cp, mv, install, ln: the last operand, or that of -t, is where they write. */
 export const judgeCopy: Judge = (args, scene, name) => {
   const given = readArguments(args, "-t -S -m -o -g --target-directory --suffix --mode --owner --group");
-  const into = valuesOf(given, "-t --target-directory");
-  const target = into[0] ?? given.operands.at(-1) ?? UNKNOWN;
-  const sources = into.length > 0 ? given.operands : given.operands.slice(0, -1);
-  const found = [judgeWrite(target, scene)];
-  for (const source of sources) {
-    const file = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
-    // `cp .bashrc ~` writes ~/.bashrc; into "." a file keeps its place.
-    if (/^[^*?[￼]+$/.test(file) && !/^(\.?\/?)$/.test(target)) {
-      found.push(judgeWrite(`${target}/${file}`, scene));
-    }
-    found.push(judgeRead(source, scene));
-    if (name === "mv") found.push(movedAway(source, scene));
-    // Whoever writes through the link writes there.
-    if (name === "ln") found.push(judgeWrite(source, scene));
-    scene.made(target.endsWith("/") ? target + source : target, false);
-  }
-  if (name === "mv" && /^\/dev\//.test(target)) found.push(judged("critical", "moves files into a device"));
-  return changed(found);
+  const [into] = valuesOf(given, "-t --target-directory");
+  const target = into ?? given.operands.at(-1) ?? UNKNOWN;
+  const sources = into === undefined ? given.operands.slice(0, -1) : given.operands;
+  scene.made(target, false);
+  return worst(
+    judgeWrite(target, scene),
+    ...sources.flatMap((source) => {
+      const file = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
+      const away = judgeDelete(source, true, scene);
+      return [
+        judgeRead(source, scene),
+        // `cp .bashrc ~` writes ~/.bashrc; into "." a file keeps its place.
+        ...when(/^[^*?[￼]+$/.test(file) && !/^\.?\/?$/.test(target), judgeWrite(`${target}/${file}`, scene)),
+        ...when(name === "mv", away.severity === "critical" ? away : judged("medium", "moves a file away")),
+        // Whoever writes through the link writes there.
+        ...when(name === "ln", judgeWrite(source, scene)),
+      ];
+    }),
+    ...when(name === "mv" && /^\/dev\//.test(target), judged("critical", "moves files into a device")),
+  );
 };
-
-function movedAway(path: string, scene: Scene): Judgement {
-  const found = judgeDelete(path, true, scene);
-  return found.severity === "critical"
-    ? found
-    : { ...judgeDelete(path, false, scene), reason: "moves a file away" };
-}
 
 /** Programs whose operands are files that they write: tee, touch, mkdir, truncate, sponge. */
 export const judgeWriters: Judge = (args, scene, name) => {
   const { operands } = readArguments(args, "-m -t -d -r -s --mode --date --reference --size");
-  if (name === "tee" && operands.length === 0) return READS;
-  for (const path of operands) {
-    if (name !== "mkdir") scene.made(path, scene.input.kind === "unknown" && name === "tee");
-  }
-  return changed(operands.map((path) => judgeWrite(path, scene)));
+  if (name !== "mkdir") { for (const path of operands) scene.made(path, scene.input.kind === "unknown"); }
+  return worst(...operands.map((path) => judgeWrite(path, scene)));
 };
 
-export const judgeDd: Judge = (args, scene) => {
-  const found = [CHANGES];
-  for (const arg of args) {
-    if (arg.startsWith("of=")) found.push(judgeWrite(arg.slice(3), scene));
-    if (arg.startsWith(UNKNOWN)) found.push(judged("high", "may write anywhere"));
-  }
-  return worst(...found);
-};
+export const judgeDd: Judge = (args, scene) =>
+  worst(
+    CHANGES,
+    ...args.filter((arg) => arg.startsWith("of=")).map((arg) => judgeWrite(arg.slice(3), scene)),
+  );
 
 /** chmod, chown, chgrp. */
 export const judgeMode: Judge = (args, scene, name) => {
   const given = readArguments(args.filter((arg) => !/^-[rwxXst]+$/.test(arg)), "--reference --from");
   const [mode = "", ...files] = given.operands;
-  const found = [CHANGES];
-  if (name !== "chmod") found.push(judged("high", "changes who owns files"));
-  else if (
-    /^0?\d?\d?[2367]$/.test(mode) && mode.length >= 3 || /(^|,)[ugo]*[oa][ugoa]*[+=]\w*w|^[+=]\w*w/.test(mode)
-  ) {
-    found.push(judged("high", "lets everybody write"));
-  }
-  if (/^0?[2467]\d{3}$|^[ugoa]*[+=][rwxXt]*s/.test(mode)) {
-    found.push(judged("high", "gives a program its owner's rights"));
-  }
-  for (const path of files) {
-    const at = judgeWrite(path, scene);
-    // The project itself is not meant here, only what lies around it.
-    const whole = has(given, "-R --recursive") && !/^(\.\/?)?\*?$/.test(path) &&
-      judgeDelete(path, true, scene).severity === "critical";
-    found.push(whole ? judged("critical", "changes the rights of all files there") : at);
-  }
-  return worst(...found);
+  const wide = /^0?\d?\d[2367]$|(^|,)[ugo]*[oa][ugoa]*[+=]\w*w|^[+=]\w*w/.test(mode);
+  return worst(
+    name === "chmod" ? CHANGES : judged("high", "changes who owns files"),
+    ...when(name === "chmod" && wide, judged("high", "lets everybody write")),
+    ...when(
+      /^0?[2467]\d{3}$|^[ugoa]*[+=][rwxXt]*s/.test(mode),
+      judged("high", "gives a program its owner's rights"),
+    ),
+    ...files.map((path) => {
+      // The project itself is not meant here, only what lies around it.
+      const whole = has(given, "-R --recursive") && !/^(\.\/?)?\*?$/.test(path) &&
+        judgeDelete(path, true, scene).severity === "critical";
+      return whole ? judged("critical", "changes the rights of all files there") : judgeWrite(path, scene);
+    }),
+  );
 };
 
-/** kill, pkill, killall, xkill, skill. */
+/** kill, pkill, killall. */
 export const judgeKill: Judge = (args, _scene, name) => {
   if (/^(-0|-l|-L|--list)$/.test(args[0] ?? "") && args.length <= 2) return READS;
-  const signal = args.findIndex((arg) => /^-(s|n|-signal)$/.test(arg));
-  const targets = args.filter((arg, at) =>
-    (signal < 0 || at !== signal + 1) && (!arg.startsWith("-") || (at > 0 && /^-\d+$/.test(arg)))
-  );
+  const signal = args.findIndex((arg) => /^-(s|n|-signal)$/.test(arg)) + 1;
+  const targets = args.filter((arg, at) => at > 0 ? at !== signal && /^-?\d+$/.test(arg) : /^\d+$/.test(arg));
   if (name === "kill" && targets.some((arg) => /^(-1|0|1)$/.test(arg))) {
     return judged("critical", "ends all processes");
   }
-  if (args.some((arg) => /^(-9|-?KILL|-?SIGKILL)$/i.test(arg)) || args[signal + 1] === "9") {
+  if (args.some((arg, at) => /^(-9|-?KILL|-?SIGKILL)$/i.test(arg) || (at === signal && arg === "9"))) {
     return judged("high", "ends a process without asking it");
   }
   return name === "kill"
@@ -120,79 +101,66 @@ const FIND_TESTS =
 
 /** find, and fd with its -x. */
 export const judgeFind: Judge = (args, scene, name) => {
+  const fd = !name.endsWith("find") || name === "fdfind";
   const start = args.findIndex((arg) => /^[-(!,]/.test(arg) && !/^-([HLPD]|O\d)$/.test(arg));
-  const roots = name.endsWith("find")
-    ? args.slice(0, start < 0 ? args.length : start).filter((arg) => !arg.startsWith("-"))
-    : [];
+  const roots = args.slice(0, start < 0 ? undefined : start).filter((arg) => !fd && !arg.startsWith("-"));
   const from = roots.length > 0 ? roots : ["."];
-  const tested = !name.endsWith("find") || args.some((arg) => FIND_TESTS.test(arg));
-  const found = from.map((root) => judgeRead(root, scene));
-  for (const [at, arg] of args.entries()) {
-    if (arg === "-delete") {
-      found.push(judged("high", "deletes all that it finds"));
-      // Some files of the project are no whole folder.
-      for (const root of from) {
-        if (!tested || !/^(\.\/?)?$/.test(root)) found.push(judgeDelete(root, true, scene));
-      }
-    } else if (/^-(fprint|fprint0|fprintf|fls)$/.test(arg)) {
-      found.push(judgeWrite(args[at + 1] ?? UNKNOWN, scene));
-    } else if (/^-(exec|execdir|ok|okdir|x|X|-exec|-exec-batch)$/.test(arg)) {
-      const words = args.slice(at + 1);
-      const end = words.findIndex((word, index) =>
-        word === ";" || (word === "+" && words[index - 1] === "{}")
-      );
-      const inner = words.slice(0, end < 0 ? undefined : end);
-      const all = inner.includes("{}") ? inner : [...inner, "{}"];
-      for (const root of from) {
-        scene.run(all.map((word) => word.replaceAll("{}", `${root}/${tested ? UNKNOWN : "*"}`)));
-      }
-      break;
-    }
+  const tested = fd || args.some((arg) => FIND_TESTS.test(arg));
+  const run = args.findIndex((arg) => /^-(exec|execdir|ok|okdir|x|X|-exec|-exec-batch)$/.test(arg));
+  const words = args.slice(run + 1);
+  const end = words.findIndex((word, at) => word === ";" || (word === "+" && words[at - 1] === "{}"));
+  const inner = words.slice(0, end < 0 ? undefined : end);
+  const all = inner.includes("{}") ? inner : [...inner, "{}"];
+  for (const root of run < 0 ? [] : from) {
+    scene.run(all.map((word) => word.replaceAll("{}", `${root}/${tested ? UNKNOWN : "*"}`)));
   }
-  return worst(...found);
+  return worst(
+    ...from.map((root) => judgeRead(root, scene)),
+    ...when(
+      args.includes("-delete"),
+      judged("high", "deletes all that it finds"),
+      // Some files of the project are no whole folder.
+      ...from.filter((root) => !tested || !/^(\.\/?)?$/.test(root)).map((root) =>
+        judgeDelete(root, true, scene)
+      ),
+    ),
+    ...args.flatMap((arg, at) =>
+      when(/^-(fprint|fprint0|fprintf|fls)$/.test(arg), judgeWrite(args[at + 1] ?? UNKNOWN, scene))
+    ),
+  );
 };
+
+const TAR = "-f -C -T -X -I -F -b -H -K --file --directory --use-compress-program --to-command --exclude";
 
 /** tar, unzip: what they write where, and the programs that they start. */
 export const judgeUnpack: Judge = (args, scene, name) => {
-  const given = readArguments(
-    name === "unzip" ? args : args.map((arg, at) => at === 0 && /^[a-zA-Z]+$/.test(arg) ? `-${arg}` : arg),
-    name === "unzip"
-      ? "-d -x -P"
-      : "-f -C -T -X -I -F -b -H -K --file --directory --use-compress-program --to-command --exclude",
-  );
-  const lists = has(given, name === "unzip" ? "-l -v -t -Z -p -c" : "-t --list") &&
-    !has(given, name === "unzip" ? "-d" : "-x -c -r -u");
-  const found = [lists ? READS : judged("medium", "packs or unpacks files")];
-  if (!lists) {
-    for (const path of valuesOf(given, name === "unzip" ? "-d" : "-C --directory")) {
-      found.push(judgeWrite(path, scene), ...onTop(path, scene));
-    }
-    if (name !== "unzip" && has(given, "-c -r -u --create --append")) {
-      for (const path of valuesOf(given, "-f --file")) found.push(judgeWrite(path, scene));
-    }
+  const unzip = name === "unzip";
+  const dashed = args.map((arg, at) => at === 0 && !unzip && /^[a-zA-Z]+$/.test(arg) ? `-${arg}` : arg);
+  const given = readArguments(dashed, unzip ? "-d -x -P" : TAR);
+  if (has(given, unzip ? "-l -v -t -Z -p -c" : "-t --list") && !has(given, unzip ? "-d" : "-x -c -r -u")) {
+    return READS;
   }
-  const programs = valuesOf(
-    given,
-    "-I -F --use-compress-program --to-command --info-script --new-volume-script --rmt-command --rsh-command",
+  const packs = has(given, "-c -r -u --create --append");
+  return worst(
+    judged("medium", "packs or unpacks files"),
+    ...valuesOf(given, unzip ? "-d" : "-C --directory").flatMap((path) => over(path, scene)),
+    ...when(!unzip && packs, ...valuesOf(given, "-f --file").map((path) => judgeWrite(path, scene))),
+    ...when(!unzip && has(given, "-P --absolute-names"), judged("high", "may write outside of the project")),
   );
-  const actions = valuesOf(given, "--checkpoint-action").flatMap((text) =>
-    /^exec=(.*)$/s.exec(text)?.[1] ?? []
-  );
-  for (const text of name === "unzip" ? [] : [...programs, ...actions]) {
-    scene.shell(text);
-    found.push(judged("medium", "starts a program"));
-  }
-  if (has(given, "-P --absolute-names") && !lists && name !== "unzip") {
-    found.push(judged("high", "may write outside of the project"));
-  }
-  return worst(...found);
 };
 
 /** Unpacking into a top-level or home folder overwrites what is there: as bad as what deletes it. */
-function onTop(path: string, scene: Scene): readonly Judgement[] {
-  return judgeDelete(path, false, scene).severity === "critical"
-    ? [judged("critical", "writes over a top-level, home or parent folder")]
-    : [];
+function over(path: string, scene: Scene): readonly Judgement[] {
+  const all = judgeDelete(path, false, scene).severity === "critical";
+  return [
+    judgeWrite(path, scene),
+    ...when(all, judged("critical", "writes over a top-level, home or parent folder")),
+  ];
+}
+
+/** `git clone url path`: what it means to write a repository there. */
+export function judgeClone([, path = ""]: readonly string[], scene: Scene): readonly Judgement[] {
+  return path === "" ? [] : over(path, scene);
 }
 
 const CURL =
@@ -208,7 +176,6 @@ export const judgeCurl: Judge = (args, scene, name) => {
     !/^(GET|HEAD|OPTIONS)$/i.test(method)
   );
   const found = [judged("medium", "reads from the network", "look", true)];
-  scene.note("downloads");
   const sends = curl
     ? "-d -F -T -Q --data --data-raw --data-binary --data-ascii --data-urlencode --json --form --upload-file --quote"
     : "--post-data --post-file --body-data --body-file";
@@ -249,8 +216,7 @@ function fileOf(url: string): string {
 }
 
 /** nc, ncat, netcat, socat. */
-export const judgeSocket: Judge = (args, scene, name) => {
-  scene.note("downloads");
+export const judgeSocket: Judge = (args, _scene, name) => {
   const runs = name === "socat"
     ? args.some((arg) => /\b(exec|system|shell|pty):/i.test(arg))
     : has(readArguments(args, "-p -w -s"), "-e -c --exec --sh-exec --lua-exec");
@@ -258,9 +224,3 @@ export const judgeSocket: Judge = (args, scene, name) => {
     ? judged("critical", "gives a program to the network", "write", true)
     : judged("high", "sends data over the network", "look", true);
 };
-
-/** `git clone url path`: what it means to write a repository there. */
-export function judgeClone(operands: readonly string[], scene: Scene): readonly Judgement[] {
-  const path = operands[1];
-  return path === undefined ? [] : [judgeWrite(path, scene), ...onTop(path, scene)];
-}

@@ -12,37 +12,21 @@ import {
   judgeWriters,
 } from "./files.ts";
 import { judgeGit } from "./git.ts";
-import { has, readArguments, valuesOf } from "./options.ts";
+import { readArguments, valuesOf } from "./options.ts";
 import { judgeRead, UNKNOWN } from "./places.ts";
 import { asksVersion, judgeByTable } from "./programs.ts";
+import { RUNNER } from "./risky.ts";
 import type { Judge, Scene } from "./scene.ts";
 import {
   interpreterOf,
-  judgeAwk,
   judgeEval,
   judgeInterpreter,
-  judgeSed,
+  judgeScript,
   judgeShell,
   judgeSource,
 } from "./shells.ts";
 import { judged, type Judgement, READS, worst } from "./severity.ts";
 import { unwrap } from "./wrappers.ts";
-
-/** ssh and its like: what runs on the other machine is judged as if it ran here. */
-const judgeSsh: Judge = (args, scene, name) => {
-  const given = readArguments(args, "-b -c -D -E -e -F -i -J -L -l -m -O -o -P -p -Q -R -S -W", "operand");
-  scene.note("downloads");
-  for (const option of valuesOf(given, "-o")) {
-    const [, text] = /^(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ]+(.*)$/is.exec(option) ?? [];
-    if (text !== undefined) scene.shell(text);
-  }
-  const [, ...words] = given.operands;
-  if (name === "ssh" && words.length > 0) scene.shell(words.join(" "), scene.input);
-  return judged("high", "acts on another machine", "write", true);
-};
-
-const SQL_DESTROYS =
-  /\b(drop|truncate|delete|alter|grant|revoke|shutdown|vacuum\s+full|into\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\(|renameCollection)\b/i;
 
 /** ping, dig: a name that is only known when it runs may carry anything away. */
 const judgeLookup: Judge = (args) =>
@@ -50,66 +34,44 @@ const judgeLookup: Judge = (args) =>
     ? judged("high", "sends what is only known when it runs", "look", true)
     : judged("medium", "asks the network", "look", true);
 
-const judgeDatabase: Judge = (args, scene, name) => {
-  const local = /^(sqlite|duckdb)/.test(name);
-  const text = [...args, scene.input.kind === "text" ? scene.input.text : ""].join("\n");
-  for (const [, shell = ""] of text.matchAll(/(?:\\!|\.shell|\.system)\s*([^\n]*)/gi)) scene.shell(shell);
-  const destroys = SQL_DESTROYS.test(text);
-  return judged(
-    destroys ? "high" : "medium",
-    destroys ? "changes or deletes what a database holds" : "talks to a database",
-    "write",
-    !local,
-  );
-};
+const SQL_DESTROYS =
+  /\b(drop|truncate|delete|alter|grant|revoke|shutdown|into\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\()\b/i;
 
-const judgeCloud: Judge = (args) => {
-  const operands = args.filter((arg) => !arg.startsWith("-")).slice(0, 6);
-  const asks =
-    operands.some((one) => /^(describe|list|get|head|ls|show|info|version|help|search|wait)/.test(one)) &&
-    !operands.some((one) =>
-      /^(delete|remove|rm|rb|terminate|put|update|create|set|cp|mv|sync)|secret|password|parameter|credential|token|key|iam|login/
-        .test(one)
-    );
-  return asks
-    ? judged("medium", "asks a cloud service", "look", true)
-    : judged("high", "changes what a cloud holds or reads its secrets", "write", true);
+const judgeDatabase: Judge = (args, { input }, name) => {
+  const destroys = SQL_DESTROYS.test([...args, input.kind === "text" ? input.text : ""].join("\n"));
+  const says = destroys ? "changes or deletes what a database holds" : "talks to a database";
+  return judged(destroys ? "high" : "medium", says, "write", !/^(sqlite|duckdb)/.test(name));
 };
 
 const judgeRsync: Judge = (args, scene) => {
-  const given = readArguments(args, "-e -f -T -M -B --rsh --exclude --include --files-from --filter");
-  for (const text of valuesOf(given, "-e --rsh --rsync-path")) scene.shell(text);
-  const remote = given.operands.some((one) => /^[^/]+:|^rsync:/.test(one));
-  const target = given.operands.at(-1) ?? UNKNOWN;
-  const copy = judgeCopy(given.operands, scene, "cp");
-  const removes = has(given, "--del --delete") ? judgeRemove(["-r", target], scene, "rm") : READS;
-  return worst(remote ? judged("high", "copies to or from another machine", "write", true) : copy, removes);
+  const { operands, all } = readArguments(
+    args,
+    "-e -f -T -M -B --rsh --exclude --include --files-from --filter",
+  );
+  const remote = operands.some((one) => /^[^/]+:|^rsync:/.test(one));
+  return worst(
+    remote
+      ? judged("high", "copies to or from another machine", "write", true)
+      : judgeCopy(operands, scene, "cp"),
+    all.some((arg) => /^--del/.test(arg)) ? judgeRemove(["-r", operands.at(-1) ?? ""], scene, "rm") : READS,
+  );
 };
 
-const container: Judge = (args, scene) => {
-  const given = readArguments(
-    args.slice(1),
-    "-v -e -w -u -p -l -m -h --volume --mount --env --name --network --entrypoint --workdir --user",
-    "operand",
+/** docker run: what of this machine the container gets. */
+const judgeContainer: Judge = (args) => {
+  const given = readArguments(args, "-v --volume --mount", "end");
+  const mounts = valuesOf(given, "-v --volume --mount").map((value) =>
+    /(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.split(":")[0] ?? ""
   );
-  const mounts = [
-    ...valuesOf(given, "-v --volume").map((value) => value.split(":")[0] ?? ""),
-    ...valuesOf(given, "--mount").map((value) => /(?:source|src)=([^,]*)/.exec(value)?.[1] ?? ""),
-  ];
-  const found = mounts.filter((path) => /^[/~]|^\.\./.test(path)).map((path) =>
-    /^\/+[.*]*$|docker\.sock|^\/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)\/?$|^~\/?$/.test(path)
-      ? judged("critical", `gives ${path} to a container`)
-      : judged("high", `gives ${path} to a container`)
+  const shared = mounts.filter((path) => /^[/~]|^\.\./.test(path)).map((path) =>
+    judged(WHOLE.test(path) ? "critical" : "high", `gives ${path} to a container`)
   );
-  scene.run(given.operands.slice(1));
-  if (
-    has(given, "--privileged --device --cap-add --security-opt") ||
-    valuesOf(given, "--pid --net --network").includes("host")
-  ) {
-    found.push(judged("high", "gives a container rights on this machine"));
-  }
+  const rights = /--(privileged|device|cap-add|security-opt|(net|network|pid)=host)/.test(args.join(" "));
+  const found = rights ? [...shared, judged("high", "gives a container rights on this machine")] : shared;
   return worst(judged("medium", "runs in a container", "write", true), ...found);
 };
+
+const WHOLE = /^\/+[.*]*$|docker\.sock|^\/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)\/?$|^~\/?$/;
 
 const judgeTrap: Judge = (args, scene, name) => judgeEval(args.slice(0, 1), scene, name);
 
@@ -123,22 +85,16 @@ for (
     ["chmod chown chgrp", judgeMode],
     ["kill pkill killall xkill skill taskkill", judgeKill],
     ["find gfind fd fdfind", judgeFind],
-    ["sed gsed", judgeSed],
-    ["awk gawk mawk nawk", judgeAwk],
+    ["sed gsed awk gawk mawk nawk", judgeScript],
     ["tar gtar bsdtar unzip", judgeUnpack],
     ["rsync", judgeRsync],
     ["git", judgeGit],
     ["curl wget", judgeCurl],
     ["nc ncat netcat socat", judgeSocket],
     ["ping ping6 dig nslookup host whois traceroute mtr tracepath", judgeLookup],
-    ["ssh scp sftp mosh autossh rsh sshpass", judgeSsh],
     [
       "psql mysql mariadb sqlite sqlite3 duckdb mongo mongosh redis-cli cqlsh clickhouse-client sqlcmd",
       judgeDatabase,
-    ],
-    [
-      "aws gcloud az doctl linode-cli oci ibmcloud scw hcloud gsutil bq s3cmd rclone mc azcopy sam serverless sls",
-      judgeCloud,
     ],
     ["eval", judgeEval],
     ["trap", judgeTrap],
@@ -147,6 +103,9 @@ for (
   ] as const
 ) for (const name of programs.split(" ")) JUDGES.set(name, judge);
 
+/** What brings text from elsewhere: with a shell behind it, it runs what nobody has seen. */
+const DOWNLOADS =
+  /^(curl|wget|nc|ncat|socat|ssh|sftp|https?|xhs?|aria2c|axel|lynx|w3m|l?ftp|telnet|aws|gsutil)$/;
 /** What makes unreadable text readable: with a shell behind it, it hides commands. */
 const DECODERS =
   /^(base64|base32|basenc|uudecode|xxd|openssl|gunzip|zcat|bzcat|xzcat|bunzip2|gpg|rev|tr|uncompress|zstdcat)$/;
@@ -195,7 +154,7 @@ export function judgeWords(words: readonly string[], scene: Scene): Verdict {
     for (const arg of reads) for (const part of arg.split(/[=:@,]/)) found.push(judgeRead(part, scene));
   }
   const judgement = worst(...found);
-  if (judgement.network) scene.note("downloads");
+  if (DOWNLOADS.test(name)) scene.note("downloads");
   return { judgement, starts: startsWhat(name, args, wrapped !== undefined) };
 }
 
@@ -204,7 +163,7 @@ function startsWhat(name: string, args: readonly string[], wraps: boolean): Star
   if (/^(g?xargs|parallel|at|batch)$/.test(name)) return "input";
   const shell = JUDGES.get(name) === judgeShell;
   if (!shell && interpreterOf(name) === undefined || asksVersion(name, args)) {
-    return wraps ? "words" : "nothing";
+    return wraps && !RUNNER.test([name, ...args.slice(0, 2)].join(" ")) ? "words" : "nothing";
   }
   if (
     !args.some((arg) => /^[^-]/.test(arg)) || args.includes("-") ||
@@ -213,13 +172,22 @@ function startsWhat(name: string, args: readonly string[], wraps: boolean): Star
   return shell && args.some((arg) => /^-\w*c/.test(arg)) ? "words" : "nothing";
 }
 
+/** They start what some of their arguments say. */
+const GIVEN = /^(git|tar|gtar|bsdtar|rsync|psql|mysql|mariadb|sqlite3?|mongosh|redis-cli)$/;
+/** git's messages and searches are no commands. */
+const MESSAGES = /^(commit|tag|notes|stash|merge|log|grep|show|diff)$/;
+
 function judgeProgram(name: string, args: readonly string[], scene: Scene): Judgement {
   if (asksVersion(name, args)) return READS;
   if (/^(docker|podman|nerdctl)$/.test(name) && /^(run|create)$/.test(args[0] ?? "")) {
-    return container(args, scene, name);
+    return worst(judgeContainer(args, scene, name), lookInside(args, scene));
   }
   const judge = JUDGES.get(name);
-  if (judge !== undefined) return judge(args, scene, name);
+  if (judge !== undefined) {
+    return GIVEN.test(name)
+      ? worst(judge(args, scene, name), lookInside(args, scene))
+      : judge(args, scene, name);
+  }
   const code = interpreterOf(name);
   const listed = judgeByTable(name, args);
   if (
@@ -229,10 +197,6 @@ function judgeProgram(name: string, args: readonly string[], scene: Scene): Judg
     return judgeInterpreter(args, scene, name);
   }
   if (name === "at" || name === "batch") scene.note("runs unknown text");
-  for (const arg of /make$/.test(name) ? args : []) {
-    const [, text] = /\$\(shell\s+(.*)\)/s.exec(arg) ?? [];
-    if (text !== undefined) scene.shell(text);
-  }
   const url = args.some((arg) => /^(https?|ftp|ssh|git):\/\/|^git@/.test(arg));
   const found = listed ??
     judged("medium", `runs ${name === "" ? "something" : name}, which is not known`, "write", url);
@@ -249,13 +213,14 @@ function judgeFile(path: string, name: string, args: readonly string[], scene: S
 /** Arguments may be another command's words or text for a shell, in ways that no table knows. */
 function lookInside(args: readonly string[], scene: Scene): Judgement {
   const found: Judgement[] = [];
+  if (MESSAGES.test(args[0] ?? "")) return READS;
   let looked = 0;
   for (const [index, arg] of args.entries()) {
     const words = TELLING.test(arg.slice(arg.lastIndexOf("/") + 1))
       ? args.slice(index, index + MOST_SUSPECTED)
       : undefined;
     const text = /\s/.test(arg) && /[$`;|&>!]|\b(rm|mkfs|dd|sh|bash)\b/.test(arg)
-      ? arg.replace(/^\S*=|^:?\w*\s?!/, "")
+      ? arg.replace(/^\S*=!?|^:?\w*\s?!/, "")
       : undefined;
     const inside = words ?? text;
     if (inside === undefined || looked++ >= MOST_TELLING) continue;

@@ -38,3 +38,7 @@ export function worst(...all: readonly Judgement[]): Judgement {
     network: a.network || b.network,
   }), READS);
 }
+
+export function when(yes: boolean, ...found: readonly Judgement[]): readonly Judgement[] {
+  return yes ? found : [];
+}

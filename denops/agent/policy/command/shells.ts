@@ -1,7 +1,7 @@
 /** Shells, interpreters and the small languages of sed and awk: what the text that they are given does. */
 import { judgeDelete, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
-import { judged, type Judgement, READS, worst } from "./severity.ts";
+import { judged, type Judgement, READS, when, worst } from "./severity.ts";
 
 /** Text that comes from the input: known text is judged, what is not known is noted. */
 function fromInput(scene: Scene, judge: (text: string) => Judgement): Judgement {
@@ -127,34 +127,27 @@ export function judgeCode(code: string, scene: Scene): Judgement {
   return worst(...found);
 }
 
-/** Commands of sed that write a file or run a command. */
-const SED_WRITES = /(?:^|[;{}\n]|[\d$/])\s*[wW]\s+(\S+)|\bs(\W).*?\2.*?\2[gpiIm\d]*w\s+(\S+)/g;
-const SED_RUNS = /(?:^|[;{}\n]|[\d$])\s*e\b\s*(.*)|\bs(\W).*?\2.*?\2[gpiIm\d]*e/g;
+/** Scripts of sed and awk: what writes a file, and what starts a program. */
+const WRITES_FILE =
+  /(?:^|[;{}\n]|[\d$/])\s*[wW]\s+(\S+)|\bs(?:\/.*){3}w\s+(\S+)|\bprintf?\b[^;}\n]*?>\s*(?:"([^"]*)"|[$(a-z])/g;
+const STARTS =
+  /(?:^|[;{}\n]|[\d$])\s*e\b\s*(?<text>.*)|\bs(\W).*?\2.*?\2[gpiIm\d]*e|\bsystem\s*\(|\|\s*(getline|"|&)|\bprint[^;}\n]*\|\s*[$\w(]|"\s*\|/;
 
-export const judgeSed: Judge = (args, scene) => {
+export const judgeScript: Judge = (args, scene) => {
   if (args.some((arg) => /^-[a-zA-Z]*i|^--in-p/.test(arg))) return judged("medium", "changes files in place");
   const script = args.filter((arg) => !/^-[^-]?$/.test(arg)).join("\n");
-  const found = [READS];
-  for (const [, first, , second] of script.matchAll(SED_WRITES)) {
-    found.push(judgeWrite(first ?? second ?? "", scene));
-  }
-  for (const [, text = ""] of script.matchAll(SED_RUNS)) {
-    found.push(judged("medium", "starts a program", "look"));
-    if (text !== "") scene.shell(text);
-  }
-  return worst(...found);
-};
-
-export const judgeAwk: Judge = (args, scene) => {
-  const program = args.filter((arg) => !/^-[^-]?$/.test(arg)).join("\n");
-  const found = [READS];
-  if (/\bsystem\s*\(|\|\s*(getline|"|&)|\bprint[^;}\n]*\|\s*[$\w(]|"\s*\|/.test(program)) {
-    found.push(
-      worst(judged("medium", "starts a program", "look"), { ...judgeCode(program, scene), level: "look" }),
-    );
-  }
-  for (const [, path] of program.matchAll(/\bprintf?\b[^;}\n]*?>\s*(?:"([^"]*)"|[$(a-z])/g)) {
-    found.push(judgeWrite(path ?? UNKNOWN, scene));
-  }
-  return worst(...found);
+  const started = STARTS.exec(script);
+  const text = started?.groups?.["text"];
+  if (text !== undefined) scene.shell(text);
+  return worst(
+    READS,
+    ...[...script.matchAll(WRITES_FILE)].map((found) =>
+      judgeWrite(found[1] ?? found[2] ?? found[3] ?? UNKNOWN, scene)
+    ),
+    ...when(
+      started !== null,
+      judged("medium", "starts a program", "look"),
+      { ...judgeCode(script, scene), level: "look" },
+    ),
+  );
 };

@@ -244,11 +244,9 @@ export class Reader {
       const path = expandText(redirect.target, this.#around(scope));
       if (redirect.operator.endsWith("&") && /^\d*-?$/.test(path)) continue;
       const reads = redirect.operator === "<" || redirect.operator === "<&";
-      const found = reads
-        ? judgeRead(path, { folder: scope.folder, places: this.#places })
-        : judgeWrite(path, { folder: scope.folder, places: this.#places });
+      const found = (reads ? judgeRead : judgeWrite)(path, { folder: scope.folder, places: this.#places });
       // bash and dash read "&>" otherwise.
-      if (found.level !== "look" || found.network || redirect.operator.startsWith("&")) this.plain = false;
+      if (found.severity !== "none" || redirect.operator.startsWith("&")) this.plain = false;
       if (!reads) this.#scene(scope, text).made(path, this.#facts.has("downloads"));
       if (found !== READS && found.reason !== "writes to a sink") {
         this.add(text, found, { inner: scope.inner });

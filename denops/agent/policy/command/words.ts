@@ -13,8 +13,6 @@ export interface Surroundings {
 export const BREAK = "\u{FFFB}";
 /** Longer words only come from variables that hold each other. */
 const LONGEST = 20_000;
-/** More ways to read braces are not looked at. */
-const MOST_WAYS = 24;
 
 interface Piece {
   readonly text: string;
@@ -37,7 +35,7 @@ function isLiteralPart(part: WordPart): boolean {
 /** @return the words that the shell makes of it, none if it is empty */
 export function expandWord(word: Word, around: Surroundings): readonly string[] {
   if (word.parts === undefined) return [word.value];
-  return waysOf(word.parts).flatMap((parts) => split(parts.flatMap((part) => piecesOf(part, around))));
+  return split(word.parts.flatMap((part) => piecesOf(part, around)));
 }
 
 /** The word as one text, for what is not split: assignments, redirections, here-strings. */
@@ -51,25 +49,6 @@ export function expandParts(parts: readonly WordPart[], around: Surroundings): s
     BREAK,
     " ",
   );
-}
-
-/** `{a,b}` makes several words of one. What is deeper or a sequence is not known. */
-function waysOf(parts: readonly WordPart[]): readonly (readonly WordPart[])[] {
-  let ways: (readonly WordPart[])[] = [[]];
-  for (const part of parts) {
-    const [, inside] = part.type === "BraceExpansion"
-      ? /^\{([^{}$`'"\\]*,[^{}$`'"\\]*)\}$/.exec(part.text) ?? []
-      : [];
-    const choices: readonly WordPart[] = inside === undefined ? [part] : inside.split(",").map((value) => ({
-      type: "Literal",
-      pos: part.pos,
-      end: part.end,
-      value,
-      text: value,
-    }));
-    ways = ways.flatMap((way) => choices.map((choice) => [...way, choice])).slice(0, MOST_WAYS);
-  }
-  return ways;
 }
 
 function piecesOf(part: WordPart, around: Surroundings): readonly Piece[] {

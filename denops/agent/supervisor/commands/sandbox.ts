@@ -47,14 +47,23 @@ export type Placed = { readonly access: CommandAccess; readonly cwd: string };
 export class CommandSandbox {
   readonly #roots: readonly string[];
   readonly #user: SandboxOptions;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #masks = new MaskFinder();
   readonly #tracked = new TrackedFiles();
   #config: { readonly stamp: string; readonly text: string | undefined } | undefined;
 
-  /** @param roots real paths, the project first */
-  constructor(roots: readonly string[], user: SandboxOptions) {
+  /**
+   * @param roots real paths, the project first
+   * @param environment the supervisor's own
+   */
+  constructor(
+    roots: readonly string[],
+    user: SandboxOptions,
+    environment: Readonly<Record<string, string>> = Deno.env.toObject(),
+  ) {
     this.#roots = roots;
     this.#user = user;
+    this.#environment = environment;
   }
 
   /** @param denied globs of files that may not be read */
@@ -83,7 +92,11 @@ export class CommandSandbox {
     if (shell === undefined) throw new Error("there is no shell on the PATH outside of the project");
     const hold = await commandHold(this.#user, roots);
     const level = levelOf(access);
-    const env = commandEnvironment(this.#user.command_environment, hold === "none" ? undefined : access);
+    const env = commandEnvironment(
+      this.#user.command_environment,
+      hold === "none" ? undefined : access,
+      this.#environment,
+    );
     const sweep = () => Promise.resolve([]);
     if (hold === "none") return { program: shell, args: [], env, sweep };
     const git = mergeGuards(
@@ -137,7 +150,7 @@ export class CommandSandbox {
     const mounts = commandMounts({
       level,
       roots,
-      home: Deno.env.get("HOME"),
+      home: this.#environment.HOME,
       system: found.system,
       git,
       masks,
@@ -155,7 +168,7 @@ export class CommandSandbox {
     return {
       level: levelOf(access),
       roots: this.#roots,
-      home: Deno.env.get("HOME"),
+      home: this.#environment.HOME,
       readable: command_read,
       writable: command_write,
       maskedFolders: [...masks.folders, state_dir],
@@ -175,7 +188,7 @@ export class CommandSandbox {
   }
 
   async #gitConfig(): Promise<string | undefined> {
-    const stamp = stampOf([".gitconfig", ".config/git/config"]);
+    const stamp = stampOf(this.#environment.HOME ?? "/", [".gitconfig", ".config/git/config"]);
     if (this.#config?.stamp !== stamp) this.#config = { stamp, text: await this.#readGitConfig() };
     const { text } = this.#config;
     if (text === undefined) return undefined;
@@ -204,8 +217,7 @@ function architecture(): Architecture | undefined {
 }
 
 /** When these files of the home folder were changed. */
-function stampOf(names: readonly string[]): string {
-  const home = Deno.env.get("HOME") ?? "/";
+function stampOf(home: string, names: readonly string[]): string {
   const times = names.map((name) => {
     const info = statSync(join(home, name), { throwIfNoEntry: false });
     return info?.mtimeMs ?? 0;

@@ -1,0 +1,141 @@
+/**
+ * Takes back single files of what commands have changed, and does that again for those that the user agrees to. Both
+ * are checkpoints of the command, so that a turn is undone as if nothing had been asked.
+ */
+import { sep } from "node:path";
+import { type FileRecord, type NewCheckpoint, type Snapshot } from "../core/checkpoints.ts";
+import type { FileChange } from "../core/events.ts";
+import type { HeldFile, HoldBack, Taken } from "../core/ports.ts";
+import { netChanges } from "./net.ts";
+import { textOf } from "./plan.ts";
+import { Restorer, type RestorerOptions } from "./restorer.ts";
+
+export interface HoldBackOptions extends RestorerOptions {
+  readonly session: string;
+  /** The turn that runs. */
+  turn(): number;
+}
+
+/** What is on the disk is what counts: it is run from there. */
+const NO_EDITOR: RestorerOptions["editor"] = {
+  unsavedText: () => Promise.resolve(undefined),
+  writeUnsaved: () => Promise.resolve({ status: "not_open" }),
+};
+
+interface Kept extends HeldFile {
+  readonly records: readonly FileRecord[];
+}
+
+export class CommandHoldBack implements HoldBack {
+  readonly #options: HoldBackOptions;
+  readonly #restorer: Restorer;
+  /** The last checkpoint that was looked at; those of earlier processes are not. */
+  #last: number;
+  readonly #kept = new WeakMap<HeldFile, Kept>();
+
+  constructor(options: HoldBackOptions) {
+    this.#options = options;
+    this.#restorer = new Restorer({ ...options, editor: NO_EDITOR });
+    this.#last = this.#newest();
+  }
+
+  async take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken> {
+    const { store, session } = this.#options;
+    const commands = store.list(session).filter(({ id, kind }) => id > this.#last && kind === "command");
+    const held: HeldFile[] = [];
+    const left: { path: string; why: string }[] = [];
+    const changes: Taken["changes"][number][] = [];
+    for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
+      const all = netChanges(checkpoints.flatMap(({ files }) => files));
+      const kept = traps(all, (path) => isTrap(path, toolCall)).map((records) =>
+        this.#held(records, toolCall)
+      );
+      if (kept.length === 0) continue;
+      const wanted = [...new Set(kept.flatMap(({ records }) => [...records, ...foldersOf(records, all)]))];
+      const done = await this.#carryOut(wanted, toolCall);
+      changes.push(...done.changes.map((change) => ({ toolCall, change })));
+      for (const one of kept) {
+        const why = one.records.map(({ path }) => done.failures.get(path)).find((text) => text !== undefined);
+        if (why !== undefined) left.push({ path: one.path, why });
+        else held.push(one);
+        this.#kept.set(one, one);
+      }
+    }
+    this.#last = this.#newest();
+    return { held, left, changes };
+  }
+
+  async place(
+    file: HeldFile,
+  ): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }> {
+    const records = this.#kept.get(file)?.records ?? [];
+    const again = records.map(({ path, before, after }) => ({ path, before: after, after: before }));
+    const { changes, failures } = await this.#carryOut(again, file.toolCall);
+    this.#last = this.#newest();
+    const [failure] = failures.values();
+    return failure === undefined ? { changes } : { changes, failure };
+  }
+
+  /** @param wanted each `before` is what is to come back */
+  async #carryOut(wanted: readonly FileRecord[], toolCall: string) {
+    const { session, turn } = this.#options;
+    // Half of it would help nobody, whoever has stopped the turn.
+    const { signal } = new AbortController();
+    const checkpoint: NewCheckpoint = { session, turn: turn(), kind: "command", toolCall };
+    const planned = await this.#restorer.plan(
+      wanted.map(({ path, before, after }) => ({ path, before, after })),
+      signal,
+    );
+    const { files, changes } = await this.#restorer.carryOut(planned, checkpoint, signal);
+    const failed = files.filter(({ outcome }) => outcome === "conflict" || outcome === "skipped");
+    return {
+      changes,
+      failures: new Map(failed.map(({ path, text = "it changed meanwhile" }) => [path, text])),
+    };
+  }
+
+  #held(records: readonly [FileRecord, ...FileRecord[]], toolCall: string): Kept {
+    const [{ path, before, after }] = records;
+    const { contents } = this.#options.store;
+    const text = (image: Snapshot) =>
+      image.type === "absent" ? "" : image.type === "file" ? textOf(image.blob, contents)?.text : undefined;
+    const [was, is] = [text(before), text(after)];
+    const diff = was === undefined || is === undefined || was === is ? {} : {
+      texts: before.type === "absent" ? { after: is } : { before: was, after: is },
+    };
+    return { path, toolCall, what: whatOf(before, after), ...diff, records };
+  }
+
+  #newest(): number {
+    return Math.max(0, ...this.#options.store.list(this.#options.session).map(({ id }) => id));
+  }
+}
+
+/** Each with the file that it was before a move. */
+function traps(
+  all: readonly FileRecord[],
+  isTrap: (path: string) => boolean,
+): readonly (readonly [FileRecord, ...FileRecord[]])[] {
+  const isFolder = ({ before, after }: FileRecord) =>
+    [before, after].every(({ type }) => type === "folder" || type === "absent");
+  return all.filter((record) => isTrap(record.path) && !isFolder(record)).map((record) => {
+    const source = all.find(({ path }) => path === record.renamedFrom);
+    return source === undefined || isTrap(source.path) ? [record] : [record, source];
+  });
+}
+
+/** Folders that were made for the files, or that went with them. */
+function foldersOf(records: readonly FileRecord[], all: readonly FileRecord[]): readonly FileRecord[] {
+  return all.filter(({ path, before, after }) =>
+    (before.type === "folder") !== (after.type === "folder") &&
+    records.some((record) => record.path.startsWith(path + sep))
+  );
+}
+
+function whatOf(before: Snapshot, after: Snapshot): string {
+  if (after.type === "absent") return "deleted";
+  const made = before.type === "absent" ? "created" : "changed";
+  if (after.type === "link") return `${made} (a link to ${after.target})`;
+  const same = before.type === "file" && after.type === "file" && before.blob === after.blob;
+  return same ? `${made} (its mode)` : made;
+}
