@@ -18,7 +18,10 @@ const ALWAYS: Readonly<Record<string, string>> = {
 const LOOKING: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   PYTHONDONTWRITEBYTECODE: "1",
+  PYTHONPYCACHEPREFIX: "/tmp/pycache",
   PYTEST_ADDOPTS: "-p no:cacheprovider",
+  MYPY_CACHE_DIR: "/tmp/mypy-cache",
+  RUFF_CACHE_DIR: "/tmp/ruff-cache",
   CARGO_TARGET_DIR: "/tmp/cargo-target",
   // Where the user gives commands a cache to write, looks may not write it.
   GOCACHE: "/tmp/go-build",

@@ -64,6 +64,10 @@ const HINTS: readonly Hint[] = [
       "update, git worktree); ask the user to run this line",
   },
   {
+    pattern: /TS5033[^\n]*\.tsbuildinfo/,
+    hint: () => "tsc --noEmit --incremental false checks without writing",
+  },
+  {
     pattern: READ_ONLY,
     hint: (_, access, output) => {
       const [downloads] = DOWNLOADS.exec(output) ?? [];
