@@ -53,12 +53,24 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
     places.some((place) => (place.kind === "read" || place.kind === "write") && isInside(path, place.path));
   return [
     ...places,
+    ...besides(roots, home).filter((mount) => !isVisible(mount)),
     ...[
       ...masks.folders.map((path): Mount => ({ kind: "hidden_folder", path })),
       ...masks.files.map((path): Mount => ({ kind: "hidden_file", path })),
       ...[...request.hidden, ...request.own].flatMap(hidden),
     ].filter(isVisible),
   ];
+}
+
+/**
+ * What a command writes beside the project would be gone with it, and the command would say that it has worked: a new
+ * work tree of git's, a build. So it is refused.
+ */
+function besides(roots: readonly string[], home: string | undefined): readonly Mount[] {
+  const real = home === undefined ? undefined : realPath(home);
+  return roots.map((root) => dirname(root))
+    .filter((path) => real !== undefined && path !== real && isInside(path, real))
+    .map((path): Mount => ({ kind: "closed_folder", path }));
 }
 
 /** A home folder of its own, empty but for what is shown. */
