@@ -112,7 +112,8 @@ export class CommandSandbox {
     const plan = await this.#plan({ access, cwd }, view, git);
     const inner = ["--seccomp", "3", "--args", "4", "--", shell];
     return {
-      program: shell,
+      // It starts in half of the time that bash takes.
+      program: await findProgram("sh", roots) ?? shell,
       args: ["-c", ENTER, "sh", await this.#filter(access), found.bwrap, ...inner],
       input: new TextEncoder().encode(bwrapArguments(plan).map((argument) => `${argument}\0`).join("")),
       env,
@@ -208,8 +209,11 @@ export class CommandSandbox {
   }
 }
 
-/** Enters the sandbox: no core files, files of 8 GiB at most; the filter and the mounts by descriptors of their own. */
-const ENTER = 'ulimit -c 0; ulimit -f 8388608; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"';
+/**
+ * Enters the sandbox: no core files, files of 8 GiB at most (sh counts in 512 bytes); the filter and the mounts by
+ * descriptors of their own.
+ */
+const ENTER = 'ulimit -c 0; ulimit -f 16777216; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"';
 
 function architecture(): Architecture | undefined {
   const { arch } = Deno.build;

@@ -1,15 +1,22 @@
 /** Why a command failed, where its output says so in a known way: one line the model can act on. Pure. */
 
-import { type CommandAccess, commandAccess, hasNetwork, levelOf } from "../../../protocol/commands.ts";
+import {
+  type CommandAccess,
+  commandAccess,
+  type CommandLevel,
+  hasNetwork,
+  levelOf,
+} from "../../../protocol/commands.ts";
 
 interface Hint {
   readonly pattern: RegExp;
+  /** At this level only. */
+  readonly level?: CommandLevel;
   hint(match: RegExpExecArray, access: CommandAccess | undefined, output: string): string;
 }
 
 /** What programs say where nothing may be written; what of it git says of its own folder. */
-const READ_ONLY =
-  /EROFS|[Rr]ead-only file ?system|attempt to write a readonly database|Unable to \(re\)create the private/;
+const READ_ONLY = /EROFS|[Rr]ead-only file ?system|attempt to write a readonly database/;
 /** Where package managers keep what they have downloaded: shown to commands, not written by them. */
 const DOWNLOADS =
   /\/\.(?:cargo|rustup|m2|gradle|nuget|gem|rbenv|rvm|pyenv|cabal|ghcup|opam|julia|mix|hex|bun|deno|nvm|volta|asdf|sdkman|cache\/[\w-]+|local\/(?:lib|share\/[\w-]+))\b|\/go\/pkg\/mod\b/;
@@ -66,6 +73,15 @@ const HINTS: readonly Hint[] = [
   {
     pattern: /TS5033[^\n]*\.tsbuildinfo/,
     hint: () => "tsc --noEmit --incremental false checks without writing",
+  },
+  {
+    // npm, cmake and javac say no more of it.
+    level: "look",
+    pattern: /ENOENT[^\n]*, mkdir '|Unable to \(re\)create the private|could not create parent directories/,
+    hint: (_, access) =>
+      `nothing can be written with access look; call it again with access ${
+        commandAccess("write", access !== undefined && hasNetwork(access))
+      } if it has to`,
   },
   {
     pattern: READ_ONLY,
@@ -129,7 +145,8 @@ const HINTS: readonly Hint[] = [
  */
 export function hintFor(output: string, access?: CommandAccess, failed = true): string | undefined {
   const hints = failed ? HINTS : HINTS.filter(({ pattern }) => pattern === READ_ONLY);
-  for (const { pattern, hint } of hints) {
+  for (const { pattern, level, hint } of hints) {
+    if (level !== undefined && (access === undefined || levelOf(access) !== level)) continue;
     const match = pattern.exec(output);
     if (match !== null) return `[hint] ${hint(match, access, output)}`;
   }

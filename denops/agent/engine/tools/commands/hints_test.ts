@@ -32,6 +32,17 @@ const SAID: readonly (readonly [output: string, access: CommandAccess, hint: Reg
     "write",
     /inside the project and \/tmp only/,
   ],
+  [
+    "npm error enoent ENOENT: no such file or directory, mkdir '/p/node_modules'",
+    "look+network",
+    /again with access write\+network /,
+  ],
+  [
+    "Main.java:1: error: error while writing Main: could not create parent directories",
+    "look",
+    /access write /,
+  ],
+  ["ENOENT: no such file or directory, mkdir '/p/a/b'", "write", /\/p\/a\/b does not exist/],
   ["npm error code ENOTFOUND", "write", /again with access write\+network /],
   ["strace: ptrace(PTRACE_TRACEME, ...): Operation not permitted", "write", /strace, gdb/],
   [
