@@ -34,7 +34,10 @@ export type Shown = Omit<ApprovalUpdate, "type" | "chat" | "request" | "tool" | 
 
 export function judge(line: string, { network }: CommandInput, context: GateContext): CommandDecision {
   const places = { root: context.root, ...(HOME === undefined ? {} : { home: HOME }) };
-  const access = commandAccess(levelOf(judgeCommand(line, places).access), network);
+  const read = judgeCommand(line, places);
+  const level = levelOf(read.access);
+  // As long as each command may write, only what reads as harmless is a look.
+  const access = commandAccess(level === "look" && read.severity !== "none" ? "write" : level, network);
   return decideCommand({ line, access }, {
     rules: context.rules.rules(context.chat),
     sandboxed: context.sandboxed,
