@@ -94,7 +94,7 @@ export class CommandSandbox {
     const level = levelOf(access);
     const env = commandEnvironment(
       this.#user.command_environment,
-      hold === "none" ? undefined : level,
+      hold === "none" ? undefined : access,
       this.#environment,
     );
     const sweep = () => Promise.resolve([]);

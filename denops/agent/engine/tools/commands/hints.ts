@@ -8,7 +8,11 @@ interface Hint {
 }
 
 /** What programs say where nothing may be written; what of it git says of its own folder. */
-const READ_ONLY = /EROFS|[Rr]ead-only file ?system|attempt to write a readonly database/;
+const READ_ONLY =
+  /EROFS|[Rr]ead-only file ?system|attempt to write a readonly database|Unable to \(re\)create the private/;
+/** Where package managers keep what they have downloaded: shown to commands, not written by them. */
+const DOWNLOADS =
+  /\/\.(?:cargo|rustup|m2|gradle|nuget|gem|rbenv|rvm|pyenv|cabal|ghcup|opam|julia|mix|hex|bun|deno|nvm|volta|asdf|sdkman|cache\/[\w-]+|local\/(?:lib|share\/[\w-]+))\b|\/go\/pkg\/mod\b/;
 const REPOSITORY = /(?:\.git\b[^\n]*|index\.lock[^\n]*|cannot lock ref[^\n]*)[Rr]ead-only file ?system/;
 
 const HINTS: readonly Hint[] = [
@@ -32,6 +36,18 @@ const HINTS: readonly Hint[] = [
       `the port ${port ?? ""} is in use; choose another one or stop what holds it`.replace("  ", " "),
   },
   {
+    pattern: /docker(?: daemon|\.sock)|podman\.sock|Cannot connect to Podman/,
+    hint: () => "containers are out of reach of commands; ask the user to run this line",
+  },
+  {
+    pattern: /\bptrace\b|PTRACE_|ptrace: Operation not permitted/,
+    hint: () => "no command may trace another program: strace, gdb and the like do not work here",
+  },
+  {
+    pattern: /Segmentation fault|Bad system call/,
+    hint: () => "the program crashed; a 32-bit one cannot run here",
+  },
+  {
     pattern: /EACCES|[Pp]ermission denied|Operation not permitted/,
     hint: () =>
       "permission denied; commands may write inside the project only, and do not see files of secrets",
@@ -50,6 +66,10 @@ const HINTS: readonly Hint[] = [
   {
     pattern: READ_ONLY,
     hint: (_, access, output) => {
+      const [downloads] = DOWNLOADS.exec(output) ?? [];
+      if (downloads !== undefined) {
+        return `~${downloads} is read-only for commands; the user can add it to the option command_write`;
+      }
       const wanted = wantedLevel(access, output);
       return wanted === undefined
         ? "the place is read-only; commands may write inside the project and /tmp only"
