@@ -235,7 +235,12 @@ export function attacks(base: string): readonly Attack[] {
     ["a link to standard input", "to-stdin", LED_OUT],
     ["a link to the state folder", "to-state/notes.txt", LED_OUT],
 
-    ["a second name of a file outside", "hard.txt", { ...FILE, delete_file: /^Deleted hard\.txt\.$/ }],
+    ["a second name of a file outside", "hard.txt", {
+      ...FILE,
+      // What it looks for may be there no more.
+      edit_file: /^(Edited .+|old_str was not found in .+|The user rejected this\..*)$/,
+      ...only(["write_file", "delete_file"], "asked"),
+    }],
     ["a pipe", "fifo", SPECIAL],
     ["a socket", "socket", SPECIAL],
     ["below a pipe", "fifo/x", NO_FOLDER],
