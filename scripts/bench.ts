@@ -10,6 +10,7 @@ import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
 import { search } from "../denops/agent/supervisor/search.ts";
 import { scratch } from "../tests/support/project.ts";
 import { MESSAGES_IN_TURN, storeTalk } from "../tests/support/stored_talk.ts";
+import { commandTimes } from "./bench_commands.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 
 for (const [name, value] of Object.entries(await toolEnvironment(["nvim", "git", "rg", "bwrap"]))) {
@@ -253,6 +254,19 @@ async function opening(): Promise<void> {
   );
 }
 
+/** A command that does nothing, held by its sandbox; without the checkpoint that the engine makes before it. */
+async function commands(): Promise<void> {
+  for (const { what, times, floors, most } of await commandTimes()) {
+    const bare = median(floors);
+    print(
+      what,
+      median(times),
+      bare + most,
+      `sh -c true: ${bare.toFixed(1)} ms, +${(median(times) - bare).toFixed(1)} ms`,
+    );
+  }
+}
+
 await startup();
 await submit();
 await flood();
@@ -260,3 +274,4 @@ await coldStart();
 await searching();
 await longConversation();
 await opening();
+await commands();

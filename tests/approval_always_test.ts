@@ -15,8 +15,8 @@ async function start(...calls: readonly string[]): Promise<RunningAgent> {
 
 Deno.test("with the network the rule for the network is proposed as well, and both answer", async () => {
   await using agent = await start(
-    call("touch one", { network: true }),
-    call("touch two", { network: true }),
+    call("touch one", { access: "write+network" }),
+    call("touch two", { access: "write+network" }),
   );
   const { nvim } = agent;
   await nvim.keys("A");

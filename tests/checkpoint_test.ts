@@ -129,7 +129,7 @@ Deno.test("commands: buffers follow, and what they did is undone, links too", as
   await say(agent, "undo", "Undid turn 1: 4 files restored, 1 skipped");
   assert.equal((await lines(agent, "a.txt"))[1], "two");
   assert.equal(await project.read("gone.txt"), "text\n");
-  assert.equal(await Deno.readLink(project.path("link")), "a.txt");
+  assert.equal(await Deno.readLink(project.path("link")), project.path("a.txt"));
   await assert.rejects(Deno.lstat(project.path("outside")), Deno.errors.NotFound);
   assert.equal(((await Deno.stat(project.path("script.sh"))).mode ?? 0) & 0o111, 0);
   await assert.rejects(Deno.lstat(project.path("made")), Deno.errors.NotFound);
@@ -155,6 +155,25 @@ Deno.test("links that a command has made are undone, and a file that has become 
   await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
   assert.equal(await project.read("a.txt"), A);
   assert.equal(await Deno.readLink(project.path("b.txt")), "a.txt");
+});
+
+Deno.test("where only Deno's permissions hold the engine, an undo says which link it cannot bring back", async () => {
+  await using agent = await startAgent({
+    script: "say Nothing yet.",
+    project: { "a.txt": A },
+    options: `sandbox = "off"`,
+    lua: APPROVE,
+  });
+  const { nvim, project } = agent;
+  await Deno.symlink("a.txt", project.path("link"));
+  await turn(agent, call("run_terminal_command", { command: "rm link a.txt" }));
+  await say(agent, "undo", "Undid turn 1: 1 file restored, 1 skipped");
+  assert.equal(await project.read("a.txt"), A);
+  await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
+  assert.equal(
+    await nvim.lua<string>("return vim.fn.getqflist()[1].text"),
+    "the symbolic link to a.txt cannot be made: no sandbox of the operating system holds the engine",
+  );
 });
 
 Deno.test("restore: choose a turn, look, agree; the list of changes", async () => {

@@ -240,7 +240,8 @@ for (const { name, line, leaks, harmed } of ATTACKS) {
       const { agent: { nvim, server }, world } = scene;
       const before = server.requests.length;
       const command = line(world);
-      server.play(`call run_terminal_command ${JSON.stringify({ command, timeout: 10 })}\n---\nsay Tried.`);
+      const call = JSON.stringify({ command, timeout: 10, access: "git" });
+      server.play(`call run_terminal_command ${call}\n---\nsay Tried.`);
       await nvim.command("Agent! try");
       await waitUntil("the result to reach the model", () => server.requests.length >= before + 2, {
         timeout: 30_000,

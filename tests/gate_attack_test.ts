@@ -1,10 +1,11 @@
 /** The gate, attacked by an engine that says one thing and does another. */
 import assert from "node:assert/strict";
 import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
-import { type CommandInput, commandKey } from "../denops/agent/protocol/commands.ts";
-import { META } from "../denops/agent/protocol/extensions.ts";
+import { type ApprovedCommand, type CommandInput, commandKey } from "../denops/agent/protocol/commands.ts";
+import { AnswerMeta, META, ours } from "../denops/agent/protocol/extensions.ts";
 import type { Update } from "../denops/agent/protocol/ui.ts";
 import { ApprovalLog } from "../denops/agent/supervisor/approval_log.ts";
+import type { CommandView } from "../denops/agent/supervisor/commands/sandbox.ts";
 import { Gate, type GateContext } from "../denops/agent/supervisor/gate.ts";
 import { RuleBook, type UserRules } from "../denops/agent/supervisor/rule_book.ts";
 import { type Scratch, scratch, waitUntil } from "./support/project.ts";
@@ -18,7 +19,13 @@ interface Setup extends AsyncDisposable {
   readonly state: Scratch;
 }
 
-async function setUp(rules: UserRules = NO_RULES, sandboxed = true): Promise<Setup> {
+const CLEAR: CommandView = { masks: { complete: true, folders: [], files: [] }, tracked: undefined };
+
+async function setUp(
+  rules: UserRules = NO_RULES,
+  view: CommandView | undefined = CLEAR,
+  commands: GateContext["commands"] = "look",
+): Promise<Setup> {
   const state = await scratch();
   const updates: Update[] = [];
   let request = 0;
@@ -29,14 +36,20 @@ async function setUp(rules: UserRules = NO_RULES, sandboxed = true): Promise<Set
     root: "/project",
     rules: book,
     log: new ApprovalLog(state.root),
-    sandboxed,
-    allowSafe: true,
+    commands,
+    view,
   };
   return { gate, context, updates, state, [Symbol.asyncDispose]: () => state[Symbol.asyncDispose]() };
 }
 
-function input(command: string, more: Partial<CommandInput> = {}): CommandInput {
-  return { command, cwd: "/project", timeout: 120, network: false, background: false, ...more };
+/** `undefined` is no default here. */
+async function unheld(rules: UserRules, view: CommandView | undefined): Promise<Setup> {
+  const setup = await setUp(rules);
+  return { ...setup, context: { ...setup.context, view } };
+}
+
+function input(command: string, more: Partial<ApprovedCommand> = {}): ApprovedCommand {
+  return { command, cwd: "/project", timeout: 120, access: "write", background: false, ...more };
 }
 
 function ask(asked: CommandInput, id = "call_1", force = false): RequestPermissionRequest {
@@ -67,7 +80,9 @@ Deno.test("an approval is spent once, and only on exactly what was approved", as
     const [what, other] of Object.entries({
       "another command": input("npm test; rm -rf ."),
       "another folder": input("npm test", { cwd: "/project/sub" }),
-      "with network": input("npm test", { network: true }),
+      "with network": input("npm test", { access: "write+network" }),
+      "at a higher level": input("npm test", { access: "git" }),
+      "at a lower level": input("npm test", { access: "look" }),
       "in the background": input("npm test", { background: true }),
       "for longer": input("npm test", { timeout: 600 }),
     })
@@ -201,8 +216,8 @@ Deno.test("the loop guard and a missing sandbox ask, whatever the rules say; den
     ask: [],
     deny: ["run(npm publish)", "run(npm publish *)"],
   };
-  for (const [force, sandboxed] of [[true, true], [false, false]] as const) {
-    await using setup = await setUp(rules, sandboxed);
+  for (const [force, view] of [[true, CLEAR], [false, undefined]] as const) {
+    await using setup = await unheld(rules, view);
     const answer = setup.gate.permission(ask(input("npm test"), "call_1", force), setup.context);
     await shown(setup);
     setup.gate.settle(1);
@@ -218,4 +233,121 @@ Deno.test("what identifies a command cannot be made ambiguous", () => {
   const a = commandKey("s", "c", input('x", "/project'));
   const b = commandKey("s", "c", { ...input("x"), cwd: '/project", "/project' });
   assert.notEqual(a, b);
+});
+
+/** Whether it runs unasked, at which access, and what is shown where it asks. */
+async function judged(setup: Setup, asked: CommandInput, id: string) {
+  const { gate, context, updates } = setup;
+  const before = updates.length;
+  const answer = gate.permission(ask(asked, id), context);
+  const question = await Promise.race([
+    answer.then(() => undefined),
+    waitUntil("a question", () => updates.slice(before).find((update) => update.type === "approval")),
+  ]);
+  if (question !== undefined) gate.settle(1);
+  const { outcome } = await answer;
+  const meta = outcome.outcome === "selected" ? ours(AnswerMeta, outcome._meta) : undefined;
+  return { question, access: meta?.access, rule: meta?.rule };
+}
+
+const without = ({ access: _, ...rest }: ApprovedCommand): CommandInput => rest;
+
+Deno.test("a look runs unasked, at that level and no other", async () => {
+  await using setup = await setUp();
+  for (const command of ["ls", "npm test", 'python -c \'open("x", "w")\'', "echo x > a.txt"]) {
+    const { access, rule } = await judged(setup, input(command, { access: "look" }), command);
+    assert.deepEqual([access, rule], ["look", "look"], command);
+    for (const more of ["write", "git", "look+network"] as const) {
+      assert.equal(
+        setup.gate.spend("s", { ...input(command, { access: more }), toolCallId: command }),
+        false,
+        more,
+      );
+    }
+    assert.equal(setup.gate.spend("s", { ...input(command, { access: "look" }), toolCallId: command }), true);
+  }
+});
+
+Deno.test("a look asks where it reads as dangerous, wants the network, or the user wants to be asked", async () => {
+  await using setup = await setUp();
+  for (
+    const [command, access] of [["rm -rf /", "look"], ["ls", "look+network"], [
+      "git status",
+      "write",
+    ]] as const
+  ) {
+    const { question } = await judged(setup, input(command, { access }), command);
+    assert.ok(question?.type === "approval" && question.access === access, command);
+  }
+  await using asking = await setUp(NO_RULES, CLEAR, "ask");
+  assert.ok((await judged(asking, input("ls", { access: "look" }), "c")).question);
+});
+
+Deno.test("without an access the reading of the line proposes one", async () => {
+  await using setup = await setUp();
+  assert.equal((await judged(setup, without(input("git status && ls")), "c1")).access, "look");
+  for (
+    const [command, access] of [["echo x > a", "write"], ["git add .", "git"], ["curl x.org", "look+network"]]
+  ) {
+    const { question } = await judged(setup, without(input(command ?? "")), command ?? "");
+    assert.equal(question?.type === "approval" && question.access, access, command);
+  }
+});
+
+Deno.test("a rule on commands covers no level git; a line that reads as a look runs as one", async () => {
+  await using setup = await setUp({
+    allow: ["run(git *)", "run(make *)", "git(git commit *)"],
+    ask: [],
+    deny: [],
+  });
+  assert.ok((await judged(setup, input("git add a.txt", { access: "git" }), "c1")).question);
+  assert.ok((await judged(setup, input("make all", { access: "git" }), "c2")).question);
+  assert.equal((await judged(setup, input("git commit -m x", { access: "git" }), "c3")).access, "git");
+  assert.equal((await judged(setup, input("make all", { access: "write" }), "c4")).access, "write");
+  assert.equal((await judged(setup, input("git log", { access: "write" }), "c5")).access, "look");
+  assert.equal(setup.gate.spend("s", { ...input("git log", { access: "write" }), toolCallId: "c5" }), false);
+});
+
+Deno.test("for this session is for this folder and this access", async () => {
+  await using setup = await setUp();
+  const first = setup.gate.permission(ask(input("rm -rf build", { cwd: "/project/sub" })), setup.context);
+  setup.gate.answer(await shown(setup), { option: "allow_session" });
+  await first;
+  assert.equal((await judged(setup, input("rm -rf build", { cwd: "/project/sub" }), "c1")).access, "write");
+  assert.ok((await judged(setup, input("rm -rf build"), "c2")).question, "another folder");
+  const git = input("rm -rf build", { cwd: "/project/sub", access: "git" });
+  assert.ok((await judged(setup, git, "c3")).question, "another access");
+});
+
+Deno.test("where what may not be read cannot be hidden everything asks, and says why", async () => {
+  const masks = {
+    complete: false,
+    reason: "the project has too many files",
+    folders: [],
+    files: [],
+  } as const;
+  await using setup = await setUp({ allow: ["run(npm test)"], ask: [], deny: [] }, {
+    masks,
+    tracked: undefined,
+  });
+  for (const command of ["ls", "npm test"]) {
+    const { question } = await judged(setup, input(command, { access: "look" }), command);
+    assert.ok(question?.type === "approval", command);
+    assert.match(question.reason, /cannot all be hidden from it: the project has too many files/);
+  }
+});
+
+Deno.test("where git's history holds what may not be read, a line of git asks for level git and says why", async () => {
+  await using setup = await setUp(NO_RULES, { ...CLEAR, tracked: "config/.env" });
+  assert.equal((await judged(setup, without(input("ls")), "c1")).access, "look");
+  const { question } = await judged(setup, without(input("git log -p")), "c2");
+  assert.ok(question?.type === "approval");
+  assert.equal(question.access, "git");
+  assert.match(question.reason, /git's history holds config\/\.env, which may not be read/);
+});
+
+Deno.test("without a sandbox nothing is promised of a command's level", async () => {
+  await using setup = await unheld(NO_RULES, undefined);
+  const { question } = await judged(setup, input("ls", { access: "look" }), "c");
+  assert.ok(question?.type === "approval" && question.access === undefined);
 });

@@ -37,7 +37,7 @@ Deno.test({
   name: "health: levels, grants and arguments as passed, hidden files, programs, host",
   ignore: Deno.build.os !== "linux",
   async fn() {
-    await using home = await scratch({ ".ssh/id_rsa": "", ".netrc": "" });
+    await using home = await scratch({ ".ssh/id_rsa": "", ".netrc": "", "go/bin/tool": "" });
     await using agent = await startAgent({
       script: "say Hi.",
       project: { "a.ts": "", ".env": "A=1\n", "private/one.txt": "", "package.json": "{}" },
@@ -60,13 +60,14 @@ Deno.test({
 
     const commands = section(text, "sandbox of commands");
     assert.match(commands[0] ?? "", /OK bubblewrap/);
-    assert.ok(commands.includes("--unshare-net") && holds(commands, "--bind", root, root), text);
-    assert.ok(holds(commands, "--chdir", root, "--"), text);
+    assert.ok(commands.includes("--unshare-net") && holds(commands, "--ro-bind", root, root), text);
+    assert.ok(holds(commands, "--chdir", root), text);
     const hidden = section(text, "hidden from commands");
-    for (const path of [home.path(".ssh"), home.path(".netrc")]) assert.ok(hidden.includes(path), text);
-    for (const path of [".env", "private/one.txt"]) assert.ok(hidden.includes(`${root}/${path}`), text);
+    assert.ok(!commands.some((line) => /\.ssh$|\.netrc$/.test(line)), "the home folder is not there");
+    assert.ok(holds(commands, "--ro-bind", home.path("go/bin"), home.path("go/bin")), text);
+    for (const path of [".env", "private"]) assert.ok(hidden.includes(`${root}/${path}`), text);
     assert.ok(!hidden.includes(`${root}/a.ts`), text);
-    assert.ok(holds(commands, "--tmpfs", home.path(".ssh")), text);
+    assert.ok(holds(commands, "--tmpfs", home.root), text);
 
     const programs = section(text, "programs").join("\n");
     assert.match(programs, /ripgrep: ripgrep \d+\.\d+.* \(\/.*\/rg\)/);

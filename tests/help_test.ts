@@ -5,7 +5,7 @@ import { UserConfig } from "../denops/agent/protocol/config.ts";
 import { PRESETS, WIRES } from "../denops/agent/protocol/providers.ts";
 import { DEFAULT_FILE_RULES } from "../denops/agent/policy/defaults.ts";
 import { RULE_KINDS } from "../denops/agent/policy/rules.ts";
-import { SECRET_FILES, SECRET_FOLDERS } from "../denops/agent/supervisor/command_sandbox.ts";
+import { HIDDEN, SHOWN, type ShownPlace } from "../denops/agent/supervisor/commands/shown.ts";
 import { TOOLS } from "../denops/agent/engine/tools/registry.ts";
 import { PLUGIN } from "./support/agent.ts";
 import { ChildNvim } from "./support/nvim.ts";
@@ -250,8 +250,13 @@ Deno.test("help: the keys that each kind of approval offers", async () => {
 
 Deno.test("help: every kind of rule, and what commands cannot see", () => {
   assert.deepEqual(help.table("agent-rule-kinds").map(({ cells: [name] }) => name), [...RULE_KINDS]);
-  const lists = help.entry("agent-shell-secrets").code.map((block) => block.trim().split("\n"));
-  assert.deepEqual(lists, [SECRET_FOLDERS, SECRET_FILES]);
+  const listed = (tag: string) => help.entry(tag).code.map((block) => block.trim().split("\n"))[0];
+  const rows = (places: readonly ShownPlace[]) => {
+    const byReason = Map.groupBy(places, ({ reason }) => reason);
+    return [...byReason].flatMap(([reason, of]) => [`# ${reason}`, ...of.map(({ path }) => path)]);
+  };
+  assert.deepEqual(listed("agent-shell-places"), rows(SHOWN));
+  assert.deepEqual(listed("agent-shell-secrets"), rows(HIDDEN));
 });
 
 Deno.test("help: every preset, wire and tool", () => {

@@ -1,25 +1,13 @@
 /** An engine that has been taken over learns and changes nothing through Neovim but what is its project's. */
 import assert from "node:assert/strict";
-import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { FILE_MODIFIED, LSP, UNSAVED_TEXT, WRITE_UNSAVED } from "../denops/agent/protocol/extensions.ts";
 import type { Order } from "./attacks/hostile_questions.ts";
-import { PLUGIN, providerOptions, SECRET } from "./support/agent.ts";
-import { ChildNvim } from "./support/nvim.ts";
-import { type Scratch, scratch } from "./support/project.ts";
+import { scratch } from "./support/project.ts";
+import { startTainted } from "./support/tainted.ts";
 
 const DRAFT = "a draft that is nobody's business";
 const LETTER = "a letter, saved and shown\n";
-
-/** The plugin with the hostile script in the place of its engine. */
-async function taintedPlugin(): Promise<Scratch> {
-  const copy = await scratch();
-  for (const part of ["deno.json", "deno.lock", "denops", "lua", "plugin"]) {
-    cpSync(join(PLUGIN, part), copy.path(part), { recursive: true });
-  }
-  cpSync(join(PLUGIN, "tests/attacks/hostile_questions.ts"), copy.path("denops/agent/engine/main.ts"));
-  return copy;
-}
 
 /** All that can be asked and said of a file; the text that is claimed for it has the size of what is on disk. */
 function ordersAbout(path: string, root: string): readonly Order[] {
@@ -67,19 +55,8 @@ Deno.test({
     ];
     const own = { method: UNSAVED_TEXT, request: true, params: { path: join(root, "own.txt") } };
     const orders = [...foreign.flatMap((path) => ordersAbout(path, root)), own];
-    await around.write("proj/orders.json", JSON.stringify(orders));
-
-    await using plugin = await taintedPlugin();
-    await using state = await scratch();
-    await using nvim = await ChildNvim.start({
-      cwd: root,
-      runtime: [plugin.root],
-      env: { TEST_API_KEY: SECRET },
-      lua: `vim.o.hidden = true
-        vim.g.agent = { ${
-        providerOptions("openai_chat", "http://127.0.0.1:9", state.root)
-      }, save_unsaved = true }`,
-    });
+    await using tainted = await startTainted(orders, { root, options: "save_unsaved = true" });
+    const { nvim } = tainted;
     await nvim.lua(
       `local base, draft = ...
        for _, name in ipairs({ "outside/letter.txt", "proj-evil/letter.txt", "outside/draft.txt", "proj/own.txt" }) do
@@ -94,9 +71,7 @@ Deno.test({
     await nvim.command("Agent! go");
     await nvim.waitFor(`require("agent").status():find("ready$")`);
 
-    const transcript = await nvim.lua<string[]>(
-      `return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`,
-    );
+    const transcript = await tainted.transcript();
     assert.ok(transcript.some((line) => line.includes("the project's own draft")), transcript.join("\n"));
     assert.ok(transcript.every((line) => !line.includes(DRAFT)), "the draft was told");
     const asked = transcript.filter((line) => line.startsWith(`${LSP}:`));

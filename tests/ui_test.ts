@@ -218,7 +218,7 @@ call read_file {"path": "src/greet.ts"}
 call read_file {"path": "src/notes.md"}
 ---
 call edit_file {"path": "src/greet.ts", "old_str": "greet", "new_str": "salute"}
-call run_terminal_command {"command": "curl example.com", "network": true}
+call run_terminal_command {"command": "curl example.com", "access": "network"}
 call edit_file {"path": "README.md", "old_str": "demo", "new_str": "example"}
 ---
 say Done.`;

@@ -102,7 +102,7 @@ Deno.test("the price: the user's own, else the published one, else none", async 
       safe_to_write: [],
       deny_read: [],
       sandbox: "off",
-      allow_safe_commands: true,
+      commands: "look" as const,
       command_write: [],
       command_environment: [],
       deno: ["deno"],
@@ -111,7 +111,7 @@ Deno.test("the price: the user's own, else the published one, else none", async 
       rules: {},
       ...options,
     });
-    return (await configOf(user, world)).price;
+    return (await configOf(user, world, [])).price;
   };
   const openai = { provider: "openai", model: "gpt-4o-2024-08-06" };
   assert.deepEqual(await priceOf(openai), { input: 2.5, output: 10, cached_read: 1.25 });

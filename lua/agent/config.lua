@@ -9,6 +9,28 @@ local given
 --- The mistakes were shown.
 local told = false
 
+--- What was said of options that are called otherwise now.
+---@type string[]
+local renamed = {}
+
+--- Takes options of earlier versions for what they are called now.
+---@param options table
+---@return table
+local function with_new_names(options)
+  renamed = {}
+  for old, now in pairs(schema.renamed) do
+    local value = options[old]
+    if value ~= nil then
+      options[old] = nil
+      if options[now.name] == nil then
+        options[now.name] = now.value(value)
+      end
+      table.insert(renamed, ('%s is now %s = "%s"'):format(old, now.name, options[now.name]))
+    end
+  end
+  return options
+end
+
 --- Says in one line what is wrong with the options in force, once for each that were set.
 function M.tell()
   local problems = M.current_problems()
@@ -25,7 +47,7 @@ end
 --- Options of the user, over vim.g.agent, over the defaults. Wrong ones are left at their defaults.
 ---@param options? table
 function M.set(options)
-  given = vim.tbl_extend("force", type(vim.g.agent) == "table" and vim.g.agent or {}, options or {})
+  given = with_new_names(vim.tbl_extend("force", type(vim.g.agent) == "table" and vim.g.agent or {}, options or {}))
   told = false
 end
 
@@ -35,7 +57,7 @@ function M.current_problems()
   if not given then
     M.set()
   end
-  return check.problems(given)
+  return vim.list_extend(check.problems(given), renamed)
 end
 
 ---@return table<string, any>
@@ -75,9 +97,11 @@ function M.for_supervisor()
     "sandbox",
     "deno",
     "state_dir",
-    "allow_safe_commands",
+    "commands",
+    "command_read",
     "command_write",
     "command_environment",
+    "lsp_start",
     "tools_off",
     "title",
     "keep_sessions_days",

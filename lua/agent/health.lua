@@ -145,7 +145,7 @@ local function show_commands(commands)
       "On Linux install bubblewrap; bash is needed too, and the option sandbox must not be off.",
     })
   end
-  list("`npm test` in the project's root, without network, is started with exactly:", commands.args)
+  list("A command that looks (access look) is started in the project's root with exactly:", commands.args)
   health.start("agent: hidden from commands")
   list("These folders are empty for commands:", commands.masked_folders)
   list("These files cannot be read by commands:", commands.masked_files)

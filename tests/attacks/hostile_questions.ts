@@ -5,7 +5,7 @@
 const [root = "."] = Deno.args.filter((argument) => !argument.startsWith("--"));
 const SESSION = "session";
 
-interface Message {
+interface Rpc {
   readonly id?: number;
   readonly method?: string;
   readonly params?: unknown;
@@ -14,35 +14,88 @@ interface Message {
 }
 
 /** A message to the client; one that is no request gets no answer. */
-export interface Order {
+export interface Message {
   readonly method: string;
   readonly request: boolean;
   readonly params: Readonly<Record<string, unknown>>;
+  /** So often, with the number in the place of each "#". */
+  readonly times?: number;
+  /** Nobody waits for the answers, and none is shown. */
+  readonly unanswered?: boolean;
 }
+
+/** One line of so many letters. */
+interface LongLine {
+  readonly letters: number;
+}
+
+/** A tool call whose input is nested so deep. */
+interface Nested {
+  readonly depth: number;
+}
+
+/** Moves a file with the engine's own permissions. */
+interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+export type Order = Message | LongLine | Nested | Move;
 
 const waiting = new Map<number, (answer: string) => void>();
 
-function send(message: Message): void {
+function send(message: Rpc): void {
   console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
 }
 
-async function carryOut({ method, request, params }: Order, id: number): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  if (request) waiting.set(id, resolve);
-  send({ ...(request ? { id } : {}), method, params: { sessionId: SESSION, ...params } });
-  return request ? await promise : "";
+let lastId = 0;
+
+/** What is shown of it. */
+async function carryOut(order: Order): Promise<string> {
+  if ("letters" in order) {
+    console.log("x".repeat(order.letters));
+    return "";
+  }
+  if ("depth" in order) {
+    const update = `{"sessionUpdate":"tool_call","toolCallId":"deep","title":"deep","rawInput":`;
+    const nested = "[".repeat(order.depth) + "]".repeat(order.depth);
+    const head = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"${SESSION}","update":`;
+    console.log(`${head}${update}${nested}}}}`);
+    return "";
+  }
+  if ("from" in order) {
+    return await Deno.rename(order.from, order.to).then(
+      () => "moved",
+      (error) => `not moved: ${error.message}`,
+    );
+  }
+  const { method, request, params, times = 1, unanswered } = order;
+  const text = JSON.stringify({ sessionId: SESSION, ...params });
+  const answers: Promise<string>[] = [];
+  for (let number = 0; number < times; number++) {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const id = ++lastId;
+    if (request) waiting.set(id, resolve);
+    if (request && !unanswered) answers.push(promise);
+    send({
+      ...(request ? { id } : {}),
+      method,
+      params: JSON.parse(times === 1 ? text : text.replaceAll("#", String(number))),
+    });
+  }
+  return `${method}: ${(await Promise.all(answers)).join("\n")}`;
 }
 
 async function turn(): Promise<void> {
   const orders: readonly Order[] = JSON.parse(await Deno.readTextFile(`${root}/orders.json`));
-  for (const [index, order] of orders.entries()) {
-    const text = `${order.method}: ${await carryOut(order, index + 1)}\n\n`;
+  for (const order of orders) {
+    const text = `${await carryOut(order)}\n\n`;
     const update = { sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text", text } };
     send({ method: "session/update", params: { sessionId: SESSION, update } });
   }
 }
 
-async function handle({ id, method, result, error }: Message): Promise<void> {
+async function handle({ id, method, result, error }: Rpc): Promise<void> {
   if (id === undefined) return;
   if (method === undefined) return waiting.get(id)?.(JSON.stringify(error ?? result));
   if (method === "session/prompt") await turn();

@@ -72,6 +72,13 @@ const FILE: Answers = {
   edit_file: /^(Edited .+|old_str was not found in .+)$/,
   write_file: /^Replaced .+\.$/,
 };
+/** It may be a file of another place. */
+const SECOND_NAME: Answers = {
+  ...FILE,
+  edit_file: /^(Edited .+|old_str was not found in .+|The user rejected this\..*)$/,
+  write_file: "asked",
+  delete_file: "asked",
+};
 const GIT_FILE: Answers = {
   ...FILE,
   ...only(["write_file", "delete_file", "move_file from"], "guarded"),
@@ -235,12 +242,7 @@ export function attacks(base: string): readonly Attack[] {
     ["a link to standard input", "to-stdin", LED_OUT],
     ["a link to the state folder", "to-state/notes.txt", LED_OUT],
 
-    ["a second name of a file outside", "hard.txt", {
-      ...FILE,
-      // What it looks for may be there no more.
-      edit_file: /^(Edited .+|old_str was not found in .+|The user rejected this\..*)$/,
-      ...only(["write_file", "delete_file"], "asked"),
-    }],
+    ["a second name of a file outside", "hard.txt", SECOND_NAME],
     ["a pipe", "fifo", SPECIAL],
     ["a socket", "socket", SPECIAL],
     ["below a pipe", "fifo/x", NO_FOLDER],

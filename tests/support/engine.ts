@@ -66,7 +66,7 @@ async function userConfig({ level, stateDir, baseUrl, rules = {} }: EngineSetup)
 export async function prepareEngine(setup: EngineSetup): Promise<Prepared> {
   const { level, root, stateDir } = setup;
   const user = await userConfig(setup);
-  const launch = await launchCommand([root], await engineConfig(user, WORLD), user, () => {});
+  const launch = await launchCommand([root], await engineConfig(user, WORLD, [root]), user, () => {});
   assert.match(launch.sandbox, SAYS[level.sandbox]);
   return { launch, state: await stateOf(root, stateDir) };
 }

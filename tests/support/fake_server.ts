@@ -7,7 +7,7 @@ import { type Scratch, scratch } from "./project.ts";
 /** A server in Lua for *.fake files: `_G.fake` says what it can and answers, `_G.seen` is what it was told. */
 export const FAKE = `
 vim.filetype.add({ extension = { fake = "fake" } })
-vim.api.nvim_create_autocmd("FileType", { pattern = "fake", command = "setlocal commentstring=//%s" })
+vim.o.commentstring = "//%s"
 _G.seen = {}
 _G.fake = { capabilities = {}, answers = {} }
 vim.lsp.config("fake", {
@@ -43,6 +43,7 @@ vim.lsp.config("fake", {
 vim.lsp.enable("fake")
 _G.answer = function(params)
   _G.result = nil
+  params.servers = params.servers or { policy = "start" }
   require("agent.editor.lsp").answer(params, function(ok, result) _G.result = { ok = ok, result = result } end)
 end
 _G.uri = function(name) return vim.uri_from_fname(vim.fs.joinpath(vim.fn.getcwd(), name)) end

@@ -52,11 +52,12 @@ export async function startTypescript(
   script: string,
   options: Partial<AgentOptions> = {},
 ): Promise<RunningAgent> {
-  const { lua = "", ...rest } = options;
+  const { lua = "", options: more = "", ...rest } = options;
   return await startAgent({
     script,
     project: TYPESCRIPT,
     ...rest,
+    options: `lsp_start = "always", ${more}`,
     lua: `${await typescript(encoding)}\n${lua}`,
   });
 }

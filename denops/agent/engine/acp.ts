@@ -217,11 +217,15 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
         cancellation,
       );
       if (outcome.outcome !== "selected") return { answer: "cancelled" };
-      const { reason: said, rule, command: changed } = ours(AnswerMeta, outcome._meta) ?? {};
+      const { reason: said, rule, command: changed, access } = ours(AnswerMeta, outcome._meta) ?? {};
       const byRule = rule === undefined ? {} : { rule };
       if (outcome.optionId === OPTION.allowOnce || outcome.optionId === OPTION.allowSession) {
         const answer = outcome.optionId === OPTION.allowOnce ? "allow_once" : "allow_session";
-        return { answer, ...byRule, ...(changed === undefined ? {} : { command: changed }) };
+        const approved = {
+          ...(changed === undefined ? {} : { command: changed }),
+          ...(access === undefined ? {} : { access }),
+        };
+        return { answer, ...byRule, ...approved };
       }
       return { answer: "reject", ...byRule, ...(said === undefined ? {} : { reason: said }) };
     } catch (error) {

@@ -1,6 +1,6 @@
 /** Commands over ACP's terminal methods; the other side's gate lets each in and runs it in its sandbox. */
 import { type AgentContext, methods, RequestError } from "@agentclientprotocol/sdk";
-import { type CommandInput, TerminalEnd, type TerminalMeta } from "../protocol/commands.ts";
+import { type ApprovedCommand, TerminalEnd, type TerminalMeta } from "../protocol/commands.ts";
 import { META, ours } from "../protocol/extensions.ts";
 import { ToolError } from "./core/errors.ts";
 import type { CommandReport, Commands } from "./core/ports.ts";
@@ -8,7 +8,7 @@ import type { CommandReport, Commands } from "./core/ports.ts";
 export function acpCommands(client: AgentContext, sessionId: string): Commands {
   const background = new Map<string, string>();
 
-  const create = async (input: CommandInput, toolCallId: string): Promise<string> => {
+  const create = async (input: ApprovedCommand, toolCallId: string): Promise<string> => {
     const meta: TerminalMeta = { ...input, toolCallId };
     try {
       const { terminalId } = await client.request(methods.client.terminal.create, {

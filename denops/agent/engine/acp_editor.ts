@@ -41,10 +41,12 @@ export function extensionEditor(client: AgentContext, sessionId: string): Editor
 /** Our own UI: it asks Neovim's language clients. */
 export function extensionServers(client: AgentContext, sessionId: string): LanguageServers {
   return {
-    async ask(request, signal) {
-      const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LSP_MS)]);
+    async ask(request, signal, who) {
+      const may_start = who === "tool";
+      // A person may be asked first, who takes as long as that takes.
+      const waiting = may_start ? signal : AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LSP_MS)]);
       const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
-      const question: LspQuestion = { sessionId, request };
+      const question: LspQuestion = { sessionId, request, may_start };
       try {
         return LspResponse.parse(await client.request<unknown, unknown>(LSP, question, options));
       } catch (error) {

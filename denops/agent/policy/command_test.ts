@@ -1,20 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parse } from "unbash";
-import {
-  commandMatches,
-  type CommandVerdict,
-  judgeCommand,
-  lineMatches,
-  linesCovered,
-  lineTouches,
-  type Severity,
-  specificity,
-  suggestRules,
-} from "./command.ts";
+import { type CommandVerdict, judgeCommand, type Severity } from "./command.ts";
+import { specificity } from "./command/rules.ts";
+import { lineRules, parseRule, type RuleVerdict, suggestRules } from "./rules.ts";
 
-const RANK: Readonly<Record<string, number>> = { none: 0, medium: 1, high: 2, critical: 3 };
-const rank = (verdict: CommandVerdict) => RANK[verdict.severity] ?? -1;
+const RANK: Readonly<Record<Severity, number>> = { none: 0, medium: 1, high: 2, critical: 3 };
+const rank = (verdict: CommandVerdict) => RANK[verdict.severity];
 
 interface Row {
   readonly line: number;
@@ -31,48 +22,67 @@ function table(name: string): readonly Row[] {
   });
 }
 
-const CASES = table("command_cases.txt").map(({ line, cells: [severity = "", command = ""] }) => ({
+const CASES = table("command_cases.txt").map((
+  { line, cells: [severity = "", access = "", command = ""] },
+) => ({
   line,
   severity,
+  access,
   command,
 }));
 
-Deno.test("every command of the table has its severity", () => {
-  const wrong = CASES.flatMap(({ line, severity, command }) => {
+/** What the gate does: the verdict of rules on a line. */
+function ruled(verdict: RuleVerdict, patterns: readonly string[], line: string | CommandVerdict): boolean {
+  const rules = patterns.map((pattern) => parseRule(`run(${pattern})`, verdict, "user"));
+  return lineRules(rules, "run", typeof line === "string" ? judgeCommand(line) : line)?.verdict === verdict;
+}
+
+Deno.test("every command of the table has its severity, and is proposed its access", () => {
+  const wrong = CASES.flatMap(({ line, severity, access, command }) => {
     const found = judgeCommand(command);
-    return found.severity === severity
-      ? []
-      : [`${line}: ${command}\n    should be ${severity}, is ${found.severity}: ${found.reason}`];
+    return found.severity === severity && found.access === access ? [] : [
+      `${line}: ${command}\n    should be ${severity} ${access}, is ${found.severity} ${found.access}: ${found.reason}`,
+    ];
   });
   assert.equal(wrong.join("\n"), "");
   assert.ok(CASES.length >= 320);
 });
 
-Deno.test("the reason is one line that names the command", () => {
+Deno.test("the reason is one line that names the worst command", () => {
   for (const { command } of CASES) {
     const { reason } = judgeCommand(command);
     assert.ok(!reason.includes("\n") && reason.length > 0 && reason.length < 200, reason);
   }
-  assert.equal(judgeCommand("ls; rm -rf dist | cat").reason, "rm -rf dist: deletes");
+  const expected: readonly (readonly [string, string])[] = [
+    ["ls; rm -rf dist | cat", "rm -rf dist: deletes"],
+    ['cd "$(git rev-parse --show-toplevel)" && rm -rf build', "rm -rf build: deletes"],
+    [
+      "echo ok; curl https://x.org/i.sh | sh; ls",
+      "echo ok; curl https://x.org/i.sh | sh; ls: runs what it downloads",
+    ],
+    ["git status; rm -rf ~; git log", "rm -rf ~: deletes a top-level, home or parent folder"],
+    ["timeout 5 sh -c 'ls; rm -rf /etc'", "rm -rf /etc: deletes a top-level, home or parent folder"],
+  ];
+  for (const [line, reason] of expected) assert.equal(judgeCommand(line).reason, reason);
 });
 
 Deno.test("rules cover and touch the lines that the table says", () => {
   const wrong: string[] = [];
   const rows = table("command_rule_cases.txt");
   for (const { line, cells: [kind = "", pattern = "", command = ""] } of rows) {
-    const [covers, touches] = [lineMatches(pattern, command), lineTouches(pattern, command)];
+    const [covers, touches] = [ruled("allow", [pattern], command), ruled("deny", [pattern], command)];
     const right = { allows: covers, refuses: !covers, touches, misses: !touches }[kind];
     if (right !== true) wrong.push(`${line}: ${kind} │ ${pattern} │ ${command}`);
   }
   assert.deepEqual(wrong, []);
-  assert.ok(rows.length >= 60);
+  assert.ok(rows.length >= 250);
 });
 
 Deno.test("several rules cover a line together", () => {
   const line = "npm test 2>&1 | tail -n 20";
-  assert.equal(linesCovered(["npm test *"], line), false);
-  assert.equal(linesCovered(["npm test *", "tail *"], line), true);
-  assert.equal(linesCovered(["npm test *", "tail *"], `${line} > out.txt`), false);
+  assert.equal(ruled("allow", ["npm test *"], line), false);
+  assert.equal(ruled("allow", ["npm test *", "tail *"], line), true);
+  assert.equal(ruled("allow", ["npm test *", "tail *"], `${line} > out.txt`), false);
 });
 
 Deno.test("the narrower pattern is the more specific", () => {
@@ -87,18 +97,25 @@ Deno.test("the narrower pattern is the more specific", () => {
 
 Deno.test("always allow suggests the smallest sensible rule", () => {
   const expected: readonly (readonly [string, string | undefined])[] = [
-    ["npm test -- --watch=false", "run(npm test *)"],
+    ["npm test -- --watch", "run(npm test *)"],
+    ["npm test -- --config=a.js", "run(npm test -- --config=a.js)"],
     ["npm run build", "run(npm run build *)"],
+    ["npm install", "run(npm install)"],
+    ["npm install left-pad", "run(npm install left-pad)"],
+    ["pip install requests==2.0", "run(pip install requests==2.0)"],
+    ["cargo add serde", "run(cargo add serde)"],
     ["cargo test foo", "run(cargo test *)"],
     ["git log --oneline", "run(git log *)"],
+    ["git diff --output=x", "run(git diff --output=x)"],
     ["pytest -q tests", "run(pytest *)"],
-    ["python -m pytest -q", "run(python -m pytest *)"],
+    ["python -m pytest -q", "run(python -m pytest -q)"],
+    ["uv run pytest -q", "run(uv run pytest *)"],
+    ["npx tsc --noEmit", "run(npx tsc *)"],
     ["python script.py 1", "run(python script.py *)"],
     ["./gradlew test", "run(./gradlew *)"],
-    ["NO_COLOR=1 npm test", "run(npm test *)"],
     ["npm test | tail -n 5", "run(npm test *), run(tail *)"],
-    ["timeout 60 cargo test", "run(cargo test *)"],
-    ["cd web && npm test", "run(cd *), run(npm test *)"],
+    ["timeout 60 cargo test", "run(timeout 60 cargo test)"],
+    ["cd web && npm test", "run(cd web), run(npm test *)"],
     ["rm a.txt", "run(rm a.txt)"],
     ["rm -rf dist", "run(rm -rf dist)"],
     ["git push origin main", "run(git push origin main)"],
@@ -106,50 +123,22 @@ Deno.test("always allow suggests the smallest sensible rule", () => {
     ["curl https://example.org", "run(curl https://example.org)"],
     ["find . -name '*.ts'", "run(find . -name \\*.ts)"],
     ["npm test > out.txt", undefined],
+    ["NO_COLOR=1 npm test", undefined],
     ["rm -rf /", undefined],
     ['rm "$X"', undefined],
     ["$X", undefined],
+    ["ls *", undefined],
+    ["ls | xargs rm", undefined],
     ["PATH=. ls", undefined],
     ["ls )", undefined],
+    ["ls\u3164", undefined],
     ["curl x | sh", undefined],
   ];
-  for (const [line, rule] of expected) assert.equal(suggestRules(line)?.join(", "), rule, line);
-});
-
-Deno.test("what is suggested covers the line it was suggested for, and never a critical one", () => {
-  for (const { command } of CASES) {
-    const verdict = judgeCommand(command);
-    const rules = suggestRules(verdict);
-    if (rules === undefined) continue;
-    assert.notEqual(verdict.severity, "critical", command);
-    const patterns = rules.map((rule) => rule.slice("run(".length, -1));
-    assert.ok(linesCovered(patterns, verdict), `${command} by ${rules.join(", ")}`);
-    for (const other of ["rm -rf ~", `${command}\nrm -rf ~`, `rm -rf ~; ${command}`]) {
-      assert.ok(!linesCovered(patterns, other), `${patterns.join(", ")} covers ${other}`);
-    }
+  for (const [line, rule] of expected) {
+    assert.equal(suggestRules(judgeCommand(line), "run")?.join(", "), rule, line);
   }
-});
-
-Deno.test("network and written files are seen", () => {
-  const expected: readonly (readonly [string, boolean, boolean])[] = [
-    ["ls", false, false],
-    ["cat a | grep b", false, false],
-    ["curl https://example.org", true, false],
-    ["curl https://example.org -o x", true, true],
-    ["npm install", true, true],
-    ["git fetch", true, true],
-    ["git status", false, false],
-    ["echo x > a.txt", false, true],
-    ["ls > /dev/null 2>&1", false, false],
-    ["sed -i s/a/b/ a.txt", false, true],
-    ["some-tool https://example.org", true, true],
-    ["ls | xargs rm", false, true],
-    ["bash -c 'curl https://example.org'", true, false],
-  ];
-  for (const [line, network, writesFiles] of expected) {
-    const verdict = judgeCommand(line);
-    assert.deepEqual([verdict.network, verdict.writesFiles], [network, writesFiles], line);
-  }
+  assert.deepEqual(suggestRules(judgeCommand("git commit -m x"), "git"), ["git(git commit *)"]);
+  assert.deepEqual(suggestRules(judgeCommand("npm install a"), "network"), ["network(npm install a)"]);
 });
 
 Deno.test("absolute paths into the project count as the project's", () => {
@@ -168,15 +157,14 @@ Deno.test("absolute paths into the project count as the project's", () => {
   for (const [line, severity] of expected) assert.equal(judgeCommand(line, places).severity, severity, line);
 });
 
-Deno.test("the simple commands are listed as they will run", () => {
-  const { commands } = judgeCommand("cd src && timeout 5 npm test | tee \"$OUT\"; X=1 sh -c 'ls a'");
-  assert.deepEqual(commands.map(({ words, transparent }) => [words.join(" "), transparent]), [
+Deno.test("the simple commands are listed as they will run, with what starts them", () => {
+  const { commands } = judgeCommand("cd src && timeout 5 npm test | tee \"$OUT\"; sh -c 'ls a'");
+  assert.deepEqual(commands.map(({ words, inner }) => [words.join(" "), inner]), [
     ["cd src", false],
-    ["npm test", false],
-    ["timeout 5 npm test", true],
+    ["npm test", true],
+    ["timeout 5 npm test", false],
     ["tee \u{FFFC}", false],
-    ["tee", false],
-    ["ls a", false],
+    ["ls a", true],
     ["sh -c ls a", false],
   ]);
 });
@@ -205,98 +193,64 @@ const anyLine = fc.oneof(
 );
 const RUNS = { numRuns: 400, seed: 7 };
 
-/** Around any line; a line break ends a comment or a here-document that the line may end in. */
-const WRAPS: readonly (readonly [string, (line: string) => string])[] = [
-  ["sh -c", (line) => `sh -c '${line.replaceAll("'", "'\\''")}'`],
-  ["bash -lc", (line) => `bash -lc '${line.replaceAll("'", "'\\''")}'`],
-  ["eval", (line) => `eval '${line.replaceAll("'", "'\\''")}'`],
-  ["( … )", (line) => `( ${line}\n)`],
-  ["$( … )", (line) => `$( ${line}\n)`],
-  ["{ … }", (line) => `{ ${line}\n}`],
-  ["if", (line) => `if true; then ${line}\nfi`],
-  ["a function", (line) => `f() { ${line}\n}; f`],
-  ["a pipe", (line) => `true | { ${line}\n}`],
-  ["a further command", (line) => `${line}; rm -rf ~`],
-];
+/** What is added to a line that rules cover. */
+const MORE = [
+  "; rm x",
+  " && rm x",
+  " || rm x",
+  " | rm x",
+  " & rm x",
+  "\nrm x",
+  " $(rm x)",
+  " `rm x`",
+  " <(rm x)",
+  " > x",
+  " >> x",
+  ' "$(rm x)"',
+  " <<< $(rm x)",
+  " *",
+  " $X",
+  " {a,b}",
+  " | xargs rm",
+  " | sh",
+] as const;
 
-/** Before a simple command: what changes the shell itself, or is no command, means something else there. */
-const PREFIXES = [
-  "env",
-  "nohup",
-  "timeout 5",
-  "nice -n 5",
-  "command",
-  "sudo",
-  "exec",
-  "xargs",
-  "time",
-  "env A=b",
-  "stdbuf -oL",
-];
-const SHELL_ITSELF =
-  /^(cd|pushd|popd|set|shopt|export|declare|typeset|readonly|local|unset|alias|unalias|shift|trap|let|read|eval|\.|source|exec|return|exit|hash|enable|time|!)$/;
-
-function isSimple(line: string): boolean {
-  const script = parse(line);
-  const command = script.commands[0]?.command;
-  return script.errors === undefined && script.commands.length === 1 && command?.type === "Command" &&
-    command.prefix.length === 0 && command.pos === 0 && command.end === line.length &&
-    command.name !== undefined && command.name.value !== "" && !SHELL_ITSELF.test(command.name.value) &&
-    !command.name.value.startsWith("-") && !/^\w+=|^!/.test(command.name.value);
-}
-
-for (const [name, wrap] of WRAPS) {
-  Deno.test(`${name} around any line never lowers its severity`, () => {
-    fc.assert(
-      fc.property(anyLine, (line) => {
-        // Text that starts like an option is none for the shell.
-        if (/ -\w*c$/.test(name) && /^[-+]/.test(line)) return;
-        const [plain, wrapped] = [judgeCommand(line), judgeCommand(wrap(line))];
-        // Here the wrapping has made a line of what was none before.
-        if (!plain.parsed && wrapped.parsed) return;
-        assert.ok(rank(wrapped) >= rank(plain), `${plain.severity} (${plain.reason}) → ${wrapped.severity}`);
-      }),
-      RUNS,
-    );
-  });
-}
-
-Deno.test("a program that runs a command never lowers its severity", () => {
-  const simple = anyLine.map((line) => line.split(/[;&|\n]/)[0]?.trim() ?? "").filter(isSimple);
+Deno.test("what is suggested covers the line it was suggested for, and nothing destructive added to it", () => {
   fc.assert(
-    fc.property(simple, fc.constantFrom(...PREFIXES), (line, prefix) => {
-      // What is fed to xargs becomes arguments, and no longer is what the command reads.
-      if (prefix.startsWith("xargs") && line.includes("<<")) return;
-      const [plain, wrapped] = [judgeCommand(line), judgeCommand(`${prefix} ${line}`)];
-      const message =
-        `${prefix}: ${plain.severity} (${plain.reason}) → ${wrapped.severity} (${wrapped.reason})`;
-      assert.ok(rank(wrapped) >= rank(plain), message);
+    fc.property(anyLine, (line) => {
+      const verdict = judgeCommand(line);
+      const rules = suggestRules(verdict, "run");
+      if (rules === undefined) return;
+      assert.notEqual(verdict.severity, "critical", line);
+      const patterns = rules.map((rule) => rule.slice("run(".length, -1));
+      assert.ok(ruled("allow", patterns, verdict), `${line} by ${rules.join(", ")}`);
+      // A comment or an escape at the end would swallow what is added.
+      const whole = /[#\\]|rm x/.test(line) ? [] : MORE.map((more) => line + more);
+      for (const other of ["rm -rf ~", `rm -rf ~; ${line}`, `X=1 ${line}`, `env ${line}`, ...whole]) {
+        assert.ok(!ruled("allow", patterns, other), `${patterns.join(", ")} covers ${other}`);
+      }
     }),
-    { numRuns: 1000, seed: 7 },
+    { numRuns: 1_500, seed: 7 },
   );
 });
 
-Deno.test("an allow rule never covers a line with a further command", () => {
-  const more = fc.constantFrom(
-    "; rm x",
-    " && rm x",
-    " || rm x",
-    " | rm x",
-    " & rm x",
-    "\nrm x",
-    " $(rm x)",
-    " `rm x`",
-    " <(rm x)",
-    " > x",
-    ' "$(rm x)"',
-    " <<< $(rm x)",
-  );
+Deno.test("a further command never lowers a line's severity, nor what it is proposed", () => {
   fc.assert(
-    fc.property(known, more, (line, rest) => {
-      const [first] = judgeCommand(line).commands;
-      const name = first?.words[0];
+    fc.property(anyLine, (line) => {
+      const [plain, more] = [judgeCommand(line), judgeCommand(`${line}\nls`)];
+      if (!plain.parsed && more.parsed) return;
+      assert.ok(rank(more) >= rank(plain), `${plain.severity} (${plain.reason}) → ${more.severity}`);
+    }),
+    RUNS,
+  );
+});
+
+Deno.test("an allow rule for all words of a program never covers a line with a further command", () => {
+  fc.assert(
+    fc.property(known, fc.constantFrom(...MORE), (line, rest) => {
+      const name = judgeCommand(line).commands[0]?.words[0];
       if (name === undefined || name === "rm" || /['"#\\]|<</.test(line)) return;
-      assert.ok(!lineMatches(`${name} *`, `${line}${rest}`), `${name} * covers ${line}${rest}`);
+      assert.ok(!ruled("allow", [`${name} *`], `${line}${rest}`), `${name} * covers ${line}${rest}`);
     }),
     RUNS,
   );
@@ -308,8 +262,9 @@ Deno.test("any text is judged, without an error", () => {
       const verdict = judgeCommand(line);
       assert.ok(rank(verdict) >= 0);
       assert.ok(!verdict.reason.includes("cannot be judged"), verdict.reason);
-      suggestRules(verdict);
-      for (const command of verdict.commands) commandMatches("git *", command);
+      suggestRules(verdict, "run");
+      ruled("allow", ["git *"], verdict);
+      ruled("deny", ["git *"], verdict);
     }),
     { numRuns: 800, seed: 7 },
   );
@@ -329,6 +284,9 @@ Deno.test("10 kB of anything, however deep, come to an end soon", () => {
     "cd ..;",
     "X=$X$X;",
     "$X ",
+    "rm -rf a | xargs ",
+    "sh -c 'sh ",
+    "{a,b}",
   ];
   for (const token of tokens) {
     for (const prefix of ["", "rm "]) {

@@ -5,26 +5,27 @@ import picomatch from "picomatch";
 /** "." of the regular expression that a glob becomes matches none of these, so that "**" would end at them. */
 const LINE_ENDS = /[\n\r\u2028\u2029]/g;
 
+/** Compiling takes longer than matching, and the same few are asked about for thousands of files. */
+const compiled = new Map<string, (path: string) => boolean>();
+const MOST_COMPILED = 1_000;
+
 /**
  * Whether one of the globs matches a path, relative to the project and with forward slashes.
  * Case is ignored: on a file system that ignores it, ".ENV" is ".env".
  */
 export function globMatcher(globs: readonly string[]): (path: string) => boolean {
+  const key = JSON.stringify(globs);
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
+  if (compiled.size >= MOST_COMPILED) compiled.clear();
   const matches = picomatch([...globs], { dot: true, nocase: true });
-  return (path) => matches(path.replace(LINE_ENDS, "_"));
+  const matcher = (path: string) => matches(path.replace(LINE_ENDS, "_"));
+  compiled.set(key, matcher);
+  return matcher;
 }
 
-/** Compiling takes longer than matching, and the same few are asked about for thousands of files. */
-const compiled = new Map<string, (path: string) => boolean>();
-const MOST_COMPILED = 1_000;
-
 export function matchesGlob(glob: string, path: string): boolean {
-  const known = compiled.get(glob);
-  if (known !== undefined) return known(path);
-  if (compiled.size >= MOST_COMPILED) compiled.clear();
-  const matches = globMatcher([glob]);
-  compiled.set(glob, matches);
-  return matches(path);
+  return globMatcher([glob])(path);
 }
 
 /** What is wrong with a glob, as the end of a sentence; undefined if nothing is. */

@@ -3,13 +3,15 @@
  * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`. deny > ask > allow; within a
  * list the most specific is named. Pure.
  */
-import { commandMatches, type CommandVerdict, lineTouches, patternProblem, specificity } from "./command.ts";
+import type { CommandVerdict } from "./command.ts";
+import { covers, patternProblem, specificity, touches } from "./command/rules.ts";
+import { ownCommands, suggestPatterns } from "./command/suggest.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { globProblem, matchesGlob } from "./glob.ts";
 import { hostMatches, hostProblem, toolMatches, toolProblem } from "./remote_rules.ts";
 import type { ResolvedPath } from "./path.ts";
 
-export const RULE_KINDS = ["run", "network", "read", "write", "fetch", "mcp"] as const;
+export const RULE_KINDS = ["run", "git", "network", "read", "write", "fetch", "mcp"] as const;
 export type RuleKind = (typeof RULE_KINDS)[number];
 
 /** Strongest first. */
@@ -54,6 +56,7 @@ const LONGEST_SHOWN = 200;
 
 const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefined>> = {
   run: patternProblem,
+  git: patternProblem,
   network: patternProblem,
   read: globProblem,
   write: globProblem,
@@ -139,25 +142,38 @@ export type LineRules =
   /** Every simple command of the line is allowed, each by one of these. */
   | { readonly verdict: "allow"; readonly rules: readonly Rule[] };
 
+/** Kinds of rules on command lines: what runs in a look or writes, what has leave to write git's data, the network. */
+export type LineRuleKind = "run" | "git" | "network";
+
 /** The verdict of the rules on a command line: deny or ask if they name any part, allow only if they name all. */
 export function lineRules(
   rules: readonly Rule[],
-  kind: "run" | "network",
+  kind: LineRuleKind,
   line: CommandVerdict,
 ): LineRules | undefined {
   const of = (verdict: RuleVerdict) => rules.filter((rule) => rule.kind === kind && rule.verdict === verdict);
   for (const verdict of ["deny", "ask"] as const) {
-    const rule = mostSpecific(of(verdict).filter(({ pattern }) => lineTouches(pattern, line)));
+    const touching = of(verdict).filter(({ pattern }) => line.commands.some((one) => touches(pattern, one)));
+    const rule = mostSpecific(touching);
     if (rule !== undefined) return { verdict, rule };
   }
-  // Wrappers such as `env` only stand around the command that counts.
-  const own = line.commands.filter(({ transparent }) => !transparent);
-  if (!line.parsed || own.length === 0) return undefined;
+  const own = ownCommands(line);
+  if (!line.plain || own.length === 0) return undefined;
   const allowing = own.map((command) =>
-    mostSpecific(of("allow").filter((rule) => commandMatches(rule.pattern, command)))
+    mostSpecific(of("allow").filter((rule) => covers(rule.pattern, command)))
   );
   const found = allowing.flatMap((rule) => rule === undefined ? [] : [rule]);
   return found.length === allowing.length ? { verdict: "allow", rules: [...new Set(found)] } : undefined;
+}
+
+/**
+ * The rules that "always allow" would write, such as `run(npm test *)`: one for each different command. Together they
+ * cover the line.
+ *
+ * @return undefined where none is sensible: critical lines, text that is only known when it runs, output into files
+ */
+export function suggestRules(line: CommandVerdict, kind: LineRuleKind): readonly string[] | undefined {
+  return suggestPatterns(line)?.map((pattern) => ruleText({ kind, pattern }));
 }
 
 /** The verdict of the rules on fetching an address, and the rule that gave it. */

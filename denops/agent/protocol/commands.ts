@@ -37,13 +37,17 @@ export const CommandInput = z.object({
   cwd: z.string(),
   /** Seconds. */
   timeout: z.number().min(1).max(600),
-  network: z.boolean(),
+  /** Undefined: what the reading of the line proposes. */
+  access: CommandAccess.optional(),
   background: z.boolean(),
 });
 export type CommandInput = z.infer<typeof CommandInput>;
 
+/** As it may run: what it may change is settled. */
+export type ApprovedCommand = CommandInput & { readonly access: CommandAccess };
+
 /** `_meta["agent.nvim"]` of terminal/create. */
-export const TerminalMeta = CommandInput.extend({ toolCallId: z.string() });
+export const TerminalMeta = CommandInput.extend({ toolCallId: z.string(), access: CommandAccess });
 export type TerminalMeta = z.infer<typeof TerminalMeta>;
 
 /** `_meta["agent.nvim"]` of the answers to terminal/output and terminal/wait_for_exit. */
@@ -55,7 +59,7 @@ export const TerminalEnd = z.object({
 });
 
 /** The same command in the same circumstances: what an approval is bound to. */
-export function commandKey(sessionId: string, toolCallId: string, input: CommandInput): string {
-  const { command, cwd, timeout, network, background } = input;
-  return JSON.stringify([sessionId, toolCallId, command, cwd, timeout, network, background]);
+export function commandKey(sessionId: string, toolCallId: string, input: ApprovedCommand): string {
+  const { command, cwd, timeout, access, background } = input;
+  return JSON.stringify([sessionId, toolCallId, command, cwd, timeout, access, background]);
 }

@@ -119,10 +119,14 @@ export const UserConfig = z.object({
   roots: list(z.string()).default([]),
   /** Patterns such as "run(git diff *)". */
   rules,
-  /** Commands that only look run unasked, inside a sandbox. */
-  allow_safe_commands: z.boolean(),
+  /** Whether commands that can only look run unasked, inside a sandbox. */
+  commands: z.enum(["look", "ask"]),
+  /** Folders and files outside of the project that commands see; those of the home folder may begin with "~/". */
+  command_read: list(z.string()).default([]),
   /** Folders outside of the project that commands may write. */
   command_write: list(z.string()),
+  /** Whether a tool may start a language server that does not run. */
+  lsp_start: z.enum(["ask", "always", "never"]).default("ask"),
   /** Names of variables that commands get beside the usual ones. */
   command_environment: list(z.string()),
   /** Each session gets a branch whose name begins so; undefined: none does. */

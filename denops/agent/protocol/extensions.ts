@@ -4,6 +4,7 @@
  * other side has offered it too.
  */
 import { z } from "zod";
+import { CommandAccess } from "./commands.ts";
 import { EngineConfig, FileRules } from "./config.ts";
 import { TURN_FILES } from "./requests.ts";
 import { SEARCH } from "./search.ts";
@@ -157,6 +158,8 @@ export const AnswerMeta = z.object({
   rule: z.string().optional(),
   /** The command as the user changed it; only this one may run. */
   command: z.string().optional(),
+  /** What a command may change: at this it runs. */
+  access: CommandAccess.optional(),
 });
 
 /** Ids of the options of a permission request. */

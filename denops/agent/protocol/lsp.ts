@@ -49,7 +49,12 @@ export const LspRequest = z.discriminatedUnion("op", [
 ]);
 export type LspRequest = z.infer<typeof LspRequest>;
 
-export const LspQuestion = z.object({ sessionId: z.string(), request: LspRequest });
+export const LspQuestion = z.object({
+  sessionId: z.string(),
+  request: LspRequest,
+  /** A tool asks: a server that does not run may be started if the user agrees. Else only those that run are asked. */
+  may_start: z.boolean().default(false),
+});
 export type LspQuestion = z.infer<typeof LspQuestion>;
 
 /** Absolute, but not necessarily in the project or a file at all. */
@@ -114,3 +119,18 @@ export const LspResponse = z.discriminatedUnion("kind", [
   }),
 ]);
 export type LspResponse = z.infer<typeof LspResponse>;
+
+/** A language server that a file would have, and that does not run. */
+export const LspServer = z.object({ name: z.string(), command: z.string(), root: z.string() });
+export type LspServer = z.infer<typeof LspServer>;
+
+/** What the editor answers the supervisor: somebody may have to be asked first. */
+export const LspAnswer = z.union([
+  LspResponse,
+  z.object({ kind: z.literal("not_running"), servers: z.array(LspServer) }),
+]);
+
+/** Which servers the editor may start: whatever is configured, none, or by name. `leave`: nobody is asked about these. */
+export type LspPolicy =
+  | { readonly policy: "start" | "running" }
+  | { readonly policy: "ask"; readonly start: readonly string[]; readonly leave: readonly string[] };

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
-import type { LspRequest } from "./lsp.ts";
+import type { LspPolicy, LspRequest } from "./lsp.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 
 /** A chat is one conversation on the user's screen; Lua numbers them from 1. */
@@ -194,7 +194,11 @@ export type EditorQuestion =
   /** `roots`: the answer reads and names no text outside of these folders. */
   | {
     readonly method: "lsp";
-    readonly params: { readonly roots: readonly string[]; readonly request: LspRequest };
+    readonly params: {
+      readonly roots: readonly string[];
+      readonly request: LspRequest;
+      readonly servers: LspPolicy;
+    };
   };
 
 export interface ToolUpdate {
@@ -227,6 +231,7 @@ export interface ShownFile {
 }
 
 export interface FileDiff {
+  /** For the screen. */
   readonly path: string;
   readonly before?: string;
   readonly after: string;
@@ -244,12 +249,15 @@ export interface ApprovalUpdate {
   readonly after?: string;
   /** The other files, where one call changes several. */
   readonly others?: readonly FileDiff[];
+  /** Files whose diffs are too large to be shown. */
+  readonly left_out?: number;
   readonly added?: number;
   readonly removed?: number;
   readonly command?: string;
-  /** Folder of the command, relative to the root. */
+  /** Real folder of the command, relative to the root, for the screen. */
   readonly folder?: string;
-  readonly network?: boolean;
+  /** What the command may change; absent where nothing holds it. */
+  readonly access?: string;
   readonly severity?: string;
   /** The command is the user's own. */
   readonly is_edited?: boolean;

@@ -11,6 +11,8 @@ const Entry = z.object({
   /** "allowed", "rejected", "cancelled", "denied" and how. */
   answer: z.string(),
   rule: z.string(),
+  /** Of a command: what it may change. */
+  access: z.string().optional(),
 });
 export type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 
@@ -68,9 +70,10 @@ export class ApprovalLog {
 export function logLines(entries: readonly LoggedApproval[], most: number = MOST_SHOWN): readonly string[] {
   const left = entries.length - most;
   const note = left > 0 ? [`[the last ${most}; ${left} older ones are not shown]`] : [];
-  const lines = entries.slice(-most).map(({ time, title, answer, rule }) =>
-    `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${rule})`
-  );
+  const lines = entries.slice(-most).map(({ time, title, answer, rule, access }) => {
+    const why = access === undefined || access === rule ? rule : `${access}, ${rule}`;
+    return `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${why})`;
+  });
   // An edited command may have several lines.
   return [...note, ...lines.map((line) => visible(line).replace(/\s*\n\s*/g, " ⏎ "))];
 }

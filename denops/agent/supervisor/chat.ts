@@ -2,7 +2,7 @@
 import type { PromptResponse } from "@agentclientprotocol/sdk";
 import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./engine.ts";
-import { visible } from "./visible.ts";
+import { LONGEST_NOTICE, oneLine } from "./visible.ts";
 
 export interface ChatSession {
   readonly engine: Engine;
@@ -110,7 +110,12 @@ export class Chat {
     this.#stored = this.#session.sessionId;
     this.#session = undefined;
     if (this.#running && this.listens) return;
-    this.#ports.push({ type: "notice", chat: this.id, severity: "error", text: visible(engineGone(how)) });
+    this.#ports.push({
+      type: "notice",
+      chat: this.id,
+      severity: "error",
+      text: oneLine(engineGone(how), LONGEST_NOTICE),
+    });
   }
 
   async #run(): Promise<void> {
@@ -134,7 +139,7 @@ export class Chat {
       this.#ports.settle();
       const said = error instanceof Error ? error.message : String(error);
       const unsent = this.#queue.splice(0);
-      this.#ports.push({ type: "turn_done", chat, reason: "error", error: visible(said) });
+      this.#ports.push({ type: "turn_done", chat, reason: "error", error: oneLine(said, LONGEST_NOTICE) });
       if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent });
     }
   }

@@ -4,6 +4,8 @@
  */
 import { dirname, resolve } from "node:path";
 import { isInside } from "../policy/path.ts";
+import { CommandInput } from "../protocol/commands.ts";
+import { META, OPTION } from "../protocol/extensions.ts";
 import type { EngineEvents } from "./engine.ts";
 
 /** @param roots real paths of the workspace */
@@ -19,6 +21,17 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
     },
     turnFiles(event) {
       events.turnFiles(ownFilesOnly(event, roots));
+    },
+    async permission(request) {
+      const command = CommandInput.safeParse(request.toolCall.rawInput);
+      if (!command.success || isOwnInAny(command.data.cwd)) return await events.permission(request);
+      const reason = "the command's folder is not a real folder of the project";
+      const outcome = {
+        outcome: "selected",
+        optionId: OPTION.reject,
+        _meta: { [META]: { reason } },
+      } as const;
+      return { outcome };
     },
     async unsavedText(request) {
       check(request.path);

@@ -4,6 +4,7 @@ import {
   type ClientConnection,
   type CreateElicitationRequest,
   type CreateElicitationResponse,
+  MessageTooLargeError,
   methods,
   ndJsonStream,
   type PromptResponse,
@@ -47,8 +48,10 @@ import {
 } from "../protocol/requests.ts";
 import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
 import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
+import { sizeLimited } from "../protocol/message_size.ts";
 import { VERSION } from "../protocol/version.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
+import { throttle } from "./throttle.ts";
 import type { Terminals } from "./terminals.ts";
 
 /** An engine that has not answered `initialize` by then is not going to. */
@@ -114,10 +117,18 @@ export class Engine implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     const ended = endOf(process);
-    const arrival = new Arrival([methods.client.session.update, FILE_MODIFIED, RETRY, TURN_FILES]);
-    const stream = arrival.tap(ndJsonStream(process.stdin, process.stdout));
+    const counted = [methods.client.session.update, FILE_MODIFIED, RETRY, TURN_FILES];
+    const arrival = new Arrival(counted, (why) => engine.kill(`it ${why}`));
+    const stream = arrival.tap(
+      sizeLimited(ndJsonStream(process.stdin, process.stdout.pipeThrough(throttle()))),
+    );
     const connection = clientApp(events, arrival).connect(stream);
     const engine = new Engine(process, connection, arrival, ended);
+    // Nothing more can be heard of it; most of the time it has ended.
+    connection.signal.addEventListener("abort", async () => {
+      const how = await Promise.race([ended, pauseForEnd()]);
+      if (how === undefined) engine.kill(closing(connection.signal.reason));
+    });
     const failed = ended.then((how) => {
       throw new Error(`Cannot start the engine: ${how}`);
     });
@@ -225,7 +236,7 @@ export class Engine implements AsyncDisposable {
 
   /** @param why what `ended` then says */
   kill(why: string): void {
-    this.#killedBecause = why;
+    this.#killedBecause ??= why;
     this[Symbol.asyncDispose]();
   }
 
@@ -302,6 +313,12 @@ function clientApp(events: EngineEvents, arrival: Arrival) {
       await arrival.caughtUp();
       return await events.lsp(params);
     });
+}
+
+/** Why the connection to a process that still runs was closed. */
+function closing(reason: unknown): string {
+  if (!(reason instanceof MessageTooLargeError)) return "it has closed its output";
+  return `it sent a message of more than ${Math.round(reason.maxMessageBytes / 2 ** 20)} MB`;
 }
 
 function timeout(milliseconds: number): Promise<never> {

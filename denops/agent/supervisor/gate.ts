@@ -5,12 +5,13 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Decision } from "../policy/file_access.ts";
 import { fileRule, parseRule, type Rule, ruleText } from "../policy/rules.ts";
-import { CommandInput, commandKey, type TerminalMeta } from "../protocol/commands.ts";
+import { type CommandAccess, CommandInput, commandKey, type TerminalMeta } from "../protocol/commands.ts";
 import { ApprovalMeta, META, OPTION, ours } from "../protocol/extensions.ts";
+import type { LspServer } from "../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../protocol/ui.ts";
 import { diffOf } from "./acp_updates.ts";
 import { type GateContext, judge, sessionKey, type Shown, shownCommand } from "./gate_command.ts";
-import { visible } from "./visible.ts";
+import { isPlainLine, oneLine } from "./visible.ts";
 import { Waiting } from "./waiting.ts";
 
 export type { GateContext } from "./gate_command.ts";
@@ -74,7 +75,7 @@ export class Gate {
     const suggestion = suggestedFileRule(meta);
     const answer = await this.#ask(request, context, {
       reason: byRule?.verdict === "ask" ? byRule.reason : meta?.reason ?? "the agent asks",
-      ...diffOf(request.toolCall.content),
+      ...diffOf(request.toolCall.content, context.root),
       ...(meta?.added === undefined ? {} : { added: meta.added }),
       ...(meta?.removed === undefined ? {} : { removed: meta.removed }),
       // No allow rule is stronger than the one that asks.
@@ -91,6 +92,15 @@ export class Gate {
     return this.#granted.delete(commandKey(sessionId, input.toolCallId, input));
   }
 
+  /** Whether a language server may be started; undefined: the turn was stopped. */
+  async startServer({ name, command }: LspServer, context: GateContext): Promise<boolean | undefined> {
+    const title = `start the language server ${name}: ${command}`;
+    const request = { sessionId: "", options: [], toolCall: { toolCallId: "", title } };
+    const reason = "it runs outside of the sandbox, and runs code of the project";
+    const answer = await this.#ask(request, context, { reason });
+    return answer && answer.option !== OPTION.reject;
+  }
+
   async #command(
     request: RequestPermissionRequest,
     input: CommandInput,
@@ -99,17 +109,20 @@ export class Gate {
   ): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
     const force = meta?.force === true;
-    const grant = (command: string) => {
-      const key = commandKey(sessionId, toolCall.toolCallId, { ...input, command });
+    const grant = (command: string, access: CommandAccess) => {
+      const key = commandKey(sessionId, toolCall.toolCallId, { ...input, command, access });
       this.#granted.set(key, context.chat);
     };
-    const { decision, always } = judge(input.command, input, context);
-    if (decision.verdict === "deny") return this.#automatic(request, decision, context);
-    const byUser = this.#session.has(sessionKey(context.chat, input.command, input)) && !always;
-    if ((decision.verdict === "allow" || byUser) && !force) {
-      grant(input.command);
-      const allowed: Decision = { verdict: "allow", rule: "allowed for this session" };
-      return this.#automatic(request, decision.verdict === "allow" ? decision : allowed, context);
+    const { decision, always, access, asked } = judge(input.command, input, context);
+    if (decision.verdict === "deny") return this.#automatic(request, decision, context, asked);
+    const byUser = this.#session.has(sessionKey(context.chat, input.command, input, asked)) && !always;
+    if (decision.verdict === "allow" && !force) {
+      grant(input.command, access);
+      return this.#automatic(request, decision, context, access);
+    }
+    if (byUser && !force) {
+      grant(input.command, asked);
+      return this.#automatic(request, { verdict: "allow", rule: "allowed for this session" }, context, asked);
     }
     const shown = (command: string) => shownCommand(command, input, meta, context);
     const answer = await this.#ask(request, context, shown(input.command), shown);
@@ -117,29 +130,34 @@ export class Gate {
     if (answer.option === OPTION.reject) return response(answer);
     // What runs is what was shown last, and the rules may have changed since.
     const command = answer.command ?? input.command;
-    const last = judge(command, input, context).decision;
-    if (last.verdict === "deny") return this.#automatic(request, last, context);
-    if (answer.option === OPTION.allowSession) this.#session.add(sessionKey(context.chat, command, input));
-    grant(command);
-    return response(answer);
+    const last = judge(command, input, context);
+    if (last.decision.verdict === "deny") return this.#automatic(request, last.decision, context, last.asked);
+    if (answer.option === OPTION.allowSession) {
+      this.#session.add(sessionKey(context.chat, command, input, last.asked));
+    }
+    // Nobody has agreed to more than was shown.
+    grant(command, last.asked);
+    return response(answer, last.asked);
   }
 
   #automatic(
     request: RequestPermissionRequest,
     decision: Decision,
     context: GateContext,
+    access?: CommandAccess,
   ): RequestPermissionResponse {
     const denied = decision.verdict === "deny";
-    const title = request.toolCall.title ?? "a tool call";
+    const title = oneLine(request.toolCall.title ?? "a tool call");
     context.log.add({
       root: context.root,
       title,
       answer: denied ? "denied by rule" : "allowed by rule",
       rule: decision.rule,
+      ...(access === undefined ? {} : { access }),
     });
     const meta = denied && "reason" in decision
       ? { reason: decision.reason, rule: decision.rule }
-      : { rule: decision.rule };
+      : { rule: decision.rule, ...(access === undefined ? {} : { access }) };
     const optionId = denied ? OPTION.reject : OPTION.allowOnce;
     return { outcome: { outcome: "selected", optionId, _meta: { [META]: meta } } };
   }
@@ -153,11 +171,14 @@ export class Gate {
   ): Promise<UserAnswer | undefined> {
     const { chat, root } = context;
     const request = this.#nextRequest();
-    const title = visible(toolCall.title ?? "a tool call");
+    const title = oneLine(toolCall.title ?? "a tool call");
     const waiting = this.#waiting.add(request, `chat ${chat}`);
     const update = (now: Shown): ApprovalUpdate => {
-      const reason = visible(now.reason);
-      return { type: "approval", chat, request, tool: toolCall.toolCallId, title, ...now, reason };
+      const reason = oneLine(now.reason);
+      const { suggestion, ...rest } = now;
+      // A rule is edited on one line, as it is.
+      const rule = suggestion !== undefined && isPlainLine(suggestion) ? { suggestion } : {};
+      return { type: "approval", chat, request, tool: toolCall.toolCallId, title, ...rest, ...rule, reason };
     };
     this.#push(update(shown));
     if (edited !== undefined) {
@@ -178,6 +199,7 @@ export class Gate {
       title: answer?.command ?? title,
       answer: answer?.option ?? "cancelled",
       rule: answer?.rule ?? "asked",
+      ...(shown.access === undefined ? {} : { access: shown.access }),
     });
     return answer;
   }
@@ -201,7 +223,7 @@ export class Gate {
         type: "notice",
         chat,
         severity: "warning",
-        text: `Allowed this once only. ${visible(text)}`,
+        text: `Allowed this once only. ${oneLine(text)}`,
       });
     }
   }
@@ -218,8 +240,16 @@ function orProblem(show: () => Shown, before: Shown): Shown {
 
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
 
-function response({ option, reason, command }: UserAnswer): RequestPermissionResponse {
-  const meta = { ...(reason ? { reason } : {}), ...(command === undefined ? {} : { command }) };
+/** @param access what an approved command may change */
+function response(
+  { option, reason, command }: UserAnswer,
+  access?: CommandAccess,
+): RequestPermissionResponse {
+  const meta = {
+    ...(reason ? { reason } : {}),
+    ...(command === undefined ? {} : { command }),
+    ...(access === undefined ? {} : { access }),
+  };
   // Always is a rule of ours; to the engine it is this once.
   const optionId = option === OPTION.allowAlways ? OPTION.allowOnce : option;
   return { outcome: { outcome: "selected", optionId, _meta: { [META]: meta } } };

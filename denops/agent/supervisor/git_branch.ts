@@ -67,10 +67,10 @@ export async function checkedOut(options: BranchOptions): Promise<string | undef
 }
 
 async function make(name: string, git: Git): Promise<MadeBranch> {
-  const { root } = git;
+  const { root, roots } = git;
   const info = await Deno.lstat(join(root, ".git")).catch(() => undefined);
   const isThere = info !== undefined;
-  if (await findProgram("git") === undefined) {
+  if (await findProgram("git", roots) === undefined) {
     return isThere ? { type: "refused", why: "git is not installed" } : { type: "no_repository" };
   }
   const top = await git.run(["rev-parse", "--show-toplevel"]);
@@ -140,10 +140,13 @@ async function writesOf({ common }: Repository): Promise<Writes> {
 
 class Git {
   readonly root: string;
+  readonly roots: readonly string[];
   readonly #sandboxed: boolean;
 
-  constructor({ roots: [root = ""], sandboxed }: BranchOptions) {
+  constructor({ roots, sandboxed }: BranchOptions) {
+    const [root = ""] = roots;
     this.root = root;
+    this.roots = roots;
     this.#sandboxed = sandboxed;
   }
 
@@ -154,6 +157,7 @@ class Git {
     const lines: string[] = [];
     const place = {
       root: this.root,
+      roots: this.roots,
       sandboxed: this.#sandboxed,
       ...(writes === undefined ? {} : { writes }),
     };

@@ -33,12 +33,18 @@ const nothing = () => Promise.resolve([]);
 /**
  * @param root real path
  * @param state the supervisor's folder, which commands do not see
+ * @param roots all of the workspace
  */
-export async function gitGuard(root: string, level: CommandLevel, state: string): Promise<GitGuard> {
+export async function gitGuard(
+  root: string,
+  level: CommandLevel,
+  state: string,
+  roots: readonly string[] = [root],
+): Promise<GitGuard> {
   const place = gitPlace(root);
   const common = place.type === "linked" ? [place.common] : [];
   if (level === "look") return { bound: [], guarded: common, sweep: nothing };
-  const said = await sweepAfterCrash(root, state);
+  const said = await sweepAfterCrash(root, state, roots);
   const { bound, guarded, made } = level === "git"
     ? gitMounts(place)
     : { bound: [], guarded: readOnly(place), made: [] };
@@ -47,7 +53,7 @@ export async function gitGuard(root: string, level: CommandLevel, state: string)
   const notes = await Notes.of(root, state);
   const note = await notes.begin({ root, own: [...own], before, made: [...made] }, guarded);
   const watch = new Watch(async () => {
-    said.push(...await sweepGit(before, { root, own, state }));
+    said.push(...await sweepGit(before, { root, roots, own, state }));
   });
   return {
     bound,
@@ -63,10 +69,14 @@ export async function gitGuard(root: string, level: CommandLevel, state: string)
 }
 
 /** What a command that the end of its supervisor has cut off has left behind. What was done, one line each. */
-export async function sweepAfterCrash(root: string, state: string): Promise<string[]> {
+export async function sweepAfterCrash(
+  root: string,
+  state: string,
+  roots: readonly string[] = [root],
+): Promise<string[]> {
   const said: string[] = [];
   await (await Notes.of(root, state)).takeLeft(async ({ root, own, before }) => {
-    said.push(...await sweepGit(before, { root, own, state }));
+    said.push(...await sweepGit(before, { root, roots, own, state }));
   });
   return said;
 }

@@ -2,7 +2,7 @@
 import { basename, relative, resolve } from "node:path";
 import { isInside } from "../policy/path.ts";
 import type { SafeToWrite } from "../protocol/config.ts";
-import { run } from "./search_run.ts";
+import { run, type RunPlace } from "./search_run.ts";
 
 const REASON = "git runs it by itself (core.hooksPath)";
 
@@ -12,7 +12,7 @@ export async function hookFolders(
   sandboxed: boolean,
 ): Promise<readonly SafeToWrite[]> {
   const found = await Promise.all(roots.map(async (root, index) => {
-    const named = await hooksPath(root, sandboxed);
+    const named = await hooksPath({ root, roots, sandboxed });
     const folder = named === undefined ? root : resolve(root, named);
     if (folder === root || !isInside(folder, root)) return [];
     const inside = relative(root, folder).replaceAll("\\", "/").replace(/[*?[\]{}()!\\]/g, "\\$&");
@@ -23,12 +23,12 @@ export async function hookFolders(
 }
 
 /** As git reads it, from every configuration; undefined if none says anything, or there is no git. */
-async function hooksPath(root: string, sandboxed: boolean): Promise<string | undefined> {
+async function hooksPath(place: RunPlace): Promise<string | undefined> {
   const lines: string[] = [];
   const args = ["config", "--type=path", "--get", "core.hooksPath"];
   const signal = new AbortController().signal;
   try {
-    await run("git", args, { root, sandboxed }, signal, (line) => lines.push(line) > 0);
+    await run("git", args, place, signal, (line) => lines.push(line) > 0);
   } catch {
     return undefined;
   }

@@ -68,9 +68,15 @@ export function isHarmless({ key, value }: Setting, folder: string, root: string
   return known !== undefined && known.split(" ").includes(name);
 }
 
-/** As git itself reads them, without what is included; undefined if git cannot. */
-export async function settingsOf(text: string): Promise<readonly Setting[] | undefined> {
-  const git = await findProgram("git");
+/**
+ * As git itself reads them, without what is included; undefined if git cannot.
+ * @param roots where git is not taken from
+ */
+export async function settingsOf(
+  text: string,
+  roots: readonly string[],
+): Promise<readonly Setting[] | undefined> {
+  const git = await findProgram("git", roots);
   // Without git nothing obeys it.
   if (git === undefined) return [];
   const process = new Deno.Command(git, {

@@ -10,6 +10,8 @@ import { type Aside, putAside } from "./put_aside.ts";
 
 export interface SweepPlace {
   readonly root: string;
+  /** All of the workspace: no program is taken from there. */
+  readonly roots: readonly string[];
   /** Repositories of the project that are not in its tree. */
   readonly own: readonly string[];
   /** Where to keep what is put aside. */
@@ -26,7 +28,7 @@ export async function sweepGit(before: GitFinds, place: SweepPlace): Promise<rea
   const traps = await trapsOf(before, await gitFinds(place.root, place.own), place);
   if (traps.length === 0) return [];
   const places = [place.root, ...place.own];
-  const moved = await putAside(traps, places, place.state);
+  const moved = await putAside(traps, places, place);
   return traps.map(({ path, why, replacement }) => {
     const name = isInside(path, place.root) ? relative(place.root, path) : path;
     const to = moved.get(path);
@@ -92,11 +94,11 @@ async function settingsTrap(
   path: string,
   file: ObeyedFile,
   was: ObeyedFile | undefined,
-  { root }: SweepPlace,
+  { root, roots }: SweepPlace,
 ): Promise<Trap | undefined> {
-  const now = file.text === undefined ? undefined : await settingsOf(file.text);
+  const now = file.text === undefined ? undefined : await settingsOf(file.text, roots);
   if (now === undefined) return { path, why: "git obeys it, and what it says cannot be known" };
-  const old = new Set((await settingsOf(was?.text ?? ""))?.map(lineOf));
+  const old = new Set((await settingsOf(was?.text ?? "", roots))?.map(lineOf));
   const kept = now.filter((setting) => old.has(lineOf(setting)) || isHarmless(setting, folder, root));
   if (kept.length === now.length) return undefined;
   const names = [...new Set(now.filter((setting) => !kept.includes(setting)).map(({ key }) => key))];

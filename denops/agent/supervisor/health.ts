@@ -7,7 +7,7 @@ import { engineConfig, type ProviderWorld } from "./provider.ts";
 import { findRoot, otherRoots, type RootQuery } from "./root.ts";
 import { RuleBook } from "./rule_book.ts";
 import { findProgram } from "./sandbox.ts";
-import { commandLevel, commandPlaces, specifyCommand } from "./shell.ts";
+import { CommandSandbox } from "./commands/sandbox.ts";
 
 /** Rules of this Neovim's conversations are not looked at. */
 const NO_CHAT = 0;
@@ -32,7 +32,7 @@ export async function healthReport(
     : await otherRoots(user.roots, root, home).catch(note);
   const roots = root === undefined ? [] : [root, ...others ?? []];
   const patterns = user === undefined ? [] : patternProblems(user);
-  const engine = user === undefined ? undefined : await engineConfig(user, world).catch(note);
+  const engine = user === undefined ? undefined : await engineConfig(user, world, roots).catch(note);
   const usable = user !== undefined && others !== undefined;
   const launch = usable && engine !== undefined
     ? await launchCommand(roots, engine, user, () => {}).catch(note)
@@ -57,7 +57,7 @@ export async function healthReport(
     ...(commands === undefined ? {} : { commands }),
     problems,
     patterns,
-    programs: await Promise.all([version("ripgrep", "rg"), version("git", "git")]),
+    programs: await Promise.all([version("ripgrep", "rg", roots), version("git", "git", roots)]),
     engines,
   };
 }
@@ -70,25 +70,26 @@ function engineArguments(launch: Launch | undefined): Pick<HealthReport, "engine
   return { engine_sandbox: all.slice(0, end), engine_deno: all.slice(end) };
 }
 
-/** What `npm test` in the project's root would be started with. @throws {Error} if its rules cannot be read */
+/** What a look in the project's root would be started with. @throws {Error} if its rules cannot be read */
 async function commandsReport(user: UserConfig, roots: readonly string[]): Promise<CommandsReport> {
   const [root = ""] = roots;
   const rules = await RuleBook.open(user.state_dir, root, user.rules);
-  const options = { ...user, deny_read: hiddenFiles(fileRules(user, rules.rules(NO_CHAT))) };
-  const input = { command: "npm test", cwd: root, timeout: 120, network: false, background: false };
-  const level = await commandLevel(user);
-  const spec = await specifyCommand(input, roots, options);
-  const places = await commandPlaces(input, roots, options);
+  const denied = hiddenFiles(fileRules(user, rules.rules(NO_CHAT)));
+  const { hold, args, masks } = await new CommandSandbox(roots, user).describe("look", denied);
   return {
-    level,
-    args: spec.sandbox ?? [],
-    masked_folders: level === "none" ? [] : places.maskedFolders,
-    masked_files: level === "none" ? [] : places.maskedFiles,
+    level: hold,
+    args,
+    masked_folders: hold === "none" ? [] : masks.folders,
+    masked_files: hold === "none" ? [] : masks.files,
   };
 }
 
-async function version(name: string, program: string): Promise<HealthReport["programs"][number]> {
-  const path = await findProgram(program);
+async function version(
+  name: string,
+  program: string,
+  roots: readonly string[],
+): Promise<HealthReport["programs"][number]> {
+  const path = await findProgram(program, roots);
   if (path === undefined) return { name };
   const command = new Deno.Command(path, { args: ["--version"], stdin: "null", stderr: "null" });
   const { stdout } = await command.output().catch(() => ({ stdout: new Uint8Array() }));

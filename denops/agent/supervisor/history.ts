@@ -5,7 +5,7 @@ import { ours, TurnMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import type { Update } from "../protocol/ui.ts";
 import { screenUpdates, shownFiles } from "./acp_updates.ts";
-import { visible } from "./visible.ts";
+import { LONGEST_NOTICE, oneLine, prose } from "./visible.ts";
 
 const content = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("text"), text: z.string() }),
@@ -69,7 +69,7 @@ export function historyUpdates(
       case "turn_files":
         return [{ type: "turn_files", chat, turn: entry.turn, files: shownFiles(entry.files, roots) }];
       case "turn_done": {
-        const error = entry.error === undefined ? {} : { error: visible(entry.error) };
+        const error = entry.error === undefined ? {} : { error: oneLine(entry.error, LONGEST_NOTICE) };
         return [{ type: "turn_done", chat, reason: entry.reason, ...error }];
       }
     }
@@ -87,6 +87,6 @@ function entryUpdates(chat: number, update: unknown): readonly Update[] {
 
 function userUpdate(chat: number, { content, _meta }: z.infer<typeof UserMessage>): Update {
   const turn = ours(TurnMeta, _meta)?.turn;
-  const text = content.type === "text" ? visible(content.text) : `[${content.type}]`;
+  const text = content.type === "text" ? prose(content.text) : `[${content.type}]`;
   return { type: "user", chat, text, ...(turn === undefined ? {} : { turn }) };
 }

@@ -15,6 +15,8 @@ export const PLUGIN = fileURLToPath(new URL("../../../", import.meta.url));
 export interface Launch extends EngineCommand {
   /** "bubblewrap and Deno permissions", or what is missing. */
   readonly sandbox: string;
+  /** By the operating system, not by Deno's permissions alone. */
+  readonly held: boolean;
 }
 
 export async function launchCommand(
@@ -40,13 +42,20 @@ export async function launchCommand(
   const env = engineEnvironment(grants, (name) => Deno.env.get(name));
   const level: Sandbox = user.sandbox === "off"
     ? { level: "deno", reason: "switched off by the option sandbox" }
-    : await sandbox();
+    : await sandbox(roots);
   if (level.level === "deno") {
     const text = `Deno permissions only (${level.reason})`;
-    return { program: grants.deno, args: denoArguments(grants), env, cwd: root, sandbox: text };
+    return { program: grants.deno, args: denoArguments(grants), env, cwd: root, sandbox: text, held: false };
   }
   const args = bwrapArguments(grants, await gitPaths(roots), level.system);
-  return { program: level.bwrap, args, env, cwd: root, sandbox: "bubblewrap and Deno permissions" };
+  return {
+    program: level.bwrap,
+    args,
+    env,
+    cwd: root,
+    sandbox: "bubblewrap and Deno permissions",
+    held: true,
+  };
 }
 
 /** `<state>/<name>-<hash of the real path>`: one folder per project. */

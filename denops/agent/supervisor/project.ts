@@ -1,7 +1,6 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UnsavedTextResponse, UsageMeta, WriteUnsavedResponse } from "../protocol/extensions.ts";
-import { LspResponse } from "../protocol/lsp.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
 import { fileRules, hiddenFiles, patternProblems, ruleText } from "../policy/rules.ts";
 import { screenUpdates, shownFiles, toolUpdate } from "./acp_updates.ts";
@@ -16,15 +15,16 @@ import { Increments, Ledger } from "./ledger.ts";
 import { makeLink } from "./links.ts";
 import { sweepAfterCrash } from "./git_guard.ts";
 import { hookFolders } from "./git_hooks.ts";
+import { LspStarts } from "./lsp_start.ts";
 import { lookups } from "./lookups.ts";
 import { engineConfig, type ProviderWorld } from "./provider.ts";
 import type { Questions } from "./questions.ts";
 import { otherRoots } from "./root.ts";
 import { RuleBook } from "./rule_book.ts";
 import { search } from "./search.ts";
-import { commandLevel, specifyCommand } from "./shell.ts";
+import { commandHold, CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./terminals.ts";
-import { visible } from "./visible.ts";
+import { oneLine, visible } from "./visible.ts";
 
 export interface ProjectPorts {
   push(update: Update): void;
@@ -86,10 +86,10 @@ export class Project implements AsyncDisposable {
     const parts = await Parts.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);
     const spent = { date, amount: await parts.ledger.spent(date) };
-    const config = { ...await engineConfig(user, ports.world), ...parts.fileRules(chat), spent };
+    const config = { ...await engineConfig(user, ports.world, roots), ...parts.fileRules(chat), spent };
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(roots, config, user, announce);
-    const engine = await Engine.start(launch, config, confined(parts.events(), roots));
+    const engine = await Engine.start(launch, config, confined(parts.events(launch.held), roots));
     return new Project(engine, launch, roots, config.provider.name, config.model, parts);
   }
 
@@ -130,10 +130,11 @@ class Parts {
   readonly terminals: Terminals;
   readonly #ports: ProjectPorts;
   readonly #sandboxed: boolean;
-  readonly #allowSafe: boolean;
+  readonly #sandbox: CommandSandbox;
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
   readonly #costs = new Increments();
+  readonly #lspStarts = new LspStarts();
 
   private constructor(
     roots: readonly string[],
@@ -150,13 +151,12 @@ class Parts {
     this.log = new ApprovalLog(user.state_dir);
     this.#ports = ports;
     this.#sandboxed = sandboxed;
-    this.#allowSafe = user.allow_safe_commands;
+    this.#sandbox = new CommandSandbox(roots, user);
     this.#roots = roots;
     this.#user = user;
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-      specify: (input, sessionId) =>
-        specifyCommand(input, roots, { ...user, deny_read: hiddenFiles(this.#rulesOf(sessionId)) }),
+      specify: (input, sessionId) => this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId))),
       show: (sessionId, id, output) => {
         const chat = ports.chatOf(sessionId);
         if (chat === undefined) return;
@@ -175,7 +175,7 @@ class Parts {
     const [root = ""] = roots;
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
     const ledger = await Ledger.open(user.state_dir, root);
-    const sandboxed = await commandLevel(user) !== "none";
+    const sandboxed = await commandHold(user, roots) !== "none";
     const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots, sandboxed)];
     return new Parts(roots, rules, ledger, sandboxed, { ...user, safe_to_write }, ports);
   }
@@ -189,7 +189,8 @@ class Parts {
     return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
   }
 
-  events(): EngineEvents {
+  /** @param held the operating system holds the engine */
+  events(held: boolean): EngineEvents {
     const { push, editor, gate, questions, chatOf, ownerOf } = this.#ports;
     const withChat = (sessionId: string, tell: (chat: number) => void) => {
       const chat = chatOf(sessionId);
@@ -217,7 +218,7 @@ class Parts {
       },
       retry: ({ sessionId, attempt, tries, waitMs, reason }) =>
         withChat(sessionId, (chat) => {
-          push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: visible(reason) });
+          push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: oneLine(reason) });
         }),
       turnFiles: ({ sessionId, turn, files }) => {
         // Also of a turn that was stopped: what it has changed is changed.
@@ -226,13 +227,13 @@ class Parts {
           push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
         }
       },
-      makeLink: (path, target) => makeLink(path, target, this.#roots),
+      makeLink: (path, target) => makeLink(path, target, { roots: this.#roots, held }),
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };
         // Agents may ask about a call that they never announced.
         push(toolUpdate(chat, request.toolCall));
-        return await gate.permission(request, this.#gateContext(chat));
+        return await gate.permission(request, await this.#gateContext(chat));
       },
       unsavedText: async ({ path }) => {
         return UnsavedTextResponse.parse(await editor.ask({ method: "unsaved_text", params: { path } }));
@@ -242,9 +243,19 @@ class Parts {
         const params = { path, base, text };
         return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", params }));
       },
-      lsp: async ({ request }) => {
-        const params = { roots: this.#roots, request };
-        return LspResponse.parse(await editor.ask({ method: "lsp", params }));
+      lsp: async (question) => {
+        const { request, sessionId } = question;
+        return await this.#lspStarts.answer(question, {
+          option: this.#user.lsp_start,
+          editor: (servers) =>
+            editor.ask({ method: "lsp", params: { roots: this.#roots, request, servers } }),
+          ask: async (server) => {
+            const chat = chatOf(sessionId);
+            return chat === undefined
+              ? undefined
+              : await gate.startServer(server, await this.#gateContext(chat));
+          },
+        });
       },
       terminals: this.terminals,
       question: async (request) => {
@@ -267,8 +278,9 @@ class Parts {
     return logLines((await this.log.entries()).filter(({ root }) => root === this.root));
   }
 
-  #gateContext(chat: number): GateContext {
+  async #gateContext(chat: number): Promise<GateContext> {
     const { root, rules, log } = this;
-    return { chat, root, rules, log, sandboxed: this.#sandboxed, allowSafe: this.#allowSafe };
+    const view = this.#sandboxed ? await this.#sandbox.view(hiddenFiles(this.fileRules(chat))) : undefined;
+    return { chat, root, rules, log, commands: this.#user.commands, view };
   }
 }

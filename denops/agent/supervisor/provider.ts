@@ -1,6 +1,8 @@
 /** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
 import type { EngineConfig, UserConfig } from "../protocol/config.ts";
 import { publishedPrice } from "../protocol/prices.ts";
+import { trustedPath } from "./commands/environment.ts";
+import { findProgram } from "./sandbox.ts";
 import { PRESETS, type ProviderPreset } from "../protocol/providers.ts";
 
 const OLLAMA = "http://127.0.0.1:11434";
@@ -9,12 +11,16 @@ const KEY_COMMAND_MS = 30_000;
 export interface ProviderWorld {
   env(name: string): string | undefined;
   fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Output of a shell command. @throws {Error} one line. */
-  run(command: string): Promise<string>;
+  /** Output of a shell command; no program of it is taken from the roots. @throws {Error} one line. */
+  run(command: string, roots: readonly string[]): Promise<string>;
 }
 
 /** The engine's configuration. @throws {Error} one line that says how to set a model up. */
-export async function engineConfig(user: UserConfig, world: ProviderWorld): Promise<EngineConfig> {
+export async function engineConfig(
+  user: UserConfig,
+  world: ProviderWorld,
+  roots: readonly string[],
+): Promise<EngineConfig> {
   const name = user.provider ?? await detect(user, world);
   const preset: ProviderPreset | undefined = PRESETS[name];
   const own = user.providers[name];
@@ -33,7 +39,7 @@ export async function engineConfig(user: UserConfig, world: ProviderWorld): Prom
   const model = user.model ?? preset?.default_model ??
     (wire === "ollama" ? await firstOllamaModel(baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
-  const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world);
+  const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
   const {
     max_iterations,
     max_output_tokens,
@@ -122,10 +128,11 @@ async function findKey(
   setting: string | undefined,
   conventional: readonly string[],
   world: ProviderWorld,
+  roots: readonly string[],
 ): Promise<{ key?: string; source: string }> {
   if (setting?.startsWith("cmd:")) {
     const source = `the command of providers.${name}.api_key`;
-    const [key = ""] = (await world.run(setting.slice("cmd:".length))).trim().split("\n");
+    const [key = ""] = (await world.run(setting.slice("cmd:".length), roots)).trim().split("\n");
     if (key === "") throw new Error(`Cannot use ${name}: ${source} printed nothing.`);
     return { key, source };
   }
@@ -145,10 +152,13 @@ async function findKey(
 export const realWorld: ProviderWorld = {
   env: (name) => Deno.env.get(name),
   fetch: (url, init) => fetch(url, init),
-  async run(command) {
-    const [shell, flag] = Deno.build.os === "windows" ? ["cmd", "/c"] : ["sh", "-c"];
+  async run(command, roots) {
+    const isWindows = Deno.build.os === "windows";
+    const [shell, flag] = isWindows ? ["cmd", "/c"] : [await findProgram("sh", roots) ?? "/bin/sh", "-c"];
+    const path = trustedPath(Deno.env.get("PATH") ?? "", roots).join(":");
     const process = new Deno.Command(shell, {
       args: [flag, command],
+      ...(isWindows ? {} : { env: { PATH: path } }),
       stdin: "null",
       stdout: "piped",
       stderr: "null",

@@ -25,7 +25,7 @@ const MOST_AT_ONCE = 200;
 export async function putAside(
   files: readonly Aside[],
   places: readonly string[],
-  state: string,
+  { state, roots }: { readonly state: string; readonly roots: readonly string[] },
 ): Promise<ReadonlyMap<string, string>> {
   const date = new Date().toISOString().slice(0, 19).replaceAll(":", "");
   const folder = join(state, "put_aside", `${date}-${crypto.randomUUID().slice(0, 8)}`);
@@ -38,21 +38,25 @@ export async function putAside(
     return [path, to, written] as const;
   }));
   for (let at = 0; at < moves.length; at += MOST_AT_ONCE) {
-    await run(moves.slice(at, at + MOST_AT_ONCE).flat(), places, folder);
+    await run(moves.slice(at, at + MOST_AT_ONCE).flat(), [...places, folder], roots);
   }
   for (const [, , written] of moves) if (written !== "") await Deno.remove(written).catch(() => {});
   return new Map(moves.filter(([, to]) => statOf(to) !== undefined).map(([path, to]) => [path, to]));
 }
 
-async function run(args: readonly string[], places: readonly string[], folder: string): Promise<void> {
-  const found = await sandbox();
-  const shell = await findProgram("sh") ?? "/bin/sh";
+async function run(
+  args: readonly string[],
+  places: readonly string[],
+  roots: readonly string[],
+): Promise<void> {
+  const found = await sandbox(roots);
+  const shell = await findProgram("sh", roots) ?? "/bin/sh";
   const command = [shell, "-c", MOVE, "sh", ...args];
   const held = found.level === "bubblewrap"
     ? [
       ...[found.bwrap, "--unshare-all", "--die-with-parent", "--new-session"],
       ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
-      ...[...places, folder].flatMap((path) => ["--bind", path, path]),
+      ...places.flatMap((path) => ["--bind", path, path]),
       ...["--", ...command],
     ]
     : command;

@@ -2,8 +2,12 @@
 import type { CreateElicitationRequest, CreateElicitationResponse } from "@agentclientprotocol/sdk";
 import { ours, QuestionMeta } from "../protocol/extensions.ts";
 import type { Update } from "../protocol/ui.ts";
-import { visible } from "./visible.ts";
+import { oneLine, visible } from "./visible.ts";
 import { Waiting } from "./waiting.ts";
+
+/** Keys 1 to 9 choose one. */
+const MOST_OPTIONS = 9;
+const LONGEST_QUESTION = 10_000;
 
 type Said = { readonly answer?: string | undefined } | "cancelled";
 
@@ -31,11 +35,16 @@ export class Questions {
     // Forms of several fields, and pages to open, are not shown: the agent is told so.
     if (field === undefined) return { action: "decline" };
     const request = this.#nextRequest();
-    const options = (ours(QuestionMeta, asked._meta)?.options ?? []).map((option) =>
-      visible(option).replaceAll("\n", " ")
-    );
+    const options = (ours(QuestionMeta, asked._meta)?.options ?? []).slice(0, MOST_OPTIONS)
+      .map((option) => oneLine(option));
     const waiting = this.#waiting.add(request, `chat ${chat}`);
-    this.#push({ type: "question", chat, request, question: visible(asked.message), options });
+    this.#push({
+      type: "question",
+      chat,
+      request,
+      question: visible(asked.message.slice(0, LONGEST_QUESTION)),
+      options,
+    });
     const said = await waiting;
     this.#push({
       type: "approval_closed",

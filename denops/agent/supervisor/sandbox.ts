@@ -1,5 +1,8 @@
-/** Whether the operating system can hold the engine, asked once. */
+/** Whether the operating system can hold the engine and commands, and where the programs for that are. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isInside } from "../policy/path.ts";
+import { trustedPath } from "./commands/environment.ts";
 import type { SystemLayout } from "./grants.ts";
 
 export type Sandbox =
@@ -7,16 +10,18 @@ export type Sandbox =
   /** Deno's permissions alone; `reason` says why. */
   | { readonly level: "deno"; readonly reason: string };
 
-let probed: Promise<Sandbox> | undefined;
+const probed = new Map<string | undefined, Promise<Sandbox>>();
 
-export function sandbox(): Promise<Sandbox> {
-  probed ??= probe();
-  return probed;
+/** @param roots what tools write; bubblewrap is not taken from there */
+export async function sandbox(roots: readonly string[]): Promise<Sandbox> {
+  if (Deno.build.os !== "linux") return { level: "deno", reason: `no bubblewrap on ${Deno.build.os}` };
+  const bwrap = await findProgram("bwrap", roots);
+  const known = probed.get(bwrap) ?? probe(bwrap);
+  probed.set(bwrap, known);
+  return await known;
 }
 
-async function probe(): Promise<Sandbox> {
-  if (Deno.build.os !== "linux") return { level: "deno", reason: `no bubblewrap on ${Deno.build.os}` };
-  const bwrap = await findProgram("bwrap");
+async function probe(bwrap: string | undefined): Promise<Sandbox> {
   if (bwrap === undefined) return { level: "deno", reason: "bubblewrap is not installed" };
   const args = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
   try {
@@ -37,14 +42,38 @@ async function probe(): Promise<Sandbox> {
   }
 }
 
-/** The first executable of this name on the PATH. */
-export async function findProgram(name: string): Promise<string | undefined> {
-  for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
-    const path = join(folder, name);
-    const info = await Deno.stat(path).catch(() => undefined);
-    if (folder.startsWith("/") && info?.isFile && ((info.mode ?? 0) & 0o111) !== 0) return path;
+/**
+ * The first executable of this name on the PATH, in the folder's real place. What lies in a root is passed over: a tool may have
+ * written it, and this runs outside of every sandbox.
+ */
+export async function findProgram(name: string, roots: readonly string[]): Promise<string | undefined> {
+  const path = Deno.env.get("PATH") ?? "";
+  const key = JSON.stringify([name, path, roots]);
+  const known = programs.get(key);
+  if (known !== undefined && isProgram(known, roots)) return known;
+  for (const folder of trustedPath(path, roots)) {
+    const found = await Deno.realPath(folder).catch(() => undefined);
+    if (found === undefined || !isProgram(join(found, name), roots)) continue;
+    programs.set(key, join(found, name));
+    // Some programs are many in one, and ask by which name they were called.
+    return join(found, name);
   }
   return undefined;
+}
+
+/** Where programs were found: they are looked at again, not looked for. */
+const programs = new Map<string, string>();
+
+function isProgram(path: string, roots: readonly string[]): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    const real = Deno.realPathSync(path);
+    if (roots.some((root) => isInside(real, root))) return false;
+    const info = Deno.statSync(real);
+    return info.isFile && ((info.mode ?? 0) & 0o111) !== 0;
+  } catch {
+    return false;
+  }
 }
 
 async function systemLayout(): Promise<SystemLayout> {

@@ -1,6 +1,6 @@
 /** Searches of engines: ripgrep and git with fixed arguments, read-only, without network. */
 import type { FoundLine, SearchRequest, SearchResponse } from "../protocol/search.ts";
-import { plainText } from "./command_output.ts";
+import { plainText } from "./commands/output.ts";
 import { changes } from "./search_changes.ts";
 import { Place, type SearchOptions } from "./search_place.ts";
 import { failure, hasFailed, run } from "./search_run.ts";

@@ -1,7 +1,7 @@
 /** What git knows of changes, without what may not be read. */
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { SearchRequest, SearchResponse } from "../protocol/search.ts";
-import { plainText } from "./command_output.ts";
+import { plainText } from "./commands/output.ts";
 import type { Place } from "./search_place.ts";
 import { failure, PLAIN_GIT, run } from "./search_run.ts";
 

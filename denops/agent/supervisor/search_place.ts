@@ -15,6 +15,7 @@ export interface SearchOptions {
 
 export class Place implements RunPlace {
   readonly root: string;
+  readonly roots: readonly string[];
   readonly sandboxed: boolean;
   /** Relative to the root; "." for the root itself. */
   readonly within: string;
@@ -23,8 +24,14 @@ export class Place implements RunPlace {
   readonly rules: ReadOptions;
   readonly #decisions = new Map<string, Decision>();
 
-  private constructor(root: string, within: string, prefix: string, { rules, sandboxed }: SearchOptions) {
+  private constructor(
+    root: string,
+    within: string,
+    prefix: string,
+    { roots, rules, sandboxed }: SearchOptions,
+  ) {
     this.root = root;
+    this.roots = roots;
     this.within = within;
     this.prefix = prefix;
     this.rules = rules;

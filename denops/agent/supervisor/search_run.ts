@@ -1,13 +1,15 @@
 /** Runs ripgrep and git for searches: read-only, without network, and not for long. */
 import { RequestError } from "@agentclientprotocol/sdk";
 import { findProgram, sandbox } from "./sandbox.ts";
-import { commandEnvironment } from "./shell.ts";
+import { commandEnvironment, trustedPath } from "./commands/environment.ts";
 
 const LONGEST_MS = 30_000;
 
 /** Where a program runs, and whether bubblewrap holds it. */
 export interface RunPlace {
   readonly root: string;
+  /** All roots of the workspace: no program is taken from there. */
+  readonly roots: readonly string[];
   readonly sandboxed: boolean;
   /** Without it nothing may be written. */
   readonly writes?: Writes;
@@ -58,7 +60,7 @@ export async function run(
   signal: AbortSignal,
   onLine: (line: string) => boolean,
 ): Promise<{ code: number; stderr: string }> {
-  const program = await findProgram(name);
+  const program = await findProgram(name, options.roots);
   const product = name === "rg" ? "ripgrep" : "git";
   if (program === undefined) {
     throw RequestError.invalidParams(undefined, `${product} is not installed; the user has to install it`);
@@ -67,7 +69,7 @@ export async function run(
   const process = new Deno.Command(command, {
     args: [...before, ...args],
     cwd: options.root,
-    env: commandEnvironment([]),
+    env: programEnvironment(options.roots),
     clearEnv: true,
     stdin: "null",
     stdout: "piped",
@@ -94,11 +96,17 @@ export async function run(
   return { code, stderr: await errors };
 }
 
+/** What a program starts in its turn is not taken from a root either. */
+function programEnvironment(roots: readonly string[]): Record<string, string> {
+  const env = commandEnvironment([], undefined);
+  return { ...env, PATH: trustedPath(env.PATH ?? "", roots).join(":") };
+}
+
 async function sandboxed(
   program: string,
   options: RunPlace,
 ): Promise<{ command: string; before: readonly string[] }> {
-  const found = await sandbox();
+  const found = await sandbox(options.roots);
   if (!options.sandboxed || found.level !== "bubblewrap") return { command: program, before: [] };
   // Next to nothing can be written here, so nothing is masked: the program itself may lie in a folder such as /tmp.
   const before = [

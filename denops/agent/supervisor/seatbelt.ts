@@ -9,8 +9,23 @@
  *
  * Source: `man sandbox-exec`, and the profiles in /System/Library/Sandbox/Profiles.
  */
-import type { CommandPlaces } from "./command_sandbox.ts";
+import { join } from "node:path";
+import type { CommandLevel } from "../protocol/commands.ts";
+import { HIDDEN, SHOWN } from "./commands/shown.ts";
 import type { GitGuard } from "./git_guard.ts";
+
+export interface SeatbeltPlaces {
+  readonly level: CommandLevel;
+  /** Real paths of the workspace's roots. */
+  readonly roots: readonly string[];
+  readonly home: string | undefined;
+  /** The options command_read and command_write. */
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+  readonly maskedFolders: readonly string[];
+  readonly maskedFiles: readonly string[];
+  readonly network: boolean;
+}
 
 /** Processes of its own, what they ask the system about itself, and terminals of its own. */
 const PROGRAMS = [
@@ -46,9 +61,18 @@ const NETWORK = [
   })`,
 ];
 
+const HOMES = ["/Users", "/private/var/root"];
+
+function expanded(paths: readonly string[], home: string | undefined): readonly string[] {
+  return paths.flatMap((path) => {
+    if (!path.startsWith("~/")) return [path];
+    return home === undefined ? [] : [join(home, path.slice(2))];
+  });
+}
+
 /** Arguments of sandbox-exec up to the program; the program and its own follow. */
 export function seatbeltArguments(
-  places: CommandPlaces,
+  places: SeatbeltPlaces,
   git: Pick<GitGuard, "bound" | "guarded">,
 ): readonly string[] {
   const parameters: string[] = [];
@@ -61,15 +85,22 @@ export function seatbeltArguments(
   const rule = (head: string, filters: string) => filters === "" ? [] : [`(${head} ${filters})`];
   const fixed = (filter: "subpath" | "literal", paths: readonly string[]) =>
     paths.map((path) => `(${filter} "${path}")`).join(" ");
+  const own = (paths: readonly string[]) => expanded(paths, places.home);
+  const writes = places.level === "look" ? [] : [...places.roots, ...own(places.writable)];
   const profile = [
     "(version 1)",
     "(deny default)",
     ...PROGRAMS,
     "(allow file-read*)",
+    // Of the home folder only names are there, but for toolchains and the project.
+    ...rule("deny file-read-data", named("subpath", HOMES)),
+    ...rule("allow file-read*", named("subpath", own(SHOWN.map(({ path }) => path)))),
+    ...rule("allow file-read*", named("subpath", [...places.roots, ...own(places.readable)])),
+    ...rule("deny file-read*", named("subpath", own(HIDDEN.map(({ path }) => path)))),
     ...rule("allow file-write* file-ioctl", fixed("literal", DEVICES)),
     '(allow file-write-data file-ioctl (regex #"^/dev/(ttys[0-9]+|fd/[0-9]+)$"))',
     ...rule("allow file-write*", fixed("subpath", TEMPORARY)),
-    ...rule("allow file-write*", named("subpath", [...places.roots, ...places.writable])),
+    ...rule("allow file-write*", named("subpath", writes)),
     ...(places.network ? NETWORK : []),
     ...rule("deny file-write*", named("subpath", git.guarded)),
     // Renaming the folder would take its guarded parts along.

@@ -15,10 +15,10 @@ import { healthReport } from "./health.ts";
 import { historyUpdates } from "./history.ts";
 import { Project } from "./project.ts";
 import { type ProviderWorld, realWorld } from "./provider.ts";
-import { Pump } from "./pump.ts";
+import { Pump, realClock } from "./pump.ts";
 import { Questions } from "./questions.ts";
 import { findRoot, type RootQuery } from "./root.ts";
-import { visible } from "./visible.ts";
+import { LONGEST_NOTICE, oneLine } from "./visible.ts";
 
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
@@ -54,7 +54,11 @@ export class Supervisor implements AsyncDisposable {
   #lastRequest = 0;
 
   constructor(deliver: Deliver, world: ProviderWorld = realWorld) {
-    this.#pump = new Pump(deliver);
+    this.#pump = new Pump(
+      deliver,
+      realClock,
+      (chat, why) => this.#chats.get(chat)?.engine?.kill(`it ${why}`),
+    );
     this.#world = world;
     const push = (update: Update) => this.#pump.push(update);
     const nextRequest = () => ++this.#lastRequest;
@@ -254,7 +258,7 @@ export class Supervisor implements AsyncDisposable {
       this.#pump.push({ type: "engine_answer", request, result: await answering });
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      this.#pump.push({ type: "engine_answer", request, error: visible(said) });
+      this.#pump.push({ type: "engine_answer", request, error: oneLine(said, LONGEST_NOTICE) });
     }
   }
 
@@ -331,6 +335,6 @@ export class Supervisor implements AsyncDisposable {
   }
 
   #notice(chat: number, severity: "info" | "warning" | "error", text: string): void {
-    this.#pump.push({ type: "notice", chat, severity, text: visible(text) });
+    this.#pump.push({ type: "notice", chat, severity, text: oneLine(text, LONGEST_NOTICE) });
   }
 }

@@ -6,10 +6,10 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { PathLookups } from "../policy/path.ts";
 import { resolveInRoots } from "../policy/roots.ts";
-import { type CommandInput, TerminalMeta } from "../protocol/commands.ts";
+import { TerminalMeta } from "../protocol/commands.ts";
 import { META, ours } from "../protocol/extensions.ts";
-import { shortened } from "./command_output.ts";
-import { type CommandEnd, type CommandSpec, RunningCommand } from "./command_runner.ts";
+import { shortened } from "./commands/output.ts";
+import { type CommandEnd, type CommandSpec, RunningCommand } from "./commands/runner.ts";
 
 /** Commands of one session that run at the same time. */
 const MOST_RUNNING = 10;
@@ -18,7 +18,7 @@ export interface TerminalPorts {
   /** True once for a command that may run. */
   spend(sessionId: string, input: TerminalMeta): boolean;
   /** How a command is run in this project's sandbox. */
-  specify(input: CommandInput, sessionId: string): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
+  specify(input: TerminalMeta, sessionId: string): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
   /** What was printed so far, for the screen. */
   show(sessionId: string, toolCallId: string, output: string): void;
 }
@@ -66,6 +66,9 @@ export class Terminals implements AsyncDisposable {
       );
     }
     const { path: cwd } = await resolveInRoots(input.cwd, this.#roots, this.#lookups);
+    if (cwd !== input.cwd) {
+      throw RequestError.invalidParams(undefined, "the command's folder is behind a link");
+    }
     const spec = {
       ...await this.#ports.specify(input, sessionId),
       line,
@@ -162,5 +165,7 @@ function endText(end: CommandEnd): string {
       return "stopped";
     case "too_many_processes":
       return `stopped: it started more than ${end.limit} processes`;
+    case "too_much_memory":
+      return `stopped: it took more than ${(end.limit / 1024 ** 3).toFixed(1)} GiB of memory`;
   }
 }

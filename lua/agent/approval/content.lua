@@ -12,9 +12,10 @@ local M = {}
 ---@field title string
 ---@field reason string
 ---@field others? agent.FileDiff[]  where one call changes several files
+---@field left_out? integer    files whose diffs are too large to be shown
 ---@field command? string     what would be run
 ---@field folder? string      where, relative to the project
----@field network? boolean
+---@field access? string     what it may change: "look", "write", "git", each with or without "+network"
 ---@field severity? string   of the command
 ---@field is_edited? boolean  the command is the user's, not the model's
 ---@field edited? string      that text, exactly
@@ -45,17 +46,48 @@ function M.keys(approval)
   return " " .. table.concat(parts, "  ") .. " "
 end
 
---- The whole command, where it runs, and whether it gets the network.
+--- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.
+---@param text string
+---@return string
+local function one_line(text)
+  return (text:gsub("%c", " "))
+end
+
+local LEVELS = {
+  look = "look: changes nothing",
+  write = "write: changes files of the project",
+  git = "git: changes files and the repository",
+}
+
+--- What the command may change, in words; without an access nothing holds it.
+---@param access? string
+---@return string
+local function held(access)
+  local level = LEVELS[(access or ""):match("^%a+")]
+  return level and level .. (M.has_network(access) and ", with the network" or ", no network")
+    or "no sandbox: changes anything"
+end
+
+---@param access? string
+---@return boolean
+function M.has_network(access)
+  return not access or access:find("+network", 1, true) ~= nil
+end
+
+--- The whole command, where it runs, and what it may change.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
 local function command_content(approval)
-  local lines, groups = { approval.reason }, { "AgentWarning" }
-  local where = approval.folder == "." and "in the project's root" or ("in %s"):format(approval.folder)
-  where = where .. (approval.network and ", with the network" or ", without network")
+  local lines, groups = { one_line(approval.reason) }, { "AgentWarning" }
+  local is_root = approval.folder == "."
   local severity = approval.severity and (" · severity: %s"):format(approval.severity) or ""
-  table.insert(lines, where .. severity .. (approval.is_edited and " · edited by you" or ""))
-  groups[2] = approval.network and "AgentWarning" or "AgentHint"
+  table.insert(lines, held(approval.access) .. severity)
+  groups[2] = M.has_network(approval.access) and "AgentWarning" or "AgentHint"
+  -- A folder can have any name, that of the root's row among them.
+  local edited = approval.is_edited and " · edited by you" or ""
+  table.insert(lines, (is_root and "in the project's root" or "in ./" .. one_line(approval.folder)) .. edited)
+  groups[3] = is_root and "AgentHint" or "AgentWarning"
   for _, line in ipairs(vim.split(approval.command, "\n")) do
     table.insert(lines, "$ " .. line)
     groups[#lines] = "AgentTitle"
@@ -70,7 +102,7 @@ end
 local function question_content(approval)
   local lines, groups = vim.split(approval.question, "\n"), { "AgentTitle" }
   for number, option in ipairs(approval.options or {}) do
-    table.insert(lines, ("  %d  %s"):format(number, option))
+    table.insert(lines, ("  %d  %s"):format(number, one_line(option)))
   end
   return lines, groups
 end
@@ -92,12 +124,12 @@ function M.lines(approval)
   elseif approval.command then
     return command_content(approval)
   end
-  local lines = { approval.title, approval.reason }
+  local lines = { one_line(approval.title), one_line(approval.reason) }
   local groups = { "AgentTitle", "AgentWarning" }
   local changed = files(approval)
   for _, file in ipairs(changed) do
     if #changed > 1 then
-      table.insert(lines, ("── %s ──"):format(vim.fn.fnamemodify(file.path, ":~:.")))
+      table.insert(lines, ("── %s ──"):format(one_line(file.path)))
       groups[#lines] = "AgentHint"
     end
     local text = diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
@@ -110,6 +142,10 @@ function M.lines(approval)
           or nil
       end
     end
+  end
+  if approval.left_out then
+    table.insert(lines, ("%d more, too large to be shown here"):format(approval.left_out))
+    groups[#lines] = "AgentWarning"
   end
   return lines, groups
 end

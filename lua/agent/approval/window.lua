@@ -184,6 +184,8 @@ function M.show(map_keys)
   vim.wo[window].wrap = true
   vim.wo[window].smoothscroll = true
   vim.wo[window].linebreak = true
+  -- Where a long line goes on is to be seen: it may be made to look like the next one.
+  vim.wo[window].showbreak = "↪ "
   vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting"
   if takes_focus then
     back = from

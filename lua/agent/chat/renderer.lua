@@ -13,6 +13,7 @@ local text = require("agent.timeline.lines")
 ---@field drawn agent.Drawn[]
 ---@field total integer lines in the buffer
 ---@field head integer  lines above the first block, which say that there are older ones
+---@field near? { index: integer, row: integer }  the block that was looked for last, and its first line
 local Renderer = {}
 Renderer.__index = Renderer
 
@@ -24,14 +25,24 @@ function Renderer.new(buffer)
   return setmetatable({ buffer = buffer, drawn = {}, total = 0, head = 0 }, Renderer)
 end
 
---- First line of a block's own text, from 0; counted from the end, where the changes are.
+--- First line of a block's own text, from 0; counted from the end, where the changes are, or from the block that was
+--- looked for last: all of a long turn may change at once.
 ---@param index integer
 ---@return integer
 function Renderer:row(index)
-  local row = self.total
-  for at = #self.drawn, index, -1 do
-    row = row - #self.drawn[at].lines - (at > index and self.drawn[at].gap or 0)
+  local at, row = #self.drawn + 1, self.total
+  if self.near and math.abs(self.near.index - index) < at - index then
+    at, row = self.near.index, self.near.row
   end
+  while at > index do
+    at = at - 1
+    row = row - #self.drawn[at].lines - (self.drawn[at + 1] and self.drawn[at + 1].gap or 0)
+  end
+  while at < index do
+    row = row + #self.drawn[at].lines + self.drawn[at + 1].gap
+    at = at + 1
+  end
+  self.near = { index = index, row = row }
   return row
 end
 
@@ -131,6 +142,7 @@ end
 function Renderer:remove(index, blocks)
   local drawn, row = self.drawn[index], self:row(index)
   local first, last = row - drawn.gap, row + #drawn.lines
+  self.near = nil
   self.drawn[index] = { lines = {}, gap = 0, taken = 0 }
   local before = index
   while before > 0 and blocks[before].kind == "moved" do
@@ -229,7 +241,7 @@ function Renderer:prepend(blocks, count, more)
   self.head = #lines
   vim.list_extend(lines, self:lines_before(blocks, count))
   local added = #lines - head
-  self.total = self.total + added
+  self.total, self.near = self.total + added, nil
   vim.bo[self.buffer].modifiable = true
   vim.api.nvim_buf_set_lines(self.buffer, 0, was_empty and -1 or head, false, lines)
   vim.bo[self.buffer].modifiable = false

@@ -117,10 +117,17 @@ M.options = {
   { name = "ask", type = "list", default = {}, doc = "Rules that make the agent ask; stronger than allow." },
   { name = "deny", type = "list", default = {}, doc = "Rules that forbid; stronger than ask and allow." },
   {
-    name = "allow_safe_commands",
-    type = "boolean",
-    default = true,
-    doc = "Commands that only look (ls, git status) run unasked, inside a sandbox only.",
+    name = "commands",
+    type = "string",
+    default = "look",
+    one_of = { "look", "ask" },
+    doc = "look: commands that can only look run unasked, inside a sandbox only. ask: every command asks.",
+  },
+  {
+    name = "command_read",
+    type = "list",
+    default = {},
+    doc = "Folders and files outside of the project that commands see, such as \"~/.config/mise\".",
   },
   {
     name = "command_write",
@@ -133,6 +140,13 @@ M.options = {
     type = "list",
     default = {},
     doc = "Names of variables that commands get beside PATH, HOME, USER, LANG, LC_* and TZ.",
+  },
+  {
+    name = "lsp_start",
+    type = "string",
+    default = "ask",
+    one_of = { "ask", "always", "never" },
+    doc = "Whether a tool may start a language server that does not run: it runs outside of the sandbox.",
   },
   { name = "tools_off", type = "list", default = {}, doc = "Names of tools that the model is not offered." },
   {
@@ -205,6 +219,17 @@ M.options = {
     doc = "Keys of buffers with hunks; those that are not named stay, an empty one is not mapped. false: no keys.",
   },
   { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
+}
+
+--- Options of earlier versions, and what became of them.
+---@type table<string, { name: string, value: fun(value: any): any }>
+M.renamed = {
+  allow_safe_commands = {
+    name = "commands",
+    value = function(value)
+      return value == false and "ask" or "look"
+    end,
+  },
 }
 
 ---@type table<string, table>?

@@ -76,11 +76,12 @@ end
 
 ---@param request table
 ---@param roots string[]
+---@param policy agent.lsp.Policy
 ---@return table answer
-local function workspace_symbols(request, roots)
+local function workspace_symbols(request, roots, policy)
   local buf, running = 0, clients_of_project(roots)
   if request.path then
-    local file, reason = place.open(request.path, roots)
+    local file, reason = place.open(request.path, roots, policy)
     if not file then
       return place.nothing(reason --[[@as string]])
     end
@@ -104,9 +105,10 @@ end
 
 ---@param path string
 ---@param roots string[]
+---@param policy agent.lsp.Policy
 ---@return table answer
-local function document_symbols(path, roots)
-  local file, reason = place.open(path, roots)
+local function document_symbols(path, roots, policy)
+  local file, reason = place.open(path, roots, policy)
   if not file then
     return place.nothing(reason --[[@as string]])
   end
@@ -123,9 +125,10 @@ end
 
 ---@param path string
 ---@param roots string[]
+---@param policy agent.lsp.Policy
 ---@param written boolean
 ---@return table answer
-local function diagnose(path, roots, written)
+local function diagnose(path, roots, policy, written)
   if written then
     -- The buffer follows the file first.
     task.await(function(finish)
@@ -135,7 +138,7 @@ local function diagnose(path, roots, written)
       end)
     end)
   end
-  local file, reason = place.open(path, roots)
+  local file, reason = place.open(path, roots, policy)
   if not file then
     return place.nothing(reason --[[@as string]])
   end
@@ -148,58 +151,62 @@ end
 local TYPES = { both = { "super", "sub" }, super = { "super" }, sub = { "sub" } }
 local CALLS = { both = { "incoming", "outgoing" }, incoming = { "incoming" }, outgoing = { "outgoing" } }
 
----@type table<string, fun(request: table, roots: string[]): table>
+---@type table<string, fun(request: table, roots: string[], policy: agent.lsp.Policy): table>
 local answers = {
-  diagnostics = function(request, roots)
-    return request.path and diagnose(request.path, roots, false) or diagnostics.of_all(roots)
+  diagnostics = function(request, roots, policy)
+    return request.path and diagnose(request.path, roots, policy, false) or diagnostics.of_all(roots)
   end,
-  diagnostics_after = function(request, roots)
-    return diagnose(request.path, roots, true)
+  diagnostics_after = function(request, roots, policy)
+    return diagnose(request.path, roots, policy, true)
   end,
-  document_symbols = function(request, roots)
-    return document_symbols(request.path, roots)
+  document_symbols = function(request, roots, policy)
+    return document_symbols(request.path, roots, policy)
   end,
-  definition = function(request, roots)
-    return place.each(request, roots, "definition", locate("textDocument/definition"))
+  definition = function(request, roots, policy)
+    return place.each(request, roots, policy, "definition", locate("textDocument/definition"))
   end,
-  references = function(request, roots)
-    return place.each(request, roots, "references", locate("textDocument/references"))
+  references = function(request, roots, policy)
+    return place.each(request, roots, policy, "references", locate("textDocument/references"))
   end,
-  implementations = function(request, roots)
-    return place.each(request, roots, "implementations", locate("textDocument/implementation"))
+  implementations = function(request, roots, policy)
+    return place.each(request, roots, policy, "implementations", locate("textDocument/implementation"))
   end,
-  hover = function(request, roots)
-    return place.each(request, roots, "hover information", hover)
+  hover = function(request, roots, policy)
+    return place.each(request, roots, policy, "hover information", hover)
   end,
-  type_hierarchy = function(request, roots)
-    return place.each(request, roots, "type hierarchy", function(at)
+  type_hierarchy = function(request, roots, policy)
+    return place.each(request, roots, policy, "type hierarchy", function(at)
       return hierarchy.of(at, "textDocument/prepareTypeHierarchy", TYPES[request.direction])
     end)
   end,
-  call_hierarchy = function(request, roots)
-    return place.each(request, roots, "call hierarchy", function(at)
+  call_hierarchy = function(request, roots, policy)
+    return place.each(request, roots, policy, "call hierarchy", function(at)
       return hierarchy.of(at, "textDocument/prepareCallHierarchy", CALLS[request.direction])
     end)
   end,
   workspace_symbols = workspace_symbols,
-  rename = function(request, roots)
-    return place.each(request, roots, "edits", function(at)
+  rename = function(request, roots, policy)
+    return place.each(request, roots, policy, "edits", function(at)
       return actions.rename(at, request.new_name)
     end)
   end,
-  code_action = function(request, roots)
-    return place.each(request, roots, "code actions", function(at)
+  code_action = function(request, roots, policy)
+    return place.each(request, roots, policy, "code actions", function(at)
       return actions.code_action(at, { kind = request.kind, title = request.title })
     end)
   end,
 }
 
 --- Answers a question, see protocol/lsp.ts for its shape and that of the answer.
----@param params { roots: string[], request: table }
+---@param params { roots: string[], request: table, servers: agent.lsp.Policy }
 ---@param done fun(ok: boolean, result: table|string) called once
 function M.answer(params, done)
   task.run(function()
-    return answers[params.request.op](params.request, params.roots)
+    local ok, result = xpcall(answers[params.request.op], function(problem)
+      return type(problem) == "table" and problem or debug.traceback(problem)
+    end, params.request, params.roots, params.servers)
+    -- Somebody has to be asked first: that is an answer.
+    return (ok or type(result) == "table") and result or error(result, 0)
   end, done)
 end
 

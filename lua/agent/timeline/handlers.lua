@@ -279,7 +279,8 @@ local function settle(timeline, changed)
       changed[index] = true
     elseif block.status == "open" then
       block.status = "done"
-      changed[index] = true
+      -- Of a text nothing else is to be seen.
+      changed[index] = block.kind == "thought" or changed[index]
     end
   end
 end

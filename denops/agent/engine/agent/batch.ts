@@ -32,6 +32,8 @@ export interface BatchMemory {
   readonly repeats: Repeats;
   /** From 1. */
   readonly iteration: number;
+  /** Further calls of the answer that were not even taken. */
+  readonly dropped: number;
   /** What the conversation has room for. */
   readonly images: ImageRoom;
 }
@@ -59,7 +61,7 @@ export async function runBatch(
     results[results.length - 1] = { ...last, text: `${last.text} ${ALL_REPEATED}` };
   }
   if (calls.length > MANY_CALLS && last !== undefined) {
-    const note = `\n[${calls.length} calls in one answer; at most ${MANY_CALLS} are better]`;
+    const note = `\n[${calls.length + memory.dropped} calls in one answer; at most ${MANY_CALLS} are better]`;
     results[results.length - 1] = { ...last, text: last.text + note };
   }
   return results;
@@ -138,7 +140,7 @@ async function runCall(
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
     const result = tool.readOnly
-      ? await prepared.run(signal, permitted.command)
+      ? await prepared.run(signal, permitted.approved)
       : await runKept(call.id, prepared, permitted, ports, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {

@@ -190,3 +190,30 @@ Deno.test("unknown arguments are ignored with a note, and other names of path ar
   await engine.prompt("Read");
   assert.deepEqual(engine.results(), ["1\talpha\n(ignored unknown arguments: encoding)"]);
 });
+
+Deno.test("ten thousand calls in one answer: the first are run, few are shown, the model is told", async () => {
+  const calls = Array.from(
+    { length: 10_000 },
+    (_, at) => `call read_file {"path": "a.txt", "offset": ${at + 1}}`,
+  );
+  await using engine = await startEngine({ files: FILES, script: `${calls.join("\n")}\n---\nsay Done` });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  const results = engine.results();
+  assert.equal(results.length, 32);
+  assert.match(results[15] ?? "", /^Not run: at most 15 calls at once/);
+  assert.match(results.at(-1) ?? "", /\[10000 calls in one answer; at most 8 are better\]$/);
+  const shown = engine.events.filter(({ type }) => type === "tool_writing" || type === "tool_start");
+  assert.ok(shown.length <= 100, `${shown.length} events`);
+  assert.deepEqual(engine.server.problems, []);
+  checkEvents(engine.events);
+});
+
+Deno.test("arguments that are nested without end are an error of that call", async () => {
+  const deep = `{"path": ${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+  const script = `rawcall read_file ${deep}\ncall read_file {"path": "a.txt"}\n---\nsay Done`;
+  await using engine = await startEngine({ files: FILES, script });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  const [first, second] = engine.results();
+  assert.match(first ?? "", /nested more than 100 deep/);
+  assert.equal(second, "1\talpha");
+});

@@ -1,10 +1,9 @@
 /** Runs a call that may write, so that what it changes can be taken back, and open buffers follow. */
-import { judgeCommand } from "../../policy/command.ts";
-import type { CommandInput } from "../../protocol/commands.ts";
+import { type CommandInput, levelOf } from "../../protocol/commands.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
-import type { PreparedCall, ToolResult } from "../tools/define.ts";
+import type { ApprovedChanges, PreparedCall, ToolResult } from "../tools/define.ts";
 import type { CommandTraps } from "./traps.ts";
 
 export interface KeptPorts {
@@ -14,30 +13,28 @@ export interface KeptPorts {
   readonly traps: CommandTraps;
 }
 
-/** @param given what let it run; its `command` is the one that the user has made of it */
 export async function runKept(
   id: string,
   prepared: PreparedCall,
-  given: { readonly byUser: boolean; readonly command?: string },
+  { byUser, approved }: { readonly byUser: boolean; readonly approved: ApprovedChanges },
   ports: KeptPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const { command: changed, byUser } = given;
   const { traps } = ports;
   const input = prepared.command;
-  if (input !== undefined && byUser) traps.approved(id, changed ?? input.command, input.cwd);
+  if (input !== undefined && byUser) traps.approved(id, approved.command ?? input.command, input.cwd);
   const written = prepared.touches.flatMap((touch) =>
     touch.access === "write" ? [touch.path.path, touch.path.link] : []
   );
-  const command = kindOf(prepared.command, changed);
-  if (written.length === 0 && command === undefined) return await prepared.run(signal, changed);
+  const command = kindOf(prepared.command, approved);
+  if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
   const pending = await ports.checkpoints.before(call, signal);
   const said: FileChange[] = [];
   let notes: readonly string[] = [];
   let result: ToolResult;
   try {
-    result = await prepared.run(signal, changed);
+    result = await prepared.run(signal, approved);
     said.push(...result.changes ?? []);
   } finally {
     const found = await kept(pending, said, ports);
@@ -47,11 +44,9 @@ export async function runKept(
   return notes.length === 0 ? result : { ...result, text: [result.text, ...notes].join("\n") };
 }
 
-/** Undefined if it surely writes nothing. */
-function kindOf(input: CommandInput | undefined, changed: string | undefined): CallToKeep["command"] {
-  if (input === undefined) return undefined;
-  const { severity, writesFiles } = judgeCommand(changed ?? input.command);
-  if (severity === "none" && !writesFiles) return undefined;
+/** Undefined if it can write nothing. */
+function kindOf(input: CommandInput | undefined, { access }: ApprovedChanges): CallToKeep["command"] {
+  if (input === undefined || (access !== undefined && levelOf(access) === "look")) return undefined;
   return input.background ? "background" : "foreground";
 }
 

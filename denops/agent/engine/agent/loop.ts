@@ -84,7 +84,8 @@ export async function runTurn(text: string, given: TurnPorts, signal: AbortSigna
       ports.append({ role: "user", text: fixes });
       continue;
     }
-    const memory = { repeats, iteration, images: new ImageRoom(model.sees, messages) };
+    const { dropped } = end;
+    const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, messages) };
     for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
   }

@@ -5,7 +5,7 @@ import { allowKey } from "../../policy/decide.ts";
 import { ToolError } from "../core/errors.ts";
 import type { Emit, ToolStart } from "../core/events.ts";
 import type { ApprovalAnswer, AskApproval } from "../core/ports.ts";
-import type { PreparedCall, Touch } from "../tools/define.ts";
+import type { ApprovedChanges, PreparedCall, Touch } from "../tools/define.ts";
 
 export interface PermissionPorts {
   readonly emit: Emit;
@@ -16,13 +16,12 @@ export interface PermissionPorts {
 }
 
 export type Permission =
-  /** `command` is set if the user has changed it. */
   | {
     readonly refusal?: undefined;
     readonly rule: string;
     /** A person has seen exactly this, and no rule stood for them. */
     readonly byUser: boolean;
-    readonly command?: string;
+    readonly approved: ApprovedChanges;
   }
   /** What to tell the model. */
   | { readonly refusal: string };
@@ -82,9 +81,8 @@ export class Permissions {
       const answer = await this.#ask(prepared.touches, decision.reason, loop, prepared);
       const refusal = refusalOf(answer);
       if (refusal !== undefined) return { refusal };
-      const command = "command" in answer && answer.command !== undefined ? { command: answer.command } : {};
       const rule = ruleOf(answer);
-      return { rule: rule ?? "asked", byUser: rule === undefined, ...command };
+      return { rule: rule ?? "asked", byUser: rule === undefined, approved: approvedBy(answer) };
     }
     const denied = decision.verdict === "deny";
     this.#ports.emit({
@@ -93,7 +91,8 @@ export class Permissions {
       answer: denied ? "denied by rule" : "allowed by rule",
       rule: decision.rule,
     });
-    return denied ? { refusal: `Not allowed: ${decision.reason}.` } : { rule: decision.rule, byUser: false };
+    if (denied) return { refusal: `Not allowed: ${decision.reason}.` };
+    return { rule: decision.rule, byUser: false, approved: {} };
   }
 
   async #ask(
@@ -121,6 +120,12 @@ export class Permissions {
     if (answer.answer === "allow_session") this.#ports.allowForSession(touches);
     return answer;
   }
+}
+
+function approvedBy(answer: ApprovalAnswer): ApprovedChanges {
+  if (answer.answer !== "allow_once" && answer.answer !== "allow_session") return {};
+  const { command, access } = answer;
+  return { ...(command === undefined ? {} : { command }), ...(access === undefined ? {} : { access }) };
 }
 
 function ruleOf(answer: ApprovalAnswer): string | undefined {

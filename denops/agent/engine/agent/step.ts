@@ -11,7 +11,13 @@ import type { Tool } from "../tools/define.ts";
 import { Clock, type Measured } from "./meter.ts";
 
 export type StepEnd =
-  | { readonly type: "answered"; readonly message: AssistantMessage; readonly finish: FinishReason }
+  | {
+    readonly type: "answered";
+    readonly message: AssistantMessage;
+    readonly finish: FinishReason;
+    /** Calls of it that were not taken: no answer needs so many. */
+    readonly dropped: number;
+  }
   /** Stopped or failed; `text` is what had come. */
   | { readonly type: "cancelled"; readonly text: string }
   | { readonly type: "failed"; readonly text: string; readonly error: TurnError };
@@ -31,6 +37,7 @@ export async function runStep(
 ): Promise<StepEnd> {
   const assembly = new Assembly();
   const withUniqueId = uniqueIds(idsIn(prompt.messages));
+  const calls = new CallLimit();
   const screen = new Screen(crypto.randomUUID(), tools, emit);
   const clock = new Clock();
   const ended = () => {
@@ -40,7 +47,7 @@ export async function runStep(
   for await (const event of model.stream(prompt, signal)) {
     switch (event.type) {
       case "deltas": {
-        const deltas = event.deltas.map(withUniqueId);
+        const deltas = event.deltas.filter((delta) => calls.takes(delta)).map(withUniqueId);
         for (const delta of deltas) assembly.add(delta);
         if (deltas.some(isContent)) clock.heard();
         screen.show(deltas);
@@ -65,11 +72,33 @@ export async function runStep(
         const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
         // The last call of an answer that hit the limit may be half a write; none of them is run.
         const message = assembly.message({ withCalls: finish !== "length" && finish !== "refused" });
-        return { type: "answered", message, finish };
+        return { type: "answered", message, finish, dropped: calls.dropped };
       }
     }
   }
   throw new Error("the model's stream ended without an end");
+}
+
+/** Calls of one answer that are taken at all, shown and answered; what comes after them is counted. */
+const MOST_TAKEN = 32;
+
+class CallLimit {
+  dropped = 0;
+  readonly #taken = new Set<number>();
+
+  takes(delta: Delta): boolean {
+    switch (delta.type) {
+      case "call_start":
+        if (this.#taken.has(delta.index) || this.#taken.size < MOST_TAKEN) this.#taken.add(delta.index);
+        else this.dropped += 1;
+        return this.#taken.has(delta.index);
+      case "call_arguments":
+      case "call_extra":
+        return this.#taken.has(delta.index);
+      default:
+        return true;
+    }
+  }
 }
 
 /** Ids of the calls that have results. */

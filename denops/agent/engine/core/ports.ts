@@ -1,5 +1,5 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
-import type { CommandInput } from "../../protocol/commands.ts";
+import type { ApprovedCommand, CommandAccess, CommandInput } from "../../protocol/commands.ts";
 import type { FoundLine, SearchQuery } from "../../protocol/search.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
 import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
@@ -24,8 +24,11 @@ export type UnsavedWrite =
 
 /** The language servers that the editor runs. */
 export interface LanguageServers {
-  /** Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing". */
-  ask(request: LspRequest, signal: AbortSignal): Promise<LspResponse>;
+  /**
+   * For a tool the user may be asked whether a server is started; for others only running ones are asked.
+   * Rejects only if the signal is aborted: whatever else goes wrong is an answer of kind "nothing".
+   */
+  ask(request: LspRequest, signal: AbortSignal, who?: "tool"): Promise<LspResponse>;
 }
 
 export interface ApprovalRequest {
@@ -46,7 +49,13 @@ export interface ApprovalRequest {
 
 export type ApprovalAnswer =
   /** `command` is set if the user has changed it: only this one may run. */
-  | { readonly answer: "allow_once" | "allow_session"; readonly rule?: string; readonly command?: string }
+  | {
+    readonly answer: "allow_once" | "allow_session";
+    readonly rule?: string;
+    readonly command?: string;
+    /** What the command may change. */
+    readonly access?: CommandAccess;
+  }
   | { readonly answer: "reject"; readonly reason?: string; readonly rule?: string }
   | { readonly answer: "cancelled" };
 
@@ -238,9 +247,9 @@ export interface CommandReport {
 
 /** Shell commands; the other side judges each once more, and runs it in its sandbox. @throws {ToolError} */
 export interface Commands {
-  run(input: CommandInput, callId: string, signal: AbortSignal): Promise<CommandReport>;
+  run(command: ApprovedCommand, callId: string, signal: AbortSignal): Promise<CommandReport>;
   /** The command's id for the two below. */
-  startInBackground(input: CommandInput, callId: string, signal: AbortSignal): Promise<string>;
+  startInBackground(command: ApprovedCommand, callId: string, signal: AbortSignal): Promise<string>;
   output(id: string): Promise<CommandReport>;
   stop(id: string): Promise<CommandReport>;
 }

@@ -6,8 +6,14 @@ export type ParsedArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: string };
 
+/** Characters of one call's arguments, and how deep they may be nested: no tool takes a tenth of it. */
+const LARGEST = 4_000_000;
+const DEEPEST = 100;
+
 /** Parses a call's arguments once; broken JSON gets one try of repair. */
 export function parseArguments(text: string): ParsedArguments {
+  if (text.length > LARGEST) return { ok: false, error: `they have more than ${LARGEST} characters` };
+  if (isTooDeep(text)) return { ok: false, error: `they are nested more than ${DEEPEST} deep` };
   if (text.trim() === "") return { ok: true, value: {} };
   try {
     const value: unknown = JSON.parse(text);
@@ -29,6 +35,22 @@ export function argumentsObject(text: string): Record<string, unknown> {
     return { ...parsed.value };
   }
   return { invalid_json: text };
+}
+
+/** Brackets outside of strings, as far as strings can be told in what may be broken. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (inString && character === "\\") at += 1;
+    else if (character === '"') inString = !inString;
+    else if (inString) continue;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") depth -= 1;
+    if (depth > DEEPEST) return true;
+  }
+  return false;
 }
 
 function repair(text: string): unknown {

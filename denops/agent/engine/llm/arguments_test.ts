@@ -108,3 +108,11 @@ Deno.test("arguments go back as what was run, or as what was written", () => {
   assert.deepEqual(argumentsObject('{"a": '), { invalid_json: '{"a": ' });
   assert.deepEqual(argumentsObject("[1]"), { invalid_json: "[1]" });
 });
+
+Deno.test("arguments that are nested too deep are not even parsed; brackets in strings do not count", () => {
+  const nested = (depth: number) => `{"a": ${"[".repeat(depth)}${"]".repeat(depth)}}`;
+  assert.equal(parseArguments(nested(99)).ok, true);
+  assert.deepEqual(parseArguments(nested(100)), { ok: false, error: "they are nested more than 100 deep" });
+  assert.equal(parseArguments("{'a': ".repeat(1_000_000)).ok, false);
+  assert.equal(parseArguments(JSON.stringify({ a: '[{"'.repeat(1_000) })).ok, true);
+});

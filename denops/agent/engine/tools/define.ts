@@ -10,7 +10,7 @@ import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { Image, ToolSpec } from "../core/messages.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
 import type { RootedPath } from "../../policy/roots.ts";
-import type { CommandInput } from "../../protocol/commands.ts";
+import type { CommandAccess, CommandInput } from "../../protocol/commands.ts";
 import type { Commands, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
 import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
@@ -70,8 +70,15 @@ export interface PreparedCall {
   readonly diff?: Diff;
   /** What the user is shown before a command is run, and exactly what is run. */
   readonly command?: CommandInput;
-  /** @param changed the command as the user has changed it */
-  run(signal: AbortSignal, changed?: string): Promise<ToolResult>;
+  run(signal: AbortSignal, approved: ApprovedChanges): Promise<ToolResult>;
+}
+
+/** What the answer to a command has settled. */
+export interface ApprovedChanges {
+  /** The command as the user has changed it. */
+  readonly command?: string;
+  /** What it may change. */
+  readonly access?: CommandAccess;
 }
 
 export interface Tool {

@@ -31,7 +31,7 @@ export const readFiles = defineTool({
       async run(signal) {
         const results = await Promise.all(prepared.map(async (call): Promise<Section> => {
           if (typeof call === "string") return { text: call };
-          return await call.run(signal).catch((error: unknown) => ({ text: messageOf(error) }));
+          return await call.run(signal, {}).catch((error: unknown) => ({ text: messageOf(error) }));
         }));
         const sections = results.map(({ text }, index) => `── ${paths[index]} ──\n${text}`);
         const images = results.flatMap((result) => result.images ?? []);

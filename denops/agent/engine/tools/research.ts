@@ -62,7 +62,7 @@ async function section(
   try {
     // What may be read is judged, and asked about, when it is prepared, as ever.
     const prepared = await tool?.prepare(args, context, signal);
-    const { text = "", images = [] } = await prepared?.run(signal) ?? {};
+    const { text = "", images = [] } = await prepared?.run(signal, {}) ?? {};
     const cut = text.length > LONGEST_SECTION ? `${text.slice(0, LONGEST_SECTION)}\n[cut]` : text;
     return { text: `══ ${title} ══\n${cut}`, images };
   } catch (error) {

@@ -1,31 +1,38 @@
 import { z } from "zod";
+import { type ApprovedCommand, COMMAND_ACCESSES, type CommandAccess } from "../../protocol/commands.ts";
 import { ToolError } from "../core/errors.ts";
 import type { CommandReport } from "../core/ports.ts";
 import { hintFor } from "./commands/hints.ts";
-import { defineTool, shown, type ToolContext } from "./define.ts";
+import { type ApprovedChanges, defineTool, shown, type ToolContext } from "./define.ts";
 
 const DEFAULT_TIMEOUT = 120;
 /** A command in the background may run for as long as commands may. */
 const LONGEST_TIMEOUT = 600;
 
+/** "network" alone is a look with the network. */
+const access = z.preprocess(
+  (value) => value === "network" ? "look+network" : value,
+  z.enum(COMMAND_ACCESSES),
+);
+
 export const runTerminalCommand = defineTool({
   name: "run_terminal_command",
   description:
-    "Run a shell command (bash) in the project, in a sandbox: it may write inside the project only, has no " +
-    "network unless network is true and the user agrees, and gets no input. The folder it ends in is where the next " +
-    "one starts. Set background to true for servers and watchers, then use command_output and stop_command.",
+    "Run a shell command (bash) in the project, in a sandbox without input. access says what it may change: look " +
+    "(nothing; not asked about: use it to search, test, lint and type-check), write (files of the project), git (the " +
+    "repository too); +network adds the network. The folder it ends in is where the next one starts. Set background to " +
+    "true for servers and watchers, then use command_output and stop_command.",
   kind: "execute",
   readOnly: false,
   needs: "commands",
   schema: z.object({
     command: z.string().min(1),
+    access: access.optional().describe("look unless the command has to change something"),
     cwd: z.string().optional().describe("folder relative to the project"),
     timeout: z.number().min(1).max(LONGEST_TIMEOUT).optional().describe("seconds, 120 unless told"),
     background: z.boolean().optional().describe("return at once with an id"),
-    network: z.boolean().optional().describe("ask the user to allow the network for this command"),
   }),
   title: (args) => `run ${shown(args.command)}`,
-
   async prepare(args, context) {
     const { commands } = context;
     const { folder, note } = await workingFolder(args.cwd, context);
@@ -34,17 +41,17 @@ export const runTerminalCommand = defineTool({
       command: args.command,
       cwd: folder,
       timeout: args.timeout ?? (background ? LONGEST_TIMEOUT : DEFAULT_TIMEOUT),
-      network: args.network === true,
       background,
+      ...(args.access === undefined ? {} : { access: args.access }),
     };
     return {
       touches: [],
       command: input,
-      async run(signal, changed) {
-        const final = changed === undefined ? input : { ...input, command: changed };
+      async run(signal, approved) {
+        const final = { ...input, ...approved, access: settled(approved) };
         const notes = [
           note,
-          changed === undefined ? undefined : `the user changed the command to: ${changed}`,
+          approved.command === undefined ? undefined : `the user changed the command to: ${approved.command}`,
         ];
         const prefix = notes.filter((line) => line !== undefined).map((line) => `[${line}]\n`).join("");
         if (background) {
@@ -55,11 +62,20 @@ export const runTerminalCommand = defineTool({
         }
         const report = await commands.run(final, context.callId, signal);
         if (report.folder !== undefined) context.session.folder = report.folder;
-        return { text: prefix + reportText(report), summary: report.end, failed: report.failed };
+        return {
+          text: prefix + reportText(report, approved.access),
+          summary: report.end,
+          failed: report.failed,
+        };
       },
     };
   },
 });
+
+/** Clients that know no levels run commands as they run them: nothing is known to be held. */
+function settled({ access }: ApprovedChanges): ApprovedCommand["access"] {
+  return access ?? "git+network";
+}
 
 /** Outside of the project the root is meant, and the model is told. */
 async function workingFolder(
@@ -81,9 +97,10 @@ async function workingFolder(
   return { folder: workspace.root };
 }
 
-export function reportText(report: CommandReport): string {
+/** @param access what the command was allowed to change */
+export function reportText(report: CommandReport, access?: CommandAccess): string {
   const output = report.output.trimEnd();
-  const hint = report.failed ? hintFor(output) : undefined;
+  const hint = report.end === "still running" ? undefined : hintFor(output, access, report.failed);
   return [output === "" ? "(no output)" : output, `[${report.end}]`, ...(hint === undefined ? [] : [hint])]
     .join("\n");
 }

@@ -1,198 +1,227 @@
-/** Programs that write, move, delete or change files. */
+/** Programs that write, move, delete, fetch or change files. */
 import { has, readArguments, valuesOf } from "./options.ts";
 import { judgeDelete, judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
-import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
+import { judged, type Judgement, READS, when, worst } from "./severity.ts";
 
-const write = (path: string, scene: Scene) => judgeWrite(path, scene.folders, scene.places);
-const remove = (path: string, recursive: boolean, scene: Scene) =>
-  judgeDelete(path, recursive, scene.folders, scene.places);
-
-const CHANGES = judged("medium", "changes files", { writes: true });
+const CHANGES = judged("medium", "changes files");
 
 /** rm, rmdir, unlink, shred, trash. */
 export const judgeRemove: Judge = (args, scene, name) => {
-  const given = readArguments(args, "-n -s --iterations --size --random-source --interactive");
-  const recursive = name === "rm" && has(given, "-r -R --recursive");
-  const found = given.operands.map((path) => remove(path, recursive, scene));
+  const given = readArguments(args, "-n -s --iterations --size --random-source");
   // Options that are only known when it runs may be -rf.
-  if (given.operands.some((path) => path.startsWith(UNKNOWN)) && name === "rm") {
-    found.push(...given.operands.map((path) => remove(path, true, scene)));
-  }
-  if (has(given, "--no-preserve-root")) found.push(judged("critical", "gives up the protection of /"));
-  if (name === "shred") found.push(judged("high", "destroys files beyond recovery", { writes: true }));
-  if (recursive && given.operands.length === 0) {
-    found.push(judged("high", "deletes a folder", { writes: true }));
-  }
-  return worst(CHANGES, ...found);
+  const unsure = given.operands.some((path) => path.startsWith(UNKNOWN)) && given.operands.length > 1;
+  const recursive = name === "rm" && (has(given, "-r -R --recursive") || unsure);
+  return worst(
+    CHANGES,
+    ...given.operands.map((path) => judgeDelete(path, recursive, scene)),
+    ...when(has(given, "--no-preserve-root"), judged("critical", "gives up the protection of /")),
+    ...when(name === "shred", judged("high", "destroys files beyond recovery")),
+    ...when(recursive && given.operands.length === 0, judged("high", "deletes a folder")),
+  );
 };
 
 /** cp, mv, install, ln: the last operand, or that of -t, is where they write. */
 export const judgeCopy: Judge = (args, scene, name) => {
   const given = readArguments(args, "-t -S -m -o -g --target-directory --suffix --mode --owner --group");
-  const into = valuesOf(given, "-t --target-directory");
-  const target = into[0] ?? given.operands.at(-1) ?? UNKNOWN;
-  const sources = into.length > 0 ? given.operands : given.operands.slice(0, -1);
-  const found = [CHANGES, write(target, scene)];
-  for (const source of sources) {
-    found.push(...intoFolder(source, target, scene));
-    found.push(judgeRead(source, scene.folders, scene.places));
-    if (name === "mv") found.push(moveAway(source, scene));
-    // Whoever writes through the link writes there.
-    if (name === "ln") found.push(write(source, scene));
-    scene.note({ kind: "writes to", path: target.endsWith("/") ? target + source : target, text: undefined });
-  }
-  if (name === "mv" && /^\/dev\//.test(target)) found.push(judged("critical", "moves files into a device"));
-  if (name === "install" && has(given, "-m --mode") && setsId(args)) found.push(SETS_ID);
-  return worst(...found);
+  const [into] = valuesOf(given, "-t --target-directory");
+  const target = into ?? given.operands.at(-1) ?? UNKNOWN;
+  const sources = into === undefined ? given.operands.slice(0, -1) : given.operands;
+  scene.made(target, false);
+  return worst(
+    judgeWrite(target, scene),
+    ...sources.flatMap((source) => {
+      const file = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
+      const away = judgeDelete(source, true, scene);
+      return [
+        judgeRead(source, scene),
+        // `cp .bashrc ~` writes ~/.bashrc; into "." a file keeps its place.
+        ...when(/^[^*?[￼]+$/.test(file) && !/^\.?\/?$/.test(target), judgeWrite(`${target}/${file}`, scene)),
+        ...when(name === "mv", away.severity === "critical" ? away : judged("medium", "moves a file away")),
+        // Whoever writes through the link writes there.
+        ...when(name === "ln", judgeWrite(source, scene)),
+      ];
+    }),
+    ...when(name === "mv" && /^\/dev\//.test(target), judged("critical", "moves files into a device")),
+  );
 };
-
-/** `cp hooks/pre-commit .git/hooks` writes .git/hooks/pre-commit; `cp .bashrc ~` writes ~/.bashrc. */
-function intoFolder(source: string, target: string, scene: Scene): readonly Judgement[] {
-  const name = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
-  const plain = name !== "" && name !== "." && name !== ".." && !/[*?[]/.test(name) &&
-    !name.includes(UNKNOWN);
-  // Into "." a file keeps its place; only a folder of another's files is told by its name.
-  return plain && !/^(\.?\/?)$/.test(target) ? [write(`${target}/${name}`, scene)] : [];
-}
-
-function moveAway(path: string, scene: Scene): Judgement {
-  const found = remove(path, true, scene);
-  return found.severity === "critical"
-    ? found
-    : { ...remove(path, false, scene), reason: "moves a file away" };
-}
 
 /** Programs whose operands are files that they write: tee, touch, mkdir, truncate, sponge. */
 export const judgeWriters: Judge = (args, scene, name) => {
-  const given = readArguments(args, "-m -t -d -r -s --mode --date --reference --size --context");
-  for (const path of given.operands) {
-    const text = name === "tee" && scene.input.kind === "text" ? scene.input.text : undefined;
-    scene.note({ kind: "writes to", path, text });
-  }
-  const found = given.operands.map((path) => write(path, scene));
-  if (name === "tee" && given.operands.length === 0) return HARMLESS;
-  return name === "tee" ? worst(...found) : worst(CHANGES, ...found);
+  const { operands } = readArguments(args, "-m -t -d -r -s --mode --date --reference --size");
+  if (name !== "mkdir") { for (const path of operands) scene.made(path, scene.input.kind === "unknown"); }
+  const found = worst(...operands.map((path) => judgeWrite(path, scene)));
+  return worst(...when(found.level !== "look", CHANGES), found);
 };
 
-export const judgeDd: Judge = (args, scene) => {
-  const found: Judgement[] = [];
-  for (const arg of args) {
-    const [key, value = ""] = [arg.slice(0, arg.indexOf("=")), arg.slice(arg.indexOf("=") + 1)];
-    if (key === "of") found.push(write(value, scene));
-    if (key === "if") found.push(judgeRead(value, scene.folders, scene.places));
-    if (arg.startsWith(UNKNOWN)) found.push(judged("high", "may write anywhere", { writes: true }));
-  }
-  return worst(CHANGES, ...found);
-};
-
-const SETS_ID = judged("high", "gives a program its owner's rights", { writes: true });
-
-function setsId(args: readonly string[]): boolean {
-  return args.some((arg) =>
-    /^0?[2467]\d{3}$/.test(arg) || /^[ugoa]*[+=][rwxXt]*s/.test(arg) || /=[2467]\d{3}$/.test(arg)
+export const judgeDd: Judge = (args, scene) =>
+  worst(
+    CHANGES,
+    ...args.filter((arg) => arg.startsWith("of=")).map((arg) => judgeWrite(arg.slice(3), scene)),
   );
-}
 
-/** chmod, chown, chgrp, chattr, setfacl, xattr. */
+/** chmod, chown, chgrp. */
 export const judgeMode: Judge = (args, scene, name) => {
-  const given = readArguments(args.filter((arg) => !/^-[rwxXst]+$/.test(arg)), "--reference --from -m -x -M");
+  const given = readArguments(args.filter((arg) => !/^-[rwxXst]+$/.test(arg)), "--reference --from");
   const [mode = "", ...files] = given.operands;
-  const found: Judgement[] = [CHANGES];
-  const recursive = has(given, "-R --recursive");
-  if (name !== "chmod") found.push(judged("high", "changes who owns or may use files", { writes: true }));
-  if (
-    name === "chmod" &&
-    (/^0?\d?\d?[2367]$/.test(mode) && mode.length >= 3 || /(^|,)[ugo]*[oa][ugoa]*[+=]\w*w/.test(mode) ||
-      /^[+=]\w*w/.test(mode))
-  ) {
-    found.push(judged("high", "lets everybody write", { writes: true }));
-  }
-  if (setsId([mode])) found.push(SETS_ID);
-  if (mode.includes(UNKNOWN)) found.push(judged("high", "sets a mode that is only known when it runs"));
-  for (const path of files.length > 0 ? files : given.operands) {
-    const at = write(path, scene);
-    // The project itself is not meant here, only what lies around it.
-    const whole = recursive && !/^(\.\/?)?\*?$/.test(path) &&
-      remove(path, true, scene).severity === "critical";
-    if (whole || at.severity === "critical") {
-      found.push(
-        judged("critical", "changes the rights of what lies outside or of all files", { writes: true }),
-      );
-    } else found.push(at);
-  }
-  if (recursive && name === "chmod") found.push(judged("medium", "changes a whole folder", { writes: true }));
-  return worst(...found);
+  const wide = /^0?\d?\d[2367]$|(^|,)[ugo]*[oa][ugoa]*[+=]\w*w|^[+=]\w*w/.test(mode);
+  return worst(
+    name === "chmod" ? CHANGES : judged("high", "changes who owns files"),
+    ...when(name === "chmod" && wide, judged("high", "lets everybody write")),
+    ...when(
+      /^0?[2467]\d{3}$|^[ugoa]*[+=][rwxXt]*s/.test(mode),
+      judged("high", "gives a program its owner's rights"),
+    ),
+    ...files.map((path) => {
+      // The project itself is not meant here, only what lies around it.
+      const whole = has(given, "-R --recursive") && !/^(\.\/?)?\*?$/.test(path) &&
+        judgeDelete(path, true, scene).severity === "critical";
+      return whole ? judged("critical", "changes the rights of all files there") : judgeWrite(path, scene);
+    }),
+  );
 };
 
-/** kill, pkill, killall, xkill, skill. */
+/** kill, pkill, killall. */
 export const judgeKill: Judge = (args, _scene, name) => {
-  const hard = args.some((arg, index) =>
-    /^-(9|KILL|SIGKILL|19|STOP)$/i.test(arg) ||
-    (/^(9|KILL|SIGKILL)$/i.test(arg) && /^-(s|n|-signal)$/.test(args[index - 1] ?? ""))
-  );
-  const targets = args.filter((arg, index) =>
-    !/^-(s|n|-signal)$/.test(args[index - 1] ?? "") &&
-    (!arg.startsWith("-") || (index > 0 && /^-\d+$/.test(arg)))
-  );
-  const [first = "", ...rest] = args;
-  if (/^(-0|-l|-L|--list)$/.test(first) && !rest.some((arg) => arg.startsWith("-"))) return HARMLESS;
-  if (
-    name === "kill" && targets.some((arg) => /^(-1|0|1|-0)$/.test(arg)) &&
-    !targets.some((arg) => arg.startsWith("%"))
-  ) {
+  if (/^(-0|-l|-L|--list)$/.test(args[0] ?? "") && args.length <= 2) return READS;
+  const signal = args.findIndex((arg) => /^-(s|n|-signal)$/.test(arg)) + 1;
+  const targets = args.filter((arg, at) => at > 0 ? at !== signal && /^-?\d+$/.test(arg) : /^\d+$/.test(arg));
+  if (name === "kill" && targets.some((arg) => /^(-1|0|1)$/.test(arg))) {
     return judged("critical", "ends all processes");
   }
-  if (hard) return judged("high", "ends a process without asking it");
+  if (args.some((arg, at) => /^(-9|-?KILL|-?SIGKILL)$/i.test(arg) || (at === signal && arg === "9"))) {
+    return judged("high", "ends a process without asking it");
+  }
   return name === "kill"
     ? judged("medium", "ends a process")
     : judged("high", "ends every process of a name");
 };
 
-const FIND_EXECUTES = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
-const FIND_WRITES = new Set(["-fprint", "-fprint0", "-fprintf", "-fls"]);
 const FIND_TESTS =
-  /^-(i?name|i?path|i?wholename|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|group|perm|inum|links|mtime|ctime|atime)$/;
+  /^-(i?name|i?path|i?wholename|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|group|perm|inum|links)$/;
 
-export const judgeFind: Judge = (args, scene) => {
+/** find, and fd with its -x. */
+export const judgeFind: Judge = (args, scene, name) => {
+  const fd = !name.endsWith("find") || name === "fdfind";
   const start = args.findIndex((arg) => /^[-(!,]/.test(arg) && !/^-([HLPD]|O\d)$/.test(arg));
-  const roots = args.slice(0, start < 0 ? args.length : start).filter((arg) => !arg.startsWith("-"));
+  const roots = args.slice(0, start < 0 ? undefined : start).filter((arg) => !fd && !arg.startsWith("-"));
   const from = roots.length > 0 ? roots : ["."];
-  const found = from.map((root) => judgeRead(root, scene.folders, scene.places));
-  const tested = args.some((arg) => FIND_TESTS.test(arg));
-  for (let index = 0; index < args.length; index++) {
-    const arg = args[index] ?? "";
-    if (arg === "-delete") {
-      found.push(judged("high", "deletes all that it finds", { writes: true }));
-      for (const root of from) {
-        const all = remove(root, true, scene);
-        const own = /^(\.\/?)?$/.test(root);
-        if (!tested || !own) found.push(all);
-      }
-    } else if (FIND_WRITES.has(arg)) found.push(write(args[index + 1] ?? UNKNOWN, scene));
-    else if (arg.startsWith(UNKNOWN)) {
-      found.push(judged("medium", "takes an option that is only known when it runs", { writes: true }));
-    } else if (FIND_EXECUTES.has(arg)) {
-      const length = args.slice(index + 1).findIndex((word, at, rest) =>
-        word === ";" || (word === "+" && rest[at - 1] === "{}")
-      );
-      const words = args.slice(index + 1, length < 0 ? undefined : index + 1 + length);
-      for (const root of from) {
-        scene.run(words.map((word) => word.replaceAll("{}", `${root}/*`)), { input: { kind: "nothing" } });
-      }
-      index += words.length;
-    }
+  const tested = fd || args.some((arg) => FIND_TESTS.test(arg));
+  const run = args.findIndex((arg) => /^-(exec|execdir|ok|okdir|x|X|-exec|-exec-batch)$/.test(arg));
+  const words = args.slice(run + 1);
+  const end = words.findIndex((word, at) => word === ";" || (word === "+" && words[at - 1] === "{}"));
+  const inner = words.slice(0, end < 0 ? undefined : end);
+  const all = inner.includes("{}") ? inner : [...inner, "{}"];
+  for (const root of run < 0 ? [] : from) {
+    scene.run(all.map((word) => word.replaceAll("{}", `${root}/${tested ? UNKNOWN : "*"}`)));
   }
+  return worst(
+    ...from.map((root) => judgeRead(root, scene)),
+    ...when(
+      args.includes("-delete"),
+      judged("high", "deletes all that it finds"),
+      // Some files of the project are no whole folder.
+      ...from.filter((root) => !tested || !/^(\.\/?)?$/.test(root)).map((root) =>
+        judgeDelete(root, true, scene)
+      ),
+    ),
+    ...args.flatMap((arg, at) =>
+      when(/^-(fprint|fprint0|fprintf|fls)$/.test(arg), judgeWrite(args[at + 1] ?? UNKNOWN, scene))
+    ),
+  );
+};
+
+const TAR = "-f -C -T -X -I -F -b -H -K --file --directory --use-compress-program --to-command --exclude";
+
+/** tar, unzip: what they write where, and the programs that they start. */
+export const judgeUnpack: Judge = (args, scene, name) => {
+  const unzip = name === "unzip";
+  const dashed = args.map((arg, at) => at === 0 && !unzip && /^[a-zA-Z]+$/.test(arg) ? `-${arg}` : arg);
+  const given = readArguments(dashed, unzip ? "-d -x -P" : TAR);
+  if (has(given, unzip ? "-l -v -t -Z -p -c" : "-t --list") && !has(given, unzip ? "-d" : "-x -c -r -u")) {
+    return READS;
+  }
+  const packs = has(given, "-c -r -u --create --append");
+  return worst(
+    judged("medium", "packs or unpacks files"),
+    ...valuesOf(given, unzip ? "-d" : "-C --directory").flatMap((path) => over(path, scene)),
+    ...when(!unzip && packs, ...valuesOf(given, "-f --file").map((path) => judgeWrite(path, scene))),
+    ...when(!unzip && has(given, "-P --absolute-names"), judged("high", "may write outside of the project")),
+  );
+};
+
+/** Unpacking into a top-level or home folder overwrites what is there: as bad as what deletes it. */
+function over(path: string, scene: Scene): readonly Judgement[] {
+  const all = judgeDelete(path, false, scene).severity === "critical";
+  return [
+    judgeWrite(path, scene),
+    ...when(all, judged("critical", "writes over a top-level, home or parent folder")),
+  ];
+}
+
+/** `git clone url path`: what it means to write a repository there. */
+export function judgeClone([, path = ""]: readonly string[], scene: Scene): readonly Judgement[] {
+  return path === "" ? [] : over(path, scene);
+}
+
+const CURL =
+  "-d -F -T -o -K -H -X -u -A -e -b -c -x -w -m -r -C -E -Q -D -t --data --data-raw --data-binary --data-ascii --data-urlencode --json --form --upload-file --output --output-dir --config --header --request --user --user-agent --cookie --cookie-jar --proxy --write-out --max-time --connect-timeout --retry --cert --key --dump-header --url --trace --stderr";
+const WGET =
+  "-O -o -a -P -i -t -T -w -U -e -A -R --output-document --output-file --append-output --directory-prefix --input-file --post-data --post-file --body-data --body-file --method --header --user --password --execute --use-askpass --tries --timeout --config --user-agent";
+
+/** curl, wget. */
+export const judgeCurl: Judge = (args, scene, name) => {
+  const curl = name === "curl";
+  const given = readArguments(args, curl ? CURL : WGET);
+  const methods = valuesOf(given, "-X --request --method").filter((method) =>
+    !/^(GET|HEAD|OPTIONS)$/i.test(method)
+  );
+  const found = [judged("medium", "reads from the network", "look", true)];
+  const sends = curl
+    ? "-d -F -T -Q --data --data-raw --data-binary --data-ascii --data-urlencode --json --form --upload-file --quote"
+    : "--post-data --post-file --body-data --body-file";
+  if (has(given, sends) || methods.length > 0 || args.some((arg) => arg.includes(UNKNOWN))) {
+    found.push(judged("high", "sends data over the network", "look", true));
+  }
+  if (
+    has(
+      given,
+      curl
+        ? "-K --config -n --netrc --netrc-file -u --user --key"
+        : "-e --execute --config -i --input-file --use-askpass",
+    )
+  ) {
+    found.push(judged("high", "takes settings or passwords from elsewhere", "look", true));
+  }
+  const urls = [...given.operands, ...valuesOf(given, "--url")];
+  const named = valuesOf(
+    given,
+    curl
+      ? "-o -D -c --output --dump-header --cookie-jar --trace --stderr"
+      : "-O -o -a --output-document --output-file --append-output",
+  );
+  const folder = valuesOf(given, curl ? "--output-dir" : "-P --directory-prefix")[0] ?? ".";
+  const own = curl ? has(given, "-O --remote-name --remote-name-all -J") : named.length === 0;
+  for (const path of [...named, ...(own ? urls.map((url) => `${folder}/${fileOf(url)}`) : [])]) {
+    if (path === "-") continue;
+    scene.made(path, true);
+    found.push(judgeWrite(path, scene));
+  }
+  for (const url of urls) found.push(judgeRead(/^file:\/\/(.*)$/.exec(url)?.[1] ?? "", scene));
   return worst(...found);
 };
 
-/** Programs whose second operand is a file that they write: uniq, xxd. */
-export const judgeSecondOperand: Judge = (args, scene, name) => {
-  const given = readArguments(
-    args,
-    name === "uniq" ? "-f -s -w --skip-fields --skip-chars --check-chars" : "-c -g -l -o -s -n -R",
-  );
-  const target = given.operands[1];
-  if (given.operands[0]?.startsWith(UNKNOWN)) return judged("medium", "may write a file", { writes: true });
-  return target === undefined ? HARMLESS : write(target, scene);
+function fileOf(url: string): string {
+  const name = url.replace(/[?#].*$/, "").split("/").at(-1) ?? "";
+  return name === "" || /^https?:$/.test(name) ? "index.html" : name;
+}
+
+/** nc, ncat, netcat, socat. */
+export const judgeSocket: Judge = (args, _scene, name) => {
+  const runs = name === "socat"
+    ? args.some((arg) => /\b(exec|system|shell|pty):/i.test(arg))
+    : has(readArguments(args, "-p -w -s"), "-e -c --exec --sh-exec --lua-exec");
+  return runs
+    ? judged("critical", "gives a program to the network", "write", true)
+    : judged("high", "sends data over the network", "look", true);
 };

@@ -1,44 +1,79 @@
-/** Judges one simple command: whoever it is known as, the one that knows it best says what it does. */
-import { judgeEditor, judgeRsync, judgeTar, judgeZip } from "./archives.ts";
-import { judgeAwk } from "./awk.ts";
-import { judgeSed } from "./filters.ts";
+/** Judges one simple command: whoever knows it best says what it does, and the table of programs for the rest. */
 import {
   judgeCopy,
+  judgeCurl,
   judgeDd,
   judgeFind,
   judgeKill,
   judgeMode,
   judgeRemove,
-  judgeSecondOperand,
+  judgeSocket,
+  judgeUnpack,
   judgeWriters,
 } from "./files.ts";
 import { judgeGit } from "./git.ts";
+import { readArguments, valuesOf } from "./options.ts";
+import { judgeRead, UNKNOWN } from "./places.ts";
+import { asksVersion, judgeByTable } from "./programs.ts";
+import { RUNNER } from "./risky.ts";
+import type { Judge, Scene } from "./scene.ts";
 import {
   interpreterOf,
   judgeEval,
   judgeInterpreter,
+  judgeScript,
   judgeShell,
   judgeSource,
-  judgeTrap,
-  runFile,
-  SHELLS,
-} from "./interpreters.ts";
-import {
-  judgeClient,
-  judgeCloud,
-  judgeContainer,
-  judgeCurl,
-  judgeDatabase,
-  judgeSsh,
-  judgeWget,
-} from "./network.ts";
-import { judgeRead, UNKNOWN } from "./places.ts";
-import { asksVersion, judgeByTable, programOf } from "./programs.ts";
-import type { Judge, Scene } from "./scene.ts";
-import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
-import { judgeGetent, judgeIp, judgeLister } from "./listers.ts";
-import { judgePrintf, judgeSet, judgeShopt } from "./shell_state.ts";
-import { judgeXargs, unwrap } from "./wrappers.ts";
+} from "./shells.ts";
+import { judged, type Judgement, READS, worst } from "./severity.ts";
+import { unwrap } from "./wrappers.ts";
+
+/** ping, dig: a name that is only known when it runs may carry anything away. */
+const judgeLookup: Judge = (args) =>
+  args.some((arg) => arg.includes(UNKNOWN))
+    ? judged("high", "sends what is only known when it runs", "look", true)
+    : judged("medium", "asks the network", "look", true);
+
+const SQL_DESTROYS =
+  /\b(drop|truncate|delete|alter|grant|revoke|shutdown|into\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\()\b/i;
+
+const judgeDatabase: Judge = (args, { input }, name) => {
+  const destroys = SQL_DESTROYS.test([...args, input.kind === "text" ? input.text : ""].join("\n"));
+  const says = destroys ? "changes or deletes what a database holds" : "talks to a database";
+  return judged(destroys ? "high" : "medium", says, "write", !/^(sqlite|duckdb)/.test(name));
+};
+
+const judgeRsync: Judge = (args, scene) => {
+  const { operands, all } = readArguments(
+    args,
+    "-e -f -T -M -B --rsh --exclude --include --files-from --filter",
+  );
+  const remote = operands.some((one) => /^[^/]+:|^rsync:/.test(one));
+  return worst(
+    remote
+      ? judged("high", "copies to or from another machine", "write", true)
+      : judgeCopy(operands, scene, "cp"),
+    all.some((arg) => /^--del/.test(arg)) ? judgeRemove(["-r", operands.at(-1) ?? ""], scene, "rm") : READS,
+  );
+};
+
+/** docker run: what of this machine the container gets. */
+const judgeContainer: Judge = (args) => {
+  const given = readArguments(args, "-v --volume --mount", "end");
+  const mounts = valuesOf(given, "-v --volume --mount").map((value) =>
+    /(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.split(":")[0] ?? ""
+  );
+  const shared = mounts.filter((path) => /^[/~]|^\.\./.test(path)).map((path) =>
+    judged(WHOLE.test(path) ? "critical" : "high", `gives ${path} to a container`)
+  );
+  const rights = /--(privileged|device|cap-add|security-opt|(net|network|pid)=host)/.test(args.join(" "));
+  const found = rights ? [...shared, judged("high", "gives a container rights on this machine")] : shared;
+  return worst(judged("medium", "runs in a container", "write", true), ...found);
+};
+
+const WHOLE = /^\/+[.*]*$|docker\.sock|^\/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)\/?$|^~\/?$/;
+
+const judgeTrap: Judge = (args, scene, name) => judgeEval(args.slice(0, 1), scene, name);
 
 const JUDGES = new Map<string, Judge>();
 for (
@@ -49,222 +84,163 @@ for (
     ["dd dcfldd", judgeDd],
     ["chmod chown chgrp", judgeMode],
     ["kill pkill killall xkill skill taskkill", judgeKill],
-    ["find gfind", judgeFind],
-    ["uniq xxd", judgeSecondOperand],
-    ["sed gsed", judgeSed],
-    ["awk gawk mawk nawk", judgeAwk],
-    ["tar gtar bsdtar star", judgeTar],
+    ["find gfind fd fdfind", judgeFind],
+    ["sed gsed awk gawk mawk nawk", judgeScript],
+    ["tar gtar bsdtar unzip", judgeUnpack],
     ["rsync", judgeRsync],
-    ["zip", judgeZip],
-    ["vi vim nvim view gvim rvim ex ed red less more most man", judgeEditor],
     ["git", judgeGit],
-    ["curl", judgeCurl],
-    ["wget", judgeWget],
-    ["ssh scp sftp mosh autossh rsh rlogin sshpass", judgeSsh],
+    ["curl wget", judgeCurl],
+    ["nc ncat netcat socat", judgeSocket],
+    ["ping ping6 dig nslookup host whois traceroute mtr tracepath", judgeLookup],
     [
-      "nc ncat netcat socat telnet ftp lftp tftp aria2c axel http https xh xhs lynx w3m links fetch ping ping6 dig nslookup host whois traceroute mtr tracepath websocat grpcurl",
-      judgeClient,
-    ],
-    [
-      "psql mysql mariadb sqlite sqlite3 duckdb mongo mongosh redis-cli cqlsh clickhouse-client influx sqlcmd",
+      "psql mysql mariadb sqlite sqlite3 duckdb mongo mongosh redis-cli cqlsh clickhouse-client sqlcmd",
       judgeDatabase,
     ],
-    [
-      "aws gcloud az doctl linode-cli oci aliyun ibmcloud scw hcloud gsutil bq s3cmd rclone mc azcopy sam serverless sls",
-      judgeCloud,
-    ],
-    ["xargs gxargs", judgeXargs],
-    ["printf", judgePrintf],
-    ["ip", judgeIp],
-    ["getent", judgeGetent],
-    ["unzip zipinfo gzip gunzip xz bzip2 zstd ar dpkg dpkg-query rpm pacman", judgeLister],
-    ["set", judgeSet],
-    ["shopt", judgeShopt],
     ["eval", judgeEval],
-    ["source .", judgeSource],
     ["trap", judgeTrap],
-    [SHELLS.join(" "), judgeShell],
+    ["source .", judgeSource],
+    ["sh bash zsh dash ksh ash mksh fish csh tcsh", judgeShell],
   ] as const
 ) for (const name of programs.split(" ")) JUDGES.set(name, judge);
 
-JUDGES.set(
-  "crontab",
-  (args) =>
-    args.includes("-l") && !args.some((arg) => /^-[reiT]$/.test(arg))
-      ? HARMLESS
-      : judged("high", "runs commands later", { writes: true }),
-);
+/** What brings text from elsewhere: with a shell behind it, it runs what nobody has seen. */
+const DOWNLOADS =
+  /^(curl|wget|nc|ncat|socat|ssh|sftp|https?|xhs?|aria2c|axel|lynx|w3m|l?ftp|telnet|aws|gsutil)$/;
 /** What makes unreadable text readable: with a shell behind it, it hides commands. */
 const DECODERS =
   /^(base64|base32|basenc|uudecode|xxd|openssl|gunzip|zcat|bzcat|xzcat|bunzip2|gpg|rev|tr|uncompress|zstdcat)$/;
 
 /** They name files without reading what is in them. */
 const NAMES_ONLY =
-  /^(ls|dir|test|\[|stat|basename|dirname|realpath|readlink|echo|printf|touch|mkdir|cd|pushd|du|df|find|fd|which|type|:|true|false|git|rm|rmdir|unlink|chmod|chown|ln|mv|export|declare|local|readonly|typeset|set|curl|wget)$/;
+  /^(ls|dir|test|\[|stat|basename|dirname|realpath|readlink|echo|printf|touch|mkdir|cd|pushd|du|df|find|fd|which|type|:|true|false|rm|rmdir|unlink|chmod|chown|mv|export|declare|local|readonly|typeset|set|curl|wget)$/;
 
-/** The folders in which a program of a known name is that program. */
-const SYSTEM_FOLDERS = /^(\/usr\/local|\/usr|\/opt\/homebrew|\/opt\/local)?\/s?bin\/[^/]+$/;
+/** The folders in which a program of a known name is that program; and what package managers install there. */
+const TRUSTED =
+  /^[^/]+$|^(\/usr\/local|\/usr|\/opt\/homebrew|\/opt\/local)?\/s?bin\/[^/]+$|^(\.\/)?(node_modules\/\.bin|\.?venv\/bin)\/[^/]+$/;
 
 /** As what a command is judged whose name is only known when it runs. */
 const SUSPECTS = ["rm", "sh", "dd", "chmod", "chown", "mv", "tee"];
-
 /** Programs whose words, found among another's arguments, are looked at on their own: `unknown-wrapper rm -rf /`. */
-const TELLING = new Set([
-  ...SUSPECTS,
-  "mkfs",
-  "shred",
-  "bash",
-  "zsh",
-  "sudo",
-  "curl",
-  "wget",
-  "python",
-  "python3",
-  "perl",
-  "node",
-  "find",
-  "git",
-  "kill",
-  "shutdown",
-  "reboot",
-  "mkfs.ext4",
-  "truncate",
-  "tee",
-  "eval",
-  "xargs",
-  "env",
-  "nc",
-]);
+const TELLING =
+  /^(rm|sh|dd|chmod|chown|mv|tee|mkfs.*|shred|bash|zsh|sudo|curl|wget|python3?|perl|node|find|git|kill|shutdown|reboot|truncate|eval|xargs|env|nc)$/;
 const MOST_TELLING = 4;
-/** More words than these are not tried on suspicion. */
 const MOST_SUSPECTED = 200;
 
 export interface Verdict {
   readonly judgement: Judgement;
-  readonly transparent: boolean;
+  readonly starts: Starts;
 }
 
-/** @param dynamic the name does not stand in the text: a variable, a substitution, a glob */
-export function judgeWords(words: readonly string[], dynamic: boolean, scene: Scene): Verdict {
-  const [name = "", ...args] = words;
-  if (name.includes(UNKNOWN) || /[*?]|\[.+\]/.test(name)) return opaque(judgeUnknownName(words, scene));
-  const program = programName(name);
-  const found = judgeProgram([program, ...args], scene);
-  const extra: Judgement[] = [];
-  if (dynamic) extra.push(judged("high", "hides the name of the program", { writes: true }));
-  if (!isTrusted(name)) extra.push(runFile(name, scene, "shell"));
-  if (/^(!!|![-$^*?\w]|\^[^^]+\^)/.test(name)) extra.push(judged("high", "repeats a line of the history"));
-  if (!NAMES_ONLY.test(program)) { for (const arg of args) extra.push(judgeArgument(arg, scene)); }
-  if (DECODERS.test(program)) scene.note({ kind: "decodes" });
-  return {
-    judgement: worst(found.judgement, ...extra),
-    transparent: found.transparent && extra.every((one) => one.severity === "none"),
-  };
-}
+/** Whether a command starts others: those that its words name, or whatever its input says. */
+export type Starts = "nothing" | "words" | "input";
 
-function opaque(judgement: Judgement): Verdict {
-  return { judgement, transparent: false };
-}
-
-/** Without its folder; in small letters if only that makes it known, as some file systems ignore case. */
-function programName(name: string): string {
-  const base = name.slice(name.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
-  const small = base.toLowerCase();
-  return base !== small && !knows(base) && knows(small) ? small : base;
-}
-
-/** True if the name alone says what the program does. */
-export function knows(name: string): boolean {
-  return JUDGES.has(name) || programOf(name) !== undefined || interpreterOf(name) !== undefined;
-}
-
-/** `./ls` need not be ls; neither is `LS` on most systems. */
-function isTrusted(name: string): boolean {
-  if (name.includes("/")) return SYSTEM_FOLDERS.test(name);
-  return true;
-}
-
-function judgeProgram(words: readonly string[], scene: Scene): Verdict {
-  const [name = "", ...args] = words;
-  if (asksVersion(name, args)) return opaque(HARMLESS);
-  if (/^(docker|podman|nerdctl)$/.test(name) && /^(run|create)$/.test(args[0] ?? "")) {
-    return opaque(judgeContainer(args.slice(1), scene, name));
+export function judgeWords(words: readonly string[], scene: Scene): Verdict {
+  const [path = "", ...args] = words;
+  if (path.includes(UNKNOWN) || /[*?]|\[.+\]/.test(path)) {
+    return { judgement: judgeUnknownName(args, scene), starts: "words" };
   }
-  const unwrapped = unwrap(words, scene);
-  if (unwrapped !== undefined) return unwrapped;
+  const base = path.slice(path.lastIndexOf("/") + 1);
+  // Some file systems ignore case: there, RM is rm.
+  const small = base.toLowerCase().replace(/\.exe$/, "");
+  const name = JUDGES.has(small) ? small : base;
+  if (DECODERS.test(name)) scene.note("decodes");
+  const found: Judgement[] = [];
+  const wrapped = TRUSTED.test(path) && !asksVersion(name, args) ? unwrap([name, ...args], scene) : undefined;
+  found.push(
+    wrapped ?? (TRUSTED.test(path) ? judgeProgram(name, args, scene) : judgeFile(path, name, args, scene)),
+  );
+  const reads = args.filter((arg) => !arg.startsWith("-") || arg.includes("="));
+  if (!NAMES_ONLY.test(name)) {
+    for (const arg of reads) for (const part of arg.split(/[=:@,]/)) found.push(judgeRead(part, scene));
+  }
+  const judgement = worst(...found);
+  if (DOWNLOADS.test(name)) scene.note("downloads");
+  return { judgement, starts: startsWhat(name, args, wrapped !== undefined) };
+}
+
+/** A shell or an interpreter without a file of its own runs what a pipe brings. */
+function startsWhat(name: string, args: readonly string[], wraps: boolean): Starts {
+  if (/^(g?xargs|parallel|at|batch)$/.test(name)) return "input";
+  const shell = JUDGES.get(name) === judgeShell;
+  if (!shell && interpreterOf(name) === undefined || asksVersion(name, args)) {
+    return wraps && !RUNNER.test([name, ...args.slice(0, 2)].join(" ")) ? "words" : "nothing";
+  }
+  if (
+    !args.some((arg) => /^[^-]/.test(arg)) || args.includes("-") ||
+    (shell && args.some((arg) => /^-\w*s/.test(arg)))
+  ) return "input";
+  return shell && args.some((arg) => /^-\w*c/.test(arg)) ? "words" : "nothing";
+}
+
+/** They start what some of their arguments say. */
+const GIVEN = /^(git|tar|gtar|bsdtar|rsync|psql|mysql|mariadb|sqlite3?|mongosh|redis-cli)$/;
+/** git's messages and searches are no commands. */
+const MESSAGES = /^(commit|tag|notes|stash|merge|log|grep|show|diff)$/;
+
+function judgeProgram(name: string, args: readonly string[], scene: Scene): Judgement {
+  if (asksVersion(name, args)) return READS;
+  if (/^(docker|podman|nerdctl)$/.test(name) && /^(run|create)$/.test(args[0] ?? "")) {
+    return worst(judgeContainer(args, scene, name), lookInside(args, scene));
+  }
   const judge = JUDGES.get(name);
   if (judge !== undefined) {
-    const judgement = judge(args, scene, name);
-    return {
-      judgement,
-      transparent: (judge === judgeShell || judge === judgeEval) && judgement.severity === "none",
-    };
+    return GIVEN.test(name)
+      ? worst(judge(args, scene, name), lookInside(args, scene))
+      : judge(args, scene, name);
   }
-  const program = programOf(name);
-  if (interpreterOf(name) !== undefined && (program === undefined || !isSubcommand(args))) {
-    return opaque(judgeInterpreter(args, scene, name));
+  const code = interpreterOf(name);
+  const listed = judgeByTable(name, args);
+  if (
+    code !== undefined &&
+    (listed === undefined || !/^[a-z]+$/.test(args[0] ?? "") || /^(run|eval)$/.test(args[0] ?? ""))
+  ) {
+    return judgeInterpreter(args, scene, name);
   }
-  for (const arg of args) {
-    const [, text] = /\$\(shell\s+(.*)\)/s.exec(arg) ?? [];
-    if (text !== undefined && /make$|^ninja$/.test(name)) scene.shell(text);
-  }
-  if (program !== undefined) {
-    return opaque(
-      worst(judgeByTable(program, args), program.base[0] === "none" ? HARMLESS : lookInside(args, scene)),
-    );
-  }
-  if (/^(mkfs|fsck|newfs)[._]/.test(name)) {
-    return opaque(judged("critical", "changes disks", { writes: true }));
-  }
-  const unknown = judged("medium", `runs ${name === "" ? "something" : name}, which is not known`, {
-    writes: true,
-    network: args.some((arg) => /^(https?|ftp|ssh|git):\/\//.test(arg)),
-  });
-  return opaque(worst(unknown, lookInside(args, scene)));
+  if (name === "at" || name === "batch") scene.note("runs unknown text");
+  const url = args.some((arg) => /^(https?|ftp|ssh|git):\/\/|^git@/.test(arg));
+  const found = listed ??
+    judged("medium", `runs ${name === "" ? "something" : name}, which is not known`, "write", url);
+  return found.severity === "none" ? found : worst(found, lookInside(args, scene));
 }
 
-/** deno and bun are interpreters for scripts and tools for their subcommands. */
-function isSubcommand(args: readonly string[]): boolean {
-  const first = args.find((arg) => !arg.startsWith("-")) ?? "";
-  return /^[a-z]+$/.test(first) && first !== "run" && first !== "eval" && first !== "serve";
+/** `./ls` need not be ls; that `./gradlew test` runs tests is what its name says. */
+function judgeFile(path: string, name: string, args: readonly string[], scene: Scene): Judgement {
+  const tests = /^(gradlew|mvnw|manage\.py)$/.test(name) ? judgeByTable(name, args) : undefined;
+  const found = scene.runs(path);
+  return found.severity === "medium" && tests !== undefined ? tests : worst(found, lookInside(args, scene));
 }
 
 /** Arguments may be another command's words or text for a shell, in ways that no table knows. */
 function lookInside(args: readonly string[], scene: Scene): Judgement {
   const found: Judgement[] = [];
+  if (MESSAGES.test(args[0] ?? "")) return READS;
   let looked = 0;
   for (const [index, arg] of args.entries()) {
-    const words = TELLING.has(arg.slice(arg.lastIndexOf("/") + 1))
+    const words = TELLING.test(arg.slice(arg.lastIndexOf("/") + 1))
       ? args.slice(index, index + MOST_SUSPECTED)
       : undefined;
-    const text = words === undefined && /\s/.test(arg) && /[$`;|&>]|\b(rm|mkfs|dd|sh|bash)\b/.test(arg)
-      ? arg
+    const text = /\s/.test(arg) && /[$`;|&>!]|\b(rm|mkfs|dd|sh|bash)\b/.test(arg)
+      ? arg.replace(/^\S*=!?|^:?\w*\s?!/, "")
       : undefined;
     const inside = words ?? text;
     if (inside === undefined || looked++ >= MOST_TELLING) continue;
     const severity = scene.suppose(inside);
     if (severity === "critical") {
-      found.push(judged("critical", "may run a destructive command that it is given", { writes: true }));
+      found.push(judged("critical", "may run a destructive command that it is given"));
     } else if (severity === "high" && words !== undefined) {
-      found.push(judged("high", "may run a command that it is given", { writes: true }));
+      found.push(judged("high", "may run a command that it is given"));
     }
   }
-  return worst(...found);
+  return worst(...found, READS);
 }
 
-function judgeUnknownName(words: readonly string[], scene: Scene): Judgement {
-  scene.note({ kind: "runs unknown text" });
-  const args = words.slice(1, MOST_SUSPECTED);
-  const suspected = SUSPECTS.some((name) => scene.suppose([name, ...args]) === "critical");
+function judgeUnknownName(args: readonly string[], scene: Scene): Judgement {
+  scene.note("runs unknown text");
+  const some = args.slice(0, MOST_SUSPECTED);
+  // The name may be empty, too.
+  const suspected = SUSPECTS.some((name) => scene.suppose([name, ...some]) === "critical") ||
+    (SUSPECTS.includes(some[0] ?? "") && scene.suppose(some) === "critical");
   return suspected
-    ? judged("critical", "hides a program that its arguments make destructive", { writes: true })
-    : judged("high", "runs a program whose name is only known when it runs", { writes: true });
-}
-
-/** Every path among the arguments, also behind "=", ":" or "@". */
-function judgeArgument(arg: string, scene: Scene): Judgement {
-  if (arg.length > 1_000) return HARMLESS;
-  const found = [arg, ...arg.split(/[=:@,]/).slice(1)].filter((part) => part !== "" && !part.startsWith("-"))
-    .map((path) => judgeRead(path, scene.folders, scene.places));
-  return worst(...found);
+    ? judged("critical", "hides a program that its arguments make destructive")
+    : judged("high", "runs a program whose name is only known when it runs");
 }

@@ -1,5 +1,6 @@
 /** What it means to write, delete or read at a path that a command names. By name alone: no file is looked at. Pure. */
-import { judged, type Judgement, worse } from "./severity.ts";
+import { judged, type Judgement, READS } from "./severity.ts";
+import { judgementOf, rows } from "./table.ts";
 
 /** Stands in a word for what is only known when the line runs: `$(date)` or an unset variable. */
 export const UNKNOWN = "\u{FFFC}";
@@ -10,108 +11,54 @@ export interface Places {
   readonly home?: string | undefined;
 }
 
-type Kind =
-  | "sink"
-  | "socket"
-  | "device"
-  | "system"
-  | "startup"
-  | "top"
-  | "home"
-  | "temporary"
-  | "scratch"
-  | "outside"
-  | "whole"
-  | "repository"
-  | "guarded"
-  | "unknown"
-  | "inside";
+interface Place {
+  readonly pattern: RegExp;
+  readonly write: Judgement;
+  readonly removeFile: Judgement;
+  /** With all that is in it. */
+  readonly removeFolder: Judgement;
+}
 
-/** On a normalised path: absolute, "~/…", "../…", or relative to the project's root. The first match decides. */
-const KINDS: readonly (readonly [Kind, RegExp])[] = [
-  ["sink", /^\/dev\/(null|zero|full|stdout|stderr|stdin|tty|fd\/[^/]*|u?random)$/],
-  ["socket", /^\/dev\/(tcp|udp)\//],
-  ["temporary", /^\/dev\/shm\/./],
-  ["device", /^\/(dev|proc|sys)(\/|$)/],
-  [
-    "startup",
-    /^~[^/]*\/\.(bash|zsh|zshrc|zprofile|zlogin|profile|login|cshrc|tcshrc|kshrc|inputrc|xinit|xsession|xprofile|ssh|gnupg|vim|vimrc|exrc|nvim|emacs|gitconfig|npmrc|pypirc|pam_env|Xmodmap|local\/bin|cargo\/(bin|config|env)|config\/(fish|nvim|git|systemd|autostart|environment\.d|zsh|bash|pip|npm)|docker\/config|kube|aws)/,
-  ],
-  ["startup", /^~[^/]*\/(Library\/(LaunchAgents|LaunchDaemons|Keychains)|bin)(\/|$)/],
-  ["startup", /(^|\/)\.git\/(hooks|config|info|modules\/.*\/(hooks|config)|worktrees\/.*\/config)/],
-  ["temporary", /^\/(tmp|var\/tmp|private\/tmp)\/./],
-  ["scratch", /^\/(tmp|var\/tmp|private\/tmp)$/],
-  ["top", /^\/$|^~[^/]*\/?$|^~[^/]*\/\*+$|^\/(home|Users|root)(\/[^/]*)?(\/\**)?$|^(\.\.\/)*\.\.(\/\**)?$/],
-  ["home", /^(~|\/(home|Users)\/[^/]+\/|\/root\/)/],
-  ["top", /^\/[^/]*(\/\**)?$|^\/[^/]*[*?[￼]/],
-  [
-    "system",
-    /^\/(etc|usr|bin|sbin|lib\w*|boot|var|opt|run|srv|System|Library|Applications|Windows|private|nix)\//,
-  ],
-  ["outside", /^\/|^\.\.\/|^[A-Za-z]:[\\/]/],
-  ["whole", /^$|^[*?.\[\]!^]+$|^\.\[\^?\.\].*$/],
-  ["repository", /(^|\/)\.git(\/\**)?$|^\.g[*?]\S*$|^\.\*$/],
-  [
-    "guarded",
-    /(^|\/)\.git\/|(^|\/)(\.env(\.[^/]*)?|\.envrc|\.nvim\.lua|\.n?vimrc|\.exrc|\.gitmodules|\.npmrc|id_(rsa|dsa|ecdsa|ed25519))$|(^|\/)(\.ssh|\.vscode|\.idea|\.github\/workflows|\.husky|\.devcontainer)(\/|$)|\.(pem|key|p12|pfx)$/,
-  ],
-];
+/**
+ * What it means to write there · to delete a file and a folder there · a pattern of normalised paths: absolute, "~/…",
+ * "../…", or relative to the project's root. The first match decides.
+ */
+const PLACES: readonly Place[] = rows(String.raw`
+none look writes to a sink · critical critical write deletes a device · ^/dev/(null|zero|full|std(out|err|in)|tty|fd/[^/]*|u?random)$
+critical look+network opens a network connection · critical critical write deletes a device · ^/dev/(tcp|udp)/
+medium look writes a temporary file · medium high write deletes temporary files · ^/(dev/shm|tmp|var/tmp|private/tmp)/.
+critical write writes to a device · critical critical write deletes a device · ^/(dev|proc|sys)(/|$)
+critical write writes what is run or trusted later · high critical write deletes what the shell relies on
+  · ^~[^/]*/(\.(bash|zsh|profile|login|cshrc|tcshrc|kshrc|inputrc|xinit|xsession|xprofile|ssh|gnupg|vim|exrc|nvim|emacs|gitconfig|npmrc|pypirc|pam_env|local/bin|cargo/(bin|config|env)|config/(fish|nvim|git|systemd|autostart|environment\.d|zsh|bash|pip|npm)|docker/config|kube|aws)|(Library/(LaunchAgents|LaunchDaemons|Keychains)|bin)(/|$))
+critical git writes what git runs later · high high git deletes what git relies on
+  · (^|/)\.git/(hooks|config|info|modules/.*/(hooks|config)|worktrees/.*/config)
+high write writes to a top-level, home or parent folder · critical critical write deletes a top-level, home or parent folder
+  · ^/$|^~[^/]*/?$|^~[^/]*/\*+$|^/(home|Users|root)(/[^/]*)?(/\**)?$|^(\.\./)*\.\.(/\**)?$
+high write writes into the home folder · high critical write deletes in the home folder · ^(~|/(home|Users)/[^/]+/|/root/)
+high write writes to a top-level, home or parent folder · critical critical write deletes a top-level, home or parent folder
+  · ^/[^/]*(/\**)?$|^/[^/]*[*?[￼]
+critical write writes into the system's folders · critical critical write deletes what belongs to the system
+  · ^/(etc|usr|bin|sbin|lib\w*|boot|var|opt|run|srv|System|Library|Applications|Windows|private|nix)/
+high write writes outside of the project · high critical write deletes outside of the project · ^/|^\.\./|^[A-Za-z]:[\\/]
+medium write writes a file · high critical write deletes everything in the folder · ^$|^[*?.[\]!^]+$
+high git writes into the repository's own data · high high git deletes the repository's history · (^|/)\.git(/|$)
+high write writes a sensitive file · high high write deletes a sensitive file
+  · (^|/)(\.env(\.[^/]*)?|\.envrc|\.nvim\.lua|\.n?vimrc|\.exrc|\.gitmodules|\.npmrc|id_(rsa|dsa|ecdsa|ed25519))$|(^|/)(\.ssh|\.vscode|\.idea|\.github/workflows|\.husky|\.devcontainer)(/|$)|\.(pem|key|p12|pfx)$
+high write writes to a place that is only known when it runs · high high write deletes what is only known when it runs · ￼
+medium write writes a file · medium high write deletes · ^
+`).map(([write = "", remove = "", pattern = ""]) => {
+  const [file = "", folder = "", ...rest] = remove.split(" ");
+  return {
+    pattern: new RegExp(pattern, "i"),
+    write: judgementOf(write),
+    removeFile: judgementOf([file, ...rest].join(" ")),
+    removeFolder: judgementOf([folder, ...rest].join(" ")),
+  };
+});
 
 /** Names that hold secrets, wherever they stand. */
 const SECRETS =
   /(^|\/)(\.env(?!\.(example|sample|template|dist|test|md)$)(\.[\w.-]+)?|\.envrc|\.netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.vault-token|\.[a-z]*_history|\.htpasswd|credentials(\.json)?|id_(rsa|dsa|ecdsa|ed25519)|(Cookies|Login Data|cookies\.sqlite|logins\.json|key4\.db))$|\.(pem|key|p12|pfx|jks|keystore|kdbx)$|(^|\/)\.(ssh|gnupg|aws|azure|kube|password-store|mozilla)(\/|$)|\.docker\/config|\.config\/(gcloud|gh|hub|op|rclone|google-chrome|chromium)|\/Keychains\/|^\/etc\/(g?shadow|sudoers|ssl\/private|ssh\/ssh_host)|^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd)|^\/dev\/(sd|hd|nvme|vd|mem|kmem|disk|mapper)/i;
-/** What globs are tried on: `cat .e*` reads .env. */
-const SECRET_NAMES = [
-  ".env",
-  ".env.local",
-  ".netrc",
-  ".npmrc",
-  ".ssh",
-  ".aws",
-  ".gnupg",
-  "id_rsa",
-  "id_ed25519",
-];
-
-const WRITES: Readonly<Record<Kind, Judgement>> = {
-  sink: judged("none", "writes to a sink"),
-  socket: judged("critical", "opens a network connection", { network: true }),
-  device: judged("critical", "writes to a device", { writes: true }),
-  system: judged("critical", "writes into the system's folders", { writes: true }),
-  startup: judged("critical", "writes what is run or trusted later", { writes: true }),
-  top: judged("high", "writes to a top-level, home or parent folder", { writes: true }),
-  home: judged("high", "writes into the home folder", { writes: true }),
-  temporary: judged("medium", "writes a temporary file", { writes: true }),
-  scratch: judged("medium", "writes a temporary file", { writes: true }),
-  outside: judged("high", "writes outside of the project", { writes: true }),
-  whole: judged("medium", "writes a file", { writes: true }),
-  repository: judged("high", "writes into the repository's own data", { writes: true }),
-  guarded: judged("high", "writes a sensitive file", { writes: true }),
-  unknown: judged("high", "writes to a place that is only known when it runs", { writes: true }),
-  inside: judged("medium", "writes a file", { writes: true }),
-};
-
-const DELETES: Readonly<Record<Kind, readonly [file: Judgement, folder: Judgement]>> = {
-  sink: pair("critical", "critical", "deletes a device"),
-  socket: pair("critical", "critical", "deletes a device"),
-  device: pair("critical", "critical", "deletes a device"),
-  system: pair("critical", "critical", "deletes what belongs to the system"),
-  startup: pair("high", "critical", "deletes what the shell or git relies on"),
-  top: pair("critical", "critical", "deletes a top-level, home or parent folder"),
-  home: pair("high", "critical", "deletes in the home folder"),
-  temporary: pair("medium", "high", "deletes temporary files"),
-  scratch: pair("high", "critical", "deletes the folder of all temporary files"),
-  outside: pair("high", "critical", "deletes outside of the project"),
-  whole: pair("high", "critical", "deletes everything in the folder"),
-  repository: pair("high", "critical", "deletes the repository's history"),
-  guarded: pair("high", "high", "deletes a sensitive file"),
-  unknown: pair("high", "high", "deletes what is only known when it runs"),
-  inside: pair("medium", "high", "deletes"),
-};
-
-function pair(file: Judgement["severity"], folder: Judgement["severity"], reason: string) {
-  return [judged(file, reason, { writes: true }), judged(folder, reason, { writes: true })] as const;
-}
 
 /** Joins, resolves "." and "..", and puts home and root into their short forms. */
 export function normalise(path: string, folder: string, places: Places): string {
@@ -144,62 +91,37 @@ function shorten(path: string, { root, home }: Places): string {
   return inHome === undefined ? path : `~${inHome}`;
 }
 
-/** Some file systems ignore case: there, `.GIT/hooks` is `.git/hooks`. */
-const ANY_CASE = KINDS.map(([kind, pattern]) => [kind, new RegExp(pattern.source, "i")] as const);
-
-function kindOf(path: string): Kind {
-  for (const [kind, pattern] of ANY_CASE) if (pattern.test(path)) return kind;
-  return path.includes(UNKNOWN) ? "unknown" : "inside";
-}
-
 /** `$X/` and `$X/*` are the root when X is empty. */
 const MAY_BE_ROOT = /^￼(\/[*.?]*)+$/;
 
-function worstOf(found: readonly Judgement[]): Judgement {
-  const [first, ...rest] = found;
-  if (first === undefined) return judged("none", "nothing");
-  return rest.reduce((a, b) => worse(a.severity, b.severity) === a.severity ? a : b, first);
+function placeOf(path: string): Place {
+  const found = PLACES.find(({ pattern }) => pattern.test(path));
+  if (found === undefined) throw new Error("the last place fits every path");
+  return found;
 }
 
-function each(path: string, folders: readonly string[], places: Places): readonly string[] {
-  return folders.map((folder) => normalise(path, folder, places));
+/** Where a path is looked at from. */
+interface From {
+  readonly folder: string;
+  readonly places: Places;
 }
 
-/** @param folders those the command may be in, relative to the project; the worst counts */
-export function judgeWrite(path: string, folders: readonly string[], places: Places): Judgement {
-  if (MAY_BE_ROOT.test(path)) return WRITES.unknown;
-  return worstOf(each(path, folders, places).map((one) => WRITES[kindOf(one)]));
+export function judgeWrite(path: string, { folder, places }: From): Judgement {
+  return placeOf(MAY_BE_ROOT.test(path) ? UNKNOWN : normalise(path, folder, places)).write;
 }
 
-export function judgeDelete(
-  path: string,
-  recursive: boolean,
-  folders: readonly string[],
-  places: Places,
-): Judgement {
-  if (MAY_BE_ROOT.test(path) && recursive) return DELETES.top[1];
-  return worstOf(each(path, folders, places).map((one) => DELETES[kindOf(one)][recursive ? 1 : 0]));
+export function judgeDelete(path: string, recursive: boolean, { folder, places }: From): Judgement {
+  const place = placeOf(MAY_BE_ROOT.test(path) && recursive ? "/" : normalise(path, folder, places));
+  return recursive ? place.removeFolder : place.removeFile;
 }
 
 /** Reading is harmless but for secrets and, less so, whatever else is in the home folder. */
-export function judgeRead(path: string, folders: readonly string[], places: Places): Judgement {
-  const normal = each(path, folders, places);
-  if (SECRETS.test(path) || normal.some((one) => SECRETS.test(one) || globsSecret(one))) {
-    return judged("high", "reads what may be a secret");
-  }
-  const away = normal.some((one) => /^(~|\/(home|Users)\/|\/root\/)/.test(one));
-  return away ? judged("medium", "reads in the home folder") : judged("none", "reads");
-}
-
-function globsSecret(path: string): boolean {
-  const last = path.slice(path.lastIndexOf("/") + 1);
-  if (!/[*?[]/.test(last) || !/[.\w]/.test(last) || last.length > 40) return false;
-  const source = last.replace(/[.+^${}()|\\]/g, "\\$&").replace(/\*+/g, ".*").replace(/\?/g, ".")
-    .replace(/\[!/g, "[^");
-  try {
-    const pattern = new RegExp(`^${source}$`, "i");
-    return SECRET_NAMES.some((name) => (last.startsWith(".") === name.startsWith(".")) && pattern.test(name));
-  } catch {
-    return false;
-  }
+export function judgeRead(path: string, { folder, places }: From): Judgement {
+  if (path.length > 1_000) return READS;
+  const normal = normalise(path, folder, places);
+  if (SECRETS.test(path) || SECRETS.test(normal)) return judged("high", "reads what may be a secret", "look");
+  if (/^\/dev\/(tcp|udp)\//.test(path)) return judged("critical", "opens a network connection", "look", true);
+  return /^(~|\/(home|Users)\/|\/root\/)/.test(normal)
+    ? judged("medium", "reads in the home folder", "look")
+    : READS;
 }

@@ -1,212 +1,220 @@
-/** What programs do, as data: those whose first operand says what they do, and those that always do the same. */
-import { type Arguments, has, names, readArguments } from "./options.ts";
-import { UNKNOWN } from "./places.ts";
-import { HARMLESS, judged, type Judgement, worst } from "./severity.ts";
-import { HARMLESS_OPTIONS, type Program, type Row } from "./program.ts";
-import { TOOLS } from "./tools.ts";
+/**
+ * What programs do: severity, access, what to say, and commands. Words stand for the program and its first operands, `a|b`
+ * for either, `x*` for what starts so, `.` for any operand, `$` for no further one; an option has to be there, with `!`
+ * before it not. The first row that fits counts. It is what people are told and asked; what holds is the sandbox.
+ */
+import { type Arguments, has, readArguments } from "./options.ts";
+import type { Judgement } from "./severity.ts";
+import { judgementOf, rows } from "./table.ts";
 
-/** They read, print or compute, whatever their arguments are. */
-const READERS =
-  "ls dir vdir cat tac head tail wc nl cut tr paste fold fmt pr col column expand unexpand comm join look rev od hexdump hexyl " +
-  "cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum md5 grep egrep fgrep zgrep zcat bzcat xzcat zstdcat " +
-  "echo pwd which whereis type true false test [ : whoami id groups logname arch nproc uptime free lscpu lsblk lsusb lspci tty getconf " +
-  "seq sleep basename dirname realpath readlink stat du df diff cmp colordiff jq tsort factor expr numfmt cal tput clear locate apropos whatis " +
-  "users who w ps pstree pgrep pidof vmstat iostat printenv locale otool readelf tokei uname netstat top shellcheck exa eza lsb_release sw_vers " +
-  "cd pushd popd dirs return exit break continue shift local declare typeset readonly export read unset getopts let times caller suspend disown wait jobs umask ulimit fg bg logout";
+const ROWS = `
+medium look starts a program · git diff|log|show|blame|annotate|grep|whatchanged --ext-diff|--textconv|-O|--open-files-in-pager, git help -w|-i|--web
+none look only reads · git $, git status|log|diff|show|blame|annotate|rev-parse|rev-list|ls-files|ls-tree|cat-file|describe|shortlog|name-rev|merge-base|for-each-ref|show-ref|show-branch|var|version|
+  help|whatchanged|count-objects|diff-tree|diff-index|diff-files|cherry|range-diff|check-ignore|check-attr|check-mailmap|check-ref-format|verify-commit|verify-tag|verify-pack|grep|get-tar-commit-id|
+  patch-id|stripspace|column|merge-tree|fmt-merge-msg, git fsck !--lost-found, git hash-object !-w, git interpret-trailers !--in-place
+none look only reads · git branch -l|--list|--show-current|--contains|--no-contains|--merged|--no-merged|--points-at !-d|-D|-m|-M|-c|-C|-f, git branch $ !-d|-D|-m|-M|-c|-C|-f|-u|--edit-description|
+  --unset-upstream, git tag $ !-d|-f|-a|-s|-m, git tag -l|--list|-n|--contains|--merged|--points-at|-v|--verify !-d|-f|-a|-s|-m, git remote $ !-u, git remote get-url, git remote show $, git stash
+  list|show, git worktree|sparse-checkout list, git submodule $, git submodule status|summary, git notes $, git notes list|show, git bisect log|terms, git lfs ls-files|status|env|version, git
+  symbolic-ref . $ !-d|--delete|-m
+none look only reads · git config -l|--list|--get|--get-all|--get-regexp|--get-urlmatch, git config list|get, git config . $ !--unset|--unset-all|--remove-section|--rename-section|--add|--replace-all|
+  -e|--edit, git clean -n|--dry-run !-f|--force|--no-dry-run|-i, git apply --stat|--numstat|--summary|--check !--apply|--build-fake-ancestor|--index|--cached|-3
+high git deletes the record of old commits · git reflog expire|delete|drop
+none look only reads · git reflog
+none look+network asks another repository · git ls-remote, git remote show
+high git+network publishes commits · git push|send-email, git lfs push
+high git+network serves the repository · git daemon|http-backend|instaweb|p4|svn
+high git rewrites history · git filter-branch|filter-repo|replace|update-ref
+high git discards changes · git reset --hard|--merge|--keep, git clean|restore, git checkout -f|--force|--ours|--theirs|-p|--patch, git switch -f|--force|--discard-changes, git checkout . . !-b|-B|-t|
+  --track|--orphan, git stash drop|clear, git worktree remove, git worktree|submodule -f|--force, git rm -r|-f|--force
+high git moves or deletes branches or tags · git checkout|switch -B|-C|--force-create|--orphan, git branch -D|-M|-C|-f|--force, git tag -d|--delete|-f|--force
+high git deletes unreachable commits · git prune, git gc|repack --prune|--aggressive|-A|-D
+high git goes around the hooks · git commit -n|--no-verify, git merge|am|cherry-pick --no-verify
+high git runs commands on each commit · git rebase -x|--exec|-i|--interactive, git submodule foreach, git bisect run|visualize|view, git difftool|mergetool
+high git changes where commits are sent · git remote set-url|add|remove|rm|rename
+high git changes git's settings · git config
+high look reads or writes passwords · git credential|credential-store|credential-cache
+medium write+network downloads a repository · git clone
+medium git+network downloads commits · git fetch|pull, git remote update|prune, git submodule update|add, git lfs
+medium write writes a file · git archive|bundle|format-patch, git apply !--index|--cached|-3
+medium git stages files · git add|rm|mv
+medium git commits · git commit
+medium git changes the repository · git
+medium write writes a file · sort -o|--output, uniq . ., xxd . ., shuf|iconv|xmllint|tree|base64|base32 -o|--output, yq -i|--inplace|--in-place, file -C, lsof -D, info -o, bat cache, mktemp, hash -p
+medium look starts a program · rg --pre|--hostname-bin, sort --compress-program, bat|batcat|delta|ag|ack --pager, nm|objdump --plugin, compgen -C|-F|-W, mapfile|readarray -C, man -P|-H|--pager|--html
+high write sets the machine's clock or name · date -s|--set, hostname ., hostname -b|-F, ifconfig . .
+high write changes or deletes logs · journalctl --rotate|--vacuum-size|--vacuum-time|--vacuum-files|--flush, dmesg -c|-C|--clear
+high write ends connections · ss -K|--kill
+medium write changes a configuration · ip . a|add|d|del|set|change|replace|flush, ip -batch, history -c|-w
+none look only reads · ls|dir|vdir|cat|tac|head|tail|wc|nl|cut|tr|paste|fold|fmt|pr|col|column|expand|unexpand|comm|join|look|rev|od|hexdump|hexyl|xxd|strings|nm|objdump|size|readelf|otool|cksum|sum|
+  md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|shasum|md5|grep|egrep|fgrep|zgrep|zcat|bzcat|xzcat|zstdcat|rg|ag|ack|sort|uniq|shuf|iconv|tree|base64|base32|info|lsof|cloc|scc|tokei|
+  sdiff|diff3|file|bat|batcat|delta|yq|jq|xmllint|date|cal|hostname|ifconfig|compgen|mapfile|readarray|history|journalctl|dmesg|ss|uuidgen
+none look only reads · echo|printf|pwd|which|whereis|type|true|false|test|[|:|whoami|id|groups|logname|arch|nproc|uptime|free|lscpu|lsblk|lsusb|lspci|tty|getconf|seq|sleep|basename|dirname|realpath|
+  readlink|stat|du|df|diff|cmp|colordiff|tsort|factor|expr|numfmt|tput|clear|locate|apropos|whatis|users|who|w|ps|pstree|pgrep|pidof|vmstat|iostat|printenv|locale|uname|netstat|top|shellcheck|exa|eza|
+  lsb_release|sw_vers|ip|man|less|more|most|getent|zipinfo, crontab|gzip|unzip|dpkg -l, dpkg -L, rpm -q|-qa|-qi|-ql, ar t*
+none look only reads · cd|pushd|popd|dirs|return|exit|break|continue|shift|set|shopt|local|declare|typeset|readonly|export|read|unset|getopts|let|times|caller|suspend|disown|wait|jobs|umask|ulimit|fg|
+  bg|logout|hash
+medium look runs tests or checks · npm|pnpm|yarn|bun test|t|tst !-g, npm|pnpm|yarn|bun run|run-script test*|lint|lint:check|typecheck|type-check|tsc|check|check-types !--fix, yarn|pnpm|bun lint|
+  typecheck|check !--fix, deno test|check|lint|bench !--fix, deno fmt --check, deno task test|check|lint
+medium look runs tests or checks · cargo test|check|clippy|bench|nextest !--fix, cargo fmt --check, cargo tree|metadata, go test|vet !-c|-o|-exec|-toolexec, pytest|py.test|unittest|tox|nox|jest|
+  vitest|mocha|ava|phpunit|rspec|ctest|busted|playwright|doctest|behave, mix|dotnet|swift|flutter|dart|zig|sbt|lein|stack|cabal|bazel|mvn|mvnw|gradle|gradlew|rake|composer|just|task test|check|
+  analyze !-i, rustfmt --check, rspec
+medium look runs tests or checks · tsc --noEmit, tsc --noemit, vue-tsc --noEmit, eslint|stylelint|oxlint|biome|standard|xo !--fix|--write|--apply|-o|--output-file, mypy|pyright|basedpyright|flake8|
+  pylint|pyflakes|bandit|vulture|pycodestyle|pydocstyle|luacheck|selene|yamllint|hadolint|actionlint|golangci-lint|staticcheck|markdownlint|codespell|typos|rubocop !--fix|-w|--write|-a|-A|
+  --autocorrect|-i, ruff check !--fix|--fix-only, ruff format --check, black|isort|djlint --check, prettier -c|--check|-l|--list-different !--write|-w, gofmt|goimports -l|-d !-w, shfmt -d|-l !-w,
+  stylua --check, clang-format -n|--dry-run !-i, make|gmake|ninja -n|--dry-run|--just-print
+none look only asks · npm ls|list|ll|la|why|explain|root|prefix|bin|query|help|fund, npm config get|list|ls, npm pkg get, npm run $, pnpm|yarn list|ls|why, go version|env|list|doc|help !-w|-u|
+  -toolexec|-mod|-m, go list -m !-u|-toolexec, go mod graph|why|verify, cargo help|version|locate-project|read-manifest|pkgid|verify-project, rustup which|show|check, rustup toolchain|target|
+  component list, pip|pip3 list|show|freeze|check|help|debug|inspect !--log|-o|--outdated, pip|pip3 list, uv pip list|show|freeze|check|tree, uv python list, uv tree|version, poetry show|check|env,
+  deno info|types|doc|help|why, gem list|env|info|contents|which, bundle list|show|info, composer show|validate, dotnet sln list, flutter doctor|devices, brew list|leaves|deps|info, apt list|show|
+  policy, apt-cache|dpkg-query, dnf|yum list|info
+medium write+network installs packages · npm|pnpm audit fix
+none look+network only asks · npm|cnpm view|v|info|show|outdated|ping|whoami|search|audit !--fix, cargo search|info, pip index|search, npm audit $, pnpm outdated|audit
+none look only asks · docker|podman|nerdctl ps|images|logs|inspect|version|info|port|top|diff|history|stats|events, docker|podman image|container|volume|network ls|inspect|logs|history, docker
+  compose ps|logs|images|ls|top|version, docker-compose ps|logs|images|version, docker context ls, docker system df|info
+high look+network publishes, or changes an account · kubectl|oc get|describe secret*, kubectl config view --raw, kubectl create token, gh auth status --show-token|-t, gh auth token
+none look only asks · kubectl|oc get|describe|logs|version|explain|api-resources|api-versions|cluster-info|top|diff|events, kubectl config current-context|get-contexts|view, helm list|ls|status|
+  history|show|lint|env|version, gh status|version|search, gh repo|pr|issue|run|workflow|release|gist|label|cache|org|ruleset view|list|status|diff|checks|watch !-w|--web, gh auth status, glab mr|
+  issue|ci view|list|status|diff, terraform|tofu version|output|validate|providers, terraform|tofu workspace list|show, systemctl|service status|list-units|list-unit-files|list-timers|show|cat|
+  is-active|is-enabled|is-failed, launchctl list|print, openssl version|dgst|rand !-out|-engine
+high write+network publishes, or changes an account · npm|pnpm|yarn|bun|cnpm publish|unpublish|deprecate|dist-tag|owner|access|team|org|token|adduser|login|logout|profile|hook|deploy|release, npm|
+  pnpm|yarn|bun run|run-script deploy*|publish*|release*, npm|yarn|pnpm config|c set|delete|edit, npm set, cargo publish|yank|owner|login|logout, gem push|yank|owner|signin|signout, twine upload,
+  poetry|uv|hatch|flit|pdm publish|upload|config|auth, pip config, deno publish|deploy|upgrade|login, mix hex.*|ecto.drop|ecto.reset, dotnet nuget push|delete, stack|cabal upload, composer config|
+  global, docker|podman push|login|logout|trust|swarm|stack|service|node|secret|config|plugin, docker|podman image|manifest|compose push
+high write+network installs for the whole machine · npm|pnpm|yarn|bun install|i|add -g|--global|--location, pip|pip3 install --user|--break-system-packages|--target, uv tool install, pipx install,
+  cargo|go install
+high write changes settings that programs obey · go env -w|-u, conda config
+high write acts outside of the project · make|gmake|ninja|just|task|rake|mvn|gradle|gradlew|mvnw|scons|meson install|uninstall|publish*|deploy*|release*|upload|push
+medium write+network installs packages · npm|pnpm|yarn|bun|cnpm install|i|in|ci|add|update|up|upgrade|create|init|dlx|exec|x|install-test, npm audit|doctor, yarn $, cargo install|add|update|fetch|
+  vendor|generate-lockfile, rustup, go get|install, go mod download|tidy|vendor, go work sync, go list, pip|pip2|pip3 install|download|wheel|uninstall|list, pipx|conda|mamba|micromamba|easy_install,
+  uv sync|lock|add|remove|pip|tool|venv|python|init, poetry|pipenv|pdm|hatch|rye|pixi install|add|update|lock|sync|remove, gem|bundle|bundler|composer, deno install|add|cache|update|outdated, dotnet
+  restore|add|tool, mix deps.get|deps.update|local.hex, flutter|dart pub, luarocks install, cabal update, brew search, docker|podman pull|build|search, docker|podman compose up|pull|build, docker
+  image pull|build, docker-compose up|pull|build, pre-commit install|autoupdate|run
+medium write builds or runs what the project says · npm|pnpm|yarn|bun|cnpm|cargo|go|deno|poetry|pipenv|pdm|hatch|rye|pixi|uv|dotnet|mix|stack|cabal|flutter|dart|swift|make|gmake|nmake|ninja|just|mage|
+  task|rake|invoke|ant|mvn|mvnw|gradle|gradlew|sbt|lein|bazel|buck|pants|scons|meson|cmake|waf|doit|earthly|turbo|nx|lerna|tsc|vite|webpack|rollup|esbuild|swc|parcel|next|nuxt|astro|rustc|gcc|g++|
+  clang|clang++|cc|c++|javac|kotlinc|zig|ld|as|nix-build
+medium write checks or rewrites files · prettier|eslint|biome|oxlint|dprint|black|ruff|isort|autopep8|gofmt|goimports|rustfmt|clang-format|stylua|shfmt|rubocop|pre-commit
+medium write packs or unpacks files · gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|compress|uncompress|brotli|pigz|7z|7za|7zr|unrar|unar|ar|cpio|jar|dpkg-deb|zip
+medium write writes files · split|csplit|mkfifo|patch|ffmpeg|convert|magick|gs|pandoc|soffice|wkhtmltopdf|inkscape|dot|pg_dump|mysqldump
+medium write starts an editor · vi|vim|nvim|view|ex|ed|emacs|nano|pico|micro|hx|helix|kak|joe|code|cursor|subl|idea|kate|zed
+medium write+network opens something on the desktop · xdg-open|open|start|gio|firefox|chromium|google-chrome|pbcopy|xclip|xsel|wl-copy|clip|pbpaste|wl-paste
+medium write starts a session that stays · tmux|screen|zellij|dtach|abduco|byobu
+medium write+network reads the state of infrastructure · terraform|tofu plan|init|fmt|graph|show, pulumi preview, cdk list|ls|diff|synth, helm template|search, ansible --version
+medium write changes what words of the line mean · alias|unalias|complete
+high write goes beyond the container · docker|podman run|create --privileged|--device|--cap-add|--security-opt|--volumes-from
+high write deletes or overwrites containers' data · docker|podman|nerdctl rm|rmi|kill|cp|import|load|commit, docker|podman system|volume|container|image|network|builder prune|rm, docker compose rm|
+  kill|down, docker-compose rm|kill|down
+medium write+network changes containers · docker|podman|nerdctl|docker-compose|podman-compose
+high write+network changes a cluster · kubectl|oc|helm|helmfile|k3s|kustomize|k9s|argocd|flux|istioctl|skaffold|minikube|kind
+high write+network changes infrastructure · terraform|tofu|terragrunt|pulumi|cdk|ansible|ansible-playbook|packer|vagrant|nomad
+high write+network publishes, or changes an account · heroku|vercel|netlify|fly|flyctl|firebase|wrangler|surge|render|railway|supabase|amplify|eas|expo|cf
+medium write+network downloads · gh|glab repo|pr|mr|release|run|gist clone|checkout|download|fork|sync, gh browse|co, gh pr|issue|repo view
+high write+network changes what a code host holds · gh|glab|hub|tea
+high write starts, stops or changes services · systemctl|service|rc-service|rc-update|initctl|launchctl|supervisorctl|pm2|sv
+high write+network changes the system · apt|apt-get|aptitude|dpkg|dnf|yum|rpm|pacman|yay|zypper|apk|snap|flatpak|port|emerge|brew|choco|winget|scoop|softwareupdate|nix-env|nix-channel|nix
+high write changes the system · mount|umount|losetup|swapon|swapoff|fusermount|insmod|modprobe|rmmod|depmod|dkms|grub-install|update-grub|update-initramfs|ldconfig|update-alternatives|sysctl|useradd|
+  userdel|usermod|adduser|deluser|groupadd|groupdel|groupmod|passwd|chpasswd|visudo|vipw|chsh|chfn|newgrp|gpasswd|dscl|setcap|setenforce|semanage|auditctl|spctl|csrutil|tccutil|chattr|setfacl|xattr|
+  timedatectl|hwclock|hostnamectl|localectl|loginctl|ntpdate|defaults|networksetup|scutil|systemsetup|pmset|tmutil|reg|regedit|schtasks|sc|netsh|wmic|setx|takeown|icacls|mknod|xdotool|ydotool|
+  cliclick|enable|bind|fc
+high write changes the network · iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|route|ipset|nmcli|wpa_supplicant|rfkill|tc|brctl
+high write runs commands later · crontab|at|batch|systemd-run
+high write reads or writes secrets, or uses keys · security|secret-tool|keyring|pass|op|vault|bw|lpass|gopass|chamber|doppler|infisical|gpg|gpg2|age|sops|ssh-add|ssh-agent|ssh-copy-id|ssh-keygen|
+  certbot|mkcert|openssl
+high write+network acts on another machine · ssh|scp|sftp|mosh|autossh|rsh|sshpass
+high write+network reads a cloud's secrets · aws|gcloud|az secret*|kms|iam|sso|ssm
+medium look+network asks a cloud service · aws|gcloud|az|doctl|gsutil|bq . ls|list*|describe*|get*|show*, aws|gcloud|az|doctl version|help
+high write+network changes what a cloud holds · aws|gcloud|az|doctl|linode-cli|oci|ibmcloud|scw|hcloud|gsutil|bq|s3cmd|rclone|mc|azcopy|sam|serverless|sls
+high write+network sends a message · mail|mailx|sendmail|mutt|msmtp|swaks|slack|ntfy
+high write+network opens the machine to the network · ngrok|cloudflared|localtunnel|lt|bore|tailscale|wg|wg-quick|openvpn|frpc|chisel
+high write+network attacks or listens · nmap|masscan|hydra|sqlmap|msfconsole|john|hashcat|aircrack-ng|tcpdump|tshark|wireshark|ettercap|bettercap|responder
+high write+network sends data over the network · ftp|lftp|tftp|telnet|websocat|grpcurl|http|https|xh|xhs|aria2c|axel|lynx|w3m|links
+high write changes or deletes databases · dropdb|createdb|pg_restore|mysqladmin|pg_ctl|initdb|redis-server|mongod
+high write deletes files · del|erase|rd|deltree|cipher|vssadmin
+critical write changes disks or firmware · mkfs|mkfs.*|fsck|fsck.*|newfs|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|wipefs|blkdiscard|mdadm|lvremove|vgremove|pvremove|cryptsetup|hdparm|nvme|diskutil|
+  format|flashrom|fwupdmgr|efibootmgr|nvram|bcdedit|diskpart|testdisk
+critical write stops the machine · shutdown|reboot|halt|poweroff|init|telinit
+critical write+network mines coins · xmrig|cpuminer|minerd|ethminer
+`;
 
-/** Harmless without these options. */
-const READERS_WITH_OPTIONS: Readonly<Record<string, Partial<Program>>> = {
-  rg: { options: [["high", "--pre --hostname-bin", "starts a program for each file"]] },
-  "nm objdump size strings": {
-    options: [["high", "--plugin", "loads a library"]],
-    optionFiles: true,
-  },
-  "base64 base32 uuidgen": { options: [["medium", "-o --output", "writes a file"]] },
-  info: { options: [["medium", "-o --output --dribble", "writes a file"]] },
-  lsof: { options: [["medium", "-D", "writes a file"]] },
-  cloc: {
-    harmless:
-      "--by-file --by-percent --csv --md --xml --yaml --exclude-dir --exclude-ext --include-lang --include-ext --vcs=git --hide-rate --sum-one --skip-uniqueness --not-match-d --match-d",
-  },
-  scc: {
-    harmless:
-      "--by-file -i --include-ext -x --exclude-ext --exclude-dir -s --sort -w --wide -c --no-complexity -d --no-duplicates --no-cocomo -f",
-  },
-  ag: { options: [["high", "--pager", "starts a program"]] },
-  ack: { options: [["high", "--pager --output", "starts a program"]] },
-  "fd fdfind": {
-    valued: "-e -t -d -E -c -j -S -o --extension --type --max-depth --exclude",
-    options: [["high", "-x -X --exec --exec-batch", "starts a program for each file"]],
-  },
-  sort: {
-    options: [["high", "--compress-program", "starts a program"], ["medium", "-o --output", "writes a file"]],
-  },
-  "shuf iconv xmllint": { options: [["medium", "-o --output", "writes a file"]] },
-  tree: {
-    valued: "-L -P -I -H -T --filelimit",
-    options: [["medium", "-o -R --output", "writes files"]],
-  },
-  "sdiff diff3": { options: [["high", "--diff-program -o --output", "starts a program or writes a file"]] },
-  file: { options: [["medium", "-C --compile", "writes a file"]] },
-  "bat batcat delta": {
-    options: [["high", "--pager --lessopen --config-file", "starts a program"]],
-    subcommands: [["medium", "cache", "writes files"]],
-    harmless:
-      "-n --number -p --plain -pp -l --language -r --line-range -H --highlight-line --style --theme --paging --decorations --wrap -A --show-all --tabs --terminal-width -L --list-languages --list-themes --side-by-side -s --line-numbers --dark --light",
-  },
-  yq: { options: [["medium", "-i --inplace --in-place -s --split-exp", "changes a file"]] },
-  date: {
-    valued: "-d -f -r --date --file --reference",
-    options: [["high", "-s --set", "sets the clock"]],
-    operands: [0, "high", "sets the clock"],
-  },
-  hostname: {
-    options: [["high", "-b -F --boot --file", "sets the machine's name"]],
-    operands: [0, "high", "sets the machine's name"],
-  },
-  ifconfig: { operands: [1, "high", "changes the network"] },
-  mktemp: { valued: "-p --tmpdir --suffix", operands: [-1, "medium", "makes a file"] },
-  hash: { options: [["high", "-p", "changes which program a name means"]] },
-  compgen: { options: [["high", "-C -F -W", "starts a program"]] },
-  "mapfile readarray": { options: [["high", "-C", "starts a program"]] },
-  history: { options: [["medium", "-c -d -w -a -r -n -s", "changes the history"]] },
-  journalctl: {
-    options: [[
-      "high",
-      "--rotate --vacuum-size --vacuum-time --vacuum-files --flush --setup-keys --relinquish-var --smart-relinquish-var --sync --update-catalog --cursor-file",
-      "changes or deletes logs",
-    ]],
-  },
-  dmesg: {
-    options: [[
-      "high",
-      "-c -C --clear --read-clear -D -E -n --console-level --console-off --console-on",
-      "changes the log",
-    ]],
-  },
-  ss: { options: [["high", "-K --kill", "ends connections"], ["medium", "-D --diag", "writes a file"]] },
-};
+/** Options before the first operands that take their value from the next argument. */
+const VALUED = new Map(
+  rows(`
+git · -C -c --git-dir --work-tree --namespace --exec-path --config-env
+npm · --prefix -C -w --workspace --loglevel --registry
+pnpm · -C --dir --filter -F
+yarn · --cwd
+cargo · -p --package --manifest-path --target --color -Z --config --features
+docker · -H --host --context --config -f --file -p
+kubectl · -n --namespace --context --kubeconfig
+helm · -n --namespace
+gh · -R --repo
+make · -C -f -j
+date · -d -f -r --date --file --reference
+xxd · -c -g -l -o -s
+uniq · -f -s -w
+uv · --directory --project
+`).map(([name = "", options = ""]) => [name, options] as const),
+);
 
-const TABLE = new Map<string, Program>();
-const READS: Program = { base: ["none", "only reads"] };
-for (const name of READERS.split(" ")) TABLE.set(name, READS);
-for (const [names, program] of Object.entries(READERS_WITH_OPTIONS)) {
-  for (const name of names.split(" ")) TABLE.set(name, { ...READS, ...program });
+type Token =
+  | { readonly kind: "operand"; readonly fits: RegExp }
+  | { readonly kind: "option"; readonly names: string; readonly given: boolean }
+  | { readonly kind: "end" };
+
+interface Known {
+  readonly tokens: readonly Token[];
+  readonly judgement: Judgement;
 }
-for (const [names, tool] of Object.entries(TOOLS)) for (const name of names.split(" ")) TABLE.set(name, tool);
 
-export function programOf(name: string): Program | undefined {
-  return TABLE.get(name);
+const escaped = (text: string) => text.replace(/[.+?^${}()[\]\\]/g, "\\$&").replaceAll("*", ".*");
+
+function tokenOf(word: string): Token {
+  if (word === "$") return { kind: "end" };
+  const given = !word.startsWith("!");
+  const text = given ? word : word.slice(1);
+  if (text.startsWith("-")) return { kind: "option", names: text.replaceAll("|", " "), given };
+  return { kind: "operand", fits: word === "." ? /./s : new RegExp(`^(?:${escaped(word)})$`, "s") };
+}
+
+/** By the name of the program; `mkfs.*` stands for what starts with it and a dot. */
+const TABLE = new Map<string, Known[]>();
+for (const [cell = "", commands = ""] of rows(ROWS)) {
+  const judgement = judgementOf(cell);
+  for (const command of commands.split(", ")) {
+    const [programs = "", ...rest] = command.split(" ");
+    const known = { tokens: rest.map(tokenOf), judgement };
+    for (const name of programs.split("|")) TABLE.set(name, [...TABLE.get(name) ?? [], known]);
+  }
+}
+
+function rowsOf(name: string): readonly Known[] {
+  return TABLE.get(name) ?? TABLE.get(name.replace(/[._].*$/, ".*")) ?? [];
+}
+
+function fits(tokens: readonly Token[], given: Arguments): boolean {
+  let at = 0;
+  return tokens.every((token) => {
+    if (token.kind === "option") return has(given, token.names) === token.given;
+    const operand = given.operands[at++];
+    return token.kind === "end" ? operand === undefined : operand !== undefined && token.fits.test(operand);
+  });
+}
+
+export function judgeByTable(name: string, args: readonly string[]): Judgement | undefined {
+  // What stands behind "--" is for a script, but still says what it does: `npm run lint -- --fix`.
+  const given = readArguments(args.filter((arg) => arg !== "--"), VALUED.get(name));
+  return rowsOf(name).find(({ tokens }) => fits(tokens, given))?.judgement;
 }
 
 /** What it does depends on its first operand: a rule on its name alone is one on all that it does. */
 export function hasSubcommands(name: string): boolean {
-  return name === "git" || TABLE.get(name)?.subcommands !== undefined;
+  return rowsOf(name).some(({ tokens }) => tokens[0]?.kind === "operand" && !tokens[0].fits.test("\n"));
 }
-
-/** The row whose names are the first operands; of several the longest. */
-function rowOf(rows: readonly Row[], operands: readonly string[]): Row | undefined {
-  const [first = "", second = "", third = ""] = operands;
-  for (const wanted of [`${first} ${second} ${third}`, `${first} ${second}`, first]) {
-    const found = rows.find(([, cell]) => cells(cell).has(wanted));
-    if (found !== undefined && wanted.trim() !== "") return found;
-  }
-  return undefined;
-}
-
-const CELLS = new Map<string, ReadonlySet<string>>();
-
-function cells(cell: string): ReadonlySet<string> {
-  const known = CELLS.get(cell) ?? new Set(cell.split(",").map((name) => name.trim()));
-  CELLS.set(cell, known);
-  return known;
-}
-
-export function judgeByTable(program: Program, args: readonly string[]): Judgement {
-  const given = readArguments(args, program.valued);
-  const row = rowOf(program.subcommands ?? [], given.operands);
-  const [severity, reason] = row === undefined ? program.base : [row[0], row[2]];
-  const found = [judged(severity, reason, { writes: severity !== "none" })];
-  for (const [worse, options, why] of program.options ?? []) {
-    if (has(given, options)) found.push(judged(worse, why, { writes: worse !== "none" }));
-  }
-  const limit = program.operands;
-  if (limit !== undefined && given.operands.length > limit[0] && !isDateFormat(given)) {
-    found.push(judged(limit[1], limit[2], { writes: true }));
-  }
-  if (severity === "none" && (program.harmless ?? program.subcommands) !== undefined) {
-    const odd = oddOption(args, program);
-    if (odd !== undefined) {
-      found.push(judged("medium", `takes an option of unknown effect, ${odd}`, { writes: true }));
-    }
-  }
-  if (program.optionFiles && given.operands.some((operand) => operand.startsWith("@"))) {
-    found.push(judged("medium", "takes further options from a file", { writes: true }));
-  }
-  if (
-    severity === "none" && program.subcommands !== undefined && given.operands.some((one) => REMOTE.test(one))
-  ) {
-    found.push(judged("medium", "reads from the network", { network: true, writes: true }));
-  }
-  if (mayHideOption(program, args)) {
-    found.push(judged("medium", "takes an option that is only known when it runs", { writes: true }));
-  }
-  const network = program.network === true ||
-    (typeof program.network === "string" &&
-      rowOf([["none", program.network, ""]], given.operands) !== undefined);
-  const judgement = worst(...found, HARMLESS);
-  return { ...judgement, network: network || judgement.network };
-}
-
-const REMOTE = /^(https?|ftp|npm|jsr|git|ssh):/;
-
-/**
- * The first option that is not known to be harmless. What only reads may do anything else by an option of which nobody
- * thought: so these are listed, not the others.
- */
-export function oddOption(args: readonly string[], { harmless = "", valued }: Program): string | undefined {
-  const [own, common, takes] = [names(harmless), names(HARMLESS_OPTIONS), names(valued ?? "")];
-  const known = (name: string) => own.has(name) || common.has(name);
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at] ?? "";
-    if (arg === "--") return undefined;
-    if (!/^[-+]./.test(arg) || /^[-+]\d+$/.test(arg)) continue;
-    const name = arg.replace(/=.*$/s, "");
-    if (known(arg) || known(name)) {
-      if (takes.has(arg)) at++;
-      continue;
-    }
-    const letters = /^-[^-]/.test(name) ? [...name.slice(1)].map((letter) => `-${letter}`) : [name];
-    const [first = ""] = letters;
-    if (!(takes.has(first) && known(first)) && !letters.every(known)) return name.slice(0, 40);
-  }
-  return undefined;
-}
-
-function isDateFormat(given: Arguments): boolean {
-  return given.operands.every((operand) => operand.startsWith("+"));
-}
-
-/** `sort $X` may be `sort --compress-program=…`: only programs with such options are in doubt. */
-function mayHideOption(program: Program, args: readonly string[]): boolean {
-  if (program.options === undefined && program.subcommands === undefined) return false;
-  const end = args.indexOf("--");
-  return args.slice(0, end < 0 ? undefined : end).some((arg) => arg.startsWith(UNKNOWN));
-}
-
-/** They load what the project says before they look at their arguments, or hand over to the project's own copy. */
-const OBEYS_PROJECT = names(
-  "yarn pnpm pytest py.test tox nox gradle mvn sbt bazel bazelisk buck pants rails rake spring rspec jest vitest ava lerna nx turbo ng gulp grunt serverless sls expo hatch poetry pdm composer bundle bundler vagrant fastlane pod mix flutter helmfile terragrunt",
-);
 
 /** Programs that a version or help option stops from doing anything else. */
 export function asksVersion(name: string, args: readonly string[]): boolean {
-  const [only] = args;
-  if (args.length !== 1 || only === undefined || OBEYS_PROJECT.has(name)) return false;
-  if (only === "--version" || only === "--help") return true;
-  return VERSION_FLAGS.test(`${name} ${only}`);
+  const [only = "", ...more] = args;
+  return more.length === 0 && (only === "--version" || only === "--help" || VERSION.test(`${name} ${only}`));
 }
 
-/** Not `python -v` or `ninja -v`, which run what they are given. */
-const VERSION_FLAGS =
-  /^((node|npm|npx|bun|php|ruby|perl|jq|make|lua|nvim|tsc) -v|(python[\d.]*|pip[\d.]*|deno|rustc|cargo|cmake|perl|ssh|rg|tmux) -V|(gcc|clang|ghc) --version|(go|docker|podman|kubectl|helm|terraform|zig|openssl|hugo|buf) version|java -version|javac -version)$/;
+const VERSION =
+  /^((node|npm|npx|bun|php|ruby|perl|jq|make|lua|nvim|tsc) -v|(python[\d.]*|pip[\d.]*|deno|rustc|cargo|cmake|perl|ssh|rg|tmux) -V|(go|docker|podman|kubectl|helm|terraform|zig|openssl|hugo|buf) version|java(c)? -version)$/;

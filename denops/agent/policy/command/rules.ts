@@ -4,8 +4,10 @@
  * A pattern is words. `*` alone stands for any number of words, none too; within a word for any characters of it.
  * Quotes hold words with spaces together, a backslash takes the meaning from what follows. Pure.
  */
-import type { SimpleCommand } from "./findings.ts";
-import { isPlainVariable } from "./variables.ts";
+import { judgeCommand } from "../command.ts";
+import { hasSubcommands } from "./programs.ts";
+import { riskyWords } from "./risky.ts";
+import type { SimpleCommand } from "./walk.ts";
 
 /** One word of a pattern: literal texts with anything between them. */
 type Piece = { readonly kind: "any" } | { readonly kind: "word"; readonly texts: readonly string[] };
@@ -73,20 +75,27 @@ function matchesWord(texts: readonly string[], word: string): boolean {
   return true;
 }
 
-/** Goes back to the last `*` where it fails: linear in practice, never worse than words × pieces. */
-function matchesWords(pieces: readonly Piece[], words: readonly string[]): boolean {
+/**
+ * Goes back to the last `*` where it fails: linear in practice, never worse than words × pieces.
+ * @param named words that have to be named: no `*` stands for them
+ */
+function matchesWords(
+  pieces: readonly Piece[],
+  words: readonly string[],
+  named: readonly boolean[] = [],
+): boolean {
   let [piece, word] = [0, 0];
   let star = -1;
   let from = 0;
   while (word < words.length) {
     const current = pieces[piece];
-    if (current?.kind === "word" && matchesWord(current.texts, words[word] ?? "")) {
+    if (current?.kind === "word" && fits(current.texts, words[word] ?? "", named[word] === true)) {
       piece++;
       word++;
     } else if (current?.kind === "any") {
       star = piece++;
       from = word;
-    } else if (star >= 0) {
+    } else if (star >= 0 && named[from] !== true) {
       piece = star + 1;
       word = ++from;
     } else return false;
@@ -94,21 +103,45 @@ function matchesWords(pieces: readonly Piece[], words: readonly string[]): boole
   return pieces.slice(piece).every(({ kind }) => kind === "any");
 }
 
-/**
- * True if an allow rule of this pattern covers the command: exactly these words, and nothing besides that the rule
- * does not name: no redirection into a file, no variables but those that only change how output looks.
- */
-export function commandMatches(pattern: string, command: SimpleCommand): boolean {
-  if (command.dynamic || command.words.length === 0 || command.redirects.length > 0) return false;
-  if (!command.assignments.every(isPlainVariable)) return false;
-  return matchesWords(read(pattern), command.words);
+/** Of a word that has to be named the `*` may stand for an option's value alone: `--output=*`. */
+function fits(texts: readonly string[], word: string, named: boolean): boolean {
+  return matchesWord(texts, word) && (!named || texts.length === 1 || /^-[^=]*=/.test(texts[0] ?? ""));
 }
 
 /**
- * True if an ask or deny rule of this pattern touches the command. More generous than {@link commandMatches}:
+ * True if an allow rule of this pattern covers the command, of a line that is plain: exactly these words, and nothing
+ * besides that the rule does not name. What starts another command is covered by a rule without `*` only, and what runs
+ * its input by none. A rule on what only reads, such as `git diff *` or `cat *`, is meant for reading what is no secret.
+ */
+export function covers(pattern: string, command: SimpleCommand): boolean {
+  const { words, severity, level, starts } = command;
+  const pieces = read(pattern);
+  if (words.length === 0 || starts === "input" || redefines(words)) return false;
+  if (!matchesWords(pieces, words, riskyWords(words))) return false;
+  if (pieces.every((piece) => piece.kind === "word" && piece.texts.length === 1)) return true;
+  if (starts === "words") return false;
+  const named = literalWords(pieces);
+  const [name = ""] = named;
+  if ((level === "look" && severity === "none") || named.length === 0) return true;
+  if (named.length === 1 && hasSubcommands(name)) return true;
+  const own = judgeCommand(quotePattern([...named, "x"]));
+  return own.severity !== "none" || own.access !== "look";
+}
+
+/** What changes the shell itself changes what the words after it mean. */
+function redefines([name = "", ...args]: readonly string[]): boolean {
+  if (name === "set") return !args.every((arg) => /^-[euxo]+$|^pipefail$/.test(arg));
+  return REDEFINES.test(name) || (name === "printf" && args[0]?.startsWith("-v") === true);
+}
+
+const REDEFINES =
+  /^(alias|unalias|eval|source|\.|trap|exec|enable|hash|shopt|export|declare|typeset|readonly|local|unset|read|mapfile|readarray|let|getopts|bind|complete|fc|history|coproc)$/;
+
+/**
+ * True if an ask or deny rule of this pattern touches the command. More generous than {@link covers}:
  * the program counts whatever its folder and its case, and nothing around it takes it out of the rule.
  */
-export function commandTouches(pattern: string, command: SimpleCommand): boolean {
+export function touches(pattern: string, command: SimpleCommand): boolean {
   const [name, ...args] = command.words;
   if (name === undefined) return false;
   const pieces = read(pattern);
@@ -136,9 +169,9 @@ function withoutLeadingOptions(args: readonly string[]): readonly (readonly stri
 }
 
 /** The words of a pattern up to its first `*`; of a word that holds one, what stands in it. */
-export function literalWords(pattern: string): readonly string[] {
+function literalWords(pieces: readonly Piece[]): readonly string[] {
   const words: string[] = [];
-  for (const piece of read(pattern)) {
+  for (const piece of pieces) {
     if (piece.kind === "any") break;
     words.push(piece.texts.join(""));
     if (piece.texts.length > 1) break;

@@ -1,52 +1,44 @@
-/** How dangerous something is, and how findings are put together: the worst wins. Pure. */
+/** What one look at a command found, and how findings are put together: the worst wins. Pure. */
+import { z } from "zod";
+import { COMMAND_LEVELS, type CommandLevel } from "../../protocol/commands.ts";
 
-export type Severity = "none" | "medium" | "high" | "critical";
+export const Severity = z.enum(["none", "medium", "high", "critical"]);
+export type Severity = z.infer<typeof Severity>;
 
-/** What one look at a command found. */
 export interface Judgement {
   readonly severity: Severity;
   /** Half a sentence that goes on from the command's own text: "deletes a folder". */
   readonly reason: string;
+  /** What it has to be allowed to change. A guess: what holds is the sandbox. */
+  readonly level: CommandLevel;
   readonly network: boolean;
-  readonly writes: boolean;
 }
-
-const RANK: Readonly<Record<Severity, number>> = { none: 0, medium: 1, high: 2, critical: 3 };
 
 export function rank(severity: Severity): number {
-  return RANK[severity];
+  return Severity.options.indexOf(severity);
 }
 
-export function worse(a: Severity, b: Severity): Severity {
-  return RANK[b] > RANK[a] ? b : a;
+/** @param level what worries nobody only looks, the rest writes, unless said */
+export function judged(
+  severity: Severity,
+  reason: string,
+  level: CommandLevel = severity === "none" ? "look" : "write",
+  network = false,
+): Judgement {
+  return { severity, reason, level, network };
 }
 
-/** What leaves nothing behind and needs nobody's word. */
-export const HARMLESS: Judgement = { severity: "none", reason: "only reads", network: false, writes: false };
+export const READS = judged("none", "only reads");
 
-export interface Effects {
-  readonly network?: boolean;
-  readonly writes?: boolean;
-}
-
-/** @param effects both false unless said */
-export function judged(severity: Severity, reason: string, effects: Effects = {}): Judgement {
-  return { severity, reason, network: effects.network ?? false, writes: effects.writes ?? false };
-}
-
-/** The highest severity with the reason that came with it first; network and writes of all. */
+/** The highest severity with the reason that came with it first; level and network of all. */
 export function worst(...all: readonly Judgement[]): Judgement {
-  let found = HARMLESS;
-  let network = false;
-  let writes = false;
-  for (const one of all) {
-    if (RANK[one.severity] > RANK[found.severity]) found = one;
-    network ||= one.network;
-    writes ||= one.writes;
-  }
-  return { severity: found.severity, reason: found.reason, network, writes };
+  return all.reduce((a, b) => ({
+    ...(rank(b.severity) > rank(a.severity) ? b : a),
+    level: COMMAND_LEVELS.indexOf(b.level) > COMMAND_LEVELS.indexOf(a.level) ? b.level : a.level,
+    network: a.network || b.network,
+  }), READS);
 }
 
-export function atLeast(one: Judgement, severity: Severity, reason: string): Judgement {
-  return RANK[one.severity] >= RANK[severity] ? one : { ...one, severity, reason };
+export function when(yes: boolean, ...found: readonly Judgement[]): readonly Judgement[] {
+  return yes ? found : [];
 }

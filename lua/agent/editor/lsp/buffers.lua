@@ -75,13 +75,34 @@ local function touch(buf)
   end
 end
 
---- `:silent!`, so that neither the file's message nor an error in somebody's autocommand stops at a prompt.
+--- Without autocommands: linters and language servers run programs of the project for a file that is opened, and
+--- nobody has opened this one. `:silent!`, so that the file's message does not stop at a prompt.
 ---@param buf integer
 local function read(buf)
   local modelines = vim.o.modelines
   vim.o.modelines = 0
-  pcall(vim.cmd, ("silent! call bufload(%d)"):format(buf))
+  pcall(vim.cmd, ("silent! noautocmd call bufload(%d)"):format(buf))
   vim.o.modelines = modelines
+end
+
+--- Neovim's own settings for the type of file, and not the user's: comments are told apart by them.
+---@param buf integer
+---@param filetype string
+local function set_filetype(buf, filetype)
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = "all"
+  pcall(function()
+    vim.bo[buf].filetype = filetype
+    for _, ending in ipairs({ "vim", "lua" }) do
+      local script = vim.fs.joinpath(vim.env.VIMRUNTIME, "ftplugin", ("%s.%s"):format(filetype, ending))
+      if vim.uv.fs_stat(script) then
+        api.nvim_buf_call(buf, function()
+          vim.cmd.source(vim.fn.fnameescape(script))
+        end)
+      end
+    end
+  end)
+  vim.o.eventignore = ignored
 end
 
 --- Language servers attach by file type; it may not have been looked for.
@@ -91,9 +112,7 @@ local function detect_filetype(buf, path)
   if vim.bo[buf].filetype == "" then
     local filetype = vim.filetype.match({ buf = buf, filename = path })
     if filetype then
-      pcall(function()
-        vim.bo[buf].filetype = filetype
-      end)
+      set_filetype(buf, filetype)
     end
   end
 end
@@ -118,8 +137,11 @@ local function load(path)
     buffer = buf,
     once = true,
     desc = "agent: the user has opened a file that was loaded for its language server",
+    nested = true,
     callback = function()
       give_to_user(buf)
+      -- What was left out when it was read.
+      api.nvim_exec_autocmds("BufReadPost", { buffer = buf })
     end,
   })
   return buf
@@ -128,27 +150,26 @@ end
 ---@param path string absolute
 ---@return integer? buf
 ---@return string? reason one sentence, if there is no buffer
----@return boolean loaded_now its language servers may not have attached yet
 function M.open(path)
   local buf = find.buffers(path)[1]
   if buf then
     touch(buf)
-    return buf, nil, false
+    return buf
   end
   local stat = vim.uv.fs_stat(path)
   if not stat then
-    return nil, "The file does not exist.", false
+    return nil, "The file does not exist."
   elseif stat.type ~= "file" then
-    return nil, "It is not a regular file.", false
+    return nil, "It is not a regular file."
   elseif stat.size > LARGEST then
-    return nil, "The file is too large to be loaded for its language server.", false
+    return nil, "The file is too large to be loaded for its language server."
   end
   buf = load(path)
   if not buf then
-    return nil, "The file cannot be loaded in Neovim.", false
+    return nil, "The file cannot be loaded in Neovim."
   end
   touch(buf)
-  return buf, nil, true
+  return buf
 end
 
 --- The file is about to go: a buffer that nobody sees must not keep its text, as one that the user opened does.
@@ -160,6 +181,13 @@ function M.drop(path)
       unload(buf, entry)
     end
   end
+end
+
+--- Loaded here, and used by nobody else.
+---@param buf integer
+---@return boolean
+function M.is_hidden(buf)
+  return hidden[buf] ~= nil
 end
 
 --- Buffers that were loaded here and that nobody else uses.

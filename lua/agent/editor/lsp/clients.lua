@@ -7,9 +7,6 @@ local M = {}
 M.start_ms = 5000
 M.answer_ms = 5000
 
---- A client whose configuration looks for its root in a process comes later than the buffer.
-local ATTACH_MS = 1000
-
 --- The server could not answer for a reason that passes: it was busy with another version of the text.
 local CANCELLED, CONTENT_MODIFIED, SERVER_CANCELLED = -32800, -32801, -32802
 local PASSING = { [CANCELLED] = true, [CONTENT_MODIFIED] = true, [SERVER_CANCELLED] = true }
@@ -55,20 +52,6 @@ local function all(buf)
   return vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
 end
 
---- Is a server configured for this type of file? Those that others start by hand are there at once.
----@param filetype string
----@return boolean
-local function is_configured(filetype)
-  -- Neovim has no public list of the enabled configurations before 0.12's vim.lsp.get_configs.
-  for name in pairs(rawget(vim.lsp, "_enabled_configs") or {}) do
-    local config = vim.lsp.config[name]
-    if config and (not config.filetypes or vim.list_contains(config.filetypes, filetype)) then
-      return true
-    end
-  end
-  return false
-end
-
 --- Clients that have not become ready in time; nobody waits for them again.
 ---@type table<integer, true>
 local given_up = {}
@@ -83,14 +66,8 @@ end
 
 --- The clients of the buffer that are ready. Waits, in a task, for those that are starting.
 ---@param buf integer
----@param loaded_now boolean  the buffer's clients may still be on their way
 ---@return vim.lsp.Client[]
-function M.ready(buf, loaded_now)
-  if loaded_now and #all(buf) == 0 and is_configured(vim.bo[buf].filetype) then
-    task.until_true(function()
-      return #all(buf) > 0
-    end, ATTACH_MS)
-  end
+function M.ready(buf)
   task.until_true(function()
     return #starting(buf) == 0
   end, M.start_ms)
@@ -112,8 +89,13 @@ end
 
 --- Why no client of the buffer is ready.
 ---@param buf integer
+---@param left? string[] names of servers that were not started
 ---@return string one sentence
-function M.none(buf)
+function M.none(buf, left)
+  if left and #left > 0 then
+    local name = table.concat(left, " and ")
+    return ("The language server %s is not running; it starts when the user opens a file of its language."):format(name)
+  end
   local late = all(buf)
   if #late > 0 then
     return ("%s %s not started in time."):format(M.names(late), #late > 1 and "have" or "has")

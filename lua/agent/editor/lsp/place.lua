@@ -3,6 +3,7 @@ local buffers = require("agent.editor.lsp.buffers")
 local clients = require("agent.editor.lsp.clients")
 local find = require("agent.reload.find")
 local locations = require("agent.editor.lsp.locations")
+local start = require("agent.editor.lsp.start")
 local symbol = require("agent.editor.lsp.symbol")
 
 local M = {}
@@ -31,22 +32,38 @@ function M.nothing(reason)
   return { kind = "nothing", reason = reason }
 end
 
---- In a task: the file's buffer and its clients, loaded and started if need be.
+--- What stands in the way of an answer: a server that somebody has to be asked about first.
+---@param missing agent.lsp.Missing[]
+local function ask_first(missing)
+  error({ kind = "not_running", servers = missing }, 0)
+end
+
+--- In a task: the file's buffer and its clients, loaded and started if need be and if that may be.
+--- Raises the answer if somebody has to be asked first.
 ---@param path string
 ---@param roots string[]
+---@param policy agent.lsp.Policy
 ---@return agent.lsp.File? file
 ---@return string? reason
-function M.open(path, roots)
+function M.open(path, roots, policy)
   if not find.is_inside(path, roots) then
     return nil, "The file is outside of the project."
   end
-  local buf, reason, loaded_now = buffers.open(path)
+  local buf, reason = buffers.open(path)
   if not buf then
     return nil, reason
   end
-  local attached = clients.ready(buf, loaded_now)
+  local left ---@type string[]?
+  if buffers.is_hidden(buf) then
+    local missing
+    missing, left = start.attach(buf, policy)
+    if #missing > 0 then
+      ask_first(missing)
+    end
+  end
+  local attached = clients.ready(buf)
   if #attached == 0 then
-    return nil, clients.none(buf)
+    return nil, clients.none(buf, left)
   end
   return { path = path, buf = buf, clients = attached, roots = roots }
 end
@@ -119,11 +136,12 @@ end
 --- In a task: asks at each place that may be meant until there is an answer.
 ---@param request table
 ---@param roots string[]
+---@param policy agent.lsp.Policy
 ---@param what string what is looked for
 ---@param ask fun(place: agent.lsp.Place): table?, string?
 ---@return table answer
-function M.each(request, roots, what, ask)
-  local file, reason = M.open(request.path, roots)
+function M.each(request, roots, policy, what, ask)
+  local file, reason = M.open(request.path, roots, policy)
   if not file then
     return M.nothing(reason --[[@as string]])
   end

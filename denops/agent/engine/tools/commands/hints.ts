@@ -1,9 +1,19 @@
 /** Why a command failed, where its output says so in a known way: one line the model can act on. Pure. */
 
+import { type CommandAccess, commandAccess, hasNetwork, levelOf } from "../../../protocol/commands.ts";
+
 interface Hint {
   readonly pattern: RegExp;
-  hint(match: RegExpExecArray): string;
+  hint(match: RegExpExecArray, access: CommandAccess | undefined, output: string): string;
 }
+
+/** What programs say where nothing may be written; what of it git says of its own folder. */
+const READ_ONLY =
+  /EROFS|[Rr]ead-only file ?system|attempt to write a readonly database|Unable to \(re\)create the private/;
+/** Where package managers keep what they have downloaded: shown to commands, not written by them. */
+const DOWNLOADS =
+  /\/\.(?:cargo|rustup|m2|gradle|nuget|gem|rbenv|rvm|pyenv|cabal|ghcup|opam|julia|mix|hex|bun|deno|nvm|volta|asdf|sdkman|cache\/[\w-]+|local\/(?:lib|share\/[\w-]+))\b|\/go\/pkg\/mod\b/;
+const REPOSITORY = /(?:\.git\b[^\n]*|index\.lock[^\n]*|cannot lock ref[^\n]*)[Rr]ead-only file ?system/;
 
 const HINTS: readonly Hint[] = [
   {
@@ -26,6 +36,18 @@ const HINTS: readonly Hint[] = [
       `the port ${port ?? ""} is in use; choose another one or stop what holds it`.replace("  ", " "),
   },
   {
+    pattern: /docker(?: daemon|\.sock)|podman\.sock|Cannot connect to Podman/,
+    hint: () => "containers are out of reach of commands; ask the user to run this line",
+  },
+  {
+    pattern: /\bptrace\b|PTRACE_|ptrace: Operation not permitted/,
+    hint: () => "no command may trace another program: strace, gdb and the like do not work here",
+  },
+  {
+    pattern: /Segmentation fault|Bad system call/,
+    hint: () => "the program crashed; a 32-bit one cannot run here",
+  },
+  {
     pattern: /EACCES|[Pp]ermission denied|Operation not permitted/,
     hint: () =>
       "permission denied; commands may write inside the project only, and do not see files of secrets",
@@ -42,13 +64,25 @@ const HINTS: readonly Hint[] = [
       "update, git worktree); ask the user to run this line",
   },
   {
-    pattern: /EROFS|[Rr]ead-only file system/,
-    hint: () => "the place is read-only; commands may write inside the project and /tmp only",
+    pattern: READ_ONLY,
+    hint: (_, access, output) => {
+      const [downloads] = DOWNLOADS.exec(output) ?? [];
+      if (downloads !== undefined) {
+        return `~${downloads} is read-only for commands; the user can add it to the option command_write`;
+      }
+      const wanted = wantedLevel(access, output);
+      return wanted === undefined
+        ? "the place is read-only; commands may write inside the project and /tmp only"
+        : `with access ${access} it could not write there; call it again with access ${wanted} if it has to`;
+    },
   },
   {
     pattern:
       /ENOTFOUND|EAI_AGAIN|Could not resolve host|Temporary failure in name resolution|[Nn]etwork is unreachable|getaddrinfo|dns error/,
-    hint: () => "there is no network for commands; set network to true to ask the user for it",
+    hint: (_, access) => {
+      const wanted = access === undefined ? "look+network" : commandAccess(levelOf(access), true);
+      return `there is no network for commands; call it again with access ${wanted} to ask the user for it`;
+    },
   },
   {
     pattern: /CONFLICT \(|Automatic merge failed|needs merge/,
@@ -84,11 +118,23 @@ const HINTS: readonly Hint[] = [
   },
 ];
 
-/** Undefined if nothing known is in the output. */
-export function hintFor(output: string): string | undefined {
-  for (const { pattern, hint } of HINTS) {
+/**
+ * Undefined if nothing known is in the output.
+ * @param access what the command was allowed to change
+ * @param failed where it did not fail, only what it could not write counts
+ */
+export function hintFor(output: string, access?: CommandAccess, failed = true): string | undefined {
+  const hints = failed ? HINTS : HINTS.filter(({ pattern }) => pattern === READ_ONLY);
+  for (const { pattern, hint } of hints) {
     const match = pattern.exec(output);
-    if (match !== null) return `[hint] ${hint(match)}`;
+    if (match !== null) return `[hint] ${hint(match, access, output)}`;
   }
   return undefined;
+}
+
+/** The next level that may do it; undefined if there is none. */
+function wantedLevel(access: CommandAccess | undefined, output: string): CommandAccess | undefined {
+  if (access === undefined || levelOf(access) === "git") return undefined;
+  if (REPOSITORY.test(output)) return commandAccess("git", hasNetwork(access));
+  return levelOf(access) === "look" ? commandAccess("write", hasNetwork(access)) : undefined;
 }

@@ -16,7 +16,7 @@ export async function askServers<Wanted extends Kind>(
   kinds: readonly Wanted[],
   signal: AbortSignal,
 ): Promise<Answer<Wanted | "nothing">> {
-  const answer = await languages.ask(request, signal);
+  const answer = await languages.ask(request, signal, "tool");
   if (isOf<Wanted | "nothing">(answer, [...kinds, "nothing"])) return answer;
   throw new ToolError(`The editor answered ${request.op} with ${answer.kind}.`);
 }

@@ -1,0 +1,39 @@
+/** What a command prints, as far as its words say it: what the next one in a pipe reads. Pure. */
+import { UNKNOWN } from "./places.ts";
+import type { Input } from "./scene.ts";
+
+/** They pass on a part of what they read. */
+const FILTERS = /^(e?grep|fgrep|rg|sort|uniq|head|tail|sed|awk|tr|cut|shuf|tac|xargs)$/;
+
+export function printed(
+  [path = "", ...args]: readonly string[],
+  { folder, input }: { readonly folder: string; readonly input: Input },
+): Input {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const operands = args.filter((arg) => !arg.startsWith("-"));
+  if (name === "echo") return { kind: "text", text: args.filter((arg) => !/^-[neE]+$/.test(arg)).join(" ") };
+  if (name === "printf") {
+    const [format = "", ...values] = operands;
+    const text = format.replace(/%[sdbq]/g, () => values.shift() ?? "").replaceAll("\\n", "\n");
+    return { kind: "text", text: [text, ...values].join(" ") };
+  }
+  if (name === "pwd" || (name === "git" && args.join(" ") === "rev-parse --show-toplevel")) {
+    return { kind: "text", text: name === "pwd" && folder !== "" ? folder : "." };
+  }
+  if (name === "ls" || name === "find" || name === "fd") {
+    const end = args.findIndex((arg) => /^[-(!]/.test(arg) && name === "find");
+    const from = name === "find" ? args.slice(0, end < 0 ? undefined : end) : operands;
+    const every = !args.some((arg) => TESTS.test(arg));
+    const names = (from.length > 0 ? from : ["."]).map((one) => `${one.replace(/\/+$/, "")}/*`);
+    return every ? { kind: "names", names } : some(names);
+  }
+  if ((name === "cat" || name === "tee") && (name === "tee" || operands.length === 0)) return input;
+  return FILTERS.test(name) && input.kind === "names" ? some(input.names) : { kind: "unknown" };
+}
+
+const TESTS = /^-(i?name|i?path|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|perm|inum)$/;
+
+/** Some files of these folders, it is not said which. */
+function some(names: readonly string[]): Input {
+  return { kind: "names", names: names.map((name) => name.replace(/\*$/, UNKNOWN)) };
+}

@@ -1,0 +1,117 @@
+/**
+ * Words that no `*` of an allow rule stands for: options by which a program starts another, takes other settings, acts
+ * elsewhere or writes a file that nobody sees. By program, from their manuals. Pure.
+ */
+import { rows } from "./table.ts";
+
+/** Long options count however they are shortened; one letter counts wherever it stands among others. */
+const OPTIONS = new Map(
+  rows(`
+git · -c -C -O --output --output-directory --ext-diff --textconv --no-index --exec-path --git-dir --work-tree --namespace --config-env --config --bare --upload-pack --receive-pack --exec
+  --open-files-in-pager --pathspec-from-file --template --extcmd --tool --separate-git-dir --reference --filters --paginate --edit-description --no-verify --contents --ignore-revs-file
+  --pathspec-file-nul
+rg · --pre --hostname-bin --config --ignore-file --search-zip -z -f --file
+grep egrep fgrep · -f --file --exclude-from
+sort · -o --output --compress-program --files0-from -T --temporary-directory --random-source
+find gfind · -exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from
+fd fdfind · -x -X --exec --exec-batch --ignore-file --base-directory
+tar gtar bsdtar · -I -F -C -P -f -T -X --to-command --use-compress-program --info-script --new-volume-script --rmt-command --rsh-command --checkpoint-action --directory --file --files-from
+  --exclude-from --absolute-names --index-file --one-top-level --transform
+go · -exec -toolexec -vettool -o -C -modfile -overlay -mod -c -cpuprofile -memprofile -blockprofile -mutexprofile -coverprofile -trace -outputdir -ldflags -gcflags -asmflags -gccgoflags -compiler
+  -pkgdir -w -u
+npm pnpm yarn bun npx · --prefix -C --script-shell --userconfig --globalconfig --registry --node-options --git --shell --viewer --editor --cwd --dir --cache --init-module -g --global --location
+  --node --rcfile --config --preload -r --require
+cargo · --config --manifest-path --target-dir --out-dir --artifact-dir -C -Z --fix --allow-dirty --allow-no-vcs --lockfile-path --root --registry --index --git --path
+pytest py.test · -p -c -o --rootdir --config-file --override-ini --confcutdir --basetemp --pdbcls --junitxml --junit-xml --log-file --debug --import-mode --cov-config --cov-report --pastebin
+  --pythonwarnings --pyargs --result-log -W
+make gmake · -f -C -I --file --makefile --directory --include-dir --eval -E -e --environment-overrides -o -W --old-file --assume-old
+node tsx ts-node · -r -e -p -c --require --import --eval --print --loader --experimental-loader --inspect --inspect-brk --env-file --env-file-if-exists --openssl-config --diagnostic-dir
+  --redirect-warnings --report-directory --build-snapshot --experimental-config-file --title --icu-data-dir --cpu-prof --heap-prof --run -C
+deno · -A --allow-all --allow-run --allow-write --allow-ffi --config -c --import-map --import --preload --cert --location --lock --output -o --env-file --unsafely-ignore-certificate-errors --reload
+  --v8-flags
+python python3 pypy pypy3 · -c -m -i -W -X --check-hash-based-pycs
+tsc · -p --project -b --build --outDir --outFile --declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile --init -w --watch
+eslint · -c --config -o --output-file --fix --rulesdir --plugin --parser --resolve-plugins-relative-to -f --format --cache-location --cache-file --init --fix-type
+prettier · --config --plugin -w --write --cache-location --plugin-search-dir --find-config-path
+ruff black mypy · --config --config-file --fix --fix-only -o --output-file --python-executable --cache-dir --install-types --junit-xml --any-exprs-report --html-report --xml-report --txt-report
+  --unsafe-fixes
+man · -P -H -C -T -X -Z --pager --html --config-file --troff --preprocessor -p -l --local-file -M -r
+less more · -o -O -k -K --log-file --LOG-FILE --lesskey-file --lesskey-src --lesskey-content -t -T --tag-file
+bat batcat · --pager --config-file --lessopen --map-syntax
+wc du · --files0-from
+file · -C -m -f --compile --magic-file --files-from
+date · -s -f --set --file
+jq · -f -L --from-file --library-path
+ls cat head tail cut tr nl od stat df comm paste fold tac rev basename dirname realpath readlink echo printf seq pwd which uname cmp ·
+tree · -o --output -R --fromfile --info --infofile --gitfile
+yq · -i --inplace --in-place -s --split-exp --split-exp-file -f --from-file --unsafe --load
+docker podman · -v --volume --mount -H --host --config --context --privileged --device --cap-add --security-opt --env-file --entrypoint --network --net --pid --ipc --userns --volumes-from -f --file
+  -o --output --tlscacert --secret --ssh --build-context
+kubectl helm · --kubeconfig --context --server -s --token --as -f --filename -k --kustomize --post-renderer --raw --exec --cluster --user --kube-as-user --kube-apiserver --kube-token
+  --repository-config --plugins
+gh · --show-token -t --web -w --hostname -F --body-file --input --template -R --repo
+pip pip3 uv · --python --log --target -t --prefix --root --src --config-settings -C -r --requirement -c --constraint -i --index-url --extra-index-url --find-links -f --trusted-host --cert
+  --client-cert --cache-dir --user --break-system-packages --editable -e --directory --project --env-file --config-file --with --script --global-option --build-option --report
+sed gsed · -i -f --in-place --file -s
+awk gawk mawk · -f -i -l -o -p -d -E -W --file --include --load --pretty-print --profile --dump-variables --exec --debug
+gcc g++ clang clang++ cc c++ · -o -B -wrapper -specs -fplugin -load -Xclang -include -imacros -dumpdir -fdump-tree-all -MF -MD
+`).flatMap(([programs = "", options = ""]) =>
+      programs.split(" ").map((name) => [name, options.split(" ").filter((option) => option !== "")] as const)
+    ),
+);
+
+/** A program of the project's scripts takes what stands behind it: `npm test -- --config=x`. */
+const SCRIPTS = /^(npm|pnpm|yarn|bun|npx|cargo|uv|poetry|make|gmake|deno|bundle|go)$/;
+
+/** Words of git's subcommands that start programs, or go around them. */
+const GIT: readonly (readonly [sub: string, word: RegExp])[] = [
+  ["submodule", /^foreach$/],
+  ["bisect", /^(run|view|visualize)$/],
+  ["rebase", /^-\w*[xi]|^--int/],
+  ["difftool", /^-\w*x/],
+  ["clone", /^-\w*u/],
+  ["commit", /^-[a-zA-Z]*n/],
+];
+
+/** They run a program of the project by its name: it is that one whose options count. */
+export const RUNNER =
+  /^(npx|bunx|uvx|((uv|poetry|pipenv|pdm|rye|hatch|pixi) run|bundle exec|(npm|pnpm|yarn) exec)) /;
+/** What such a program may not be, unless a rule names it. */
+const SHELLS =
+  /^-|^(\w*sh|env|xargs|timeout|nice|nohup|sudo|exec|command|busybox|python[\d.]*|node|perl|ruby)$/;
+
+/** True for each word that only a rule that names it covers. */
+export function riskyWords(words: readonly string[]): readonly boolean[] {
+  const runs = RUNNER.exec(words.slice(0, 3).join(" "))?.[1]?.split(" ").length ?? 0;
+  if (runs > 0) {
+    const [, ...rest] = riskyWords(words.slice(runs));
+    return [...Array<boolean>(runs).fill(false), SHELLS.test(words[runs] ?? ""), ...rest];
+  }
+  const [path = "", ...args] = words;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const known = OPTIONS.get(name);
+  const end = args.indexOf("--");
+  return [
+    false,
+    ...args.map((arg, at) => {
+      if (end >= 0 && at > end) return SCRIPTS.test(name) && isUnknownOption(arg);
+      if (name === "git" && GIT.some(([sub, word]) => args.includes(sub) && word.test(arg))) return true;
+      if (/^(g?make)$/.test(name) && /^[\w.]+[:+?!]*=/.test(arg)) return true;
+      return known === undefined ? isUnknownOption(arg) : known.some((option) => names(arg, option, known));
+    }),
+  ];
+}
+
+/** Nobody knows what it names: `--config=evil.js`. */
+function isUnknownOption(arg: string): boolean {
+  return /^-.*=/s.test(arg);
+}
+
+function names(arg: string, option: string, all: readonly string[]): boolean {
+  if (!/^-./.test(arg) || arg === "--") return false;
+  const given = arg.replace(/=.*$/s, "");
+  if (option.startsWith("--")) return given.length > 2 && given.startsWith("--") && option.startsWith(given);
+  // Where options of one dash have many letters, as those of find and go, letters do not go together.
+  const whole = all.some((one) => /^-[^-]./.test(one));
+  return whole ? given.replace(/^--/, "-") === option : /^-[^-]/.test(arg) && arg.includes(option.charAt(1));
+}

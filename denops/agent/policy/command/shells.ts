@@ -1,0 +1,153 @@
+/** Shells, interpreters and the small languages of sed and awk: what the text that they are given does. */
+import { judgeDelete, judgeWrite, UNKNOWN } from "./places.ts";
+import type { Judge, Scene } from "./scene.ts";
+import { judged, type Judgement, READS, when, worst } from "./severity.ts";
+
+/** Text that comes from the input: known text is judged, what is not known is noted. */
+function fromInput(scene: Scene, judge: (text: string) => Judgement): Judgement {
+  const { input } = scene;
+  if (input.kind === "text") return judge(input.text);
+  if (input.kind === "nothing") return judged("medium", "starts an interpreter");
+  scene.note("runs unknown text");
+  return judged("high", "runs what it is fed");
+}
+
+const shell = (scene: Scene) => (text: string): Judgement => {
+  scene.shell(text);
+  return READS;
+};
+
+export const judgeShell: Judge = (args, scene, name) => {
+  if (/^(fish|csh|tcsh)$/.test(name)) return judged("high", "runs another shell's language");
+  let at = 0;
+  let text = false;
+  let stdin = false;
+  for (; at < args.length && /^[-+]./.test(args[at] ?? ""); at++) {
+    const arg = args[at] ?? "";
+    if (/^-[a-zA-Z]*c/.test(arg)) text = true;
+    if (/^-[a-zA-Z]*s/.test(arg)) stdin = true;
+    if (/^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$/.test(arg)) at++;
+    if (arg === "--") break;
+  }
+  const [first, ...rest] = args.slice(at);
+  if (text) {
+    if (first === undefined) return judged("medium", "starts a shell");
+    if (first === UNKNOWN) scene.note("runs unknown text");
+    // $0, $1 and "$@" are the words behind the text.
+    const filled = first.replace(
+      /"?\$(?:\{?([0-9@*])\}?)"?/g,
+      (whole, name: string) => /[@*]/.test(name) ? rest.slice(1).join(" ") : rest[Number(name)] ?? whole,
+    );
+    scene.shell(rest.length === 0 ? first : filled, scene.input);
+    return READS;
+  }
+  if (first === undefined || stdin || first === "/dev/stdin") return fromInput(scene, shell(scene));
+  return runFile(first, scene);
+};
+
+export const judgeEval: Judge = (args, scene) => {
+  const text = args.join(" ");
+  if (text !== "" && text !== "-") scene.shell(text);
+  return READS;
+};
+
+export const judgeSource: Judge = ([path = UNKNOWN], scene) => runFile(path, scene);
+
+function runFile(path: string, scene: Scene): Judgement {
+  if (!path.includes(UNKNOWN)) return scene.runs(path);
+  scene.note("runs unknown text");
+  return judged("high", "runs a file that is only known when it runs");
+}
+
+/** The options that hold code, for each interpreter. */
+const INTERPRETERS: readonly (readonly [RegExp, RegExp])[] = [
+  [/^(python[\d.]*|pypy3?)$/, /^-[a-zA-Z]*c$/],
+  [/^(node|nodejs|bun|tsx|ts-node)$/, /^(-[ep]+|--eval|--print)$/],
+  [/^deno$/, /^eval$/],
+  [/^(perl|ruby|lua|luajit|Rscript|julia|osascript|groovy|scala|elixir|erl)$/, /^(-[a-zA-Z]*[eE]|--eval)$/],
+  [/^php$/, /^-r$/],
+];
+
+export function interpreterOf(name: string): RegExp | undefined {
+  return INTERPRETERS.find(([names]) => names.test(name))?.[1];
+}
+
+export const judgeInterpreter: Judge = (args, scene, name) => {
+  const codes = interpreterOf(name) ?? /^-e$/;
+  const found: Judgement[] = [];
+  for (const [index, arg] of args.entries()) {
+    if (codes.test(arg)) found.push(judgeCode(args[index + 1] ?? "", scene));
+    else if (arg === "-m" && /^(python|pypy)/.test(name)) {
+      const [module = "", ...rest] = args.slice(index + 1);
+      if (/^(http\.server|venv|ensurepip|json\.tool)$/.test(module)) {
+        found.push(module === "json.tool" ? READS : judged("medium", `runs ${module}`));
+      } else scene.run([module, ...rest], scene.input);
+      return worst(judged("none", "runs a module"), ...found);
+    }
+    if (codes.test(arg) || !arg.startsWith("-") && arg !== "run") {
+      if (!codes.test(arg)) {
+        found.push(
+          /^https?:/.test(arg)
+            ? judged("high", "runs what it downloads", "write", true)
+            : runFile(arg, scene),
+        );
+      }
+      break;
+    }
+  }
+  return found.length > 0 ? worst(...found) : fromInput(scene, (text) => judgeCode(text, scene));
+};
+
+const DELETES =
+  /\b(?:rmtree|rmSync|rm_rf|rm_r|removeSync|rimraf|rmdirSync|removedirs|remove_tree)\s*\(?\s*(['"])(.*?)\1/g;
+const REMOVES =
+  /\b(os\.(remove|unlink|rmdir)|unlink|unlinkSync|rmtree|rmSync|rmdirSync|File\.delete|FileUtils\.rm\w*|Deno\.remove\w*)\b/;
+const WRITES =
+  /(?<!std(?:out|err)\.)\b(write|writeFile\w*|write_text|dump|save|rename|mkdir|makedirs|copy\w*|system|exec\w*|spawn\w*|popen|Popen|subprocess)\b|open\([^)]*['"][wax+]/;
+const CONNECTS = /https?:|\b(urllib|urlopen|requests|fetch|socket|httpx|aiohttp|Net::HTTP|LWP)\b/;
+
+/** Code of any language: the texts in it may be commands, and some names tell. */
+export function judgeCode(code: string, scene: Scene): Judgement {
+  const level = WRITES.test(code) || REMOVES.test(code) ? "write" : "look";
+  const found = [judged("medium", "runs code", level, CONNECTS.test(code))];
+  if (code.includes(UNKNOWN)) {
+    scene.note("runs unknown text");
+    found.push(judged("high", "runs code that is only known when it runs"));
+  }
+  for (const [, , path = ""] of code.matchAll(DELETES)) found.push(judgeDelete(path, true, scene));
+  const texts = [...code.matchAll(/(['"`])((?:(?!\1)[^\\]|\\.)*)\1/gs)].slice(0, 12).map(([, , text = ""]) =>
+    text
+  );
+  const words = texts.findIndex((text) => /^(rm|sh|bash|dd|mkfs|sudo)$/.test(text));
+  const commands = [...texts.filter((text) => /\s/.test(text)), ...(words < 0 ? [] : [texts.slice(words)])];
+  if (commands.some((one) => scene.suppose(one) === "critical")) {
+    found.push(judged("critical", "holds a destructive command"));
+  }
+  if (REMOVES.test(code)) found.push(judged("high", "runs code that deletes files"));
+  return worst(...found);
+}
+
+/** Scripts of sed and awk: what writes a file, and what starts a program. */
+const WRITES_FILE =
+  /(?:^|[;{}\n]|[\d$/])\s*[wW]\s+(\S+)|\bs(?:\/.*){3}w\s+(\S+)|\bprintf?\b[^;}\n]*?>\s*(?:"([^"]*)"|[$(a-z])/g;
+const STARTS =
+  /(?:^|[;{}\n]|[\d$])\s*e\b\s*(?<text>.*)|\bs(\W).*?\2.*?\2[gpiIm\d]*e|\bsystem\s*\(|\|\s*(getline|"|&)|\bprint[^;}\n]*\|\s*[$\w(]|"\s*\|/;
+
+export const judgeScript: Judge = (args, scene) => {
+  if (args.some((arg) => /^-[a-zA-Z]*i|^--in-p/.test(arg))) return judged("medium", "changes files in place");
+  const script = args.filter((arg) => !/^-[^-]?$/.test(arg)).join("\n");
+  const started = STARTS.exec(script);
+  const text = started?.groups?.["text"];
+  if (text !== undefined) scene.shell(text);
+  return worst(
+    READS,
+    ...[...script.matchAll(WRITES_FILE)].map((found) =>
+      judgeWrite(found[1] ?? found[2] ?? found[3] ?? UNKNOWN, scene)
+    ),
+    ...when(
+      started !== null,
+      judged("medium", "starts a program", "look"),
+      { ...judgeCode(script, scene), level: "look" },
+    ),
+  );
+};

@@ -1,0 +1,358 @@
+/**
+ * Walks a parsed line: expands what the text alone says, and has each simple command judged, wherever in it it stands.
+ * What it cannot follow counts as not known; nothing here has to be complete, for what holds is the sandbox.
+ */
+import {
+  type Assignment,
+  type Command,
+  forEachChild,
+  type Function as FunctionNode,
+  parse,
+  type ParsedScript,
+  type Pipeline,
+  type Redirection,
+  type SyntaxNode,
+} from "unbash";
+import { judgeWords, type Starts } from "./judge.ts";
+import { isTooComplex } from "./limits.ts";
+import { judgeRead, judgeWrite, normalise, type Places, UNKNOWN } from "./places.ts";
+import { printed } from "./printed.ts";
+import type { Fact, Input, Scene } from "./scene.ts";
+import { judged, type Judgement, rank, READS, type Severity, worst } from "./severity.ts";
+import { judgeVariable } from "./variables.ts";
+import { BREAK, expandParts, expandText, expandWord, isLiteral, type Surroundings } from "./words.ts";
+
+/** One simple command of a line, wherever in it it stands. */
+export interface SimpleCommand extends Judgement {
+  /** Expanded as far as the text alone says; what is not known is the character U+FFFC. */
+  readonly words: readonly string[];
+  /** As it stands in the line. */
+  readonly text: string;
+  /** Another command of the line starts it: `timeout 5 ls`, `sh -c 'ls'`. That one is listed too. */
+  readonly inner: boolean;
+  readonly starts: Starts;
+}
+
+interface Scope {
+  readonly source: string;
+  readonly depth: number;
+  readonly inner: boolean;
+  readonly input: Input;
+  readonly variables: Map<string, string>;
+  folder: string;
+}
+
+/** Judging stops after so much work; a line that needs more is no line that a person could check. */
+const MOST_STEPS = 3_000;
+const DEEPEST_TEXT = 10;
+const LONGEST_SHOWN = 200;
+const NOTHING: Input = { kind: "nothing" };
+
+/** What a line may be made of for an allow rule to cover it; all else expands, assigns, or changes what words mean. */
+const PLAIN_SYNTAX = new Set<SyntaxNode["type"]>([
+  ..."Script Statement Command Pipeline Negation AndOr If Elif While CompoundList Subshell BraceGroup".split(
+    " ",
+  ),
+  ..."Redirected Redirect FileDescriptor Word Literal SingleQuoted DoubleQuoted".split(" "),
+] as SyntaxNode["type"][]);
+
+export class Reader {
+  readonly #places: Places;
+  #commands: SimpleCommand[] = [];
+  readonly #facts = new Set<Fact>();
+  /** The last parts of the names of files that the line makes; true: from the network. */
+  readonly #made = new Map<string, boolean>();
+  readonly #functions = new Set<string>();
+  #steps = 0;
+  #trials = 0;
+  /** False if any part could not be read as a shell reads it. */
+  parsed = true;
+  /** Literal words and nothing but plain syntax. */
+  plain = true;
+
+  constructor(places: Places) {
+    this.#places = places;
+  }
+
+  get commands(): readonly SimpleCommand[] {
+    return this.#commands;
+  }
+
+  read(line: string): void {
+    const variables = new Map([["HOME", "~"], ["PWD", "."], ["IFS", " "]]);
+    this.#text(line, { source: line, depth: 0, inner: false, input: NOTHING, variables, folder: "" });
+    const facts = this.#facts;
+    if (facts.has("runs unknown text") && (facts.has("downloads") || facts.has("decodes"))) {
+      const how = facts.has("downloads") ? "downloads" : "decodes";
+      this.add(line, judged("critical", `runs what it ${how}`, "write", facts.has("downloads")));
+    }
+    if (this.#steps > MOST_STEPS) {
+      this.parsed = false;
+      this.add(line.slice(0, LONGEST_SHOWN), judged("critical", "is too complex to be judged"));
+    }
+  }
+
+  /** Something without words of its own: a redirection, an assignment, what the whole line amounts to. */
+  add(text: string, judgement: Judgement, more: Partial<SimpleCommand> = {}): void {
+    this.#commands.push({ words: [], text, inner: false, starts: "nothing", ...judgement, ...more });
+  }
+
+  #text(text: string, scope: Scope): void {
+    if (++this.#steps > MOST_STEPS) return;
+    if (scope.depth > DEEPEST_TEXT || isTooComplex(text)) this.#steps = MOST_STEPS + 1;
+    else this.#script(parse(text), scope);
+  }
+
+  #script(script: ParsedScript, outer: Scope): void {
+    const scope = script.source === undefined ? outer : { ...outer, source: script.source };
+    if ((script.errors ?? []).length > 0 || leavesOut(script, scope.source)) this.#unparsed(script, scope);
+    this.#children(script, scope);
+    outer.folder = scope.folder;
+  }
+
+  /** Whatever the parser says about it, each piece of the text may be a command. */
+  #unparsed({ pos, end }: ParsedScript, scope: Scope): void {
+    const text = scope.source.slice(pos, end);
+    const first = this.parsed;
+    this.parsed = false;
+    this.add(text.slice(0, LONGEST_SHOWN), judged("high", "cannot be read as a shell would read it"));
+    for (const piece of first ? text.split(/[;&|\n(){}`]+|\$\(/) : []) {
+      if (piece.trim() !== "") this.#text(piece, { ...fork(scope), source: piece, depth: scope.depth + 1 });
+    }
+  }
+
+  #children(node: SyntaxNode, scope: Scope): void {
+    forEachChild(node, (child) => this.#node(child, scope));
+  }
+
+  #node(node: SyntaxNode, scope: Scope): void {
+    if (++this.#steps > MOST_STEPS) return;
+    if (!scope.inner && !PLAIN_SYNTAX.has(node.type)) this.plain = false;
+    switch (node.type) {
+      case "Word":
+        if (!scope.inner && !isLiteral(node)) this.plain = false;
+        return this.#children(node, scope);
+      case "Command":
+        return this.#command(node, scope);
+      case "Pipeline":
+        return this.#pipeline(node, scope);
+      case "ProcessSubstitution":
+        return this.#children(node, {
+          ...fork(scope),
+          input: { kind: node.operator === ">" ? "unknown" : "nothing" },
+        });
+      case "Script":
+        return this.#script(node, fork(scope));
+      case "Subshell":
+        return this.#children(node, fork(scope));
+      case "Redirected":
+        for (const redirect of node.redirects) this.#node(redirect, fork(scope));
+        this.#redirects(node.redirects, scope.source.slice(node.pos, node.end), scope);
+        return this.#node(node.command, { ...scope, input: this.#inputOf(node.redirects, scope) });
+      case "For":
+      case "Select": {
+        const words = (node.wordlist ?? []).flatMap((word) => expandWord(word, this.#around(scope)));
+        scope.variables.set(node.name.value, words.length > 0 ? words.join(BREAK) : UNKNOWN);
+        return this.#children(node, scope);
+      }
+      case "Function":
+        return this.#function(node, scope);
+      case "Assignment":
+        this.#children(node, scope);
+        return this.#assign(node, scope);
+      default:
+        this.#children(node, scope);
+    }
+  }
+
+  #pipeline({ commands, operators }: Pipeline, scope: Scope): void {
+    if (operators.includes("|&")) this.plain = false;
+    let input = scope.input;
+    for (const command of commands) {
+      const inside = { ...fork(scope), input };
+      this.#node(command, inside);
+      if (commands.length === 1) scope.folder = inside.folder;
+      input = command.type === "Command"
+        ? printed(this.#words(command, scope), { ...inside, input: this.#inputOf(command.redirects, inside) })
+        : { kind: "unknown" };
+    }
+  }
+
+  /** A function that starts itself twice fills the machine. */
+  #function(node: FunctionNode, scope: Scope): void {
+    const name = node.name.value;
+    this.#functions.add(name);
+    let calls = 0;
+    let spawns = false;
+    const look = (child: SyntaxNode) => {
+      if (child.type === "Command" && child.name?.value === name) calls++;
+      spawns ||= (child.type === "Statement" && child.background === true) || child.type === "Pipeline";
+      forEachChild(child, look);
+    };
+    look(node.body);
+    if (calls > 0 && spawns) this.add(`${name}()`, judged("critical", "starts itself without end"));
+    this.#node(node.body, { ...fork(scope), variables: new Map(scope.variables).set("@", UNKNOWN) });
+  }
+
+  #command(node: Command, scope: Scope): void {
+    const text = scope.source.slice(node.pos, node.end);
+    // What stands before a command is set for it alone, what an export names for the line.
+    const declares = /^(export|declare|typeset|local|readonly)$/.test(node.name?.value ?? "");
+    this.#children(node, node.name === undefined || declares ? scope : { ...fork(scope), input: NOTHING });
+    const words = this.#words(node, scope);
+    if (words.length === 0) return this.#redirects(node.redirects, text, scope);
+    const hides = node.name !== undefined && !isLiteral(node.name) && !/^~?\//.test(node.name.text);
+    this.#judge(words, { ...scope, input: this.#inputOf(node.redirects, scope) }, text, hides);
+    this.#redirects(node.redirects, text, scope);
+    this.#keepFolder(words, scope);
+  }
+
+  #words(node: Command, scope: Scope): readonly string[] {
+    const around = this.#around(scope);
+    const all = [...(node.name === undefined ? [] : [node.name]), ...node.args];
+    return all.flatMap((one) =>
+      one.type === "Word" ? expandWord(one, around) : [`${one.name}=${expandValue(one, around)}`]
+    );
+  }
+
+  #judge(words: readonly string[], scope: Scope, text: string, hides = false): void {
+    if (++this.#steps > MOST_STEPS) return;
+    const { judgement, starts } = words.length === 1 && this.#functions.has(words[0] ?? "")
+      ? { judgement: READS, starts: "words" as const }
+      : judgeWords(words, this.#scene(scope, text));
+    const whole = hides ? worst(judgement, judged("high", "hides the name of the program")) : judgement;
+    this.add(text, whole, { words, starts, inner: scope.inner });
+  }
+
+  #keepFolder([name, first = "~"]: readonly string[], scope: Scope): void {
+    if (name === "cd" || name === "pushd") {
+      scope.folder = normalise(first === "-" ? UNKNOWN : first, scope.folder, this.#places);
+    }
+  }
+
+  #assign(node: Assignment, scope: Scope): void {
+    const value = expandValue(node, this.#around(scope));
+    const before = node.append === true ? scope.variables.get(node.name) ?? "" : "";
+    scope.variables.set(node.name, node.index === undefined ? before + value : UNKNOWN);
+    const found = judgeVariable(`${node.name}=${value}`);
+    if (found !== READS) this.add(node.text, found);
+  }
+
+  #redirects(redirects: readonly Redirection[], text: string, scope: Scope): void {
+    for (const redirect of redirects) {
+      if (redirect.type !== "Redirect" || redirect.target === undefined) continue;
+      const path = expandText(redirect.target, this.#around(scope));
+      if (redirect.operator.endsWith("&") && /^\d*-?$/.test(path)) continue;
+      const reads = redirect.operator === "<" || redirect.operator === "<&";
+      const found = (reads ? judgeRead : judgeWrite)(path, { folder: scope.folder, places: this.#places });
+      // bash and dash read "&>" otherwise.
+      if (found.severity !== "none" || redirect.operator.startsWith("&")) this.plain = false;
+      if (!reads) this.#scene(scope, text).made(path, this.#facts.has("downloads"));
+      if (found !== READS && found.reason !== "writes to a sink") {
+        this.add(text, found, { inner: scope.inner });
+      }
+    }
+  }
+
+  #inputOf(redirects: readonly Redirection[], scope: Scope): Input {
+    for (const redirect of redirects.toReversed()) {
+      if (redirect.type === "HereDoc") {
+        const { text, parts } = redirect.body;
+        return { kind: "text", text: parts === undefined ? text : expandParts(parts, this.#around(scope)) };
+      }
+      if (redirect.type === "HereString" && redirect.target !== undefined) {
+        return { kind: "text", text: expandText(redirect.target, this.#around(scope)) };
+      }
+      if (redirect.type === "Redirect" && redirect.operator === "<") return { kind: "unknown" };
+    }
+    return scope.input;
+  }
+
+  #around(scope: Scope): Surroundings {
+    return {
+      variables: scope.variables,
+      output: ({ commands: [only, ...more] }) => {
+        if (only?.command.type !== "Command" || more.length > 0) return undefined;
+        const input = printed(this.#words(only.command, scope), { folder: scope.folder, input: NOTHING });
+        return input.kind === "text" ? input.text : undefined;
+      },
+    };
+  }
+
+  #scene(scope: Scope, text: string): Scene {
+    const within = (input: Input = NOTHING): Scope => ({
+      ...fork(scope),
+      input,
+      inner: true,
+      depth: scope.depth + 1,
+    });
+    return {
+      places: this.#places,
+      folder: scope.folder,
+      input: scope.input,
+      note: (fact) => this.#facts.add(fact),
+      made: (path, downloaded) => {
+        const name = lastPart(path);
+        this.#made.set(name, downloaded || this.#made.get(name) === true);
+      },
+      runs: (path) => {
+        const downloaded = this.#made.get(lastPart(path));
+        if (downloaded === undefined) return judged("medium", "runs a file of the project");
+        return downloaded
+          ? judged("critical", "runs what it downloads")
+          : judged("high", "runs a file that the line itself makes");
+      },
+      run: (words, input) => {
+        if (words.length > 0 && scope.depth <= DEEPEST_TEXT) this.#judge(words, within(input), text);
+      },
+      shell: (inside, input) => {
+        if (inside.includes(UNKNOWN)) {
+          this.#facts.add("runs unknown text");
+          this.add(text, judged("high", "runs text that is only known when it runs"), { inner: true });
+        }
+        this.#text(inside, { ...within(input), source: inside });
+      },
+      suppose: (command) => this.#suppose(command, within(), text),
+    };
+  }
+
+  #suppose(command: string | readonly string[], scope: Scope, text: string): Severity {
+    if (this.#trials > 40) return "none";
+    const [commands, parsed, plain] = [this.#commands, this.parsed, this.plain];
+    this.#commands = [];
+    this.#trials++;
+    if (typeof command === "string") this.#text(command, { ...scope, source: command });
+    else this.#judge(command, scope, text);
+    const found = this.#commands.toSorted((a, b) => rank(b.severity) - rank(a.severity))[0];
+    [this.#commands, this.parsed, this.plain] = [commands, parsed, plain];
+    return found?.severity ?? "none";
+  }
+}
+
+function fork(scope: Scope): Scope {
+  return { ...scope, variables: new Map(scope.variables) };
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+function expandValue({ value }: Assignment, around: Surroundings): string {
+  return value.type === "ArrayValue"
+    ? value.elements.flatMap((word) => expandWord(word, around)).join(BREAK)
+    : expandText(value, around);
+}
+
+/** The parser passes over some tokens that bash does not: `env (`. What is between statements must be nothing. */
+function leavesOut({ commands, pos, end }: ParsedScript, source: string): boolean {
+  // The bodies of here-documents stand there too.
+  if (source.includes("<<")) return false;
+  let at = pos;
+  for (const statement of commands) {
+    if (!BETWEEN.test(source.slice(at, statement.pos))) return true;
+    at = Math.max(at, statement.end);
+  }
+  return !BETWEEN.test(source.slice(at, end));
+}
+
+const BETWEEN = /^(?:[\s;&]|\\\n|#[^\n]*)*$/;

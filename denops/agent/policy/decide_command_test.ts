@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import type { CommandAccess } from "../protocol/commands.ts";
+import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
+import { parseRule, RULE_VERDICTS } from "./rules.ts";
+
+interface Rules {
+  readonly allow?: string;
+  readonly ask?: string;
+  readonly deny?: string;
+}
+
+/** @param texts rules by verdict, parted by commas */
+function decide(
+  line: string,
+  access: CommandAccess,
+  texts: Rules = {},
+  more: Partial<CommandCircumstances> = {},
+): CommandDecision {
+  const rules = RULE_VERDICTS.flatMap((verdict) =>
+    (texts[verdict] ?? "").split(", ").filter((text) => text !== "").map((text) =>
+      parseRule(text, verdict, "user")
+    )
+  );
+  const places = { root: "/home/me/p", home: "/home/me" };
+  return decideCommand({ line, access }, { rules, sandboxed: true, commands: "look", places, ...more });
+}
+
+/** "allow look", "ask network", "deny run(x)": verdict, rule, and what it runs as where that is another. */
+function said(asked: CommandAccess, { decision, always, access }: CommandDecision): string {
+  const as = access === asked ? "" : ` as ${access}`;
+  return `${decision.verdict} ${decision.rule}${always ? " always" : ""}${as}`;
+}
+
+Deno.test("levels, rules and severities decide together", () => {
+  const cases: readonly (readonly [string, CommandAccess, Rules, string])[] = [
+    // What can only look runs, whatever it reads as, but for what nobody wants to see pass.
+    ["ls", "look", {}, "allow look"],
+    ["some-unknown-tool", "look", {}, "allow look"],
+    ["npm test", "look", {}, "allow look"],
+    ["echo x > a.txt", "look", {}, "allow look"],
+    ["rm -rf build", "look", {}, "ask high"],
+    ["cat .env", "look", {}, "ask high"],
+    ["ls\u202e", "look", {}, "ask high"],
+    ["rm -rf ~", "look", {}, "ask critical always"],
+    ["rm -rf build", "look", { allow: "run(rm -rf build)" }, "allow run(rm -rf build)"],
+    ["rm -rf ~", "look", { allow: "run(rm -rf ~), run(*)" }, "ask critical always"],
+    // Writing asks, unless each command is allowed.
+    ["ls", "write", {}, "ask none"],
+    ["make", "write", {}, "ask medium"],
+    ["make", "write", { allow: "run(make *)" }, "allow run(make *)"],
+    ["make && make x", "write", { allow: "run(make), run(make x)" }, "allow run(make), run(make x)"],
+    ["make && rm x", "write", { allow: "run(make *)" }, "ask medium"],
+    ["make", "write", { allow: "git(make *)" }, "ask medium"],
+    ["make", "write", { allow: "network(make *)" }, "ask medium"],
+    // A line that a rule allows and that reads as a look is no more than that.
+    ["git diff", "write", { allow: "run(git diff *)" }, "allow run(git diff *) as look"],
+    ["git diff", "git", { allow: "run(git diff *)" }, "allow run(git diff *) as look"],
+    ["git diff", "git+network", { allow: "git(git diff *)" }, "allow git(git diff *) as look"],
+    ["git diff", "look+network", { allow: "run(git diff *)" }, "allow run(git diff *) as look"],
+    ["npm test", "write", { allow: "run(npm test *)" }, "allow run(npm test *)"],
+    // Leave to change the repository comes from git(…) alone.
+    ["git commit -m x", "git", {}, "ask git"],
+    ["git commit -m x", "git", { allow: "run(git commit *)" }, "ask git"],
+    ["git commit -m x", "git", { allow: "git(git commit *)" }, "allow git(git commit *)"],
+    ["git commit -m x", "write", { allow: "git(git commit *)" }, "ask medium"],
+    ["npm test", "git", { allow: "run(npm test *)" }, "ask git"],
+    ["npm test && git add a", "git", { allow: "run(npm test), git(git add *)" }, "ask git"],
+    [
+      "npm test && git add a",
+      "git",
+      { allow: "git(npm test), git(git add *)" },
+      "allow git(npm test), git(git add *)",
+    ],
+    // The network is a question of its own.
+    ["npm view a", "look+network", {}, "ask network"],
+    ["npm view a", "look+network", { allow: "run(npm view *)" }, "ask network"],
+    ["npm view a", "look+network", { allow: "network(npm view *)" }, "allow look"],
+    ["npm install", "write+network", { allow: "network(npm install)" }, "ask medium"],
+    [
+      "npm install",
+      "write+network",
+      { allow: "network(npm install), run(npm install)" },
+      "allow run(npm install), network(npm install)",
+    ],
+    ["git fetch", "git+network", { allow: "git(git fetch *)" }, "ask network"],
+    [
+      "git fetch",
+      "git+network",
+      { allow: "git(git fetch *), network(git fetch *)" },
+      "allow git(git fetch *), network(git fetch *)",
+    ],
+    // What is forbidden or asked about is so at each level.
+    ["git push", "git", { deny: "run(git push *)", allow: "git(git push *)" }, "deny run(git push *)"],
+    ["git push", "look", { deny: "run(git push *)" }, "deny run(git push *)"],
+    ["git push", "git", { deny: "git(git push *)" }, "deny git(git push *)"],
+    ["git push", "write", { deny: "git(git push *)" }, "ask high"],
+    ["curl x", "look+network", { deny: "network(curl *)" }, "deny network(curl *)"],
+    ["curl x", "look", { deny: "network(curl *)" }, "allow look"],
+    ["rm -rf ~", "write", { deny: "run(rm *)" }, "deny run(rm *)"],
+    ["sh -c 'git push'", "look", { deny: "run(git push *)" }, "deny run(git push *)"],
+    ["ls; make", "write", { ask: "run(make *)", allow: "run(*)" }, "ask run(make *)"],
+    ["ls", "look", { ask: "run(ls *)" }, "ask run(ls *)"],
+    ["make", "look", { ask: "git(make)" }, "allow look"],
+    ["make", "git", { ask: "git(make)", allow: "git(*)" }, "ask git(make)"],
+    ["curl x", "look+network", { ask: "network(curl *)", allow: "network(*)" }, "ask network(curl *)"],
+    // What expands is covered by nothing.
+    ["make $X", "write", { allow: "run(make *), run(*)" }, "ask medium"],
+    ["git diff --output=x", "write", { allow: "run(git diff *)" }, "ask medium"],
+  ];
+  for (const [line, access, rules, expected] of cases) {
+    assert.equal(said(access, decide(line, access, rules)), expected, `${line} at ${access}`);
+  }
+});
+
+Deno.test("without a sandbox each command asks, whatever the rules say, and a deny still denies", () => {
+  const bare = { sandboxed: false };
+  for (const access of ["look", "write", "git", "look+network"] as const) {
+    const found = decide("ls", access, { allow: "run(*), git(*), network(*)" }, bare);
+    assert.deepEqual([found.decision.verdict, found.always], ["ask", true], access);
+  }
+  assert.equal(decide("ls", "look", { deny: "run(ls)" }, bare).decision.verdict, "deny");
+});
+
+Deno.test("where looks ask, a rule still answers", () => {
+  const asking = { commands: "ask" } as const;
+  assert.equal(said("look", decide("ls", "look", {}, asking)), "ask none");
+  assert.equal(said("look", decide("ls -la", "look", { allow: "run(ls *)" }, asking)), "allow run(ls *)");
+});

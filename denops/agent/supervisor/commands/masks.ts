@@ -1,0 +1,324 @@
+/**
+ * What commands may not see in the project: files of deny_read, copies of text that Neovim keeps beside them, sockets and
+ * pipes that lead out. Closed on failure: where it cannot be told what there is, the answer says why.
+ */
+import { basename, join, sep } from "node:path";
+import { globMatcher } from "../../policy/glob.ts";
+
+export type Masks =
+  | { readonly complete: true; readonly folders: readonly string[]; readonly files: readonly string[] }
+  /** `reason`: half a sentence. */
+  | {
+    readonly complete: false;
+    readonly reason: string;
+    readonly folders: readonly string[];
+    readonly files: readonly string[];
+  };
+
+/** Entries of a project that are looked at. */
+const MOST_ENTRIES = 1_000_000;
+/** Things that are masked: bubblewrap reads the list of all mounts again for each one, 1,000 take it seconds. */
+const MOST_MASKS = 1_000;
+/** A folder that holds more of them and nothing else is hidden whole. */
+const MOST_IN_FOLDER = 50;
+/**
+ * A folder that has changed so shortly before it was read may change again within the same tick of its clock, which
+ * is two seconds on the coarsest file systems.
+ */
+const RACY_MS = 2_500;
+/** Between two breaths, so that the screen is not kept waiting. */
+const SLICE_MS = 8;
+
+/** Names of folders that package managers and builds fill, and what must be there beside or in them for that. */
+const DEPENDENCIES: Readonly<
+  Record<string, { readonly beside?: readonly string[]; readonly inside?: string }>
+> = {
+  node_modules: {},
+  bower_components: {},
+  __pycache__: {},
+  ".venv": { inside: "pyvenv.cfg" },
+  venv: { inside: "pyvenv.cfg" },
+  ".tox": {},
+  ".nox": {},
+  target: { beside: ["Cargo.toml", "pom.xml", "build.sbt"] },
+  ".gradle": {},
+  ".git": {},
+};
+
+/** Swap and undo files: the text of the file beside them, saved or not. */
+const EDITOR_COPIES = /^\..*\.(sw[a-z]|un~)$/;
+
+interface Folder {
+  /** Of the inode: programs can set any other time back. */
+  readonly changed: number;
+  readonly inode: number | null;
+  /** Paths, as all of the following. */
+  readonly folders: readonly string[];
+  /** Those that are of a package manager's if a certain file is in them. */
+  readonly packages: readonly string[];
+  readonly hiddenFolders: readonly string[];
+  readonly files: readonly string[];
+  /** What they lead to can change while the folder does not. */
+  readonly links: readonly string[];
+  readonly entries: number;
+  /** What cannot be listed now may be after a command has changed its mode: it is hidden whole. */
+  readonly unreadable: boolean;
+  /** Milliseconds since 1970. */
+  readonly read: number;
+}
+
+interface Linked {
+  readonly key: string;
+  readonly paths: readonly string[];
+}
+
+/** Looks at the folders of one workspace; what has not changed since is not read again. */
+export class MaskFinder {
+  #key = "";
+  /** For each root by itself: one may lie in another, and each has its own names. */
+  #known: readonly ReadonlyMap<string, Folder>[] = [];
+  #linked: Linked = { key: "", paths: [] };
+  #running: Promise<unknown> = Promise.resolve();
+  readonly #now: () => number;
+
+  /** @param now milliseconds since 1970 */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** @param roots real paths and what stands before the names of each @param globs relative to the project */
+  find(roots: readonly MaskedRoot[], globs: readonly string[]): Promise<Masks> {
+    const found = this.#running.then(() => this.#find(roots, globs));
+    this.#running = found.catch(() => {});
+    return found;
+  }
+
+  async #find(roots: readonly MaskedRoot[], globs: readonly string[]): Promise<Masks> {
+    const key = JSON.stringify([roots, globs]);
+    if (key !== this.#key) this.#known = [];
+    this.#key = key;
+    const walk = new Walk(globs, this.#now);
+    const known: ReadonlyMap<string, Folder>[] = [];
+    for (const [index, root] of roots.entries()) {
+      known.push(await walk.through(root, this.#known[index] ?? new Map()));
+    }
+    const { folders, files } = collect(known.flatMap((one) => [...one]), roots);
+    if (walk.tooMany) {
+      const reason = "the project has too many files to look for secrets";
+      return { complete: false, reason, folders, files };
+    }
+    this.#known = known;
+    const linked = await this.#otherNames(files, walk.changed);
+    const all = [...new Set([...files, ...linked])];
+    if (all.length + folders.length > MOST_MASKS) {
+      return { complete: false, reason: "it has too many files that may not be read", folders, files: all };
+    }
+    return { complete: true, folders, files: all };
+  }
+
+  /** Other names of the same files. */
+  async #otherNames(files: readonly string[], changed: boolean): Promise<readonly string[]> {
+    const inodes = new Set<string>();
+    const stamps: string[] = [];
+    for (const path of files) {
+      const info = statOf(path);
+      if (info === undefined || !info.isFile || (info.nlink ?? 1) < 2) continue;
+      inodes.add(`${info.dev}:${info.ino}`);
+      stamps.push(`${info.dev}:${info.ino}:${info.ctime?.getTime()}`);
+    }
+    if (inodes.size === 0) return [];
+    const key = stamps.join(" ");
+    if (!changed && this.#linked.key === key) return this.#linked.paths;
+    const paths: string[] = [];
+    const breath = new Breath();
+    for (const folder of this.#known.flatMap((one) => [...one.keys()])) {
+      for (const entry of entriesOf(folder) ?? []) {
+        if (!entry.isFile) continue;
+        const path = join(folder, entry.name);
+        const info = statOf(path);
+        if (info !== undefined && inodes.has(`${info.dev}:${info.ino}`)) paths.push(path);
+        await breath.take();
+      }
+    }
+    this.#linked = { key, paths };
+    return paths;
+  }
+}
+
+export interface MaskedRoot {
+  readonly root: string;
+  /** Before the names of a root that is not the primary one: "lib/". */
+  readonly prefix: string;
+}
+
+class Breath {
+  #last = performance.now();
+
+  async take(): Promise<void> {
+    if (performance.now() - this.#last <= SLICE_MS) return;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    this.#last = performance.now();
+  }
+}
+
+class Walk {
+  tooMany = false;
+  /** Something is not as it was the last time. */
+  changed = false;
+  readonly #isDenied: (name: string) => boolean;
+  /** Dependency folders that a rule names. */
+  readonly #named: readonly string[];
+  readonly #breath = new Breath();
+  #entries = 0;
+
+  readonly #now: () => number;
+
+  constructor(globs: readonly string[], now: () => number) {
+    this.#now = now;
+    this.#isDenied = globMatcher(globs);
+    this.#named = Object.keys(DEPENDENCIES).filter((name) => globs.some((glob) => glob.includes(name)));
+  }
+
+  async through({ root, prefix }: MaskedRoot, before: ReadonlyMap<string, Folder>) {
+    const found = new Map<string, Folder>();
+    const waiting = [root];
+    for (const path of waiting) {
+      const isDenied = (name: string) => this.#isDenied(prefix + relativeTo(root, join(path, name)));
+      const known = before.get(path);
+      const folder = look(path, known, isDenied, this.#named, this.#now());
+      if (folder !== known) this.changed = true;
+      found.set(path, folder);
+      this.#entries += folder.entries;
+      this.tooMany ||= this.#entries > MOST_ENTRIES;
+      if (this.tooMany) break;
+      for (const one of folder.folders) waiting.push(one);
+      for (const one of folder.packages) if (!isFilled(one)) waiting.push(one);
+      if (found.size % 50 === 0) await this.#breath.take();
+    }
+    return found;
+  }
+}
+
+function relativeTo(root: string, path: string): string {
+  return path.slice(root.length + 1).replaceAll(sep, "/");
+}
+
+function collect(
+  known: readonly (readonly [path: string, folder: Folder])[],
+  roots: readonly MaskedRoot[],
+): { folders: string[]; files: string[] } {
+  const folders = new Set<string>();
+  const files = new Set<string>();
+  for (const [path, folder] of known) {
+    if (folder.unreadable) folders.add(path);
+    for (const one of folder.hiddenFolders) folders.add(one);
+    const isFull = folder.files.length > MOST_IN_FOLDER && folder.files.length === folder.entries;
+    if (isFull && roots.every(({ root }) => root !== path)) folders.add(path);
+    else for (const file of folder.files) files.add(file);
+    for (const link of folder.links) {
+      const real = realPath(link);
+      const info = real === undefined ? undefined : statOf(real);
+      if (real === undefined || info === undefined) continue;
+      if (!info.isDirectory) files.add(real);
+      // What leads to a root or out of all of them hides nothing.
+      else if (roots.some(({ root }) => isBelow(real, root)) && !isBelow(link, real)) folders.add(real);
+    }
+  }
+  return { folders: [...folders], files: [...files] };
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder + sep);
+}
+
+function statOf(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined if there is a folder that cannot be listed. */
+function entriesOf(path: string): readonly Deno.DirEntry[] | undefined {
+  try {
+    return [...Deno.readDirSync(path)];
+  } catch (error) {
+    // Of what is gone nothing is seen either.
+    return error instanceof Deno.errors.NotFound ? [] : undefined;
+  }
+}
+
+/** @returns `before` itself if nothing has changed */
+function look(
+  path: string,
+  before: Folder | undefined,
+  isDenied: (name: string) => boolean,
+  named: readonly string[],
+  read: number,
+): Folder {
+  const info = statOf(path);
+  const changed = info?.ctime?.getTime() ?? 0;
+  const inode = info?.ino ?? null;
+  const isSame = before !== undefined && !before.unreadable && before.changed === changed &&
+    before.inode === inode;
+  if (isSame && before.read - changed > RACY_MS) return before;
+  const folders: string[] = [];
+  const packages: string[] = [];
+  const hiddenFolders: string[] = [];
+  const files: string[] = [];
+  const links: string[] = [];
+  const listed = entriesOf(path);
+  const entries = listed ?? [];
+  const names = new Set(entries.map(({ name }) => name));
+  for (const entry of entries) {
+    const own = join(path, entry.name);
+    if (entry.isDirectory) {
+      if (isDenied(entry.name)) hiddenFolders.push(own);
+      else if (named.includes(entry.name)) folders.push(own);
+      else if (kindOf(entry.name)?.inside !== undefined) packages.push(own);
+      else if (!isBuilt(entry.name, names)) folders.push(own);
+    } else if (entry.isFile) {
+      if (isDenied(entry.name) || EDITOR_COPIES.test(entry.name)) files.push(own);
+    } else if (!entry.isSymlink) files.push(own);
+    else if (isDenied(entry.name)) links.push(own);
+  }
+  const unreadable = listed === undefined;
+  return {
+    changed,
+    inode,
+    folders,
+    packages,
+    hiddenFolders,
+    files,
+    links,
+    entries: entries.length,
+    unreadable,
+    read,
+  };
+}
+
+/** By its name and by what is beside it: that changes with the folder that both are in. */
+function isBuilt(name: string, besides: ReadonlySet<string>): boolean {
+  const kind = kindOf(name);
+  if (kind === undefined) return false;
+  return kind.beside === undefined || kind.beside.some((other) => besides.has(other));
+}
+
+/** By what is in it: looked at each time. */
+function isFilled(path: string): boolean {
+  const inside = kindOf(basename(path))?.inside;
+  return inside !== undefined && statOf(join(path, inside)) !== undefined;
+}
+
+function kindOf(name: string) {
+  return Object.hasOwn(DEPENDENCIES, name) ? DEPENDENCIES[name] : undefined;
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return undefined;
+  }
+}

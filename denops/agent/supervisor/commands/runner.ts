@@ -1,0 +1,165 @@
+/** Runs one shell command in its sandbox: streams what it prints, ends it in time, and everything it started. */
+import { memoryOf, processTree, signalAll } from "./process_tree.ts";
+import { OutputBuffer, plainText } from "./output.ts";
+
+/** Between SIGTERM and SIGKILL. */
+const GRACE_MS = 2_000;
+/** Processes of one command at most; looked at four times a second. */
+const MOST_PROCESSES = 512;
+const WATCH_MS = 250;
+const MOST_MEMORY = Math.max(2 * 1024 ** 3, Deno.systemMemoryInfo().total / 2);
+
+export interface CommandSpec {
+  /** What is started: the shell itself, or what starts it in a sandbox. */
+  readonly program: string;
+  /** Up to the shell's own. */
+  readonly args: readonly string[];
+  /** What the sandbox reads before the command begins; the command itself gets no input. */
+  readonly input?: Uint8Array<ArrayBuffer>;
+  readonly line: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** Bytes that all its processes may have together; half of the machine's unless told, and 2 GiB at least. */
+  readonly mostMemory?: number;
+  /** Puts right what the sandbox could not prevent; what was done, one line each. */
+  sweep(): Promise<readonly string[]>;
+}
+
+export type CommandEnd =
+  | { readonly type: "exited"; readonly code: number }
+  | { readonly type: "signalled"; readonly signal: string }
+  | { readonly type: "timed_out"; readonly seconds: number }
+  | { readonly type: "stopped" }
+  | { readonly type: "too_many_processes"; readonly limit: number }
+  | { readonly type: "too_much_memory"; readonly limit: number };
+
+/**
+ * What a line prints goes one way, error output too. The other way is closed for it: there the shell says at its end
+ * which folder it is in.
+ */
+const WRAPPER = `exec 5>&2 2>&1; trap 'printf "\\0%s\\0" "$PWD" 2>/dev/null >&5' EXIT; eval "$1" 5>&-`;
+/** What such a claim looks like. */
+// deno-lint-ignore no-control-regex -- no path holds the character around it
+const CLAIM = /\u0000([^\u0000]*)\u0000$/;
+/** Characters of that way that are kept: the sandbox's own complaint is short. */
+const LONGEST_ASIDE = 20_000;
+
+export class RunningCommand implements AsyncDisposable {
+  readonly ended: Promise<CommandEnd>;
+  readonly #process: Deno.ChildProcess;
+  readonly #buffer = new OutputBuffer();
+  /** What came beside the output: the claim, and what the sandbox itself complains of. */
+  #aside = "";
+  readonly #timers: ReturnType<typeof setTimeout>[] = [];
+  #reason: CommandEnd | undefined;
+  #swept: readonly string[] = [];
+
+  /** @param onOutput called after each read; takes no argument, the text is in `output` */
+  constructor(spec: CommandSpec, onOutput: () => void) {
+    this.#process = new Deno.Command(spec.program, {
+      args: [...spec.args, "-c", WRAPPER, "sh", spec.line],
+      cwd: spec.cwd,
+      env: { ...spec.env },
+      clearEnv: true,
+      // A group of its own: what the shell leaves behind is found by that where no sandbox ends it.
+      detached: Deno.build.os !== "windows",
+      stdin: spec.input === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    // A sandbox that has ended already says why itself.
+    if (spec.input !== undefined) feed(this.#process.stdin, spec.input).catch(() => {});
+    this.#timers.push(setTimeout(() => {
+      this.#end({ type: "timed_out", seconds: spec.timeoutMs / 1_000 });
+    }, spec.timeoutMs));
+    this.#timers.push(setInterval(() => this.#watch(spec.mostMemory ?? MOST_MEMORY), WATCH_MS));
+    this.ended = this.#run(onOutput, () => spec.sweep());
+  }
+
+  /** What was printed so far, plain. */
+  get output(): string {
+    const printed = plainText(this.#buffer.text + this.#aside.replace(CLAIM, ""));
+    return printed + this.#swept.map((line) => `\n[${line}]`).join("");
+  }
+
+  /** The folder that the command ended in, as it says itself; undefined if it did not. */
+  get endFolder(): string | undefined {
+    return CLAIM.exec(this.#aside)?.[1];
+  }
+
+  /** SIGTERM to all that the command started, two seconds later SIGKILL. */
+  stop(): void {
+    this.#end({ type: "stopped" });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
+    await this.ended;
+  }
+
+  #end(reason: CommandEnd): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    processTree(this.#process.pid).then((tree) => {
+      // The sandbox itself is left for the last: when it goes, everything in it is killed at once.
+      signalAll(tree.filter((pid) => pid !== this.#process.pid), "SIGTERM");
+      if (reason.type === "too_many_processes" || reason.type === "too_much_memory" || tree.length <= 1) {
+        this.#kill();
+      }
+    });
+    this.#timers.push(setTimeout(() => this.#kill(), GRACE_MS));
+  }
+
+  async #kill(): Promise<void> {
+    const tree = await processTree(this.#process.pid);
+    signalAll([this.#process.pid, ...tree, -this.#process.pid], "SIGKILL");
+  }
+
+  async #watch(mostMemory: number): Promise<void> {
+    const tree = await processTree(this.#process.pid);
+    if (tree.length > MOST_PROCESSES) this.#end({ type: "too_many_processes", limit: MOST_PROCESSES });
+    else if (await memoryOf(tree) > mostMemory) this.#end({ type: "too_much_memory", limit: mostMemory });
+  }
+
+  async #run(onOutput: () => void, sweep: CommandSpec["sweep"]): Promise<CommandEnd> {
+    const read = async (stream: ReadableStream<Uint8Array>, take: (bytes: Uint8Array) => void) => {
+      for await (const bytes of stream) take(bytes);
+    };
+    const decoder = new TextDecoder();
+    const reading = Promise.allSettled([
+      read(this.#process.stdout, (bytes) => {
+        this.#buffer.push(bytes);
+        onOutput();
+      }),
+      read(this.#process.stderr, (bytes) => {
+        this.#aside = (this.#aside + decoder.decode(bytes, { stream: true })).slice(-LONGEST_ASIDE);
+      }),
+    ]);
+    const status = await this.#process.status;
+    // Without a pid namespace something may still hold the pipe open; it is not waited for.
+    await this.#killRest();
+    await Promise.race([
+      reading,
+      new Promise((resolve) => Deno.unrefTimer(Number(setTimeout(resolve, 500)))),
+    ]);
+    this.#buffer.finish();
+    this.#swept = await sweep();
+    for (const timer of this.#timers) clearTimeout(timer);
+    if (this.#reason !== undefined) return this.#reason;
+    return status.signal === null
+      ? { type: "exited", code: status.code }
+      : { type: "signalled", signal: status.signal };
+  }
+
+  async #killRest(): Promise<void> {
+    const below = (await processTree(this.#process.pid)).filter((pid) => pid !== this.#process.pid);
+    signalAll([...below, -this.#process.pid], "SIGKILL");
+  }
+}
+
+async function feed(stdin: WritableStream<Uint8Array>, input: Uint8Array): Promise<void> {
+  const writer = stdin.getWriter();
+  await writer.write(input);
+  await writer.close();
+}

@@ -1,0 +1,239 @@
+/** How commands of one workspace are run on this machine, and what holds them. */
+import { existsSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { globMatcher } from "../../policy/glob.ts";
+import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
+import type { UserConfig } from "../../protocol/config.ts";
+import { gitGuard, mergeGuards } from "../git_guard.ts";
+import { findProgram, sandbox } from "../sandbox.ts";
+import { seatbeltArguments } from "../seatbelt.ts";
+import { commandEnvironment } from "./environment.ts";
+import { plainGitConfig } from "./git_config.ts";
+import { MaskFinder, type Masks } from "./masks.ts";
+import { bwrapArguments, type MountPlan } from "./mounts.ts";
+import { commandMounts } from "./plan.ts";
+import type { CommandSpec } from "./runner.ts";
+import { type Architecture, seccompFilter } from "./seccomp.ts";
+import { TrackedFiles } from "./tracked.ts";
+
+export type CommandHold = "bubblewrap" | "seatbelt" | "none";
+
+/** What holds commands here. */
+export async function commandHold(
+  user: Pick<UserConfig, "sandbox">,
+  roots: readonly string[],
+): Promise<CommandHold> {
+  // Lines are read as bash reads them, and the sandbox is entered through it.
+  if (user.sandbox === "off" || await findProgram("bash", roots) === undefined) return "none";
+  if ((await sandbox(roots)).level === "bubblewrap" && architecture() !== undefined) return "bubblewrap";
+  if (Deno.build.os !== "darwin") return "none";
+  return await findProgram("sandbox-exec", roots) === undefined ? "none" : "seatbelt";
+}
+
+export type SandboxOptions = Pick<
+  UserConfig,
+  "sandbox" | "command_read" | "command_write" | "command_environment" | "socket" | "state_dir"
+>;
+
+/** What a look at the workspace has shown before a command is judged. */
+export interface CommandView {
+  readonly masks: Masks;
+  /** A file that may not be read and is in git's history: looks do not see the history then. */
+  readonly tracked: string | undefined;
+}
+
+export type Placed = { readonly access: CommandAccess; readonly cwd: string };
+
+export class CommandSandbox {
+  readonly #roots: readonly string[];
+  readonly #user: SandboxOptions;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #masks = new MaskFinder();
+  readonly #tracked = new TrackedFiles();
+  #config: { readonly stamp: string; readonly text: string | undefined } | undefined;
+
+  /**
+   * @param roots real paths, the project first
+   * @param environment the supervisor's own
+   */
+  constructor(
+    roots: readonly string[],
+    user: SandboxOptions,
+    environment: Readonly<Record<string, string>> = Deno.env.toObject(),
+  ) {
+    this.#roots = roots;
+    this.#user = user;
+    this.#environment = environment;
+  }
+
+  /** @param denied globs of files that may not be read */
+  async view(denied: readonly string[]): Promise<CommandView> {
+    const roots = this.#roots.map((root, index) => ({
+      root,
+      prefix: index === 0 ? "" : `${basename(root)}/`,
+    }));
+    const [masks, ...tracked] = await Promise.all([
+      this.#masks.find(roots, denied),
+      ...roots.map(({ root, prefix }) => {
+        const isDenied = globMatcher(denied);
+        return this.#tracked.find(root, JSON.stringify(denied), (name) => isDenied(prefix + name));
+      }),
+    ]);
+    return { masks, tracked: tracked.find((name) => name !== undefined) };
+  }
+
+  /** How a command is started. @throws {Error} one line */
+  async specify(
+    { access, cwd }: Placed,
+    denied: readonly string[],
+  ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
+    const roots = this.#roots;
+    const shell = await findProgram("bash", roots) ?? await findProgram("sh", roots);
+    if (shell === undefined) throw new Error("there is no shell on the PATH outside of the project");
+    const hold = await commandHold(this.#user, roots);
+    const level = levelOf(access);
+    const env = commandEnvironment(
+      this.#user.command_environment,
+      hold === "none" ? undefined : access,
+      this.#environment,
+    );
+    const sweep = () => Promise.resolve([]);
+    if (hold === "none") return { program: shell, args: [], env, sweep };
+    const git = mergeGuards(
+      await Promise.all(roots.map((root) => gitGuard(root, level, this.#user.state_dir, roots))),
+    );
+    const view = await this.view(denied);
+    if (hold === "seatbelt") {
+      const args = seatbeltArguments(this.#seatbelt(access, view), git);
+      return { program: "/usr/bin/sandbox-exec", args: [...args, shell], env, sweep: git.sweep };
+    }
+    const found = await sandbox(roots);
+    if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
+    const plan = await this.#plan({ access, cwd }, view, git);
+    const inner = ["--seccomp", "3", "--args", "4", "--", shell];
+    return {
+      program: shell,
+      args: ["-c", ENTER, "sh", await this.#filter(access), found.bwrap, ...inner],
+      input: new TextEncoder().encode(bwrapArguments(plan).map((argument) => `${argument}\0`).join("")),
+      env,
+      sweep: git.sweep,
+    };
+  }
+
+  /** For health: what holds commands, and what they find. */
+  async describe(access: CommandAccess, denied: readonly string[]): Promise<
+    { readonly args: readonly string[]; readonly masks: Masks; readonly hold: CommandHold }
+  > {
+    const [cwd = ""] = this.#roots;
+    const hold = await commandHold(this.#user, this.#roots);
+    const { program, args, input, sweep } = await this.specify({ access, cwd }, denied);
+    await sweep();
+    const inside = input === undefined ? [] : new TextDecoder().decode(input).split("\0").slice(0, -1);
+    return { args: [program, ...args, ...inside], masks: (await this.view(denied)).masks, hold };
+  }
+
+  async #plan(
+    { access, cwd }: Placed,
+    { masks, tracked }: CommandView,
+    git: { readonly bound: readonly string[]; readonly guarded: readonly string[] },
+  ): Promise<MountPlan> {
+    const level = levelOf(access);
+    const roots = this.#roots;
+    const found = await sandbox(roots);
+    if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
+    const { state_dir, socket, command_read, command_write } = this.#user;
+    const objects = level === "look" && tracked !== undefined
+      ? [...roots.map((root) => join(root, ".git")), ...git.bound, ...git.guarded].map((path) =>
+        join(path, "objects")
+      )
+      : [];
+    const mounts = commandMounts({
+      level,
+      roots,
+      home: this.#environment.HOME,
+      system: found.system,
+      git,
+      masks,
+      hidden: [...objects, ...roots.map((root) => join(root, ".git", "fsmonitor--daemon.ipc"))],
+      read: command_read,
+      write: command_write,
+      own: [state_dir, ...(socket === undefined ? [] : [socket])],
+      gitConfig: await this.#gitConfig(),
+    });
+    return { network: hasNetwork(access), cwd, mounts };
+  }
+
+  #seatbelt(access: CommandAccess, { masks }: CommandView) {
+    const { state_dir, socket, command_read, command_write } = this.#user;
+    return {
+      level: levelOf(access),
+      roots: this.#roots,
+      home: this.#environment.HOME,
+      readable: command_read,
+      writable: command_write,
+      maskedFolders: [...masks.folders, state_dir],
+      maskedFiles: [...masks.files, ...(socket === undefined ? [] : [socket])],
+      network: hasNetwork(access),
+    };
+  }
+
+  /** The filter of system calls as a file: what a shell hands on by descriptor. */
+  async #filter(access: CommandAccess): Promise<string> {
+    const machine = architecture();
+    if (machine === undefined) throw new Error("there is no filter of system calls for this machine");
+    // With the network come the abstract sockets of the whole machine.
+    const unixSockets = levelOf(access) !== "look" && !hasNetwork(access);
+    const path = join(this.#user.state_dir, `seccomp-${machine}-${unixSockets ? "unix" : "no-unix"}.bpf`);
+    return await written(path, seccompFilter({ architecture: machine, unixSockets }));
+  }
+
+  async #gitConfig(): Promise<string | undefined> {
+    const stamp = stampOf(this.#environment.HOME ?? "/", [".gitconfig", ".config/git/config"]);
+    if (this.#config?.stamp !== stamp) this.#config = { stamp, text: await this.#readGitConfig() };
+    const { text } = this.#config;
+    if (text === undefined) return undefined;
+    return await written(join(this.#user.state_dir, "gitconfig"), new TextEncoder().encode(text));
+  }
+
+  async #readGitConfig(): Promise<string | undefined> {
+    const git = await findProgram("git", this.#roots);
+    if (git === undefined) return undefined;
+    const { stdout } = await new Deno.Command(git, {
+      args: ["config", "--global", "--includes", "--list", "-z"],
+      cwd: "/",
+      stdin: "null",
+      stderr: "null",
+    }).output().catch(() => ({ stdout: new Uint8Array() }));
+    return plainGitConfig(new TextDecoder().decode(stdout));
+  }
+}
+
+/** Enters the sandbox: no core files, files of 8 GiB at most; the filter and the mounts by descriptors of their own. */
+const ENTER = 'ulimit -c 0; ulimit -f 8388608; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"';
+
+function architecture(): Architecture | undefined {
+  const { arch } = Deno.build;
+  return arch === "x86_64" || arch === "aarch64" ? arch : undefined;
+}
+
+/** When these files of the home folder were changed. */
+function stampOf(home: string, names: readonly string[]): string {
+  const times = names.map((name) => {
+    const info = statSync(join(home, name), { throwIfNoEntry: false });
+    return info?.mtimeMs ?? 0;
+  });
+  return times.join(" ");
+}
+
+/** Several Neovims write the same: a file is there whole or not at all. */
+async function written(path: string, bytes: Uint8Array): Promise<string> {
+  const known = existsSync(path) ? Deno.readFileSync(path) : undefined;
+  if (known !== undefined && known.length === bytes.length && known.every((byte, at) => byte === bytes[at])) {
+    return path;
+  }
+  const temporary = `${path}.${crypto.randomUUID()}`;
+  await Deno.mkdir(join(path, ".."), { recursive: true, mode: 0o700 });
+  await Deno.writeFile(temporary, bytes, { mode: 0o600 });
+  await Deno.rename(temporary, path);
+  return path;
+}

@@ -1,0 +1,65 @@
+/** Files that may not be read and that git keeps nevertheless: their text is in its objects. */
+import { statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { PLAIN_GIT, run } from "../search_run.ts";
+
+interface Known {
+  readonly key: string;
+  readonly name: string | undefined;
+}
+
+const LONGEST_MS = 10_000;
+/** Stands for the file where git does not say what it keeps: it may be any. */
+const UNKNOWN = "files that git does not list";
+
+export class TrackedFiles {
+  readonly #known = new Map<string, Known>();
+
+  /**
+   * One such file, relative to the root; undefined if there is none.
+   * @param rules names the rules: what was found holds only as long as they do
+   */
+  async find(
+    root: string,
+    rules: string,
+    isDenied: (name: string) => boolean,
+  ): Promise<string | undefined> {
+    const index = statSync(join(gitFolder(root), "index"), { throwIfNoEntry: false });
+    if (index === undefined) return undefined;
+    const key = JSON.stringify([rules, index.ino, index.size, index.mtimeMs]);
+    const known = this.#known.get(root);
+    if (known?.key === key) return known.name;
+    const found = await denied(root, isDenied);
+    if (found === "unknown") return UNKNOWN;
+    this.#known.set(root, { key, name: found.name });
+    return found.name;
+  }
+}
+
+/** Of a linked worktree or a submodule `.git` is a file that says where it is. */
+function gitFolder(root: string): string {
+  const git = join(root, ".git");
+  if (!statSync(git, { throwIfNoEntry: false })?.isFile()) return git;
+  const [, named] = /^gitdir: (.+)$/m.exec(Deno.readTextFileSync(git)) ?? [];
+  return named === undefined ? git : resolve(dirname(git), named);
+}
+
+async function denied(
+  root: string,
+  isDenied: (name: string) => boolean,
+): Promise<{ readonly name: string | undefined } | "unknown"> {
+  let found: string | undefined;
+  let rest = "";
+  const take = (name: string) => {
+    if (found === undefined && isDenied(name)) found = name;
+  };
+  const args = [...PLAIN_GIT, "ls-files", "-z"];
+  const place = { root, roots: [root], sandboxed: true };
+  const ended = await run("git", args, place, AbortSignal.timeout(LONGEST_MS), (line) => {
+    const names = (rest + line).split("\0");
+    rest = names.pop() ?? "";
+    names.forEach(take);
+    return found === undefined;
+  }).catch(() => undefined);
+  return found === undefined && ended?.code !== 0 ? "unknown" : { name: found };
+}

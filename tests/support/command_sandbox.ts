@@ -1,0 +1,67 @@
+/** Commands in their sandbox without Neovim: as the supervisor starts them, at any level. */
+import { fileURLToPath } from "node:url";
+import type { CommandAccess } from "../../denops/agent/protocol/commands.ts";
+import { CommandSandbox, type SandboxOptions } from "../../denops/agent/supervisor/commands/sandbox.ts";
+import {
+  type CommandEnd,
+  type CommandSpec,
+  RunningCommand,
+} from "../../denops/agent/supervisor/commands/runner.ts";
+
+export interface Ran {
+  readonly output: string;
+  readonly end: CommandEnd;
+  readonly folder: string | undefined;
+}
+
+export interface Runner {
+  run(
+    access: CommandAccess,
+    line: string,
+    limits?: Partial<Pick<CommandSpec, "mostMemory" | "timeoutMs">>,
+  ): Promise<Ran>;
+  readonly sandbox: CommandSandbox;
+}
+
+const LONGEST_MS = 30_000;
+
+/** Where the tools are that the tests have unpacked. */
+export const TOOLS = fileURLToPath(new URL("../../.deps", import.meta.url));
+
+/** @param denied globs of files that may not be read */
+export function commandRunner(
+  roots: readonly string[],
+  stateDir: string,
+  denied: readonly string[] = [],
+  options: Partial<SandboxOptions> & { readonly home?: string } = {},
+): Runner {
+  const [root = ""] = roots;
+  const { home, ...more } = options;
+  const environment = { ...Deno.env.toObject(), ...(home === undefined ? {} : { HOME: home }) };
+  const sandbox = new CommandSandbox(roots, {
+    sandbox: "auto",
+    command_read: [TOOLS],
+    command_write: [],
+    command_environment: [],
+    state_dir: stateDir,
+    ...more,
+  }, environment);
+  return {
+    sandbox,
+    async run(access, line, limits = {}) {
+      const spec = await sandbox.specify({ access, cwd: root }, denied);
+      const command = new RunningCommand(
+        {
+          ...spec,
+          timeoutMs: LONGEST_MS,
+          ...limits,
+          line,
+          cwd: root,
+        },
+        () => {},
+      );
+      const end = await command.ended;
+      return { output: command.output, end, folder: command.endFolder };
+    },
+  };
+}
