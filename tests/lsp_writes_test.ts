@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { ask, ENCODINGS, startTypescript, toolResults, TYPESCRIPT } from "./support/language_servers.ts";
 
 const GOOD = "export const a = 1;\nexport const text = `😀漢é ${a}`; export const count: number = 1;\n";
-const CLEAN = { "tsconfig.json": TYPESCRIPT["tsconfig.json"], "src/a.ts": GOOD };
+const CLEAN = {
+  "tsconfig.json": TYPESCRIPT["tsconfig.json"],
+  "src/a.ts": GOOD,
+  "src/open.ts": "export {};\n",
+};
+/** The user has it open: writes are checked by servers that run already. */
+const OPEN = ["src/open.ts"];
 
 function edit(old_str: string, new_str: string, path = "src/a.ts"): string {
   return `call edit_file ${JSON.stringify({ path, old_str, new_str })}\n`;
@@ -20,7 +26,11 @@ const FIX = edit('count: number = "1"', "count: number = 2");
 for (const encoding of ENCODINGS) {
   Deno.test(`an edit that adds an error says so, one that mends it says nothing (${encoding})`, async () => {
     const script = `${BREAK}---\n${FIX}---\nsay It is a number again.\n`;
-    await using agent = await startTypescript(encoding, script, { project: CLEAN, lua: PATIENT });
+    await using agent = await startTypescript(encoding, script, {
+      project: CLEAN,
+      files: OPEN,
+      lua: PATIENT,
+    });
     const [, broken, mended] = await ask(agent, "break it");
     assert.match(
       broken ?? "",
@@ -59,7 +69,7 @@ Deno.test("a turn that leaves an error behind is not over: the model is told onc
 
 Deno.test("a model that does not mend its error is asked no second time", async () => {
   const script = `${BREAK}---\nsay Done.\n---\nsay It is to stay.\n`;
-  await using agent = await startTypescript("utf-8", script, { project: CLEAN });
+  await using agent = await startTypescript("utf-8", script, { project: CLEAN, files: OPEN });
   await ask(agent, "break it");
   assert.equal(agent.server.requests.length, 3);
 });
@@ -70,6 +80,7 @@ Deno.test("errors that were there before are not the model's, wherever the lines
   const added = READ + edit("const bad", "export const more = lost;\nconst bad");
   await using agent = await startTypescript("utf-8", `${added}---\nsay Done.\n---\nsay I know.\n`, {
     project,
+    files: OPEN,
   });
   const [, result] = await ask(agent, "add a line");
   const [head, mine, before, theirs] = (result ?? "").split("\n").slice(1);

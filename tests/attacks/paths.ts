@@ -73,7 +73,12 @@ const FILE: Answers = {
   write_file: /^Replaced .+\.$/,
 };
 /** It may be a file of another place. */
-const SECOND_NAME: Answers = { ...FILE, edit_file: "asked", write_file: "asked", delete_file: "asked" };
+const SECOND_NAME: Answers = {
+  ...FILE,
+  edit_file: /^(Edited .+|old_str was not found in .+|The user rejected this\..*)$/,
+  write_file: "asked",
+  delete_file: "asked",
+};
 const GIT_FILE: Answers = {
   ...FILE,
   ...only(["write_file", "delete_file", "move_file from"], "guarded"),

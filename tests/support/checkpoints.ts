@@ -33,9 +33,12 @@ export interface KeptOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly editor?: Editor;
   readonly limits?: { readonly files: number; readonly bytes: number };
+  /** Relative to the project. */
+  isWatched?(path: string): boolean;
 }
 
-export async function keptFolder({ files = {}, editor = noEditor, limits }: KeptOptions = {}): Promise<Kept> {
+export async function keptFolder(options: KeptOptions = {}): Promise<Kept> {
+  const { files = {}, editor = noEditor, limits, isWatched } = options;
   const project = await scratch(files);
   const roots = [await Deno.realPath(project.root)];
   const notices: string[] = [];
@@ -60,6 +63,9 @@ export async function keptFolder({ files = {}, editor = noEditor, limits }: Kept
       makeLink: (path, target) => Deno.symlink(target, path),
       notice: (text) => notices.push(text),
       ...(limits === undefined ? {} : { limits }),
+      ...(isWatched === undefined
+        ? {}
+        : { isWatched: (path) => isWatched(path.slice(project.root.length + 1)) }),
     });
   const checkpoints = open();
   const { signal } = new AbortController();

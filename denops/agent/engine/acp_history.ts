@@ -9,13 +9,19 @@ import type { Store, StoredEvent } from "./core/ports.ts";
 /** What a screen is not drawn from. */
 const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;
 
+/** Characters of what the calls of one part have printed; of older ones only the line is shown. */
+const LARGEST_OUTPUTS = 4_000_000;
+
 /** As `history`, without the texts of diffs: a screen shows their counts. */
 export function outline(...args: Parameters<typeof history>): readonly HistoryEntry[] {
-  return history(...args).map((entry) => {
+  let room = LARGEST_OUTPUTS;
+  // The newest first: they are what is looked at.
+  return history(...args).toReversed().map((entry) => {
     if (entry.type !== "update" || !Array.isArray(entry.update.content)) return entry;
     const content = entry.update.content.filter((part) => !isRecord(part) || part.type !== "diff");
-    return { ...entry, update: { ...entry.update, content } };
-  });
+    room -= JSON.stringify(content).length;
+    return { ...entry, update: { ...entry.update, content: room < 0 ? [] : content } };
+  }).toReversed();
 }
 
 /** Turns `first` to `last`, oldest first. */

@@ -12,6 +12,9 @@ import type { AgentEvent, Diff, StopReason } from "./core/events.ts";
 /** Characters of a tool's output that the screen gets. */
 const LONGEST_OUTPUT = 20_000;
 
+/** Characters of files' texts in one message; the client reads the files themselves where there are more. */
+const LARGEST_TEXTS = 4_000_000;
+
 /** How turns end in the protocol; what it has no word for is said in ours. */
 export const STOP_REASONS = {
   end_turn: "end_turn",
@@ -48,9 +51,11 @@ export class UpdateSender {
   send(event: AgentEvent): void {
     const sessionId = this.#sessionId;
     if (event.type === "file_modified") {
-      const { onDisk, ...change } = event.change;
+      const { onDisk, before, after, ...change } = event.change;
       if (!onDisk || !this.#can.extensions.has(FILE_MODIFIED)) return;
-      return this.#notify(FILE_MODIFIED, { sessionId, toolCallId: event.id, ...change });
+      const size = (before?.length ?? 0) + (after?.length ?? 0);
+      const texts = size > LARGEST_TEXTS ? {} : { before, after };
+      return this.#notify(FILE_MODIFIED, { sessionId, toolCallId: event.id, ...change, ...texts });
     }
     if (event.type === "retry" && this.#can.extensions.has(RETRY)) {
       const { type: _, ...retry } = event;
@@ -201,10 +206,12 @@ function chunk(messageId: string, text: string) {
   return { messageId, content: { type: "text", text } } as const;
 }
 
-/** One part for each file. */
+/** One part for each file, as far as they fit into a message. */
 export function diffContents(diff: Diff | undefined): ToolCallContent[] {
   if (diff === undefined) return [];
-  return [diff, ...diff.others ?? []].map(({ path, before, after }) => ({
+  let size = 0;
+  const fits = ({ before, after }: Diff) => (size += (before?.length ?? 0) + after.length) <= LARGEST_TEXTS;
+  return [diff, ...diff.others ?? []].filter(fits).map(({ path, before, after }) => ({
     type: "diff",
     path,
     oldText: before ?? null,

@@ -3,9 +3,10 @@
  * `--state=FOLDER` before them conversations are kept in that folder, else they are gone with the process.
  * It ends when stdin does.
  */
-import { ndJsonStream } from "@agentclientprotocol/sdk";
+import { MessageTooLargeError, ndJsonStream } from "@agentclientprotocol/sdk";
 import { withDefaults } from "../policy/defaults.ts";
 import { EngineConfig, firstProblem } from "../protocol/config.ts";
+import { sizeLimited } from "../protocol/message_size.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
@@ -61,7 +62,7 @@ await store.writes.sweep();
 removeUnnamed(database).catch(() => {});
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
-const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable), {
+const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable)), {
   roots,
   version: VERSION,
   usage: new SqliteUsage(database),
@@ -78,4 +79,11 @@ const connection = serveAcp(ndJsonStream(Deno.stdout.writable, Deno.stdin.readab
   }),
 });
 await connection.closed;
+const { reason } = connection.signal;
+if (reason instanceof MessageTooLargeError) {
+  console.error(
+    `Cannot read on: the client sent a message of more than ${reason.maxMessageBytes / 2 ** 20} MB.`,
+  );
+  Deno.exit(1);
+}
 Deno.exit(0);

@@ -208,8 +208,9 @@ export class Session {
     this.#running = controller;
     try {
       this.#begin(text, branch);
-      const note = this.checkpoints.takeNote();
-      const told = note === undefined ? text : `${note}\n\n${text}`;
+      const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
+      const notes = [this.checkpoints.takeNote(), ...put].filter((note) => note !== undefined);
+      const told = notes.length === 0 ? text : `${notes.join("\n")}\n\n${text}`;
       const end = await runTurn(told, this.#turnPorts(), controller.signal);
       await this.#listFiles(controller.signal);
       const untitled = this.#titling.take(end);

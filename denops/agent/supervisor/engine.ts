@@ -48,6 +48,7 @@ import {
 } from "../protocol/requests.ts";
 import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
 import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
+import { sizeLimited } from "../protocol/message_size.ts";
 import { VERSION } from "../protocol/version.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
 import { throttle } from "./throttle.ts";
@@ -118,7 +119,9 @@ export class Engine implements AsyncDisposable {
     const ended = endOf(process);
     const counted = [methods.client.session.update, FILE_MODIFIED, RETRY, TURN_FILES];
     const arrival = new Arrival(counted, (why) => engine.kill(`it ${why}`));
-    const stream = arrival.tap(ndJsonStream(process.stdin, process.stdout.pipeThrough(throttle())));
+    const stream = arrival.tap(
+      sizeLimited(ndJsonStream(process.stdin, process.stdout.pipeThrough(throttle()))),
+    );
     const connection = clientApp(events, arrival).connect(stream);
     const engine = new Engine(process, connection, arrival, ended);
     // Nothing more can be heard of it; most of the time it has ended.

@@ -22,8 +22,8 @@ export interface LspStartPorts {
 const MOST_ROUNDS = 5;
 
 export class LspStarts {
-  /** What was answered, by session and server. */
-  readonly #said = new Map<string, boolean>();
+  /** What was answered, or will be, by session and server: calls that run at the same time ask once. */
+  readonly #said = new Map<string, Promise<boolean | undefined>>();
 
   /** @throws {Error} one line if the editor does not answer */
   async answer({ sessionId, may_start }: LspQuestion, ports: LspStartPorts): Promise<LspResponse> {
@@ -46,9 +46,11 @@ export class LspStarts {
 
   async #mayStart(sessionId: string, server: LspServer, { ask }: LspStartPorts): Promise<boolean> {
     const key = JSON.stringify([sessionId, server.name, server.command, server.root]);
-    const said = this.#said.get(key) ?? await ask(server);
+    const asked = this.#said.get(key) ?? ask(server);
+    this.#said.set(key, asked);
+    const said = await asked;
     // A turn that was stopped is no answer.
-    if (said !== undefined) this.#said.set(key, said);
+    if (said === undefined) this.#said.delete(key);
     return said ?? false;
   }
 }

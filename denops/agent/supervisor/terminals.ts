@@ -76,10 +76,14 @@ export class Terminals implements AsyncDisposable {
       timeoutMs: input.timeout * 1_000,
     };
     const id = crypto.randomUUID();
-    const command = new RunningCommand(
-      spec,
-      () => this.#ports.show(sessionId, input.toolCallId, command.output),
-    );
+    const show = () => this.#ports.show(sessionId, input.toolCallId, command.output);
+    let command: RunningCommand;
+    try {
+      command = new RunningCommand(spec, () => show());
+    } catch (error) {
+      await spec.sweep();
+      throw error;
+    }
     const terminal: Terminal = { sessionId, command, background: input.background };
     this.#open.set(id, terminal);
     command.ended.then((end) => terminal.end = end);

@@ -2,6 +2,7 @@
 local client = require("agent.client")
 local config = require("agent.config")
 local events = require("agent.events")
+local find = require("agent.reload.find")
 local lsp = require("agent.editor.lsp")
 local reload = require("agent.reload")
 
@@ -12,7 +13,16 @@ local M = {}
 ---@type table<string, fun(params: table, reply: agent.editor.Reply)>
 local answers = {}
 
+--- Bytes of an unsaved text that are handed on: more cannot be, while somebody types.
+local LARGEST_UNSAVED = 5 * 1024 * 1024
+
 function answers.unsaved_text(params, reply)
+  for _, buf in ipairs(find.buffers(params.path)) do
+    local size = vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf))
+    if vim.bo[buf].modified and size > LARGEST_UNSAVED then
+      return reply(false, ("its unsaved text is too large (%d MB); save it first"):format(size / 1024 / 1024))
+    end
+  end
   reply(true, { text = reload.unsaved_text(params.path) })
 end
 

@@ -29,6 +29,8 @@ interface Kept extends HeldFile {
 export class CommandHoldBack implements HoldBack {
   readonly #options: HoldBackOptions;
   readonly #restorer: Restorer;
+  /** A command was running when an earlier process ended. */
+  readonly wasCutOff: boolean;
   /** The last checkpoint that was looked at; those of earlier processes are not. */
   #last: number;
   readonly #kept = new WeakMap<HeldFile, Kept>();
@@ -36,7 +38,12 @@ export class CommandHoldBack implements HoldBack {
   constructor(options: HoldBackOptions) {
     this.#options = options;
     this.#restorer = new Restorer({ ...options, editor: NO_EDITOR });
-    this.#last = this.#newest();
+    // What a crash has cut off was never looked at.
+    const cut = options.store.list(options.session).find(({ kind, finished }) =>
+      kind === "command" && !finished
+    );
+    this.wasCutOff = cut !== undefined;
+    this.#last = cut === undefined ? this.#newest() : cut.id - 1;
   }
 
   async take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken> {
@@ -47,11 +54,10 @@ export class CommandHoldBack implements HoldBack {
     const changes: Taken["changes"][number][] = [];
     for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
       const all = netChanges(checkpoints.flatMap(({ files }) => files));
-      const kept = traps(all, (path) => isTrap(path, toolCall)).map((records) =>
-        this.#held(records, toolCall)
-      );
+      const kept = traps(all, (path) => isTrap(path, toolCall))
+        .map((files) => this.#held(files, foldersOf(files, all), toolCall));
       if (kept.length === 0) continue;
-      const wanted = [...new Set(kept.flatMap(({ records }) => [...records, ...foldersOf(records, all)]))];
+      const wanted = [...new Set(kept.flatMap(({ records }) => records))];
       const done = await this.#carryOut(wanted, toolCall);
       changes.push(...done.changes.map((change) => ({ toolCall, change })));
       for (const one of kept) {
@@ -94,8 +100,12 @@ export class CommandHoldBack implements HoldBack {
     };
   }
 
-  #held(records: readonly [FileRecord, ...FileRecord[]], toolCall: string): Kept {
-    const [{ path, before, after }] = records;
+  #held(
+    files: readonly [FileRecord, ...FileRecord[]],
+    folders: readonly FileRecord[],
+    toolCall: string,
+  ): Kept {
+    const [{ path, before, after }] = files;
     const { contents } = this.#options.store;
     const text = (image: Snapshot) =>
       image.type === "absent" ? "" : image.type === "file" ? textOf(image.blob, contents)?.text : undefined;
@@ -103,7 +113,7 @@ export class CommandHoldBack implements HoldBack {
     const diff = was === undefined || is === undefined || was === is ? {} : {
       texts: before.type === "absent" ? { after: is } : { before: was, after: is },
     };
-    return { path, toolCall, what: whatOf(before, after), ...diff, records };
+    return { path, toolCall, what: whatOf(before, after), ...diff, records: [...files, ...folders] };
   }
 
   #newest(): number {

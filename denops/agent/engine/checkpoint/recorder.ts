@@ -10,7 +10,7 @@ import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.t
 import { encodeText, PLAIN } from "../core/text.ts";
 import { textOf } from "./plan.ts";
 import { fileChanges } from "./restorer.ts";
-import { type Scan, SCAN_LIMITS, scanChanges, Scanner, type ScannerOptions } from "./scanner.ts";
+import { type Scan, SCAN_LIMITS, Scanner, type ScannerOptions } from "./scanner.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
 export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
@@ -64,6 +64,7 @@ export class Recorder implements Checkpoints {
       this.#tellLimits();
       return NOTHING;
     }
+    if (before.partial) this.#tellLimits();
     this.#noteLate(before);
     const id = store.begin({ session, turn: turn(), kind: "command", toolCall }, new Map());
     if (command === "background") {
@@ -77,9 +78,9 @@ export class Recorder implements Checkpoints {
   async #commandDone(id: number, before: Scan): Promise<readonly FileChange[]> {
     const { store } = this.#options;
     const after = await this.#scanner.scan(before);
-    if (after === undefined) this.#tellLimits();
-    else if (this.#seen !== undefined) this.#seen = after;
-    const records = after === undefined ? [] : scanChanges(before, after);
+    if (after === undefined || after.partial) this.#tellLimits();
+    if (after !== undefined && this.#seen !== undefined) this.#seen = after;
+    const records = after === undefined ? [] : this.#scanner.changes(before, after);
     store.finish(id, records);
     return fileChanges(records, store);
   }
@@ -90,7 +91,7 @@ export class Recorder implements Checkpoints {
     const [first] = this.#background;
     if (first === undefined || this.#seen === undefined) return;
     const { toolCall } = first;
-    const records = scanChanges(this.#seen, now);
+    const records = this.#scanner.changes(this.#seen, now);
     this.#seen = now;
     if (records.length === 0) return;
     store.finish(store.begin({ session, turn: turn(), kind: "command", toolCall }, new Map()), records);
@@ -126,7 +127,7 @@ export class Recorder implements Checkpoints {
   async sinceLastLook(): Promise<readonly FileRecord[]> {
     const before = this.#scanner.last();
     const after = await this.#scanner.scan(before);
-    return after === undefined ? [] : scanChanges(before, after);
+    return after === undefined ? [] : this.#scanner.changes(before, after);
   }
 
   async #beforeTool({ id: toolCall, paths }: CallToKeep): Promise<PendingCheckpoint> {

@@ -20,6 +20,9 @@ export const SCAN_LIMITS = { files: 20_000, bytes: 300_000_000 } as const;
 /** Contents of larger files are not kept around commands; their changes are seen. */
 export const LARGEST_SCANNED = 10_000_000;
 
+/** Folders of a larger one in which what is watched is looked for. */
+const MOST_FOLDERS = 50_000;
+
 /** Ignored files that are watched all the same; more are no settings any more. */
 const MOST_WATCHED = 2_000;
 
@@ -37,6 +40,8 @@ export interface Scan {
   readonly numbers: ReadonlyMap<string, number>;
   /** The rules that held, for the scan that this one is compared with. */
   readonly ignored: ReadonlyMap<string, Ignored>;
+  /** The project is too large: only files that are watched are in here. */
+  readonly partial: boolean;
 }
 
 export interface ScannerOptions {
@@ -68,6 +73,7 @@ export class Scanner {
       index: new Map(known.map(({ path, image }) => [path, image])),
       numbers: new Map(known.map(({ path, ino }) => [path, ino])),
       ignored: new Map(),
+      partial: false,
     };
   }
 
@@ -79,11 +85,13 @@ export class Scanner {
     const { store, roots } = this.#options;
     const ignored = new Map(roots.map((root) => [root, new Ignored(root)]));
     const started = Date.now();
-    const found = await this.#walk(ignored, before?.ignored);
+    const whole = await this.#walk(ignored, before?.ignored, false);
+    const found = whole ?? await this.#walk(ignored, before?.ignored, true);
     if (found === undefined) return undefined;
+    const partial = whole === undefined;
     // Under rules that have changed meanwhile a file may be out of sight that is still there.
     for (const path of before?.index.keys() ?? []) {
-      if (found.has(path) || !hasRealFolder(path)) continue;
+      if (found.has(path) || (partial && !this.#isWatched(path)) || !hasRealFolder(path)) continue;
       const info = statOf(path);
       if (info !== undefined) found.set(path, { path, info });
     }
@@ -102,10 +110,24 @@ export class Scanner {
       changed.push(scanned);
       known.set(one.path, scanned);
     }
-    const gone = [...known.keys()].filter((path) => !index.has(path));
+    const gone = partial ? [] : [...known.keys()].filter((path) => !index.has(path));
     for (const path of gone) known.delete(path);
     store.setScanned(changed, gone.filter((path) => this.#isOurs(path)));
-    return { index, numbers, ignored };
+    return { index, numbers, ignored, partial };
+  }
+
+  /** What lies between two scans; if one of them could not see all, as far as both did. */
+  changes(before: Scan, after: Scan): readonly FileRecord[] {
+    if (!before.partial && !after.partial) return scanChanges(before, after);
+    const seen = (scan: Scan): Scan => ({
+      ...scan,
+      index: new Map([...scan.index].filter(([path]) => this.#isWatched(path))),
+    });
+    return scanChanges(seen(before), seen(after));
+  }
+
+  #isWatched(path: string): boolean {
+    return this.#options.isWatched?.(path) === true;
   }
 
   #load(): Map<string, ScannedFile> {
@@ -122,8 +144,10 @@ export class Scanner {
   async #walk(
     ignored: ReadonlyMap<string, Ignored>,
     before: ReadonlyMap<string, Ignored> | undefined,
+    partial: boolean,
   ): Promise<Map<string, Found> | undefined> {
     const { limits = SCAN_LIMITS } = this.#options;
+    let walked = 0;
     const found = new Map<string, Found>();
     const pause = pauses();
     let bytes = 0;
@@ -132,18 +156,20 @@ export class Scanner {
       const folders = [""];
       for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
         await pause();
+        if (++walked > MOST_FOLDERS) return undefined;
         for (const { name, isDirectory } of entriesOf(join(root, folder))) {
           const path = join(root, folder, name);
           if ([rules, before?.get(root)].some((one) => one?.has(folder, name, isDirectory))) {
-            if (isNeverSeen(name) || this.#options.isWatched?.(path) !== true) continue;
-            if (++watched > MOST_WATCHED) continue;
+            if (isNeverSeen(name) || !this.#isWatched(path) || ++watched > MOST_WATCHED) continue;
           }
+          if (partial && isDirectory) folders.push(folder === "" ? name : `${folder}/${name}`);
+          if (partial && !this.#isWatched(path)) continue;
           const info = statOf(path);
           if (info === undefined) continue;
           found.set(path, { path, info });
           if (info.isFile && info.size <= LARGEST_SCANNED) bytes += info.size;
           if (found.size > limits.files || bytes > limits.bytes) return undefined;
-          if (info.isDirectory) folders.push(folder === "" ? name : `${folder}/${name}`);
+          if (info.isDirectory && !partial) folders.push(folder === "" ? name : `${folder}/${name}`);
         }
       }
     }

@@ -36,6 +36,13 @@ export class SessionCheckpoints implements Checkpoints {
     return await this.#recorder.before(call);
   }
 
+  /** To be called when the first turn begins: true if `holdBack` has to look at what a crash has cut off. */
+  async wasCutOff(): Promise<boolean> {
+    if (!this.holdBack.wasCutOff || this.#completed !== undefined) return false;
+    await this.#ready();
+    return true;
+  }
+
   /** To be called at a turn's end: what commands in the background have changed. */
   late(): Promise<readonly LateChanges[]> {
     return this.#recorder.late();

@@ -50,7 +50,8 @@ export const judgeCopy: Judge = (args, scene, name) => {
 export const judgeWriters: Judge = (args, scene, name) => {
   const { operands } = readArguments(args, "-m -t -d -r -s --mode --date --reference --size");
   if (name !== "mkdir") { for (const path of operands) scene.made(path, scene.input.kind === "unknown"); }
-  return worst(...operands.map((path) => judgeWrite(path, scene)));
+  const found = worst(...operands.map((path) => judgeWrite(path, scene)));
+  return worst(...when(found.level !== "look", CHANGES), found);
 };
 
 export const judgeDd: Judge = (args, scene) =>

@@ -101,9 +101,9 @@ export const judgeInterpreter: Judge = (args, scene, name) => {
 const DELETES =
   /\b(?:rmtree|rmSync|rm_rf|rm_r|removeSync|rimraf|rmdirSync|removedirs|remove_tree)\s*\(?\s*(['"])(.*?)\1/g;
 const REMOVES =
-  /\b(unlink|unlinkSync|remove|rmtree|rmSync|rmdir|File\.delete|FileUtils|Deno\.remove|shutil)\b/;
+  /\b(os\.(remove|unlink|rmdir)|unlink|unlinkSync|rmtree|rmSync|rmdirSync|File\.delete|FileUtils\.rm\w*|Deno\.remove\w*)\b/;
 const WRITES =
-  /\b(write|writeFile\w*|write_text|dump|save|rename|mkdir|makedirs|copy\w*|system|exec\w*|spawn\w*|popen|Popen|subprocess)\b|open\([^)]*['"][wax+]/;
+  /(?<!std(?:out|err)\.)\b(write|writeFile\w*|write_text|dump|save|rename|mkdir|makedirs|copy\w*|system|exec\w*|spawn\w*|popen|Popen|subprocess)\b|open\([^)]*['"][wax+]/;
 const CONNECTS = /https?:|\b(urllib|urlopen|requests|fetch|socket|httpx|aiohttp|Net::HTTP|LWP)\b/;
 
 /** Code of any language: the texts in it may be commands, and some names tell. */

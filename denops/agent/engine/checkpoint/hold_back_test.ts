@@ -1,0 +1,94 @@
+/** Single files of what a command has changed are put back, and put in place again. */
+import assert from "node:assert/strict";
+import { keptFolder, type KeptOptions } from "../../../../tests/support/checkpoints.ts";
+
+const FILES = {
+  "a.txt": "alpha\n",
+  "traps/text": "one\n",
+  "traps/binary": new Uint8Array([0, 1, 2]),
+  "traps/gone": "gone\n",
+  "ignored/x": "x\n",
+  "build/y": "y\n",
+  ".gitignore": "ignored/\nbuild/\n",
+  ...Object.fromEntries([1, 2, 3, 4, 5].map((number) => [`more/${number}`, "more\n"])),
+};
+const LINE = `echo two > traps/text && printf '\\000' >> traps/binary && rm traps/gone && echo b > a.txt
+  mkdir -p new/traps && echo new > new/traps/file && chmod 755 new/traps/file && ln -s ../a.txt traps/link
+  mv traps/text traps/moved && mkdir plain && echo z > ignored/x && echo z > build/y && chmod 600 traps/binary`;
+const TRAP = /(^|\/)(traps|ignored)(\/|$)/;
+
+for (
+  const [what, options] of [
+    ["a project", {}],
+    ["one that is too large to be undone", { limits: { files: 10, bytes: 1_000_000 } }],
+  ] as readonly (readonly [string, KeptOptions])[]
+) {
+  Deno.test(`put back, put in place, undone: ${what}`, async () => {
+    await using kept = await keptFolder({ files: FILES, ...options, isWatched: (path) => TRAP.test(path) });
+    const { holdBack } = kept.checkpoints;
+    const short = (path: string) => path.slice(kept.project.root.length + 1);
+    const isTrap = (path: string) => TRAP.test(short(path));
+    const traps = async () => Object.entries(await kept.tree()).filter(([path]) => TRAP.test(path));
+    const before = await kept.tree();
+    const trapsBefore = await traps();
+    kept.nextTurn();
+    await kept.command(async () => {
+      const { success } = await new Deno.Command("sh", { args: ["-euc", LINE], cwd: kept.project.root })
+        .output();
+      assert.ok(success);
+    });
+    const trapsAfter = await traps();
+    const taken = await holdBack.take(isTrap);
+    assert.deepEqual(taken.left, []);
+    assert.deepEqual(await traps(), trapsBefore);
+    assert.equal((await kept.tree()).plain, "folder 755");
+    assert.equal(await kept.project.read("a.txt"), "b\n");
+    assert.deepEqual(
+      Object.fromEntries(taken.held.map(({ path, what, texts }) => [short(path), [what, texts]])),
+      {
+        "ignored/x": ["changed", { before: "x\n", after: "z\n" }],
+        "new/traps/file": ["created", { after: "new\n" }],
+        "traps/binary": ["changed", undefined],
+        "traps/gone": ["deleted", { before: "gone\n", after: "" }],
+        "traps/link": ["created (a link to ../a.txt)", undefined],
+        "traps/moved": ["created", { after: "two\n" }],
+        "traps/text": ["deleted", { before: "one\n", after: "" }],
+      },
+    );
+    // Each is looked at once.
+    assert.deepEqual((await holdBack.take(isTrap)).held, []);
+    for (const file of taken.held) assert.equal((await holdBack.place(file)).failure, undefined);
+    assert.deepEqual(await traps(), trapsAfter);
+    assert.deepEqual((await holdBack.take(isTrap)).held, []);
+    await kept.undo();
+    if (options.limits === undefined) {
+      assert.deepEqual(await kept.tree(), { ...before, "build/y": (await kept.tree())["build/y"] });
+    } else assert.deepEqual(await traps(), trapsBefore);
+  });
+}
+
+Deno.test("what changes again while it is put back is left, and told", async () => {
+  await using kept = await keptFolder({ files: { "trap": "one\n" } });
+  kept.nextTurn();
+  await kept.command(() => kept.project.write("trap", "two\n"));
+  await kept.project.write("trap", "three\n");
+  const { held, left } = await kept.checkpoints.holdBack.take(() => true);
+  assert.deepEqual([held.length, left.length], [0, 1]);
+  assert.equal(await kept.project.read("trap"), "three\n");
+});
+
+Deno.test("what a crash has cut off is put back by the next process", async () => {
+  await using kept = await keptFolder({ files: { "trap": "one\n" } });
+  kept.nextTurn();
+  await kept.checkpoints.before({ id: "cut", paths: [], command: "foreground" });
+  await kept.project.write("trap", "two\n");
+  const again = kept.again();
+  assert.equal(await again.wasCutOff(), true);
+  const { held } = await again.holdBack.take(() => true);
+  assert.deepEqual(held.map(({ toolCall, texts }) => [toolCall, texts]), [["cut", {
+    before: "one\n",
+    after: "two\n",
+  }]]);
+  assert.equal(await kept.project.read("trap"), "one\n");
+  assert.equal(await kept.again().wasCutOff(), false);
+});
