@@ -50,12 +50,12 @@ none look only reads · ls|dir|vdir|cat|tac|head|tail|wc|nl|cut|tr|paste|fold|fm
   sdiff|diff3|file|bat|batcat|delta|yq|jq|xmllint|date|cal|hostname|ifconfig|compgen|mapfile|readarray|history|journalctl|dmesg|ss|uuidgen
 none look only reads · echo|printf|pwd|which|whereis|type|true|false|test|[|:|whoami|id|groups|logname|arch|nproc|uptime|free|lscpu|lsblk|lsusb|lspci|tty|getconf|seq|sleep|basename|dirname|realpath|
   readlink|stat|du|df|diff|cmp|colordiff|tsort|factor|expr|numfmt|tput|clear|locate|apropos|whatis|users|who|w|ps|pstree|pgrep|pidof|vmstat|iostat|printenv|locale|uname|netstat|top|shellcheck|exa|eza|
-  lsb_release|sw_vers|ip|man|less|more|most|getent|zipinfo, crontab|gzip|unzip|dpkg -l, dpkg -L, rpm -q|-qa|-qi|-ql, ar t*
+  lsb_release|sw_vers|ip|man|less|more|most|getent|zipinfo, bc, crontab|gzip|unzip|dpkg -l, gzip|gunzip|bzip2|bunzip2|xz|unxz|zstd|unzstd -c|--stdout|-t|--test, dpkg -L, rpm -q|-qa|-qi|-ql, ar t*
 none look only reads · cd|pushd|popd|dirs|return|exit|break|continue|shift|set|shopt|local|declare|typeset|readonly|export|read|unset|getopts|let|times|caller|suspend|disown|wait|jobs|umask|ulimit|fg|
   bg|logout|hash
 medium look runs tests or checks · npm|pnpm|yarn|bun test|t|tst !-g, npm|pnpm|yarn|bun run|run-script test*|lint|lint:check|typecheck|type-check|tsc|check|check-types !--fix, yarn|pnpm|bun lint|
   typecheck|check !--fix, deno test|check|lint|bench !--fix, deno fmt --check, deno task test|check|lint
-medium look runs tests or checks · cargo test|check|clippy|bench|nextest !--fix, cargo fmt --check, cargo tree|metadata, go test|vet !-c|-o|-exec|-toolexec, pytest|py.test|unittest|tox|nox|jest|
+medium look runs tests or checks · node -c|--check, cargo test|check|clippy|bench|nextest !--fix, cargo fmt --check, cargo tree|metadata, go test|vet !-c|-o|-exec|-toolexec, pytest|py.test|unittest|tox|nox|jest|
   vitest|mocha|ava|phpunit|rspec|ctest|busted|playwright|doctest|behave, mix|dotnet|swift|flutter|dart|zig|sbt|lein|stack|cabal|bazel|mvn|mvnw|gradle|gradlew|rake|composer|just|task test|check|
   analyze !-i, rustfmt --check, rspec
 medium look runs tests or checks · tsc --noEmit, tsc --noemit, vue-tsc --noEmit, eslint|stylelint|oxlint|biome|standard|xo !--fix|--write|--apply|-o|--output-file, mypy|pyright|basedpyright|flake8|

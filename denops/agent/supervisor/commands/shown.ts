@@ -43,7 +43,7 @@ const HOME: readonly ShownPlace[] = [
   ...row("Python versions and tools", "~/.pyenv", "~/.local/share/uv/python", "~/.local/share/uv/tools"),
   ...row("programs of Python's that pipx has installed", "~/.local/share/pipx/venvs", "~/.local/pipx/venvs"),
   ...row(
-    "environments of Python projects, by poetry, pipenv, virtualenvwrapper and hatch",
+    "Python environments of poetry, pipenv, virtualenvwrapper and hatch",
     "~/.cache/pypoetry/virtualenvs",
     "~/.local/share/virtualenvs",
     "~/.virtualenvs",

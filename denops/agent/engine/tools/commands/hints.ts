@@ -22,6 +22,8 @@ const DOWNLOADS =
   /\/\.(?:cargo|rustup|m2|gradle|nuget|gem|rbenv|rvm|pyenv|cabal|ghcup|opam|julia|mix|hex|bun|deno|nvm|volta|asdf|sdkman|cache\/[\w-]+|local\/(?:lib|share\/[\w-]+))\b|\/go\/pkg\/mod\b/;
 const REPOSITORY = /(?:\.git\b[^\n]*|index\.lock[^\n]*|cannot lock ref[^\n]*)[Rr]ead-only file ?system/;
 
+const SILENT = /\bgit\b[^\n;&|]*\bstash\b/;
+
 const HINTS: readonly Hint[] = [
   {
     pattern: /Cannot find (?:module|package) '([^']+)'|Module not found: .*'([^']+)'/,
@@ -142,8 +144,19 @@ const HINTS: readonly Hint[] = [
  * Undefined if nothing known is in the output.
  * @param access what the command was allowed to change
  * @param failed where it did not fail, only what it could not write counts
+ * @param line the command
  */
-export function hintFor(output: string, access?: CommandAccess, failed = true): string | undefined {
+export function hintFor(
+  output: string,
+  access?: CommandAccess,
+  failed = true,
+  line = "",
+): string | undefined {
+  if (failed && output === "" && access !== undefined && levelOf(access) !== "git" && SILENT.test(line)) {
+    return `[hint] git stash says nothing where it cannot write .git; call it again with access ${
+      commandAccess("git", hasNetwork(access))
+    } if it has to`;
+  }
   const hints = failed ? HINTS : HINTS.filter(({ pattern }) => pattern === READ_ONLY);
   for (const { pattern, level, hint } of hints) {
     if (level !== undefined && (access === undefined || levelOf(access) !== level)) continue;

@@ -71,6 +71,12 @@ Deno.test("of what has worked only that it could not write is worth a hint", () 
   assert.match(hintFor("warning: cache: Read-only file system", "look", false) ?? "", /access write/);
 });
 
+Deno.test("what fails without a word has a hint too", () => {
+  assert.match(hintFor("", "write", true, "git stash && ls") ?? "", /again with access git /);
+  assert.equal(hintFor("", "git", true, "git stash"), undefined);
+  assert.equal(hintFor("", "look", true, "grep -q stash a"), undefined);
+});
+
 Deno.test("nothing is said of an output that says nothing known", () => {
   assert.equal(hintFor("3 tests passed", "look"), undefined);
 });
