@@ -156,7 +156,8 @@ class Parts {
     this.#user = user;
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-      specify: (input, sessionId) => this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId))),
+      specify: (input, sessionId, { isMasked }) =>
+        this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId)), isMasked),
       show: (sessionId, id, output) => {
         const chat = ports.chatOf(sessionId);
         if (chat === undefined) return;

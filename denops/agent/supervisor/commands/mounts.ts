@@ -34,6 +34,8 @@ export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly st
     "--unshare-cgroup-try",
     ...(network ? [] : ["--unshare-net"]),
     "--die-with-parent",
+    // Who is root has all of them, in a namespace of their own.
+    ...["--cap-drop", "ALL"],
     "--new-session",
     ...["--proc", "/proc"],
     ...["--dev", "/dev"],

@@ -93,10 +93,15 @@ export class CommandSandbox {
     return { masks, tracked: tracked.find((name) => name !== undefined) };
   }
 
-  /** How a command is started. @throws {Error} one line */
+  /**
+   * How a command is started.
+   * @param isMasked whoever let it run knew that it sees nothing that is denied
+   * @throws {Error} one line
+   */
   async specify(
     { access, cwd }: Placed,
     denied: readonly string[],
+    isMasked = false,
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
     const roots = this.#roots;
     const shell = await findProgram("bash", roots) ?? await findProgram("sh", roots);
@@ -114,7 +119,13 @@ export class CommandSandbox {
       await Promise.all(roots.map((root) => gitGuard(root, level, this.#user.state_dir, roots))),
     );
     try {
-      const started = await this.#start(hold, shell, { access, cwd }, await this.view(denied), git);
+      const view = await this.view(denied);
+      if (isMasked && !view.masks.complete) {
+        throw new Error(
+          `files that may not be read cannot all be hidden from it any more: ${view.masks.reason}`,
+        );
+      }
+      const started = await this.#start(hold, shell, { access, cwd }, view, git);
       return { ...started, env, sweep: git.sweep };
     } catch (error) {
       await git.sweep();
