@@ -27,7 +27,9 @@ function places(mounts: readonly Mount[]): readonly string[] {
       args.shift();
       found.push(args.shift() ?? "");
     } else if (option === "--tmpfs") found.push(args.shift() ?? "");
-    else if (["--perms", "--size", "--remount-ro", "--proc", "--dev", "--chdir"].includes(option)) {
+    else if (
+      ["--cap-drop", "--perms", "--size", "--remount-ro", "--proc", "--dev", "--chdir"].includes(option)
+    ) {
       args.shift();
     } else assert.match(option, /^--(unshare|disable|die|new)/);
   }
