@@ -8,8 +8,7 @@
 import { type CommandAccess, commandAccess } from "../protocol/commands.ts";
 import { isDeceptive } from "./deceptive.ts";
 import type { Places } from "./command/places.ts";
-import { rank, type Severity, worst } from "./command/severity.ts";
-import { judged } from "./command/severity.ts";
+import { judged, rank, type Severity, worst } from "./command/severity.ts";
 import { Reader, type SimpleCommand } from "./command/walk.ts";
 
 export type { Places } from "./command/places.ts";

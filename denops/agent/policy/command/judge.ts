@@ -1,20 +1,9 @@
 /** Judges one simple command: whoever knows it best says what it does, and the table of programs for the rest. */
-import {
-  judgeCopy,
-  judgeCurl,
-  judgeDd,
-  judgeFind,
-  judgeKill,
-  judgeMode,
-  judgeRemove,
-  judgeSocket,
-  judgeUnpack,
-  judgeWriters,
-} from "./files.ts";
-import { judgeGit } from "./git.ts";
+import { judgeCopy, judgeCurl, judgeDd, judgeFind, judgeMode, judgeRemove, judgeUnpack } from "./files.ts";
+import { gitCommand, judgeGit } from "./git.ts";
 import { readArguments, valuesOf } from "./options.ts";
-import { judgeRead, UNKNOWN } from "./places.ts";
-import { asksVersion, judgeByTable } from "./programs.ts";
+import { judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
+import { argumentsOf, asksVersion, filesWritten, judgeByTable } from "./programs.ts";
 import { RUNNER } from "./risky.ts";
 import type { Judge, Scene } from "./scene.ts";
 import {
@@ -25,50 +14,28 @@ import {
   judgeShell,
   judgeSource,
 } from "./shells.ts";
-import { judged, type Judgement, READS, worst } from "./severity.ts";
+import { judged, type Judgement, READS, when, worst } from "./severity.ts";
 import { unwrap } from "./wrappers.ts";
 
-/** ping, dig: a name that is only known when it runs may carry anything away. */
-const judgeLookup: Judge = (args) =>
-  args.some((arg) => arg.includes(UNKNOWN))
-    ? judged("high", "sends what is only known when it runs", "look", true)
-    : judged("medium", "asks the network", "look", true);
-
-const SQL_DESTROYS =
-  /\b(drop|truncate|delete|alter|grant|revoke|shutdown|into\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\()\b/i;
-
-const judgeDatabase: Judge = (args, { input }, name) => {
-  const destroys = SQL_DESTROYS.test([...args, input.kind === "text" ? input.text : ""].join("\n"));
-  const says = destroys ? "changes or deletes what a database holds" : "talks to a database";
-  return judged(destroys ? "high" : "medium", says, "write", !/^(sqlite|duckdb)/.test(name));
-};
-
 const judgeRsync: Judge = (args, scene) => {
-  const { operands, all } = readArguments(
-    args,
-    "-e -f -T -M -B --rsh --exclude --include --files-from --filter",
-  );
-  const remote = operands.some((one) => /^[^/]+:|^rsync:/.test(one));
+  const { operands } = readArguments(args, "-e -f -T -M -B --rsh --exclude --include --files-from --filter");
   return worst(
-    remote
-      ? judged("high", "copies to or from another machine", "write", true)
-      : judgeCopy(operands, scene, "cp"),
-    all.some((arg) => /^--del/.test(arg)) ? judgeRemove(["-r", operands.at(-1) ?? ""], scene, "rm") : READS,
+    judgeCopy(operands, scene, "cp"),
+    ...when(args.some((arg) => /^--del/.test(arg)), judgeRemove(["-r", operands.at(-1) ?? ""], scene, "rm")),
   );
 };
 
 /** docker run: what of this machine the container gets. */
-const judgeContainer: Judge = (args) => {
-  const given = readArguments(args, "-v --volume --mount", "end");
-  const mounts = valuesOf(given, "-v --volume --mount").map((value) =>
+const judgeContainer: Judge = (args, _scene, name) => {
+  if (!/^(run|create)$/.test(args[0] ?? "")) return READS;
+  const mounts = valuesOf(argumentsOf(name, args), "-v --volume --mount").map((value) =>
     /(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.split(":")[0] ?? ""
   );
-  const shared = mounts.filter((path) => /^[/~]|^\.\./.test(path)).map((path) =>
-    judged(WHOLE.test(path) ? "critical" : "high", `gives ${path} to a container`)
+  return worst(
+    ...mounts.filter((path) => /^[/~]|^\.\./.test(path)).map((path) =>
+      judged(WHOLE.test(path) ? "critical" : "high", `gives ${path} to a container`)
+    ),
   );
-  const rights = /--(privileged|device|cap-add|security-opt|(net|network|pid)=host)/.test(args.join(" "));
-  const found = rights ? [...shared, judged("high", "gives a container rights on this machine")] : shared;
-  return worst(judged("medium", "runs in a container", "write", true), ...found);
 };
 
 const WHOLE = /^\/+[.*]*$|docker\.sock|^\/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)\/?$|^~\/?$/;
@@ -80,22 +47,15 @@ for (
   const [programs, judge] of [
     ["rm rmdir unlink shred trash srm wipe", judgeRemove],
     ["cp mv install ln link gcp gmv", judgeCopy],
-    ["tee touch mkdir truncate sponge fallocate", judgeWriters],
     ["dd dcfldd", judgeDd],
     ["chmod chown chgrp", judgeMode],
-    ["kill pkill killall xkill skill taskkill", judgeKill],
     ["find gfind fd fdfind", judgeFind],
     ["sed gsed awk gawk mawk nawk", judgeScript],
     ["tar gtar bsdtar unzip", judgeUnpack],
     ["rsync", judgeRsync],
     ["git", judgeGit],
     ["curl wget", judgeCurl],
-    ["nc ncat netcat socat", judgeSocket],
-    ["ping ping6 dig nslookup host whois traceroute mtr tracepath", judgeLookup],
-    [
-      "psql mysql mariadb sqlite sqlite3 duckdb mongo mongosh redis-cli cqlsh clickhouse-client sqlcmd",
-      judgeDatabase,
-    ],
+    ["docker podman nerdctl", judgeContainer],
     ["eval", judgeEval],
     ["trap", judgeTrap],
     ["source .", judgeSource],
@@ -135,7 +95,8 @@ export interface Verdict {
 export type Starts = "nothing" | "words" | "input";
 
 export function judgeWords(words: readonly string[], scene: Scene): Verdict {
-  const [path = "", ...args] = words;
+  const [path = "", ...given] = words;
+  const args = dashed(path, given);
   if (path.includes(UNKNOWN) || /[*?]|\[.+\]/.test(path)) {
     return { judgement: judgeUnknownName(args, scene), starts: "words" };
   }
@@ -144,6 +105,7 @@ export function judgeWords(words: readonly string[], scene: Scene): Verdict {
   const small = base.toLowerCase().replace(/\.exe$/, "");
   const name = JUDGES.has(small) ? small : base;
   if (DECODERS.test(name)) scene.note("decodes");
+  if (DOWNLOADS.test(name)) scene.note("downloads");
   const found: Judgement[] = [];
   const wrapped = TRUSTED.test(path) && !asksVersion(name, args) ? unwrap([name, ...args], scene) : undefined;
   found.push(
@@ -153,9 +115,14 @@ export function judgeWords(words: readonly string[], scene: Scene): Verdict {
   if (!NAMES_ONLY.test(name)) {
     for (const arg of reads) for (const part of arg.split(/[=:@,]/)) found.push(judgeRead(part, scene));
   }
-  const judgement = worst(...found);
-  if (DOWNLOADS.test(name)) scene.note("downloads");
-  return { judgement, starts: startsWhat(name, args, wrapped !== undefined) };
+  return { judgement: worst(...found), starts: startsWhat(name, args, wrapped !== undefined) };
+}
+
+/** `tar xf` is `tar -xf`. */
+function dashed(path: string, args: readonly string[]): readonly string[] {
+  return /(^|\/)(g|bsd)?tar$/.test(path)
+    ? args.map((arg, at) => at === 0 ? arg.replace(/^(?=\w+$)/, "-") : arg)
+    : args;
 }
 
 /** A shell or an interpreter without a file of its own runs what a pipe brings. */
@@ -173,34 +140,37 @@ function startsWhat(name: string, args: readonly string[], wraps: boolean): Star
 }
 
 /** They start what some of their arguments say. */
-const GIVEN = /^(git|tar|gtar|bsdtar|rsync|psql|mysql|mariadb|sqlite3?|mongosh|redis-cli)$/;
+const GIVEN = /^(git|tar|gtar|bsdtar|rsync|docker|podman|nerdctl)$/;
 /** git's messages and searches are no commands. */
 const MESSAGES = /^(commit|tag|notes|stash|merge|log|grep|show|diff)$/;
 
 function judgeProgram(name: string, args: readonly string[], scene: Scene): Judgement {
   if (asksVersion(name, args)) return READS;
-  if (/^(docker|podman|nerdctl)$/.test(name) && /^(run|create)$/.test(args[0] ?? "")) {
-    return worst(judgeContainer(args, scene, name), lookInside(args, scene));
-  }
-  const judge = JUDGES.get(name);
-  if (judge !== undefined) {
-    return GIVEN.test(name)
-      ? worst(judge(args, scene, name), lookInside(args, scene))
-      : judge(args, scene, name);
-  }
+  const words = name === "git" ? gitCommand(args) : args;
+  const listed = judgeByTable(name, words, scene.input);
   const code = interpreterOf(name);
-  const listed = judgeByTable(name, args);
-  if (
-    code !== undefined &&
-    (listed === undefined || !/^[a-z]+$/.test(args[0] ?? "") || /^(run|eval)$/.test(args[0] ?? ""))
-  ) {
+  const [first = ""] = args;
+  if (code !== undefined && (listed === undefined || !/^[a-z]+$/.test(first) || /^(run|eval)$/.test(first))) {
     return judgeInterpreter(args, scene, name);
   }
   if (name === "at" || name === "batch") scene.note("runs unknown text");
+  const judge = JUDGES.get(name);
   const url = args.some((arg) => /^(https?|ftp|ssh|git):\/\/|^git@/.test(arg));
-  const found = listed ??
-    judged("medium", `runs ${name === "" ? "something" : name}, which is not known`, "write", url);
-  return found.severity === "none" ? found : worst(found, lookInside(args, scene));
+  const unknown = judged(
+    "medium",
+    `runs ${name === "" ? "something" : name}, which is not known`,
+    "write",
+    url,
+  );
+  const files = filesWritten(name, words);
+  for (const path of files) scene.made(path);
+  const found = worst(
+    listed ?? (judge === undefined && files.length === 0 ? unknown : READS),
+    ...files.map((path) => judgeWrite(path, scene)),
+    judge?.(args, scene, name) ?? READS,
+  );
+  const given = judge === undefined ? found.severity !== "none" : GIVEN.test(name);
+  return given ? worst(found, lookInside(args, scene)) : found;
 }
 
 /** `./ls` need not be ls; that `./gradlew test` runs tests is what its name says. */

@@ -1,4 +1,5 @@
 /** What it means to write, delete or read at a path that a command names. By name alone: no file is looked at. Pure. */
+import { posix } from "node:path";
 import { judged, type Judgement, READS } from "./severity.ts";
 import { judgementOf, rows } from "./table.ts";
 
@@ -62,22 +63,10 @@ const SECRETS =
 
 /** Joins, resolves "." and "..", and puts home and root into their short forms. */
 export function normalise(path: string, folder: string, places: Places): string {
-  let whole = shorten(path, places);
-  if (!/^[~/]|^[A-Za-z]:[\\/]/.test(whole)) whole = folder === "" ? whole : `${folder}/${whole}`;
-  const absolute = whole.startsWith("/");
-  const parts: string[] = [];
-  for (const part of whole.split("/")) {
-    if (part === "" || part === ".") continue;
-    const last = parts.at(-1);
-    if (part !== "..") parts.push(part);
-    else if (last === undefined) {
-      if (!absolute) parts.push("..");
-    } else if (last.startsWith("~")) parts.splice(-1, 1, "..");
-    else if (last === "..") parts.push("..");
-    else parts.pop();
-  }
-  const joined = parts.join("/");
-  return shorten(absolute ? `/${joined}` : joined, places);
+  const short = shorten(path, places);
+  const whole = /^[~/]|^[A-Za-z]:[\\/]/.test(short) || folder === "" ? short : `${folder}/${short}`;
+  const clean = posix.normalize(whole.startsWith("~") ? `/${whole}` : whole).replace(/(.)\/$/, "$1");
+  return shorten(clean.replace(/^\/+(?=~)/, ""), places);
 }
 
 function shorten(path: string, { root, home }: Places): string {

@@ -1,4 +1,5 @@
 /** Shells, interpreters and the small languages of sed and awk: what the text that they are given does. */
+import { has, readArguments } from "./options.ts";
 import { judgeDelete, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
 import { judged, type Judgement, READS, when, worst } from "./severity.ts";
@@ -19,18 +20,11 @@ const shell = (scene: Scene) => (text: string): Judgement => {
 
 export const judgeShell: Judge = (args, scene, name) => {
   if (/^(fish|csh|tcsh)$/.test(name)) return judged("high", "runs another shell's language");
-  let at = 0;
-  let text = false;
-  let stdin = false;
-  for (; at < args.length && /^[-+]./.test(args[at] ?? ""); at++) {
-    const arg = args[at] ?? "";
-    if (/^-[a-zA-Z]*c/.test(arg)) text = true;
-    if (/^-[a-zA-Z]*s/.test(arg)) stdin = true;
-    if (/^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$/.test(arg)) at++;
-    if (arg === "--") break;
-  }
-  const [first, ...rest] = args.slice(at);
-  if (text) {
+  // "+x" turns off what "-x" turns on.
+  const options = args.map((arg) => arg.replace(/^\+(?=[a-zA-Z]+$)/, "-"));
+  const given = readArguments(options, "-o -O --rcfile --init-file", "operand");
+  const [first, ...rest] = given.operands;
+  if (has(given, "-c")) {
     if (first === undefined) return judged("medium", "starts a shell");
     if (first === UNKNOWN) scene.note("runs unknown text");
     // $0, $1 and "$@" are the words behind the text.
@@ -41,7 +35,9 @@ export const judgeShell: Judge = (args, scene, name) => {
     scene.shell(rest.length === 0 ? first : filled, scene.input);
     return READS;
   }
-  if (first === undefined || stdin || first === "/dev/stdin") return fromInput(scene, shell(scene));
+  if (first === undefined || has(given, "-s") || first === "/dev/stdin") {
+    return fromInput(scene, shell(scene));
+  }
   return runFile(first, scene);
 };
 
@@ -74,28 +70,16 @@ export function interpreterOf(name: string): RegExp | undefined {
 
 export const judgeInterpreter: Judge = (args, scene, name) => {
   const codes = interpreterOf(name) ?? /^-e$/;
-  const found: Judgement[] = [];
-  for (const [index, arg] of args.entries()) {
-    if (codes.test(arg)) found.push(judgeCode(args[index + 1] ?? "", scene));
-    else if (arg === "-m" && /^(python|pypy)/.test(name)) {
-      const [module = "", ...rest] = args.slice(index + 1);
-      if (/^(http\.server|venv|ensurepip|json\.tool)$/.test(module)) {
-        found.push(module === "json.tool" ? READS : judged("medium", `runs ${module}`));
-      } else scene.run([module, ...rest], scene.input);
-      return worst(judged("none", "runs a module"), ...found);
-    }
-    if (codes.test(arg) || !arg.startsWith("-") && arg !== "run") {
-      if (!codes.test(arg)) {
-        found.push(
-          /^https?:/.test(arg)
-            ? judged("high", "runs what it downloads", "write", true)
-            : runFile(arg, scene),
-        );
-      }
-      break;
-    }
-  }
-  return found.length > 0 ? worst(...found) : fromInput(scene, (text) => judgeCode(text, scene));
+  const module = (arg: string) => arg === "-m" && /^(python|pypy)/.test(name);
+  const at = args.findIndex((arg) => codes.test(arg) || module(arg) || !/^-|^run$/.test(arg));
+  const [first, next = "", ...rest] = at < 0 ? [] : args.slice(at);
+  if (first === undefined) return fromInput(scene, (text) => judgeCode(text, scene));
+  if (codes.test(first)) return judgeCode(next, scene);
+  if (/^https?:/.test(first)) return judged("high", "runs what it downloads", "write", true);
+  if (!module(first)) return runFile(first, scene);
+  if (/^(http\.server|venv|ensurepip)$/.test(next)) return judged("medium", `runs ${next}`);
+  if (next !== "json.tool") scene.run([next, ...rest], scene.input);
+  return READS;
 };
 
 const DELETES =

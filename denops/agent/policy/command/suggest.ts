@@ -1,25 +1,16 @@
 /** The rules that "always allow" would write: as narrow as still makes sense, and always covering the line. Pure. */
 import type { CommandVerdict } from "../command.ts";
+import { hasSubcommands } from "./programs.ts";
+import { RUNNER } from "./risky.ts";
 import { covers, quotePattern } from "./rules.ts";
+import { interpreterOf } from "./shells.ts";
 import type { SimpleCommand } from "./walk.ts";
 
 const LONGEST = 160;
 
-/** Of these the first words say what they do: how many of them a rule keeps before its `*`. */
-const KEEPS: Readonly<Record<string, number>> = {};
-const keep = (count: number, programs: string) =>
-  Object.fromEntries(programs.split(" ").map((name) => [name, count]));
-Object.assign(
-  KEEPS,
-  keep(
-    2,
-    "npm pnpm yarn bun deno cargo go git docker podman kubectl helm terraform tofu gh glab pip pip3 uv poetry pdm hatch rye bundle gem composer dotnet mix stack cabal make gmake just task ninja mvn gradle gradlew mvnw ant rake invoke nox tox rustup flutter dart swift npx bunx uvx nx turbo lerna meson bazel zig rails systemctl journalctl python python3 node ruby perl php lua tsx ts-node",
-  ),
-  keep(
-    3,
-    "npm-run pnpm-run yarn-run bun-run deno-task docker-compose docker-container docker-image git-stash git-remote git-worktree gh-pr gh-issue gh-run gh-repo go-mod uv-pip uv-run poetry-run bundle-exec npm-exec pnpm-exec",
-  ),
-);
+/** Of what has subcommands a rule keeps two words before its `*`, and of these three. */
+const KEEPS_THREE =
+  /^((npm|pnpm|yarn|bun) run|deno task|docker (compose|container|image)|git (stash|remote|worktree)|gh (pr|issue|run|repo)|go mod|uv pip|((uv|poetry) run|bundle exec|(npm|pnpm) exec)) /;
 
 /** Allowed with other words than these they might do anything: only the very same words are proposed. */
 const EXACT =
@@ -29,7 +20,8 @@ function patternOf(command: SimpleCommand): string | undefined {
   const { words, severity } = command;
   const [name = "", first = ""] = words;
   const pair = `${name}-${first}`;
-  const count = KEEPS[pair] ?? KEEPS[name] ?? 1;
+  const two = hasSubcommands(name) || interpreterOf(name) !== undefined || RUNNER.test(`${name} `);
+  const count = KEEPS_THREE.test(`${name} ${first} `) ? 3 : two ? 2 : 1;
   const exact = severity === "high" || EXACT.test(name) || EXACT.test(pair) ||
     words.slice(1, count).some((word) => word.startsWith("-"));
   const wide = exact ? [] : [`${quotePattern(words.slice(0, count))} *`];

@@ -14,11 +14,11 @@ import {
   type SyntaxNode,
 } from "unbash";
 import { judgeWords, type Starts } from "./judge.ts";
-import { isTooComplex } from "./limits.ts";
 import { judgeRead, judgeWrite, normalise, type Places, UNKNOWN } from "./places.ts";
 import { printed } from "./printed.ts";
 import type { Fact, Input, Scene } from "./scene.ts";
-import { judged, type Judgement, rank, READS, type Severity, worst } from "./severity.ts";
+import { judged, type Judgement, READS, worst } from "./severity.ts";
+import { isTooComplex, leavesOut, PLAIN_SYNTAX, startsItself } from "./syntax.ts";
 import { judgeVariable } from "./variables.ts";
 import { BREAK, expandParts, expandText, expandWord, isLiteral, type Surroundings } from "./words.ts";
 
@@ -44,34 +44,27 @@ interface Scope {
 
 /** Judging stops after so much work; a line that needs more is no line that a person could check. */
 const MOST_STEPS = 3_000;
+const MOST_TRIALS = 40;
 const DEEPEST_TEXT = 10;
 const LONGEST_SHOWN = 200;
 const NOTHING: Input = { kind: "nothing" };
 
-/** What a line may be made of for an allow rule to cover it; all else expands, assigns, or changes what words mean. */
-const PLAIN_SYNTAX = new Set<SyntaxNode["type"]>([
-  ..."Script Statement Command Pipeline Negation AndOr If Elif While CompoundList Subshell BraceGroup".split(
-    " ",
-  ),
-  ..."Redirected Redirect FileDescriptor Word Literal SingleQuoted DoubleQuoted".split(" "),
-] as SyntaxNode["type"][]);
-
 export class Reader {
   readonly #places: Places;
-  #commands: SimpleCommand[] = [];
+  readonly #work: { steps: number; trials: number };
+  readonly #commands: SimpleCommand[] = [];
   readonly #facts = new Set<Fact>();
   /** The last parts of the names of files that the line makes; true: from the network. */
   readonly #made = new Map<string, boolean>();
   readonly #functions = new Set<string>();
-  #steps = 0;
-  #trials = 0;
   /** False if any part could not be read as a shell reads it. */
   parsed = true;
   /** Literal words and nothing but plain syntax. */
   plain = true;
 
-  constructor(places: Places) {
+  constructor(places: Places, work = { steps: 0, trials: 0 }) {
     this.#places = places;
+    this.#work = work;
   }
 
   get commands(): readonly SimpleCommand[] {
@@ -86,7 +79,7 @@ export class Reader {
       const how = facts.has("downloads") ? "downloads" : "decodes";
       this.add(line, judged("critical", `runs what it ${how}`, "write", facts.has("downloads")));
     }
-    if (this.#steps > MOST_STEPS) {
+    if (this.#work.steps > MOST_STEPS) {
       this.parsed = false;
       this.add(line.slice(0, LONGEST_SHOWN), judged("critical", "is too complex to be judged"));
     }
@@ -98,8 +91,8 @@ export class Reader {
   }
 
   #text(text: string, scope: Scope): void {
-    if (++this.#steps > MOST_STEPS) return;
-    if (scope.depth > DEEPEST_TEXT || isTooComplex(text)) this.#steps = MOST_STEPS + 1;
+    if (++this.#work.steps > MOST_STEPS) return;
+    if (scope.depth > DEEPEST_TEXT || isTooComplex(text)) this.#work.steps = MOST_STEPS + 1;
     else this.#script(parse(text), scope);
   }
 
@@ -126,7 +119,7 @@ export class Reader {
   }
 
   #node(node: SyntaxNode, scope: Scope): void {
-    if (++this.#steps > MOST_STEPS) return;
+    if (++this.#work.steps > MOST_STEPS) return;
     if (!scope.inner && !PLAIN_SYNTAX.has(node.type)) this.plain = false;
     switch (node.type) {
       case "Word":
@@ -178,19 +171,11 @@ export class Reader {
     }
   }
 
-  /** A function that starts itself twice fills the machine. */
   #function(node: FunctionNode, scope: Scope): void {
-    const name = node.name.value;
-    this.#functions.add(name);
-    let calls = 0;
-    let spawns = false;
-    const look = (child: SyntaxNode) => {
-      if (child.type === "Command" && child.name?.value === name) calls++;
-      spawns ||= (child.type === "Statement" && child.background === true) || child.type === "Pipeline";
-      forEachChild(child, look);
-    };
-    look(node.body);
-    if (calls > 0 && spawns) this.add(`${name}()`, judged("critical", "starts itself without end"));
+    this.#functions.add(node.name.value);
+    if (startsItself(node)) {
+      this.add(`${node.name.value}()`, judged("critical", "starts itself without end"));
+    }
     this.#node(node.body, { ...fork(scope), variables: new Map(scope.variables).set("@", UNKNOWN) });
   }
 
@@ -216,7 +201,7 @@ export class Reader {
   }
 
   #judge(words: readonly string[], scope: Scope, text: string, hides = false): void {
-    if (++this.#steps > MOST_STEPS) return;
+    if (++this.#work.steps > MOST_STEPS) return;
     const { judgement, starts } = words.length === 1 && this.#functions.has(words[0] ?? "")
       ? { judgement: READS, starts: "words" as const }
       : judgeWords(words, this.#scene(scope, text));
@@ -247,7 +232,7 @@ export class Reader {
       const found = (reads ? judgeRead : judgeWrite)(path, { folder: scope.folder, places: this.#places });
       // bash and dash read "&>" otherwise.
       if (found.severity !== "none" || redirect.operator.startsWith("&")) this.plain = false;
-      if (!reads) this.#scene(scope, text).made(path, this.#facts.has("downloads"));
+      if (!reads) this.#scene(scope, text).made(path);
       if (found !== READS && found.reason !== "writes to a sink") {
         this.add(text, found, { inner: scope.inner });
       }
@@ -291,9 +276,9 @@ export class Reader {
       folder: scope.folder,
       input: scope.input,
       note: (fact) => this.#facts.add(fact),
-      made: (path, downloaded) => {
+      made: (path) => {
         const name = lastPart(path);
-        this.#made.set(name, downloaded || this.#made.get(name) === true);
+        this.#made.set(name, this.#facts.has("downloads") || this.#made.get(name) === true);
       },
       runs: (path) => {
         const downloaded = this.#made.get(lastPart(path));
@@ -312,20 +297,15 @@ export class Reader {
         }
         this.#text(inside, { ...within(input), source: inside });
       },
-      suppose: (command) => this.#suppose(command, within(), text),
+      suppose: (command) => {
+        if (++this.#work.trials > MOST_TRIALS) return "none";
+        const trial = new Reader(this.#places, this.#work);
+        if (typeof command === "string") trial.#text(command, { ...within(), source: command });
+        else trial.#judge(command, within(), text);
+        for (const fact of trial.#facts) this.#facts.add(fact);
+        return worst(...trial.#commands).severity;
+      },
     };
-  }
-
-  #suppose(command: string | readonly string[], scope: Scope, text: string): Severity {
-    if (this.#trials > 40) return "none";
-    const [commands, parsed, plain] = [this.#commands, this.parsed, this.plain];
-    this.#commands = [];
-    this.#trials++;
-    if (typeof command === "string") this.#text(command, { ...scope, source: command });
-    else this.#judge(command, scope, text);
-    const found = this.#commands.toSorted((a, b) => rank(b.severity) - rank(a.severity))[0];
-    [this.#commands, this.parsed, this.plain] = [commands, parsed, plain];
-    return found?.severity ?? "none";
   }
 }
 
@@ -342,17 +322,3 @@ function expandValue({ value }: Assignment, around: Surroundings): string {
     ? value.elements.flatMap((word) => expandWord(word, around)).join(BREAK)
     : expandText(value, around);
 }
-
-/** The parser passes over some tokens that bash does not: `env (`. What is between statements must be nothing. */
-function leavesOut({ commands, pos, end }: ParsedScript, source: string): boolean {
-  // The bodies of here-documents stand there too.
-  if (source.includes("<<")) return false;
-  let at = pos;
-  for (const statement of commands) {
-    if (!BETWEEN.test(source.slice(at, statement.pos))) return true;
-    at = Math.max(at, statement.end);
-  }
-  return !BETWEEN.test(source.slice(at, end));
-}
-
-const BETWEEN = /^(?:[\s;&]|\\\n|#[^\n]*)*$/;
