@@ -1,5 +1,5 @@
 /** What the paths mean that programs are given to delete, copy, change, unpack or fetch. */
-import { has, readArguments, valuesOf } from "./options.ts";
+import { has, valuesOf } from "./options.ts";
 import { judgeDelete, judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import { argumentsOf } from "./programs.ts";
 import type { Judge, Scene } from "./scene.ts";
@@ -7,22 +7,23 @@ import { judged, type Judgement, when, worst } from "./severity.ts";
 
 /** rm, rmdir, unlink, shred, trash. */
 export const judgeRemove: Judge = (args, scene, name) => {
-  const given = readArguments(args, "-n -s --iterations --size --random-source");
+  const given = argumentsOf(name, args);
   // Options that are only known when it runs may be -rf.
   const unsure = given.operands.some((path) => path.startsWith(UNKNOWN)) && given.operands.length > 1;
   const recursive = name === "rm" && (has(given, "-r -R --recursive") || unsure);
   return worst(...given.operands.map((path) => judgeDelete(path, recursive, scene)));
 };
 
-/** cp, mv, install, ln: the last operand, or that of -t, is where they write. */
+/** cp, mv, install, ln, rsync: the last operand, or that of -t, is where they write. */
 export const judgeCopy: Judge = (args, scene, name) => {
-  const given = readArguments(args, "-t -S -m -o -g --target-directory --suffix --mode --owner --group");
-  const [into] = valuesOf(given, "-t --target-directory");
+  const given = argumentsOf(name, args);
+  const [into] = name === "rsync" ? [] : valuesOf(given, "-t --target-directory");
   const target = into ?? given.operands.at(-1) ?? UNKNOWN;
   const sources = into === undefined ? given.operands.slice(0, -1) : given.operands;
   scene.made(target);
   return worst(
     judgeWrite(target, scene),
+    ...when(args.some((arg) => name === "rsync" && /^--del/.test(arg)), judgeDelete(target, true, scene)),
     ...sources.flatMap((source) => {
       const file = source.replace(/\/+$/, "").split("/").at(-1) ?? "";
       const away = judgeDelete(source, true, scene);
@@ -30,21 +31,17 @@ export const judgeCopy: Judge = (args, scene, name) => {
         judgeRead(source, scene),
         // `cp .bashrc ~` writes ~/.bashrc; into "." a file keeps its place.
         ...when(/^[^*?[￼]+$/.test(file) && !/^\.?\/?$/.test(target), judgeWrite(`${target}/${file}`, scene)),
-        ...when(name === "mv", away.severity === "critical" ? away : judged("medium", "moves a file away")),
+        ...when(name === "mv" && away.severity === "critical", away),
         // Whoever writes through the link writes there.
         ...when(name === "ln", judgeWrite(source, scene)),
       ];
     }),
-    ...when(name === "mv" && /^\/dev\//.test(target), judged("critical", "moves files into a device")),
   );
 };
 
-export const judgeDd: Judge = (args, scene) =>
-  worst(...args.filter((arg) => arg.startsWith("of=")).map((arg) => judgeWrite(arg.slice(3), scene)));
-
 /** chmod, chown, chgrp: the mode, too, is looked at as a path, which harms nobody. */
-export const judgeMode: Judge = (args, scene) => {
-  const given = readArguments(args, "--reference --from");
+export const judgeMode: Judge = (args, scene, name) => {
+  const given = argumentsOf(name, args);
   return worst(...given.operands.map((path) => {
     // The project itself is not meant here, only what lies around it.
     const whole = has(given, "-R --recursive") && !/^(\.\/?)?\*?$/.test(path) &&
@@ -71,19 +68,11 @@ export const judgeFind: Judge = (args, scene, name) => {
   for (const root of run < 0 ? [] : from) {
     scene.run(all.map((word) => word.replaceAll("{}", `${root}/${tested ? UNKNOWN : "*"}`)));
   }
+  // Some files of the project are no whole folder.
+  const emptied = from.filter((root) => args.includes("-delete") && (!tested || !/^(\.\/?)?$/.test(root)));
   return worst(
     ...from.map((root) => judgeRead(root, scene)),
-    ...when(
-      args.includes("-delete"),
-      judged("high", "deletes all that it finds"),
-      // Some files of the project are no whole folder.
-      ...from.filter((root) => !tested || !/^(\.\/?)?$/.test(root)).map((root) =>
-        judgeDelete(root, true, scene)
-      ),
-    ),
-    ...args.flatMap((arg, at) =>
-      when(/^-(fprint|fprint0|fprintf|fls)$/.test(arg), judgeWrite(args[at + 1] ?? UNKNOWN, scene))
-    ),
+    ...emptied.map((root) => judgeDelete(root, true, scene)),
   );
 };
 

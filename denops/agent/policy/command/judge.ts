@@ -1,9 +1,8 @@
 /** Judges one simple command: whoever knows it best says what it does, and the table of programs for the rest. */
-import { judgeCopy, judgeCurl, judgeDd, judgeFind, judgeMode, judgeRemove, judgeUnpack } from "./files.ts";
+import { judgeCopy, judgeCurl, judgeFind, judgeMode, judgeRemove, judgeUnpack } from "./files.ts";
 import { gitCommand, judgeGit } from "./git.ts";
-import { readArguments, valuesOf } from "./options.ts";
 import { judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
-import { argumentsOf, asksVersion, filesWritten, judgeByTable } from "./programs.ts";
+import { asksVersion, filesWritten, judgeByTable } from "./programs.ts";
 import { RUNNER } from "./risky.ts";
 import type { Judge, Scene } from "./scene.ts";
 import {
@@ -14,50 +13,21 @@ import {
   judgeShell,
   judgeSource,
 } from "./shells.ts";
-import { judged, type Judgement, READS, when, worst } from "./severity.ts";
+import { judged, type Judgement, READS, worst } from "./severity.ts";
 import { unwrap } from "./wrappers.ts";
-
-const judgeRsync: Judge = (args, scene) => {
-  const { operands } = readArguments(args, "-e -f -T -M -B --rsh --exclude --include --files-from --filter");
-  return worst(
-    judgeCopy(operands, scene, "cp"),
-    ...when(args.some((arg) => /^--del/.test(arg)), judgeRemove(["-r", operands.at(-1) ?? ""], scene, "rm")),
-  );
-};
-
-/** docker run: what of this machine the container gets. */
-const judgeContainer: Judge = (args, _scene, name) => {
-  if (!/^(run|create)$/.test(args[0] ?? "")) return READS;
-  const mounts = valuesOf(argumentsOf(name, args), "-v --volume --mount").map((value) =>
-    /(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.split(":")[0] ?? ""
-  );
-  return worst(
-    ...mounts.filter((path) => /^[/~]|^\.\./.test(path)).map((path) =>
-      judged(WHOLE.test(path) ? "critical" : "high", `gives ${path} to a container`)
-    ),
-  );
-};
-
-const WHOLE = /^\/+[.*]*$|docker\.sock|^\/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)\/?$|^~\/?$/;
-
-const judgeTrap: Judge = (args, scene, name) => judgeEval(args.slice(0, 1), scene, name);
 
 const JUDGES = new Map<string, Judge>();
 for (
   const [programs, judge] of [
     ["rm rmdir unlink shred trash srm wipe", judgeRemove],
-    ["cp mv install ln link gcp gmv", judgeCopy],
-    ["dd dcfldd", judgeDd],
+    ["cp mv install ln link gcp gmv rsync", judgeCopy],
     ["chmod chown chgrp", judgeMode],
     ["find gfind fd fdfind", judgeFind],
     ["sed gsed awk gawk mawk nawk", judgeScript],
     ["tar gtar bsdtar unzip", judgeUnpack],
-    ["rsync", judgeRsync],
     ["git", judgeGit],
     ["curl wget", judgeCurl],
-    ["docker podman nerdctl", judgeContainer],
-    ["eval", judgeEval],
-    ["trap", judgeTrap],
+    ["eval trap", judgeEval],
     ["source .", judgeSource],
     ["sh bash zsh dash ksh ash mksh fish csh tcsh", judgeShell],
   ] as const
@@ -140,7 +110,7 @@ function startsWhat(name: string, args: readonly string[], wraps: boolean): Star
 }
 
 /** They start what some of their arguments say. */
-const GIVEN = /^(git|tar|gtar|bsdtar|rsync|docker|podman|nerdctl)$/;
+const GIVEN = /^(git|tar|gtar|bsdtar|rsync)$/;
 /** git's messages and searches are no commands. */
 const MESSAGES = /^(commit|tag|notes|stash|merge|log|grep|show|diff)$/;
 

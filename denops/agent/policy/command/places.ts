@@ -1,7 +1,6 @@
 /** What it means to write, delete or read at a path that a command names. By name alone: no file is looked at. Pure. */
 import { posix } from "node:path";
-import { judged, type Judgement, READS } from "./severity.ts";
-import { judgementOf, rows } from "./table.ts";
+import { judged, type Judgement, judgementOf, READS, rows } from "./severity.ts";
 
 /** Stands in a word for what is only known when the line runs: `$(date)` or an unset variable. */
 export const UNKNOWN = "\u{FFFC}";

@@ -6,11 +6,13 @@
  */
 import { type Arguments, has, readArguments, valuesOf } from "./options.ts";
 import type { Input } from "./scene.ts";
-import type { Judgement } from "./severity.ts";
-import { judgementOf, rows } from "./table.ts";
+import { type Judgement, judgementOf, rows } from "./severity.ts";
 
 const DESTROYS =
   "~~\\b(drop|truncate|delete|alter|grant|revoke|shutdown|into\\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\\()";
+
+/** What stands before a folder of this machine that a container gets. */
+const MOUNT = "(^|\\s)(-[a-z]*v[=\\s]?|--volume[=\\s]|--mount[=\\s]\\S*(source|src)=)";
 
 const ROWS = String.raw`
 high git+network starts a program in git's name · git ~^(?!rebase\s)[^]*\s(--(upload-pack|receive-pack|exec|extcmd)(=|\s|$)|ext::)
@@ -18,13 +20,12 @@ high git runs a git command that is only known when it runs · git *￼*
 medium look starts a program · git diff|log|show|blame|annotate|grep|whatchanged --ext-diff|--textconv|-O|--open-files-in-pager, git help -w|-i|--web
 none look only reads · git $, git status|log|diff|show|blame|annotate|rev-parse|rev-list|ls-files|ls-tree|cat-file|describe|shortlog|name-rev|merge-base|for-each-ref|show-ref|show-branch|var|version|
   help|whatchanged|count-objects|diff-tree|diff-index|diff-files|cherry|range-diff|check-ignore|check-attr|check-mailmap|check-ref-format|verify-commit|verify-tag|verify-pack|grep|get-tar-commit-id|
-  patch-id|stripspace|column|merge-tree|fmt-merge-msg, git fsck !--lost-found, git hash-object !-w, git interpret-trailers !--in-place
-none look only reads · git branch -l|--list|--show-current|--contains|--no-contains|--merged|--no-merged|--points-at !-d|-D|-m|-M|-c|-C|-f, git branch $ !-d|-D|-m|-M|-c|-C|-f|-u|--edit-description|
-  --unset-upstream, git tag $ !-d|-f|-a|-s|-m, git tag -l|--list|-n|--contains|--merged|--points-at|-v|--verify !-d|-f|-a|-s|-m, git remote $ !-u, git remote get-url, git remote show $, git stash
-  list|show, git worktree|sparse-checkout list, git submodule $, git submodule status|summary, git notes $, git notes list|show, git bisect log|terms, git lfs ls-files|status|env|version, git
-  symbolic-ref . $ !-d|--delete|-m
-none look only reads · git config -l|--list|--get|--get-all|--get-regexp|--get-urlmatch, git config list|get, git config . $ !--unset|--unset-all|--remove-section|--rename-section|--add|--replace-all|
-  -e|--edit, git clean -n|--dry-run !-f|--force|--no-dry-run|-i, git apply --stat|--numstat|--summary|--check !--apply|--build-fake-ancestor|--index|--cached|-3
+  patch-id|stripspace|column|merge-tree|fmt-merge-msg, git fsck !--lost-found, git hash-object !-w, git interpret-trailers !--in-place, git branch -l|--list|--show-current|--contains|--no-contains|
+  --merged|--no-merged|--points-at !-d|-D|-m|-M|-c|-C|-f, git branch $ !-d|-D|-m|-M|-c|-C|-f|-u|--edit-description|--unset-upstream, git tag $ !-d|-f|-a|-s|-m, git tag -l|--list|-n|--contains|
+  --merged|--points-at|-v|--verify !-d|-f|-a|-s|-m, git remote $ !-u, git remote get-url, git remote show $, git stash list|show, git worktree|sparse-checkout list, git submodule $, git submodule
+  status|summary, git notes $, git notes list|show, git bisect log|terms, git lfs ls-files|status|env|version, git symbolic-ref . $ !-d|--delete|-m, git config -l|--list|--get|--get-all|--get-regexp|
+  --get-urlmatch, git config list|get, git config . $ !--unset|--unset-all|--remove-section|--rename-section|--add|--replace-all|-e|--edit, git clean -n|--dry-run !-f|--force|--no-dry-run|-i, git
+  apply --stat|--numstat|--summary|--check !--apply|--build-fake-ancestor|--index|--cached|-3
 high git deletes the record of old commits · git reflog expire|delete|drop
 none look only reads · git reflog
 none look+network asks another repository · git ls-remote, git remote show
@@ -33,7 +34,8 @@ high git+network publishes commits · git push|send-email, git lfs push
 high git+network serves the repository · git daemon|http-backend|instaweb|p4|svn
 high git rewrites history · git filter-branch|filter-repo|replace|update-ref
 high git discards changes · git reset --hard|--merge|--keep, git clean|restore, git checkout -f|--force|--ours|--theirs|-p|--patch, git switch -f|--force|--discard-changes, git checkout . . !-b|-B|-t|
-  --track|--orphan, git checkout|switch ~\s--(\s|$), git checkout|switch ~\s(\S*\*|(\.{1,2}|\S*(/|\.[a-zA-Z]\w{0,4}))(\s|$)) !-b|-B|-t|-c|-C, git stash drop|clear, git worktree remove, git worktree|submodule -f|--force, git rm -r|-f|--force
+  --track|--orphan, git checkout|switch ~\s--(\s|$), git checkout|switch ~\s(\S*\*|(\.{1,2}|\S*(/|\.[a-zA-Z]\w{0,4}))(\s|$)) !-b|-B|-t|-c|-C, git stash drop|clear, git worktree remove, git worktree|
+  submodule -f|--force, git rm -r|-f|--force
 high git moves or deletes branches or tags · git checkout|switch -B|-C|--force-create|--orphan, git branch -D|-M|-C|-f|--force, git tag -d|--delete|-f|--force
 high git deletes unreachable commits · git prune, git gc|repack --prune|--aggressive|-A|-D
 high git goes around the hooks · git commit -n|--no-verify, git merge|am|cherry-pick --no-verify
@@ -58,6 +60,9 @@ none look only reads · unzip -l|-v|-t|-Z|-p|-c !-d, tar|gtar|bsdtar -t|--list !
 high write may write outside of the project · tar|gtar|bsdtar -P|--absolute-names
 critical write gives up the protection of / · rm|chmod|chown|chgrp --no-preserve-root
 high write deletes a folder · rm $ -r|-R|--recursive
+critical write moves files into a device · mv ~\s/dev/\S*$
+medium write moves a file away · mv
+high write deletes all that it finds · find|gfind ~(^|\s)-delete(\s|$)
 high write destroys files beyond recovery · shred
 medium write changes files · rm|rmdir|unlink|trash|srm|wipe|dd|dcfldd
 critical write ends all processes · kill ~(^|(?<!(^|\s)-(s|n|-signal))\s)[01](\s|$)|\s-1(\s|$)
@@ -83,21 +88,18 @@ medium write+network talks to a database · psql|mysql|mariadb|mongo|mongosh|red
 high write+network copies to or from another machine · rsync ~(^|\s)[^\s/-][^\s/]*:
 none look only reads · ls|dir|vdir|cat|tac|head|tail|wc|nl|cut|tr|paste|fold|fmt|pr|col|column|expand|unexpand|comm|join|look|rev|od|hexdump|hexyl|xxd|strings|nm|objdump|size|readelf|otool|cksum|sum|
   md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|shasum|md5|grep|egrep|fgrep|zgrep|zcat|bzcat|xzcat|zstdcat|rg|ag|ack|sort|uniq|shuf|iconv|tree|base64|base32|info|lsof|cloc|scc|tokei|
-  sdiff|diff3|file|bat|batcat|delta|yq|jq|xmllint|date|cal|hostname|ifconfig|compgen|mapfile|readarray|history|journalctl|dmesg|ss|uuidgen
-none look only reads · echo|printf|pwd|which|whereis|type|true|false|test|[|:|whoami|id|groups|logname|arch|nproc|uptime|free|lscpu|lsblk|lsusb|lspci|tty|getconf|seq|sleep|basename|dirname|realpath|
-  readlink|stat|du|df|diff|cmp|colordiff|tsort|factor|expr|numfmt|tput|clear|locate|apropos|whatis|users|who|w|ps|pstree|pgrep|pidof|vmstat|iostat|printenv|locale|uname|netstat|top|shellcheck|exa|eza|
-  lsb_release|sw_vers|ip|man|less|more|most|getent|zipinfo, crontab|gzip|unzip|dpkg -l, dpkg -L, rpm -q|-qa|-qi|-ql, ar t*
-none look only reads · cd|pushd|popd|dirs|return|exit|break|continue|shift|set|shopt|local|declare|typeset|readonly|export|read|unset|getopts|let|times|caller|suspend|disown|wait|jobs|umask|ulimit|fg|
-  bg|logout|hash
+  sdiff|diff3|file|bat|batcat|delta|yq|jq|xmllint|date|cal|hostname|ifconfig|compgen|mapfile|readarray|history|journalctl|dmesg|ss|uuidgen, echo|printf|pwd|which|whereis|type|true|false|test|[|:|
+  whoami|id|groups|logname|arch|nproc|uptime|free|lscpu|lsblk|lsusb|lspci|tty|getconf|seq|sleep|basename|dirname|realpath|readlink|stat|du|df|diff|cmp|colordiff|tsort|factor|expr|numfmt|tput|clear|
+  locate|apropos|whatis|users|who|w|ps|pstree|pgrep|pidof|vmstat|iostat|printenv|locale|uname|netstat|top|shellcheck|exa|eza|lsb_release|sw_vers|ip|man|less|more|most|getent|zipinfo, crontab|gzip|
+  unzip|dpkg -l, dpkg -L, rpm -q|-qa|-qi|-ql, ar t*, cd|pushd|popd|dirs|return|exit|break|continue|shift|set|shopt|local|declare|typeset|readonly|export|read|unset|getopts|let|times|caller|suspend|
+  disown|wait|jobs|umask|ulimit|fg|bg|logout|hash
 medium look runs tests or checks · npm|pnpm|yarn|bun test|t|tst !-g, npm|pnpm|yarn|bun run|run-script test*|lint|lint:check|typecheck|type-check|tsc|check|check-types !--fix, yarn|pnpm|bun lint|
-  typecheck|check !--fix, deno test|check|lint|bench !--fix, deno fmt --check, deno task test|check|lint
-medium look runs tests or checks · cargo test|check|clippy|bench|nextest !--fix, cargo fmt --check, cargo tree|metadata, go test|vet !-c|-o|-exec|-toolexec, pytest|py.test|unittest|tox|nox|jest|
-  vitest|mocha|ava|phpunit|rspec|ctest|busted|playwright|doctest|behave, mix|dotnet|swift|flutter|dart|zig|sbt|lein|stack|cabal|bazel|mvn|mvnw|gradle|gradlew|rake|composer|just|task test|check|
-  analyze !-i, rustfmt --check, rspec
-medium look runs tests or checks · tsc --noEmit, tsc --noemit, vue-tsc --noEmit, eslint|stylelint|oxlint|biome|standard|xo !--fix|--write|--apply|-o|--output-file, mypy|pyright|basedpyright|flake8|
-  pylint|pyflakes|bandit|vulture|pycodestyle|pydocstyle|luacheck|selene|yamllint|hadolint|actionlint|golangci-lint|staticcheck|markdownlint|codespell|typos|rubocop !--fix|-w|--write|-a|-A|
-  --autocorrect|-i, ruff check !--fix|--fix-only, ruff format --check, black|isort|djlint --check, prettier -c|--check|-l|--list-different !--write|-w, gofmt|goimports -l|-d !-w, shfmt -d|-l !-w,
-  stylua --check, clang-format -n|--dry-run !-i, make|gmake|ninja -n|--dry-run|--just-print
+  typecheck|check !--fix, deno test|check|lint|bench !--fix, deno fmt --check, deno task test|check|lint, cargo test|check|clippy|bench|nextest !--fix, cargo fmt --check, cargo tree|metadata, go test|
+  vet !-c|-o|-exec|-toolexec, pytest|py.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|busted|playwright|doctest|behave, mix|dotnet|swift|flutter|dart|zig|sbt|lein|stack|cabal|bazel|
+  mvn|mvnw|gradle|gradlew|rake|composer|just|task test|check|analyze !-i, rustfmt --check, rspec, tsc --noEmit, tsc --noemit, vue-tsc --noEmit, eslint|stylelint|oxlint|biome|standard|xo !--fix|
+  --write|--apply|-o|--output-file, mypy|pyright|basedpyright|flake8|pylint|pyflakes|bandit|vulture|pycodestyle|pydocstyle|luacheck|selene|yamllint|hadolint|actionlint|golangci-lint|staticcheck|
+  markdownlint|codespell|typos|rubocop !--fix|-w|--write|-a|-A|--autocorrect|-i, ruff check !--fix|--fix-only, ruff format --check, black|isort|djlint --check, prettier -c|--check|-l|--list-different
+  !--write|-w, gofmt|goimports -l|-d !-w, shfmt -d|-l !-w, stylua --check, clang-format -n|--dry-run !-i, make|gmake|ninja -n|--dry-run|--just-print
 none look only asks · npm ls|list|ll|la|why|explain|root|prefix|bin|query|help|fund, npm config get|list|ls, npm pkg get, npm run $, pnpm|yarn list|ls|why, go version|env|list|doc|help !-w|-u|
   -toolexec|-mod|-m, go list -m !-u|-toolexec, go mod graph|why|verify, cargo help|version|locate-project|read-manifest|pkgid|verify-project, rustup which|show|check, rustup toolchain|target|
   component list, pip|pip3 list|show|freeze|check|help|debug|inspect !--log|-o|--outdated, pip|pip3 list, uv pip list|show|freeze|check|tree, uv python list, uv tree|version, poetry show|check|env,
@@ -136,6 +138,9 @@ medium write+network opens something on the desktop · xdg-open|open|start|gio|f
 medium write starts a session that stays · tmux|screen|zellij|dtach|abduco|byobu
 medium write+network reads the state of infrastructure · terraform|tofu plan|init|fmt|graph|show, pulumi preview, cdk list|ls|diff|synth, helm template|search, ansible --version
 medium write changes what words of the line mean · alias|unalias|complete
+critical write+network gives all of this machine to a container · docker|podman|nerdctl run|create
+  ~${MOUNT}(/+[.*]*|[^\s:,]*docker\.sock|/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)/?|~/?)([:,\s]|$)
+high write+network gives a folder outside of the project to a container · docker|podman|nerdctl run|create ~${MOUNT}([/~]|\.\.)
 high write+network goes beyond the container · docker|podman|nerdctl run|create ~--(privileged|device|cap-add|security-opt|volumes-from|(net|network|pid|ipc|userns|uts)[=\s]host)
 high write deletes or overwrites containers' data · docker|podman|nerdctl rm|rmi|kill|cp|import|load|commit, docker|podman system|volume|container|image|network|builder prune|rm, docker compose rm|
   kill|down, docker-compose rm|kill|down
@@ -173,7 +178,7 @@ critical write+network mines coins · xmrig|cpuminer|minerd|ethminer
 
 /**
  * Programs · options that take their value from the next argument, of git and the like those in front of a subcommand ·
- * those of them that name a file to write; `.` if the operands do.
+ * those of them that name a file to write; `.` if the operands do, `x=` if it stands behind that.
  */
 const OPTIONS = new Map(
   rows(`
@@ -182,7 +187,7 @@ npm · --prefix -C -w --workspace --loglevel --registry
 pnpm · -C --dir --filter -F
 yarn · --cwd
 cargo · -p --package --manifest-path --target --color -Z --config --features
-docker podman nerdctl · -H --host --context --config -f --file -p -v --volume --mount
+docker podman nerdctl · -H --host --context --config -f --file -p
 kubectl · -n --namespace --context --kubeconfig
 helm · -n --namespace
 gh · -R --repo
@@ -202,6 +207,12 @@ curl · -d -F -T -o -K -H -X -u -A -e -b -c -x -w -m -r -C -E -Q -D -t --data --
   · -o -D -c --output --dump-header --cookie-jar --trace --stderr
 wget · -O -o -a -P -i -t -T -w -U -e -A -R --output-document --output-file --append-output --directory-prefix --input-file --post-data --post-file --body-data --body-file --method --header --user
   --password --execute --use-askpass --tries --timeout --config --user-agent · -O -o -a --output-document --output-file --append-output
+cp mv install ln link gcp gmv · -t -S -m -o -g --target-directory --suffix --mode --owner --group
+rsync · -e -f -T -M -B --rsh --exclude --include --files-from --filter
+find gfind · -fprint -fprint0 -fprintf -fls · -fprint -fprint0 -fprintf -fls
+chmod chown chgrp · --reference --from
+rm rmdir unlink shred trash srm wipe · -n -s --iterations --size --random-source
+dd dcfldd · · of=
 unzip · -d -x -P
 tar gtar bsdtar · -f -C -T -X -I -F -b -H -K --file --directory --use-compress-program --to-command --exclude
 `).flatMap(([names = "", valued = "", written = ""]) =>
@@ -218,8 +229,12 @@ export function argumentsOf(name: string, args: readonly string[]): Arguments {
 export function filesWritten(name: string, args: readonly string[]): readonly string[] {
   const written = OPTIONS.get(name)?.written ?? "";
   const given = argumentsOf(name, args);
-  const files = written === "." ? given.operands : written === "" ? [] : valuesOf(given, written);
-  return files.filter((file) => file !== "-");
+  const files = /^$|^-/.test(written)
+    ? valuesOf(given, written)
+    : given.operands.filter((one) => written === "." || one.startsWith(written));
+  return files.map((file) => file.slice(written.endsWith("=") ? written.length : 0)).filter((file) =>
+    file !== "-"
+  );
 }
 
 interface Known {

@@ -2,7 +2,7 @@
  * Words that no `*` of an allow rule stands for: options by which a program starts another, takes other settings, acts
  * elsewhere or writes a file that nobody sees. By program, from their manuals. Pure.
  */
-import { rows } from "./table.ts";
+import { rows } from "./severity.ts";
 
 /** Long options count however they are shortened; one letter counts wherever it stands among others. */
 const OPTIONS = new Map(

@@ -41,8 +41,8 @@ export const judgeShell: Judge = (args, scene, name) => {
   return runFile(first, scene);
 };
 
-export const judgeEval: Judge = (args, scene) => {
-  const text = args.join(" ");
+export const judgeEval: Judge = (args, scene, name) => {
+  const text = args.slice(0, name === "trap" ? 1 : undefined).join(" ");
   if (text !== "" && text !== "-") scene.shell(text);
   return READS;
 };

@@ -19,7 +19,7 @@ import { printed } from "./printed.ts";
 import type { Fact, Input, Scene } from "./scene.ts";
 import { judged, type Judgement, READS, worst } from "./severity.ts";
 import { isTooComplex, leavesOut, PLAIN_SYNTAX, startsItself } from "./syntax.ts";
-import { judgeVariable } from "./variables.ts";
+import { judgeVariable } from "./wrappers.ts";
 import { BREAK, expandParts, expandText, expandWord, isLiteral, type Surroundings } from "./words.ts";
 
 /** One simple command of a line, wherever in it it stands. */
@@ -48,6 +48,7 @@ const MOST_TRIALS = 40;
 const DEEPEST_TEXT = 10;
 const LONGEST_SHOWN = 200;
 const NOTHING: Input = { kind: "nothing" };
+const ANYTHING: Input = { kind: "unknown" };
 
 export class Reader {
   readonly #places: Places;
@@ -130,10 +131,7 @@ export class Reader {
       case "Pipeline":
         return this.#pipeline(node, scope);
       case "ProcessSubstitution":
-        return this.#children(node, {
-          ...fork(scope),
-          input: { kind: node.operator === ">" ? "unknown" : "nothing" },
-        });
+        return this.#children(node, { ...fork(scope), input: node.operator === ">" ? ANYTHING : NOTHING });
       case "Script":
         return this.#script(node, fork(scope));
       case "Subshell":
@@ -167,7 +165,7 @@ export class Reader {
       if (commands.length === 1) scope.folder = inside.folder;
       input = command.type === "Command"
         ? printed(this.#words(command, scope), { ...inside, input: this.#inputOf(command.redirects, inside) })
-        : { kind: "unknown" };
+        : ANYTHING;
     }
   }
 
@@ -189,7 +187,9 @@ export class Reader {
     const hides = node.name !== undefined && !isLiteral(node.name) && !/^~?\//.test(node.name.text);
     this.#judge(words, { ...scope, input: this.#inputOf(node.redirects, scope) }, text, hides);
     this.#redirects(node.redirects, text, scope);
-    this.#keepFolder(words, scope);
+    const [name, to = "~"] = words;
+    if (name !== "cd" && name !== "pushd") return;
+    scope.folder = normalise(to === "-" ? UNKNOWN : to, scope.folder, this.#places);
   }
 
   #words(node: Command, scope: Scope): readonly string[] {
@@ -207,12 +207,6 @@ export class Reader {
       : judgeWords(words, this.#scene(scope, text));
     const whole = hides ? worst(judgement, judged("high", "hides the name of the program")) : judgement;
     this.add(text, whole, { words, starts, inner: scope.inner });
-  }
-
-  #keepFolder([name, first = "~"]: readonly string[], scope: Scope): void {
-    if (name === "cd" || name === "pushd") {
-      scope.folder = normalise(first === "-" ? UNKNOWN : first, scope.folder, this.#places);
-    }
   }
 
   #assign(node: Assignment, scope: Scope): void {
@@ -233,9 +227,7 @@ export class Reader {
       // bash and dash read "&>" otherwise.
       if (found.severity !== "none" || redirect.operator.startsWith("&")) this.plain = false;
       if (!reads) this.#scene(scope, text).made(path);
-      if (found !== READS && found.reason !== "writes to a sink") {
-        this.add(text, found, { inner: scope.inner });
-      }
+      if (found.severity !== "none") this.add(text, found, { inner: scope.inner });
     }
   }
 
@@ -248,7 +240,7 @@ export class Reader {
       if (redirect.type === "HereString" && redirect.target !== undefined) {
         return { kind: "text", text: expandText(redirect.target, this.#around(scope)) };
       }
-      if (redirect.type === "Redirect" && redirect.operator === "<") return { kind: "unknown" };
+      if (redirect.type === "Redirect" && redirect.operator === "<") return ANYTHING;
     }
     return scope.input;
   }
@@ -265,20 +257,18 @@ export class Reader {
   }
 
   #scene(scope: Scope, text: string): Scene {
-    const within = (input: Input = NOTHING): Scope => ({
-      ...fork(scope),
-      input,
-      inner: true,
-      depth: scope.depth + 1,
-    });
+    const inner = { inner: true, depth: scope.depth + 1 };
+    const within = (input = NOTHING): Scope => ({ ...fork(scope), ...inner, input });
     return {
       places: this.#places,
       folder: scope.folder,
       input: scope.input,
       note: (fact) => this.#facts.add(fact),
       made: (path) => {
-        const name = lastPart(path);
-        this.#made.set(name, this.#facts.has("downloads") || this.#made.get(name) === true);
+        this.#made.set(
+          lastPart(path),
+          this.#facts.has("downloads") || this.#made.get(lastPart(path)) === true,
+        );
       },
       runs: (path) => {
         const downloaded = this.#made.get(lastPart(path));
