@@ -52,17 +52,15 @@ export function judgeCommand(line: string, places: Places = {}): CommandVerdict 
   const [first] = commands;
   const shown = commands.reduce((a, b) => rank(b.severity) > rank(a?.severity ?? "none") ? b : a, first);
   const { severity, level, network } = worst(...commands);
+  const text = shown?.text.replace(/\s+/g, " ").trim() ?? "";
   return {
     severity,
-    reason: shown === undefined ? "runs nothing" : `${oneLine(shown.text)}: ${shown.reason}`,
+    reason: shown === undefined
+      ? "runs nothing"
+      : `${text.length > 80 ? `${text.slice(0, 79)}…` : text}: ${shown.reason}`,
     commands,
     parsed,
     plain: parsed && reader.plain,
     access: commandAccess(level, network),
   };
-}
-
-function oneLine(text: string): string {
-  const shown = text.replace(/\s+/g, " ").trim();
-  return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }

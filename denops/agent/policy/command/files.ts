@@ -50,26 +50,31 @@ export const judgeMode: Judge = (args, scene, name) => {
   }));
 };
 
-const FIND_TESTS =
+/** What find takes for a test, so that it does not mean all files. */
+const TESTS =
   /^-(i?name|i?path|i?wholename|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|group|perm|inum|links)$/;
+
+/** The folders that find starts from, and whether it means all that is in them. */
+export function findsWhere(args: readonly string[]) {
+  const start = args.findIndex((arg) => /^[-(!,]/.test(arg) && !/^-([HLPD]|O\d)$/.test(arg));
+  const roots = args.slice(0, start < 0 ? undefined : start).filter((arg) => !arg.startsWith("-"));
+  return { from: roots.length > 0 ? roots : ["."], all: !args.some((arg) => TESTS.test(arg)) };
+}
 
 /** find, and fd with its -x. */
 export const judgeFind: Judge = (args, scene, name) => {
   const fd = !name.endsWith("find") || name === "fdfind";
-  const start = args.findIndex((arg) => /^[-(!,]/.test(arg) && !/^-([HLPD]|O\d)$/.test(arg));
-  const roots = args.slice(0, start < 0 ? undefined : start).filter((arg) => !fd && !arg.startsWith("-"));
-  const from = roots.length > 0 ? roots : ["."];
-  const tested = fd || args.some((arg) => FIND_TESTS.test(arg));
+  const { from, all: every } = fd ? { from: ["."], all: false } : findsWhere(args);
   const run = args.findIndex((arg) => /^-(exec|execdir|ok|okdir|x|X|-exec|-exec-batch)$/.test(arg));
   const words = args.slice(run + 1);
   const end = words.findIndex((word, at) => word === ";" || (word === "+" && words[at - 1] === "{}"));
   const inner = words.slice(0, end < 0 ? undefined : end);
   const all = inner.includes("{}") ? inner : [...inner, "{}"];
   for (const root of run < 0 ? [] : from) {
-    scene.run(all.map((word) => word.replaceAll("{}", `${root}/${tested ? UNKNOWN : "*"}`)));
+    scene.run(all.map((word) => word.replaceAll("{}", `${root}/${every ? "*" : UNKNOWN}`)));
   }
   // Some files of the project are no whole folder.
-  const emptied = from.filter((root) => args.includes("-delete") && (!tested || !/^(\.\/?)?$/.test(root)));
+  const emptied = from.filter((root) => args.includes("-delete") && (every || !/^(\.\/?)?$/.test(root)));
   return worst(
     ...from.map((root) => judgeRead(root, scene)),
     ...emptied.map((root) => judgeDelete(root, true, scene)),
@@ -79,13 +84,13 @@ export const judgeFind: Judge = (args, scene, name) => {
 /** tar, unzip: what they write where. */
 export const judgeUnpack: Judge = (args, scene, name) => {
   const given = argumentsOf(name, args);
-  const [into, packs] = name === "unzip" ? ["-d", ""] : ["-C --directory", "-c -r -u --create --append"];
+  const into = valuesOf(given, name === "unzip" ? "-d" : "-C --directory");
+  const packed = has(given, "-c -r -u --create --append") && name !== "unzip"
+    ? valuesOf(given, "-f --file")
+    : [];
   return worst(
-    ...valuesOf(given, into).flatMap((path) => judgeUnpackInto(path, scene)),
-    ...when(
-      packs !== "" && has(given, packs),
-      ...valuesOf(given, "-f --file").map((path) => judgeWrite(path, scene)),
-    ),
+    ...into.flatMap((path) => judgeUnpackInto(path, scene)),
+    ...packed.map((path) => judgeWrite(path, scene)),
   );
 };
 

@@ -1,16 +1,16 @@
 /** git: what its table does not say, for it depends on settings and on where it writes. */
 import { judgeUnpackInto } from "./files.ts";
 import { has, readArguments, valuesOf } from "./options.ts";
+import { argumentsOf } from "./programs.ts";
 import type { Judge } from "./scene.ts";
 import { judged, type Judgement, READS, when, worst } from "./severity.ts";
 
-const GLOBAL = "-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source";
 const VALUED =
   "-m -F -o -x -b -B -X --message --file --author --date --branch --origin --config --template --depth --output --reference --onto";
 
 /** Its subcommand and what follows. */
 export function gitCommand(args: readonly string[]): readonly string[] {
-  return readArguments(args, GLOBAL, "operand").operands;
+  return argumentsOf("git", args, "operand").operands;
 }
 
 /** Settings with which git does not start anything; all others may. */
@@ -18,7 +18,7 @@ const PLAIN =
   /^(color\..*|column\..*|core\.(quotepath|autocrlf|safecrlf|abbrev|commentchar|filemode|ignorecase|longpaths|symlinks)|(user|author|committer)\.(name|email)|advice\..*|init\.defaultbranch|(commit|tag)\.gpgsign|diff\.(renames|renamelimit|algorithm|context|noprefix|mnemonicprefix|colormoved)|log\..*|status\..*|pull\.(rebase|ff)|push\.(default|autosetupremote)|merge\.(conflictstyle|ff|renames)|rebase\.(autosquash|autostash)|fetch\.(prune|parallel)|rerere\.enabled|blame\..*|grep\.\w+|i18n\..*|gc\.auto)(=|$)|^(core\.pager|pager\.\w+|core\.editor)=(cat|true|false|:|)$/i;
 
 export const judgeGit: Judge = (args, scene) => {
-  const global = readArguments(args, GLOBAL, "operand");
+  const global = argumentsOf("git", args, "operand");
   const [sub = "", ...rest] = global.operands;
   const given = readArguments(rest, VALUED);
   const [first = "", second = ""] = given.operands;

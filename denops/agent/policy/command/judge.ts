@@ -5,33 +5,22 @@ import { judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
 import { asksVersion, filesWritten, judgeByTable } from "./programs.ts";
 import { RUNNER } from "./risky.ts";
 import type { Judge, Scene } from "./scene.ts";
-import {
-  interpreterOf,
-  judgeEval,
-  judgeInterpreter,
-  judgeScript,
-  judgeShell,
-  judgeSource,
-} from "./shells.ts";
+import { interpreterOf, judgeInterpreter, judgeShell, SHELLS } from "./shells.ts";
 import { judged, type Judgement, READS, worst } from "./severity.ts";
 import { unwrap } from "./wrappers.ts";
 
-const JUDGES = new Map<string, Judge>();
-for (
-  const [programs, judge] of [
+const JUDGES = new Map<string, Judge>(
+  ([
+    ...SHELLS,
     ["rm rmdir unlink shred trash srm wipe", judgeRemove],
     ["cp mv install ln link gcp gmv rsync", judgeCopy],
     ["chmod chown chgrp", judgeMode],
     ["find gfind fd fdfind", judgeFind],
-    ["sed gsed awk gawk mawk nawk", judgeScript],
     ["tar gtar bsdtar unzip", judgeUnpack],
     ["git", judgeGit],
     ["curl wget", judgeCurl],
-    ["eval trap", judgeEval],
-    ["source .", judgeSource],
-    ["sh bash zsh dash ksh ash mksh fish csh tcsh", judgeShell],
-  ] as const
-) for (const name of programs.split(" ")) JUDGES.set(name, judge);
+  ] as const).flatMap(([names, judge]) => names.split(" ").map((name) => [name, judge] as const)),
+);
 
 /** What brings text from elsewhere: with a shell behind it, it runs what nobody has seen. */
 const DOWNLOADS =
@@ -56,17 +45,17 @@ const TELLING =
 const MOST_TELLING = 4;
 const MOST_SUSPECTED = 200;
 
-export interface Verdict {
-  readonly judgement: Judgement;
-  readonly starts: Starts;
-}
-
 /** Whether a command starts others: those that its words name, or whatever its input says. */
 export type Starts = "nothing" | "words" | "input";
 
-export function judgeWords(words: readonly string[], scene: Scene): Verdict {
+export function judgeWords(
+  words: readonly string[],
+  scene: Scene,
+): { readonly judgement: Judgement; readonly starts: Starts } {
   const [path = "", ...given] = words;
-  const args = dashed(path, given);
+  // `tar xf` is `tar -xf`.
+  const tar = /(^|\/)(g|bsd)?tar$/.test(path);
+  const args = given.map((arg, at) => tar && at === 0 ? arg.replace(/^(?=\w+$)/, "-") : arg);
   if (path.includes(UNKNOWN) || /[*?]|\[.+\]/.test(path)) {
     return { judgement: judgeUnknownName(args, scene), starts: "words" };
   }
@@ -76,23 +65,12 @@ export function judgeWords(words: readonly string[], scene: Scene): Verdict {
   const name = JUDGES.has(small) ? small : base;
   if (DECODERS.test(name)) scene.note("decodes");
   if (DOWNLOADS.test(name)) scene.note("downloads");
-  const found: Judgement[] = [];
   const wrapped = TRUSTED.test(path) && !asksVersion(name, args) ? unwrap([name, ...args], scene) : undefined;
-  found.push(
-    wrapped ?? (TRUSTED.test(path) ? judgeProgram(name, args, scene) : judgeFile(path, name, args, scene)),
-  );
-  const reads = args.filter((arg) => !arg.startsWith("-") || arg.includes("="));
-  if (!NAMES_ONLY.test(name)) {
-    for (const arg of reads) for (const part of arg.split(/[=:@,]/)) found.push(judgeRead(part, scene));
-  }
-  return { judgement: worst(...found), starts: startsWhat(name, args, wrapped !== undefined) };
-}
-
-/** `tar xf` is `tar -xf`. */
-function dashed(path: string, args: readonly string[]): readonly string[] {
-  return /(^|\/)(g|bsd)?tar$/.test(path)
-    ? args.map((arg, at) => at === 0 ? arg.replace(/^(?=\w+$)/, "-") : arg)
-    : args;
+  const found = wrapped ??
+    (TRUSTED.test(path) ? judgeProgram(name, args, scene) : judgeFile(path, name, args, scene));
+  const named = NAMES_ONLY.test(name) ? [] : args.filter((arg) => !arg.startsWith("-") || arg.includes("="));
+  const reads = named.flatMap((arg) => arg.split(/[=:@,]/)).map((part) => judgeRead(part, scene));
+  return { judgement: worst(found, ...reads), starts: startsWhat(name, args, wrapped !== undefined) };
 }
 
 /** A shell or an interpreter without a file of its own runs what a pipe brings. */
@@ -126,14 +104,9 @@ function judgeProgram(name: string, args: readonly string[], scene: Scene): Judg
   if (name === "at" || name === "batch") scene.note("runs unknown text");
   const judge = JUDGES.get(name);
   const url = args.some((arg) => /^(https?|ftp|ssh|git):\/\/|^git@/.test(arg));
-  const unknown = judged(
-    "medium",
-    `runs ${name === "" ? "something" : name}, which is not known`,
-    "write",
-    url,
-  );
+  const unknown = judged("medium", `runs ${name || "something"}, which is not known`, "write", url);
   const files = filesWritten(name, words);
-  for (const path of files) scene.made(path);
+  if (name !== "mkdir") { for (const path of files) scene.made(path); }
   const found = worst(
     listed ?? (judge === undefined && files.length === 0 ? unknown : READS),
     ...files.map((path) => judgeWrite(path, scene)),
@@ -152,34 +125,26 @@ function judgeFile(path: string, name: string, args: readonly string[], scene: S
 
 /** Arguments may be another command's words or text for a shell, in ways that no table knows. */
 function lookInside(args: readonly string[], scene: Scene): Judgement {
-  const found: Judgement[] = [];
   if (MESSAGES.test(args[0] ?? "")) return READS;
-  let looked = 0;
-  for (const [index, arg] of args.entries()) {
-    const words = TELLING.test(arg.slice(arg.lastIndexOf("/") + 1))
-      ? args.slice(index, index + MOST_SUSPECTED)
-      : undefined;
-    const text = /\s/.test(arg) && /[$`;|&>!]|\b(rm|mkfs|dd|sh|bash)\b/.test(arg)
-      ? arg.replace(/^\S*=!?|^:?\w*\s?!/, "")
-      : undefined;
-    const inside = words ?? text;
-    if (inside === undefined || looked++ >= MOST_TELLING) continue;
-    const severity = scene.suppose(inside);
-    if (severity === "critical") {
-      found.push(judged("critical", "may run a destructive command that it is given"));
-    } else if (severity === "high" && words !== undefined) {
-      found.push(judged("high", "may run a command that it is given"));
-    }
+  const inside = args.flatMap((arg, index): readonly (string | readonly string[])[] => {
+    if (TELLING.test(arg.slice(arg.lastIndexOf("/") + 1))) return [args.slice(index, index + MOST_SUSPECTED)];
+    const text = /\s/.test(arg) && /[$`;|&>!]|\b(rm|mkfs|dd|sh|bash)\b/.test(arg);
+    return text ? [arg.replace(/^\S*=!?|^:?\w*\s?!/, "")] : [];
+  });
+  const found = inside.slice(0, MOST_TELLING).map((one) => ({ one, severity: scene.suppose(one) }));
+  if (found.some(({ severity }) => severity === "critical")) {
+    return judged("critical", "may run a destructive command that it is given");
   }
-  return worst(...found, READS);
+  const high = found.some(({ one, severity }) => severity === "high" && typeof one !== "string");
+  return high ? judged("high", "may run a command that it is given") : READS;
 }
 
 function judgeUnknownName(args: readonly string[], scene: Scene): Judgement {
   scene.note("runs unknown text");
   const some = args.slice(0, MOST_SUSPECTED);
   // The name may be empty, too.
-  const suspected = SUSPECTS.some((name) => scene.suppose([name, ...some]) === "critical") ||
-    (SUSPECTS.includes(some[0] ?? "") && scene.suppose(some) === "critical");
+  const guesses = [...SUSPECTS.map((name) => [name, ...some]), SUSPECTS.includes(some[0] ?? "") ? some : []];
+  const suspected = guesses.some((words) => scene.suppose(words) === "critical");
   return suspected
     ? judged("critical", "hides a program that its arguments make destructive")
     : judged("high", "runs a program whose name is only known when it runs");

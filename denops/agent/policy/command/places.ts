@@ -69,14 +69,11 @@ export function normalise(path: string, folder: string, places: Places): string 
 }
 
 function shorten(path: string, { root, home }: Places): string {
-  const below = (folder: string | undefined) =>
-    folder !== undefined && folder.length > 1 && (path === folder || path.startsWith(`${folder}/`))
-      ? path.slice(folder.length)
-      : undefined;
-  const inRoot = below(root);
-  if (inRoot !== undefined) return `.${inRoot}`;
-  const inHome = below(home);
-  return inHome === undefined ? path : `~${inHome}`;
+  for (const [folder, short] of [[root, "."], [home, "~"]] as const) {
+    if (folder === undefined || folder.length < 2 || !`${path}/`.startsWith(`${folder}/`)) continue;
+    return short + path.slice(folder.length);
+  }
+  return path;
 }
 
 /** `$X/` and `$X/*` are the root when X is empty. */

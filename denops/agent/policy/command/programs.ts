@@ -27,7 +27,7 @@ none look only reads · git $, git status|log|diff|show|blame|annotate|rev-parse
   --get-urlmatch, git config list|get, git config . $ !--unset|--unset-all|--remove-section|--rename-section|--add|--replace-all|-e|--edit, git clean -n|--dry-run !-f|--force|--no-dry-run|-i, git
   apply --stat|--numstat|--summary|--check !--apply|--build-fake-ancestor|--index|--cached|-3
 high git deletes the record of old commits · git reflog expire|delete|drop
-none look only reads · git reflog
+none look only reads · git reflog, unzip -l|-v|-t|-Z|-p|-c !-d, tar|gtar|bsdtar -t|--list !-x|-c|-r|-u, kill|pkill|killall ~^(-0|-l|-L|--list)(\s\S+)?$
 none look+network asks another repository · git ls-remote, git remote show
 high git+network overwrites or deletes published commits · git push -f|--force|--force-with-lease|--mirror|--prune|-d|--delete, git push ~\s(\+|:\S)
 high git+network publishes commits · git push|send-email, git lfs push
@@ -46,17 +46,15 @@ medium git changes the repository's settings · git config
 high look reads or writes passwords · git credential|credential-store|credential-cache
 medium write+network downloads a repository · git clone
 medium git+network downloads commits · git fetch|pull, git remote update|prune, git submodule update|add, git lfs
-medium write writes a file · git archive|bundle|format-patch, git apply !--index|--cached|-3
+medium write writes a file · git archive|bundle|format-patch, git apply !--index|--cached|-3, uniq . ., xxd . ., yq -i|--inplace|--in-place, file -C, lsof -D, info -o, bat cache, mktemp, hash -p
 medium git stages files · git add|rm|mv
 medium git commits · git commit
 medium git changes the repository · git
-medium write writes a file · uniq . ., xxd . ., yq -i|--inplace|--in-place, file -C, lsof -D, info -o, bat cache, mktemp, hash -p
 medium look starts a program · rg --pre|--hostname-bin, sort --compress-program, bat|batcat|delta|ag|ack --pager, nm|objdump --plugin, compgen -C|-F|-W, mapfile|readarray -C, man -P|-H|--pager|--html
 high write sets the machine's clock or name · date -s|--set, hostname ., hostname -b|-F, ifconfig . .
 high write changes or deletes logs · journalctl --rotate|--vacuum-size|--vacuum-time|--vacuum-files|--flush, dmesg -c|-C|--clear
 high write ends connections · ss -K|--kill
 medium write changes a configuration · ip . a|add|d|del|set|change|replace|flush, ip -batch, history -c|-w
-none look only reads · unzip -l|-v|-t|-Z|-p|-c !-d, tar|gtar|bsdtar -t|--list !-x|-c|-r|-u, kill|pkill|killall ~^(-0|-l|-L|--list)(\s\S+)?$
 high write may write outside of the project · tar|gtar|bsdtar -P|--absolute-names
 critical write gives up the protection of / · rm|chmod|chown|chgrp --no-preserve-root
 high write deletes a folder · rm $ -r|-R|--recursive
@@ -104,11 +102,10 @@ none look only asks · npm ls|list|ll|la|why|explain|root|prefix|bin|query|help|
   -toolexec|-mod|-m, go list -m !-u|-toolexec, go mod graph|why|verify, cargo help|version|locate-project|read-manifest|pkgid|verify-project, rustup which|show|check, rustup toolchain|target|
   component list, pip|pip3 list|show|freeze|check|help|debug|inspect !--log|-o|--outdated, pip|pip3 list, uv pip list|show|freeze|check|tree, uv python list, uv tree|version, poetry show|check|env,
   deno info|types|doc|help|why, gem list|env|info|contents|which, bundle list|show|info, composer show|validate, dotnet sln list, flutter doctor|devices, brew list|leaves|deps|info, apt list|show|
-  policy, apt-cache|dpkg-query, dnf|yum list|info
+  policy, apt-cache|dpkg-query, dnf|yum list|info, docker|podman|nerdctl ps|images|logs|inspect|version|info|port|top|diff|history|stats|events, docker|podman image|container|volume|network ls|
+  inspect|logs|history, docker compose ps|logs|images|ls|top|version, docker-compose ps|logs|images|version, docker context ls, docker system df|info
 medium write+network installs packages · npm|pnpm audit fix
 none look+network only asks · npm|cnpm view|v|info|show|outdated|ping|whoami|search|audit !--fix, cargo search|info, pip index|search, npm audit $, pnpm outdated|audit
-none look only asks · docker|podman|nerdctl ps|images|logs|inspect|version|info|port|top|diff|history|stats|events, docker|podman image|container|volume|network ls|inspect|logs|history, docker
-  compose ps|logs|images|ls|top|version, docker-compose ps|logs|images|version, docker context ls, docker system df|info
 high look+network publishes, or changes an account · kubectl|oc get|describe secret*, kubectl config view --raw, kubectl create token, gh auth status --show-token|-t, gh auth token
 none look only asks · kubectl|oc get|describe|logs|version|explain|api-resources|api-versions|cluster-info|top|diff|events, kubectl config current-context|get-contexts|view, helm list|ls|status|
   history|show|lint|env|version, gh status|version|search, gh repo|pr|issue|run|workflow|release|gist|label|cache|org|ruleset view|list|status|diff|checks|watch !-w|--web, gh auth status, glab mr|
@@ -117,7 +114,8 @@ none look only asks · kubectl|oc get|describe|logs|version|explain|api-resource
 high write+network publishes, or changes an account · npm|pnpm|yarn|bun|cnpm publish|unpublish|deprecate|dist-tag|owner|access|team|org|token|adduser|login|logout|profile|hook|deploy|release, npm|
   pnpm|yarn|bun run|run-script deploy*|publish*|release*, npm|yarn|pnpm config|c set|delete|edit, npm set, cargo publish|yank|owner|login|logout, gem push|yank|owner|signin|signout, twine upload,
   poetry|uv|hatch|flit|pdm publish|upload|config|auth, pip config, deno publish|deploy|upgrade|login, mix hex.*|ecto.drop|ecto.reset, dotnet nuget push|delete, stack|cabal upload, composer config|
-  global, docker|podman push|login|logout|trust|swarm|stack|service|node|secret|config|plugin, docker|podman image|manifest|compose push
+  global, docker|podman push|login|logout|trust|swarm|stack|service|node|secret|config|plugin, docker|podman image|manifest|compose push, heroku|vercel|netlify|fly|flyctl|firebase|wrangler|surge|
+  render|railway|supabase|amplify|eas|expo|cf
 high write+network installs for the whole machine · npm|pnpm|yarn|bun install|i|add -g|--global|--location, pip|pip3 install --user|--break-system-packages|--target, uv tool install, pipx install,
   cargo|go install
 high write changes settings that programs obey · go env -w|-u, conda config
@@ -147,7 +145,6 @@ high write deletes or overwrites containers' data · docker|podman|nerdctl rm|rm
 medium write+network changes containers · docker|podman|nerdctl|docker-compose|podman-compose
 high write+network changes a cluster · kubectl|oc|helm|helmfile|k3s|kustomize|k9s|argocd|flux|istioctl|skaffold|minikube|kind
 high write+network changes infrastructure · terraform|tofu|terragrunt|pulumi|cdk|ansible|ansible-playbook|packer|vagrant|nomad
-high write+network publishes, or changes an account · heroku|vercel|netlify|fly|flyctl|firebase|wrangler|surge|render|railway|supabase|amplify|eas|expo|cf
 medium write+network downloads · gh|glab repo|pr|mr|release|run|gist clone|checkout|download|fork|sync, gh browse|co, gh pr|issue|repo view
 high write+network changes what a code host holds · gh|glab|hub|tea
 high write starts, stops or changes services · systemctl|service|rc-service|rc-update|initctl|launchctl|supervisorctl|pm2|sv
@@ -169,7 +166,6 @@ high write+network opens the machine to the network · ngrok|cloudflared|localtu
 high write+network attacks or listens · nmap|masscan|hydra|sqlmap|msfconsole|john|hashcat|aircrack-ng|tcpdump|tshark|wireshark|ettercap|bettercap|responder
 high write+network sends data over the network · ftp|lftp|tftp|telnet|websocat|grpcurl|http|https|xh|xhs|aria2c|axel|lynx|w3m|links
 high write changes or deletes databases · dropdb|createdb|pg_restore|mysqladmin|pg_ctl|initdb|redis-server|mongod
-high write deletes files · del|erase|rd|deltree|cipher|vssadmin
 critical write changes disks or firmware · mkfs|mkfs.*|fsck|fsck.*|newfs|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|wipefs|blkdiscard|mdadm|lvremove|vgremove|pvremove|cryptsetup|hdparm|nvme|diskutil|
   format|flashrom|fwupdmgr|efibootmgr|nvram|bcdedit|diskpart|testdisk
 critical write stops the machine · shutdown|reboot|halt|poweroff|init|telinit
@@ -221,8 +217,8 @@ tar gtar bsdtar · -f -C -T -X -I -F -b -H -K --file --directory --use-compress-
 );
 
 /** Its arguments, as far as their options are known. */
-export function argumentsOf(name: string, args: readonly string[]): Arguments {
-  return readArguments(args, OPTIONS.get(name)?.valued);
+export function argumentsOf(name: string, args: readonly string[], until?: "operand"): Arguments {
+  return readArguments(args, OPTIONS.get(name)?.valued, until);
 }
 
 /** The files that its options, or its operands, name to be written. */

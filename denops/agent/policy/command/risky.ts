@@ -4,12 +4,21 @@
  */
 import { rows } from "./severity.ts";
 
-/** Long options count however they are shortened; one letter counts wherever it stands among others. */
+/**
+ * Long options count however they are shortened; one letter counts wherever it stands among others; words count as they
+ * are. `git:clone` is for one subcommand.
+ */
 const OPTIONS = new Map(
   rows(`
 git · -c -C -O --output --output-directory --ext-diff --textconv --no-index --exec-path --git-dir --work-tree --namespace --config-env --config --bare --upload-pack --receive-pack --exec
   --open-files-in-pager --pathspec-from-file --template --extcmd --tool --separate-git-dir --reference --filters --paginate --edit-description --no-verify --contents --ignore-revs-file
   --pathspec-file-nul
+git:submodule · foreach
+git:bisect · run view visualize
+git:rebase · -x -i --interactive
+git:difftool · -x
+git:clone · -u
+git:commit · -n
 rg · --pre --hostname-bin --config --ignore-file --search-zip -z -f --file
 grep egrep fgrep · -f --file --exclude-from
 sort · -o --output --compress-program --files0-from -T --temporary-directory --random-source
@@ -63,16 +72,6 @@ gcc g++ clang clang++ cc c++ · -o -B -wrapper -specs -fplugin -load -Xclang -in
 /** A program of the project's scripts takes what stands behind it: `npm test -- --config=x`. */
 const SCRIPTS = /^(npm|pnpm|yarn|bun|npx|cargo|uv|poetry|make|gmake|deno|bundle|go)$/;
 
-/** Words of git's subcommands that start programs, or go around them. */
-const GIT: readonly (readonly [sub: string, word: RegExp])[] = [
-  ["submodule", /^foreach$/],
-  ["bisect", /^(run|view|visualize)$/],
-  ["rebase", /^-\w*[xi]|^--int/],
-  ["difftool", /^-\w*x/],
-  ["clone", /^-\w*u/],
-  ["commit", /^-[a-zA-Z]*n/],
-];
-
 /** They run a program of the project by its name: it is that one whose options count. */
 export const RUNNER =
   /^(npx|bunx|uvx|((uv|poetry|pipenv|pdm|rye|hatch|pixi) run|bundle exec|(npm|pnpm|yarn) exec)) /;
@@ -89,25 +88,25 @@ export function riskyWords(words: readonly string[]): readonly boolean[] {
   }
   const [path = "", ...args] = words;
   const name = path.slice(path.lastIndexOf("/") + 1);
-  const known = OPTIONS.get(name);
+  const known = OPTIONS.get(name)?.concat(args.flatMap((arg) => OPTIONS.get(`${name}:${arg}`) ?? []));
   const end = args.indexOf("--");
   return [
     false,
     ...args.map((arg, at) => {
-      if (end >= 0 && at > end) return SCRIPTS.test(name) && isUnknownOption(arg);
-      if (name === "git" && GIT.some(([sub, word]) => args.includes(sub) && word.test(arg))) return true;
+      if (end >= 0 && at > end) return SCRIPTS.test(name) && UNKNOWN_OPTION.test(arg);
       if (/^(g?make)$/.test(name) && /^[\w.]+[:+?!]*=/.test(arg)) return true;
-      return known === undefined ? isUnknownOption(arg) : known.some((option) => names(arg, option, known));
+      return known === undefined
+        ? UNKNOWN_OPTION.test(arg)
+        : known.some((option) => names(arg, option, known));
     }),
   ];
 }
 
 /** Nobody knows what it names: `--config=evil.js`. */
-function isUnknownOption(arg: string): boolean {
-  return /^-.*=/s.test(arg);
-}
+const UNKNOWN_OPTION = /^-.*=/s;
 
 function names(arg: string, option: string, all: readonly string[]): boolean {
+  if (!option.startsWith("-")) return arg === option;
   if (!/^-./.test(arg) || arg === "--") return false;
   const given = arg.replace(/=.*$/s, "");
   if (option.startsWith("--")) return given.length > 2 && given.startsWith("--") && option.startsWith(given);

@@ -194,6 +194,6 @@ export function ownCommands({ commands }: CommandVerdict): readonly SimpleComman
 export function suggestPatterns(verdict: CommandVerdict): readonly string[] | undefined {
   if (!verdict.plain || verdict.severity === "critical") return undefined;
   const patterns = ownCommands(verdict).map(patternOf);
-  const found = patterns.flatMap((pattern) => pattern === undefined ? [] : [pattern]);
-  return found.length > 0 && found.length === patterns.length ? [...new Set(found)] : undefined;
+  const all = patterns.length > 0 && patterns.every((pattern) => pattern !== undefined);
+  return all ? [...new Set(patterns)] : undefined;
 }

@@ -13,11 +13,6 @@ function fromInput(scene: Scene, judge: (text: string) => Judgement): Judgement 
   return judged("high", "runs what it is fed");
 }
 
-const shell = (scene: Scene) => (text: string): Judgement => {
-  scene.shell(text);
-  return READS;
-};
-
 export const judgeShell: Judge = (args, scene, name) => {
   if (/^(fish|csh|tcsh)$/.test(name)) return judged("high", "runs another shell's language");
   // "+x" turns off what "-x" turns on.
@@ -36,18 +31,23 @@ export const judgeShell: Judge = (args, scene, name) => {
     return READS;
   }
   if (first === undefined || has(given, "-s") || first === "/dev/stdin") {
-    return fromInput(scene, shell(scene));
+    {
+      return fromInput(scene, (text) => {
+        scene.shell(text);
+        return READS;
+      });
+    }
   }
   return runFile(first, scene);
 };
 
-export const judgeEval: Judge = (args, scene, name) => {
+const judgeEval: Judge = (args, scene, name) => {
   const text = args.slice(0, name === "trap" ? 1 : undefined).join(" ");
   if (text !== "" && text !== "-") scene.shell(text);
   return READS;
 };
 
-export const judgeSource: Judge = ([path = UNKNOWN], scene) => runFile(path, scene);
+const judgeSource: Judge = ([path = UNKNOWN], scene) => runFile(path, scene);
 
 function runFile(path: string, scene: Scene): Judgement {
   if (!path.includes(UNKNOWN)) return scene.runs(path);
@@ -117,7 +117,7 @@ const WRITES_FILE =
 const STARTS =
   /(?:^|[;{}\n]|[\d$])\s*e\b\s*(?<text>.*)|\bs(\W).*?\2.*?\2[gpiIm\d]*e|\bsystem\s*\(|\|\s*(getline|"|&)|\bprint[^;}\n]*\|\s*[$\w(]|"\s*\|/;
 
-export const judgeScript: Judge = (args, scene) => {
+const judgeScript: Judge = (args, scene) => {
   if (args.some((arg) => /^-[a-zA-Z]*i|^--in-p/.test(arg))) return judged("medium", "changes files in place");
   const script = args.filter((arg) => !/^-[^-]?$/.test(arg)).join("\n");
   const started = STARTS.exec(script);
@@ -135,3 +135,11 @@ export const judgeScript: Judge = (args, scene) => {
     ),
   );
 };
+
+/** Programs, and who knows what the text is that they are given. */
+export const SHELLS: readonly (readonly [names: string, judge: Judge])[] = [
+  ["sed gsed awk gawk mawk nawk", judgeScript],
+  ["eval trap", judgeEval],
+  ["source .", judgeSource],
+  ["sh bash zsh dash ksh ash mksh fish csh tcsh", judgeShell],
+];

@@ -24,12 +24,10 @@ export function isTooComplex(text: string): boolean {
 }
 
 /** What a line may be made of for an allow rule to cover it; all else expands, assigns, or changes what words mean. */
-export const PLAIN_SYNTAX = new Set<SyntaxNode["type"]>([
-  ..."Script Statement Command Pipeline Negation AndOr If Elif While CompoundList Subshell BraceGroup".split(
-    " ",
-  ),
-  ..."Redirected Redirect FileDescriptor Word Literal SingleQuoted DoubleQuoted".split(" "),
-] as SyntaxNode["type"][]);
+export const PLAIN_SYNTAX: ReadonlySet<string> = new Set(
+  `Script Statement Command Pipeline Negation AndOr If Elif While CompoundList Subshell BraceGroup Redirected
+  Redirect FileDescriptor Word Literal SingleQuoted DoubleQuoted`.split(/\s+/),
+);
 
 /** The parser passes over some tokens that bash does not: `env (`. What is between statements must be nothing. */
 export function leavesOut({ commands, pos, end }: ParsedScript, source: string): boolean {

@@ -2,17 +2,9 @@
  * Walks a parsed line: expands what the text alone says, and has each simple command judged, wherever in it it stands.
  * What it cannot follow counts as not known; nothing here has to be complete, for what holds is the sandbox.
  */
-import {
-  type Assignment,
-  type Command,
-  forEachChild,
-  type Function as FunctionNode,
-  parse,
-  type ParsedScript,
-  type Pipeline,
-  type Redirection,
-  type SyntaxNode,
-} from "unbash";
+import { posix } from "node:path";
+import { forEachChild, parse } from "unbash";
+import type * as shell from "unbash";
 import { judgeWords, type Starts } from "./judge.ts";
 import { judgeRead, judgeWrite, normalise, type Places, UNKNOWN } from "./places.ts";
 import { printed } from "./printed.ts";
@@ -53,7 +45,7 @@ const ANYTHING: Input = { kind: "unknown" };
 export class Reader {
   readonly #places: Places;
   readonly #work: { steps: number; trials: number };
-  readonly #commands: SimpleCommand[] = [];
+  readonly commands: SimpleCommand[] = [];
   readonly #facts = new Set<Fact>();
   /** The last parts of the names of files that the line makes; true: from the network. */
   readonly #made = new Map<string, boolean>();
@@ -66,10 +58,6 @@ export class Reader {
   constructor(places: Places, work = { steps: 0, trials: 0 }) {
     this.#places = places;
     this.#work = work;
-  }
-
-  get commands(): readonly SimpleCommand[] {
-    return this.#commands;
   }
 
   read(line: string): void {
@@ -88,7 +76,7 @@ export class Reader {
 
   /** Something without words of its own: a redirection, an assignment, what the whole line amounts to. */
   add(text: string, judgement: Judgement, more: Partial<SimpleCommand> = {}): void {
-    this.#commands.push({ words: [], text, inner: false, starts: "nothing", ...judgement, ...more });
+    this.commands.push({ words: [], text, inner: false, starts: "nothing", ...judgement, ...more });
   }
 
   #text(text: string, scope: Scope): void {
@@ -97,7 +85,7 @@ export class Reader {
     else this.#script(parse(text), scope);
   }
 
-  #script(script: ParsedScript, outer: Scope): void {
+  #script(script: shell.ParsedScript, outer: Scope): void {
     const scope = script.source === undefined ? outer : { ...outer, source: script.source };
     if ((script.errors ?? []).length > 0 || leavesOut(script, scope.source)) this.#unparsed(script, scope);
     this.#children(script, scope);
@@ -105,7 +93,7 @@ export class Reader {
   }
 
   /** Whatever the parser says about it, each piece of the text may be a command. */
-  #unparsed({ pos, end }: ParsedScript, scope: Scope): void {
+  #unparsed({ pos, end }: shell.ParsedScript, scope: Scope): void {
     const text = scope.source.slice(pos, end);
     const first = this.parsed;
     this.parsed = false;
@@ -115,11 +103,11 @@ export class Reader {
     }
   }
 
-  #children(node: SyntaxNode, scope: Scope): void {
+  #children(node: shell.SyntaxNode, scope: Scope): void {
     forEachChild(node, (child) => this.#node(child, scope));
   }
 
-  #node(node: SyntaxNode, scope: Scope): void {
+  #node(node: shell.SyntaxNode, scope: Scope): void {
     if (++this.#work.steps > MOST_STEPS) return;
     if (!scope.inner && !PLAIN_SYNTAX.has(node.type)) this.plain = false;
     switch (node.type) {
@@ -156,7 +144,7 @@ export class Reader {
     }
   }
 
-  #pipeline({ commands, operators }: Pipeline, scope: Scope): void {
+  #pipeline({ commands, operators }: shell.Pipeline, scope: Scope): void {
     if (operators.includes("|&")) this.plain = false;
     let input = scope.input;
     for (const command of commands) {
@@ -169,7 +157,7 @@ export class Reader {
     }
   }
 
-  #function(node: FunctionNode, scope: Scope): void {
+  #function(node: shell.Function, scope: Scope): void {
     this.#functions.add(node.name.value);
     if (startsItself(node)) {
       this.add(`${node.name.value}()`, judged("critical", "starts itself without end"));
@@ -177,7 +165,7 @@ export class Reader {
     this.#node(node.body, { ...fork(scope), variables: new Map(scope.variables).set("@", UNKNOWN) });
   }
 
-  #command(node: Command, scope: Scope): void {
+  #command(node: shell.Command, scope: Scope): void {
     const text = scope.source.slice(node.pos, node.end);
     // What stands before a command is set for it alone, what an export names for the line.
     const declares = /^(export|declare|typeset|local|readonly)$/.test(node.name?.value ?? "");
@@ -192,7 +180,7 @@ export class Reader {
     scope.folder = normalise(to === "-" ? UNKNOWN : to, scope.folder, this.#places);
   }
 
-  #words(node: Command, scope: Scope): readonly string[] {
+  #words(node: shell.Command, scope: Scope): readonly string[] {
     const around = this.#around(scope);
     const all = [...(node.name === undefined ? [] : [node.name]), ...node.args];
     return all.flatMap((one) =>
@@ -209,7 +197,7 @@ export class Reader {
     this.add(text, whole, { words, starts, inner: scope.inner });
   }
 
-  #assign(node: Assignment, scope: Scope): void {
+  #assign(node: shell.Assignment, scope: Scope): void {
     const value = expandValue(node, this.#around(scope));
     const before = node.append === true ? scope.variables.get(node.name) ?? "" : "";
     scope.variables.set(node.name, node.index === undefined ? before + value : UNKNOWN);
@@ -217,7 +205,7 @@ export class Reader {
     if (found !== READS) this.add(node.text, found);
   }
 
-  #redirects(redirects: readonly Redirection[], text: string, scope: Scope): void {
+  #redirects(redirects: readonly shell.Redirection[], text: string, scope: Scope): void {
     for (const redirect of redirects) {
       if (redirect.type !== "Redirect" || redirect.target === undefined) continue;
       const path = expandText(redirect.target, this.#around(scope));
@@ -231,7 +219,7 @@ export class Reader {
     }
   }
 
-  #inputOf(redirects: readonly Redirection[], scope: Scope): Input {
+  #inputOf(redirects: readonly shell.Redirection[], scope: Scope): Input {
     for (const redirect of redirects.toReversed()) {
       if (redirect.type === "HereDoc") {
         const { text, parts } = redirect.body;
@@ -266,12 +254,12 @@ export class Reader {
       note: (fact) => this.#facts.add(fact),
       made: (path) => {
         this.#made.set(
-          lastPart(path),
-          this.#facts.has("downloads") || this.#made.get(lastPart(path)) === true,
+          posix.basename(path),
+          this.#facts.has("downloads") || this.#made.get(posix.basename(path)) === true,
         );
       },
       runs: (path) => {
-        const downloaded = this.#made.get(lastPart(path));
+        const downloaded = this.#made.get(posix.basename(path));
         if (downloaded === undefined) return judged("medium", "runs a file of the project");
         return downloaded
           ? judged("critical", "runs what it downloads")
@@ -293,7 +281,7 @@ export class Reader {
         if (typeof command === "string") trial.#text(command, { ...within(), source: command });
         else trial.#judge(command, within(), text);
         for (const fact of trial.#facts) this.#facts.add(fact);
-        return worst(...trial.#commands).severity;
+        return worst(...trial.commands).severity;
       },
     };
   }
@@ -303,11 +291,7 @@ function fork(scope: Scope): Scope {
   return { ...scope, variables: new Map(scope.variables) };
 }
 
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-function expandValue({ value }: Assignment, around: Surroundings): string {
+function expandValue({ value }: shell.Assignment, around: Surroundings): string {
   return value.type === "ArrayValue"
     ? value.elements.flatMap((word) => expandWord(word, around)).join(BREAK)
     : expandText(value, around);
