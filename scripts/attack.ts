@@ -11,8 +11,15 @@ const FILES = [
   "tests/hostile_engine_test.ts",
   "tests/hostile_survivor_test.ts",
   "tests/hostile_questions_test.ts",
+  "tests/hostile_approval_test.ts",
+  "tests/hostile_flood_test.ts",
+  "tests/lsp_start_test.ts",
+  "denops/agent/supervisor/links_test.ts",
   "tests/approval_race_test.ts",
   "tests/command_attack_test.ts",
+  "tests/command_kernel_attack_test.ts",
+  "tests/look_attack_test.ts",
+  "denops/agent/supervisor/commands",
   "tests/command_traps_test.ts",
   "tests/gate_attack_test.ts",
   "tests/git_traps_attack_test.ts",
@@ -69,7 +76,8 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
 }
 
 async function attack(): Promise<number> {
-  const env = await toolEnvironment(["nvim", "git", "rg", "bwrap"]);
+  const tools = await toolEnvironment(["nvim", "git", "rg", "bwrap"]);
+  const env = { ...tools, AGENT_ATTACK_ALL: "1" };
   const words = Object.values(SOME).flat().join("|");
   const runs = [await run(FILES, env), await run([`--filter=/${words}/`, ...Object.keys(SOME)], env)];
   const sum = (of: (one: Count) => number) => runs.reduce((all, one) => all + of(one), 0);

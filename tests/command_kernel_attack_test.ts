@@ -155,3 +155,26 @@ Deno.test({
     assert.match(limits.output, /^0\n8388608\n *2147483648\n *268435456\n *2147483648\n$/);
   },
 });
+
+Deno.test({
+  name: "what was judged as one that sees nothing denied does not run where that cannot be hidden any more",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using project = await scratch();
+    await using state = await scratch();
+    const { sandbox } = commandRunner([project.root], state.root);
+    const denied = ["**/*.key"];
+    const placed = { access: "look", cwd: project.root } as const;
+    assert.ok((await sandbox.specify(placed, denied, true)).input);
+    for (let folder = 0; folder < 40; folder++) {
+      await Deno.mkdir(project.path(`f${folder}`));
+      for (let file = 0; file < 40; file++) {
+        await Deno.writeTextFile(project.path(`f${folder}/${file}.key`), "");
+      }
+      // What is not denied beside them keeps the folder from being hidden whole.
+      await Deno.writeTextFile(project.path(`f${folder}/a.txt`), "");
+    }
+    await assert.rejects(sandbox.specify(placed, denied, true), /cannot all be hidden from it any more/);
+    assert.ok((await sandbox.specify(placed, denied, false)).input, "whoever has agreed to it may");
+  },
+});

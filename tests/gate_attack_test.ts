@@ -52,6 +52,11 @@ function input(command: string, more: Partial<ApprovedCommand> = {}): ApprovedCo
   return { command, cwd: "/project", timeout: 120, access: "write", background: false, ...more };
 }
 
+/** True once for what was approved. */
+function spends(gate: Gate, ...what: Parameters<Gate["spend"]>): boolean {
+  return gate.spend(...what) !== undefined;
+}
+
 function ask(asked: CommandInput, id = "call_1", force = false): RequestPermissionRequest {
   return {
     sessionId: "s",
@@ -73,7 +78,7 @@ Deno.test("an approval is spent once, and only on exactly what was approved", as
   const { gate, context } = setup;
   const approved = input("npm test");
   const answer = gate.permission(ask(approved), context);
-  assert.equal(gate.spend("s", { ...approved, toolCallId: "call_1" }), false, "not before the answer");
+  assert.equal(spends(gate, "s", { ...approved, toolCallId: "call_1" }), false, "not before the answer");
   gate.answer(await shown(setup), { option: "allow_once" });
   await answer;
   for (
@@ -87,12 +92,12 @@ Deno.test("an approval is spent once, and only on exactly what was approved", as
       "for longer": input("npm test", { timeout: 600 }),
     })
   ) {
-    assert.equal(gate.spend("s", { ...other, toolCallId: "call_1" }), false, what);
+    assert.equal(spends(gate, "s", { ...other, toolCallId: "call_1" }), false, what);
   }
-  assert.equal(gate.spend("s", { ...approved, toolCallId: "call_2" }), false, "another call");
-  assert.equal(gate.spend("other", { ...approved, toolCallId: "call_1" }), false, "another session");
-  assert.equal(gate.spend("s", { ...approved, toolCallId: "call_1" }), true);
-  assert.equal(gate.spend("s", { ...approved, toolCallId: "call_1" }), false, "a second time");
+  assert.equal(spends(gate, "s", { ...approved, toolCallId: "call_2" }), false, "another call");
+  assert.equal(spends(gate, "other", { ...approved, toolCallId: "call_1" }), false, "another session");
+  assert.equal(spends(gate, "s", { ...approved, toolCallId: "call_1" }), true);
+  assert.equal(spends(gate, "s", { ...approved, toolCallId: "call_1" }), false, "a second time");
 });
 
 Deno.test("a rejected, cancelled or stopped request approves nothing, and a late answer neither", async () => {
@@ -105,7 +110,7 @@ Deno.test("a rejected, cancelled or stopped request approves nothing, and a late
     else gate.settle(1);
     await answer;
     assert.equal(gate.answer(request, { option: "allow_once" }), false, "it is answered once");
-    assert.equal(gate.spend("s", { ...input("npm test"), toolCallId: "call_1" }), false);
+    assert.equal(spends(gate, "s", { ...input("npm test"), toolCallId: "call_1" }), false);
   }
 });
 
@@ -115,8 +120,8 @@ Deno.test("an edited command approves the edited one, not the one that was asked
   const answer = gate.permission(ask(input("npm test")), context);
   gate.answer(await shown(setup), { option: "allow_once", command: "npm run lint" });
   await answer;
-  assert.equal(gate.spend("s", { ...input("npm test"), toolCallId: "call_1" }), false);
-  assert.equal(gate.spend("s", { ...input("npm run lint"), toolCallId: "call_1" }), true);
+  assert.equal(spends(gate, "s", { ...input("npm test"), toolCallId: "call_1" }), false);
+  assert.equal(spends(gate, "s", { ...input("npm run lint"), toolCallId: "call_1" }), true);
 });
 
 Deno.test("an edited command is judged once more, and nothing is approved by editing", async () => {
@@ -143,13 +148,13 @@ Deno.test("an edited command is judged once more, and nothing is approved by edi
   gate.edit(request, "rm notes.md");
   assert.equal(last().reason, "a rule forbids it: run(rm *)");
   for (const command of ["npm test", "make build", "rm notes.md"]) {
-    assert.equal(gate.spend("s", { ...input(command), toolCallId: "call_1" }), false, command);
+    assert.equal(spends(gate, "s", { ...input(command), toolCallId: "call_1" }), false, command);
   }
   // Whoever says yes to what a rule forbids gets a no.
   gate.answer(request, { option: "allow_once", command: "rm notes.md" });
   const { outcome } = await answer;
   assert.equal(outcome.outcome === "selected" && outcome.optionId, "reject");
-  assert.equal(gate.spend("s", { ...input("rm notes.md"), toolCallId: "call_1" }), false);
+  assert.equal(spends(gate, "s", { ...input("rm notes.md"), toolCallId: "call_1" }), false);
   const before = updates.length;
   gate.edit(request, "npm test");
   assert.equal(updates.length, before, "nothing waits any more");
@@ -162,7 +167,7 @@ Deno.test("what is edited and allowed for the session is the edited command", as
   gate.answer(await shown(setup), { option: "allow_session", command: "make check" });
   await first;
   await gate.permission(ask(input("make check"), "call_2"), context);
-  assert.equal(gate.spend("s", { ...input("make check"), toolCallId: "call_2" }), true);
+  assert.equal(spends(gate, "s", { ...input("make check"), toolCallId: "call_2" }), true);
   const asked = gate.permission(ask(input("make build"), "call_3"), context);
   await shown(setup);
   gate.settle(1);
@@ -187,7 +192,7 @@ Deno.test("what was approved and has not run is not approved any more after a st
   gate.answer(await shown(setup), { option: "allow_once" });
   await answer;
   gate.settle(1);
-  assert.equal(gate.spend("s", { ...input("npm test"), toolCallId: "call_1" }), false);
+  assert.equal(spends(gate, "s", { ...input("npm test"), toolCallId: "call_1" }), false);
 });
 
 Deno.test("a command that was allowed for the session is that command, not one like it", async () => {
@@ -198,7 +203,7 @@ Deno.test("a command that was allowed for the session is that command, not one l
   await first;
   await gate.permission(ask(input("make build"), "call_2"), context);
   assert.equal(
-    gate.spend("s", { ...input("make build"), toolCallId: "call_2" }),
+    spends(gate, "s", { ...input("make build"), toolCallId: "call_2" }),
     true,
     "the same one runs unasked",
   );
@@ -207,7 +212,7 @@ Deno.test("a command that was allowed for the session is that command, not one l
   await waitUntil("another question", () => setup.updates.length > before);
   gate.settle(1);
   await asked;
-  assert.equal(gate.spend("s", { ...input("make build install"), toolCallId: "call_3" }), false);
+  assert.equal(spends(gate, "s", { ...input("make build install"), toolCallId: "call_3" }), false);
 });
 
 Deno.test("the loop guard and a missing sandbox ask, whatever the rules say; deny wins over allow", async () => {
@@ -259,12 +264,15 @@ Deno.test("a look runs unasked, at that level and no other", async () => {
     assert.deepEqual([access, rule], ["look", "look"], command);
     for (const more of ["write", "git", "look+network"] as const) {
       assert.equal(
-        setup.gate.spend("s", { ...input(command, { access: more }), toolCallId: command }),
+        spends(setup.gate, "s", { ...input(command, { access: more }), toolCallId: command }),
         false,
         more,
       );
     }
-    assert.equal(setup.gate.spend("s", { ...input(command, { access: "look" }), toolCallId: command }), true);
+    assert.equal(
+      spends(setup.gate, "s", { ...input(command, { access: "look" }), toolCallId: command }),
+      true,
+    );
   }
 });
 
@@ -305,7 +313,10 @@ Deno.test("a rule on commands covers no level git; a line that reads as a look r
   assert.equal((await judged(setup, input("git commit -m x", { access: "git" }), "c3")).access, "git");
   assert.equal((await judged(setup, input("make all", { access: "write" }), "c4")).access, "write");
   assert.equal((await judged(setup, input("git log", { access: "write" }), "c5")).access, "look");
-  assert.equal(setup.gate.spend("s", { ...input("git log", { access: "write" }), toolCallId: "c5" }), false);
+  assert.equal(
+    spends(setup.gate, "s", { ...input("git log", { access: "write" }), toolCallId: "c5" }),
+    false,
+  );
 });
 
 Deno.test("for this session is for this folder and this access", async () => {
@@ -350,4 +361,20 @@ Deno.test("without a sandbox nothing is promised of a command's level", async ()
   await using setup = await unheld(NO_RULES, undefined);
   const { question } = await judged(setup, input("ls", { access: "look" }), "c");
   assert.ok(question?.type === "approval" && question.access === undefined);
+});
+
+Deno.test("a grant says whether what may not be read was hidden when it was given", async () => {
+  const masks = {
+    complete: false,
+    reason: "the project has too many files",
+    folders: [],
+    files: [],
+  } as const;
+  for (const [view, isMasked] of [[CLEAR, true], [{ masks, tracked: undefined }, false]] as const) {
+    await using setup = await setUp(NO_RULES, view);
+    const answer = setup.gate.permission(ask(input("make")), setup.context);
+    setup.gate.answer(await shown(setup), { option: "allow_once" });
+    await answer;
+    assert.equal(setup.gate.spend("s", { ...input("make"), toolCallId: "call_1" })?.isMasked, isMasked);
+  }
 });

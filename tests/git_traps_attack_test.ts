@@ -70,19 +70,21 @@ async function lookAround({ project, ran }: World): Promise<void> {
   }
   // Files that have changed are read again, by filters too.
   await Deno.utime(project.path("a.txt"), new Date(), new Date());
-  const user = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"];
+  // Nothing goes on after its command.
+  const user = ["gc.auto=0", "maintenance.auto=false", "user.name=Test", "user.email=test@example.invalid"]
+    .flatMap((setting) => ["-c", setting]);
   const looks = [
     ["status"],
     ["diff"],
     ["add", "--all"],
-    [...user, "commit", "--allow-empty", "--quiet", "--message=x"],
+    ["commit", "--allow-empty", "--quiet", "--message=x"],
     ["checkout", "--quiet", "-B", "other"],
     ["fetch", "--all"],
   ];
   for (const place of places.filter((path) => !path.endsWith("/logs"))) {
     for (const args of looks) {
       if (await exists(ran.path("ran"))) return;
-      await git(place, ...args).catch(() => {});
+      await git(place, ...user, ...args).catch(() => {});
     }
   }
 }

@@ -125,9 +125,38 @@ local function scripts()
   return vim.fs.normalize(vim.fn.fnamemodify(folder, ":p"))
 end
 
+--- The program on the PATH, but not in a folder of the project: a tool may have written it, and what Neovim starts runs
+--- outside of every sandbox. nil if there is none; what the user has named by a path is taken as it is.
+---@param program string
+---@return string?
+local function outside_of_project(program)
+  if program:find("[/\\]") or vim.fn.has("win32") == 1 then
+    return vim.fn.executable(program) == 1 and program or nil
+  end
+  local roots = vim.tbl_map(vim.uv.fs_realpath, { vim.fn.getcwd(), vim.fs.root(0, ".git") })
+  for folder in vim.gsplit(vim.env.PATH or "", ":", { plain = true }) do
+    local path = vim.startswith(folder, "/") and vim.uv.fs_realpath(vim.fs.joinpath(folder, program))
+    local is_inside = path
+      and vim.iter(roots):any(function(root)
+        return root ~= "/" and vim.startswith(path, root .. "/")
+      end)
+    if path and not is_inside and vim.fn.executable(path) == 1 then
+      return vim.fs.joinpath(folder, program)
+    end
+  end
+end
+
 local function start_standalone()
   local folder = scripts()
-  local command = vim.list_extend(vim.deepcopy(config.get().deno), {
+  local wanted = config.get().deno
+  local program = outside_of_project(wanted[1])
+  if not program then
+    return lost(
+      ("Cannot start: there is no %s. Install Deno (https://deno.com) or set the option deno."):format(wanted[1]),
+      false
+    )
+  end
+  local command = vim.list_extend({ program, unpack(wanted, 2) }, {
     "run",
     "-A",
     "--no-prompt",
@@ -135,12 +164,6 @@ local function start_standalone()
     "--config=" .. vim.fs.joinpath(folder, "deno.json"),
     vim.fs.joinpath(folder, "standalone.ts"),
   })
-  if vim.fn.executable(command[1]) == 0 then
-    return lost(
-      ("Cannot start: there is no %s. Install Deno (https://deno.com) or set the option deno."):format(command[1]),
-      false
-    )
-  end
   host, said = "standalone", {}
   local job
   job = vim.fn.jobstart(command, {

@@ -18,8 +18,10 @@ export const MESSAGES_IN_TURN = 4;
  * store; it may still run.
  */
 export async function storeTalk({ project, state }: RunningAgent, turns: number): Promise<void> {
-  const folders = await Array.fromAsync(Deno.readDir(state.root));
-  const folder = folders.find(({ isDirectory }) => isDirectory)?.name;
+  let folder: string | undefined;
+  for await (const { name } of Deno.readDir(state.root)) {
+    if (await Deno.stat(join(state.root, name, "agent.db")).then(() => true, () => false)) folder = name;
+  }
   assert.ok(folder !== undefined);
   using database = Database.openIn(join(state.root, folder)).database;
   const store = new SqliteStore(database);

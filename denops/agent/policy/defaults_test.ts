@@ -61,7 +61,7 @@ const ORDINARY = [
   ".gitignore",
   "agents.ts",
   "config",
-  "id_map.ts",
+
   "docs/build.md",
 ];
 

@@ -24,14 +24,19 @@ export interface UserAnswer {
   readonly command?: string | undefined;
 }
 
+export interface Grant {
+  /** It was judged as one that does not see what may not be read: else nobody has agreed to it. */
+  readonly isMasked: boolean;
+}
+
 export class Gate {
   readonly #push: (update: Update) => void;
   readonly #nextRequest: () => number;
   readonly #waiting = new Waiting<UserAnswer | undefined>();
   /** Commands that wait for an answer: shows another text in the place of the one that is asked about. */
   readonly #edits = new Map<number, (command: string) => void>();
-  /** Approved commands that have not run yet, and the chat of each. */
-  readonly #granted = new Map<string, number>();
+  /** Approved commands that have not run yet. */
+  readonly #granted = new Map<string, Grant & { readonly chat: number }>();
   /** Command lines that the user has allowed for a chat's session. */
   readonly #session = new Set<string>();
 
@@ -53,8 +58,8 @@ export class Gate {
   /** The turn of this chat is over: whatever waits is cancelled, and nothing approved stays so. */
   settle(chat: number): void {
     this.#waiting.settleAll(`chat ${chat}`, undefined);
-    for (const [key, owner] of this.#granted) {
-      if (owner === chat) this.#granted.delete(key);
+    for (const [key, grant] of this.#granted) {
+      if (grant.chat === chat) this.#granted.delete(key);
     }
   }
 
@@ -85,11 +90,14 @@ export class Gate {
   }
 
   /**
-   * True once for an approved command, on exactly the same command. The policy is asked again: what a rule allows
+   * The grant of an approved command, once, on exactly the same command. The policy is asked again: what a rule allows
    * needs no approval, what none allows runs on an approval only.
    */
-  spend(sessionId: string, input: TerminalMeta): boolean {
-    return this.#granted.delete(commandKey(sessionId, input.toolCallId, input));
+  spend(sessionId: string, input: TerminalMeta): Grant | undefined {
+    const key = commandKey(sessionId, input.toolCallId, input);
+    const grant = this.#granted.get(key);
+    this.#granted.delete(key);
+    return grant;
   }
 
   /** Whether a language server may be started; undefined: the turn was stopped. */
@@ -111,7 +119,7 @@ export class Gate {
     const force = meta?.force === true;
     const grant = (command: string, access: CommandAccess) => {
       const key = commandKey(sessionId, toolCall.toolCallId, { ...input, command, access });
-      this.#granted.set(key, context.chat);
+      this.#granted.set(key, { chat: context.chat, isMasked: context.view?.masks.complete !== false });
     };
     const { decision, always, access, asked } = judge(input.command, input, context);
     if (decision.verdict === "deny") return this.#automatic(request, decision, context, asked);

@@ -22,7 +22,7 @@ import type { Questions } from "./questions.ts";
 import { otherRoots } from "./root.ts";
 import { RuleBook } from "./rule_book.ts";
 import { search } from "./search.ts";
-import { commandHold, CommandSandbox } from "./commands/sandbox.ts";
+import { CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./terminals.ts";
 import { oneLine, visible } from "./visible.ts";
 
@@ -140,7 +140,7 @@ class Parts {
     roots: readonly string[],
     rules: RuleBook,
     ledger: Ledger,
-    sandboxed: boolean,
+    held: { readonly sandbox: CommandSandbox; readonly sandboxed: boolean },
     user: UserConfig,
     ports: ProjectPorts,
   ) {
@@ -150,13 +150,14 @@ class Parts {
     this.ledger = ledger;
     this.log = new ApprovalLog(user.state_dir);
     this.#ports = ports;
-    this.#sandboxed = sandboxed;
-    this.#sandbox = new CommandSandbox(roots, user);
+    this.#sandboxed = held.sandboxed;
+    this.#sandbox = held.sandbox;
     this.#roots = roots;
     this.#user = user;
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-      specify: (input, sessionId) => this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId))),
+      specify: (input, sessionId, { isMasked }) =>
+        this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId)), isMasked),
       show: (sessionId, id, output) => {
         const chat = ports.chatOf(sessionId);
         if (chat === undefined) return;
@@ -175,9 +176,10 @@ class Parts {
     const [root = ""] = roots;
     const rules = await RuleBook.open(user.state_dir, root, user.rules);
     const ledger = await Ledger.open(user.state_dir, root);
-    const sandboxed = await commandHold(user, roots) !== "none";
+    const sandbox = new CommandSandbox(roots, user);
+    const sandboxed = await sandbox.hold() !== "none";
     const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots, sandboxed)];
-    return new Parts(roots, rules, ledger, sandboxed, { ...user, safe_to_write }, ports);
+    return new Parts(roots, rules, ledger, { sandbox, sandboxed }, { ...user, safe_to_write }, ports);
   }
 
   /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */

@@ -9,16 +9,21 @@ import { resolveInRoots } from "../policy/roots.ts";
 import { TerminalMeta } from "../protocol/commands.ts";
 import { META, ours } from "../protocol/extensions.ts";
 import { shortened } from "./commands/output.ts";
+import type { Grant } from "./gate.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./commands/runner.ts";
 
 /** Commands of one session that run at the same time. */
 const MOST_RUNNING = 10;
 
 export interface TerminalPorts {
-  /** True once for a command that may run. */
-  spend(sessionId: string, input: TerminalMeta): boolean;
+  /** Once for a command that may run. */
+  spend(sessionId: string, input: TerminalMeta): Grant | undefined;
   /** How a command is run in this project's sandbox. */
-  specify(input: TerminalMeta, sessionId: string): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
+  specify(
+    input: TerminalMeta,
+    sessionId: string,
+    grant: Grant,
+  ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
   /** What was printed so far, for the screen. */
   show(sessionId: string, toolCallId: string, output: string): void;
 }
@@ -53,7 +58,8 @@ export class Terminals implements AsyncDisposable {
     ) {
       throw RequestError.invalidParams(undefined, "the command is not in the agreed form");
     }
-    if (!this.#ports.spend(sessionId, input)) {
+    const grant = this.#ports.spend(sessionId, input);
+    if (grant === undefined) {
       throw RequestError.invalidParams(undefined, "the command was not approved");
     }
     const running = [...this.#open.values()].filter((terminal) =>
@@ -70,16 +76,20 @@ export class Terminals implements AsyncDisposable {
       throw RequestError.invalidParams(undefined, "the command's folder is behind a link");
     }
     const spec = {
-      ...await this.#ports.specify(input, sessionId),
+      ...await this.#ports.specify(input, sessionId, grant),
       line,
       cwd,
       timeoutMs: input.timeout * 1_000,
     };
     const id = crypto.randomUUID();
-    const command = new RunningCommand(
-      spec,
-      () => this.#ports.show(sessionId, input.toolCallId, command.output),
-    );
+    const show = () => this.#ports.show(sessionId, input.toolCallId, command.output);
+    let command: RunningCommand;
+    try {
+      command = new RunningCommand(spec, () => show());
+    } catch (error) {
+      await spec.sweep();
+      throw error;
+    }
     const terminal: Terminal = { sessionId, command, background: input.background };
     this.#open.set(id, terminal);
     command.ended.then((end) => terminal.end = end);

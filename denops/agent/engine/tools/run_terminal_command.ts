@@ -63,7 +63,7 @@ export const runTerminalCommand = defineTool({
         const report = await commands.run(final, context.callId, signal);
         if (report.folder !== undefined) context.session.folder = report.folder;
         return {
-          text: prefix + reportText(report, approved.access),
+          text: prefix + reportText(report, approved.access, final.command),
           summary: report.end,
           failed: report.failed,
         };
@@ -97,10 +97,10 @@ async function workingFolder(
   return { folder: workspace.root };
 }
 
-/** @param access what the command was allowed to change */
-export function reportText(report: CommandReport, access?: CommandAccess): string {
+/** @param access what the command was allowed to change @param line the command */
+export function reportText(report: CommandReport, access?: CommandAccess, line?: string): string {
   const output = report.output.trimEnd();
-  const hint = report.end === "still running" ? undefined : hintFor(output, access, report.failed);
+  const hint = report.end === "still running" ? undefined : hintFor(output, access, report.failed, line);
   return [output === "" ? "(no output)" : output, `[${report.end}]`, ...(hint === undefined ? [] : [hint])]
     .join("\n");
 }

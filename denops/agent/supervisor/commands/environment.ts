@@ -1,6 +1,6 @@
 /** The variables that commands get: cleared but for what programs cannot do without. */
 import { isInside } from "../../policy/path.ts";
-import type { CommandLevel } from "../../protocol/commands.ts";
+import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
 
 const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ"];
 
@@ -18,20 +18,37 @@ const ALWAYS: Readonly<Record<string, string>> = {
 const LOOKING: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   PYTHONDONTWRITEBYTECODE: "1",
+  PYTHONPYCACHEPREFIX: "/tmp/pycache",
   PYTEST_ADDOPTS: "-p no:cacheprovider",
+  MYPY_CACHE_DIR: "/tmp/mypy-cache",
+  RUFF_CACHE_DIR: "/tmp/ruff-cache",
   CARGO_TARGET_DIR: "/tmp/cargo-target",
+  // Where the user gives commands a cache to write, looks may not write it.
+  GOCACHE: "/tmp/go-build",
+};
+
+/** Where there is no network, it does not come by waiting for it: npm and pip would try for a minute. */
+const OFFLINE: Readonly<Record<string, string>> = {
+  npm_config_fetch_retries: "0",
+  PIP_RETRIES: "0",
+  CARGO_NET_RETRY: "0",
 };
 
 /**
  * @param more names of the user's choice
+ * @param access undefined where nothing holds them
  * @param all the supervisor's own environment
  */
 export function commandEnvironment(
   more: readonly string[],
-  level: CommandLevel | undefined,
+  access: CommandAccess | undefined,
   all: Readonly<Record<string, string>> = Deno.env.toObject(),
 ): Record<string, string> {
-  const env: Record<string, string> = { ...ALWAYS, ...(level === "look" ? LOOKING : {}) };
+  const env: Record<string, string> = {
+    ...ALWAYS,
+    ...(access !== undefined && levelOf(access) === "look" ? LOOKING : {}),
+    ...(access === undefined || hasNetwork(access) ? {} : OFFLINE),
+  };
   for (const [name, value] of Object.entries(all)) {
     if (PASSED.includes(name) || more.includes(name) || name.startsWith("LC_")) env[name] = value;
   }

@@ -105,13 +105,14 @@ export class MaskFinder {
     const { folders, files } = collect(known.flatMap((one) => [...one]), roots);
     if (walk.tooMany) {
       const reason = "the project has too many files to look for secrets";
-      return { complete: false, reason, folders, files };
+      return { complete: false, reason, ...atMost(folders, files) };
     }
     this.#known = known;
     const linked = await this.#otherNames(files, walk.changed);
     const all = [...new Set([...files, ...linked])];
     if (all.length + folders.length > MOST_MASKS) {
-      return { complete: false, reason: "it has too many files that may not be read", folders, files: all };
+      const reason = "it has too many files that may not be read";
+      return { complete: false, reason, ...atMost(folders, all) };
     }
     return { complete: true, folders, files: all };
   }
@@ -225,6 +226,12 @@ function collect(
     }
   }
   return { folders: [...folders], files: [...files] };
+}
+
+/** If the user lets a command run all the same, it can be started. */
+function atMost(folders: readonly string[], files: readonly string[]) {
+  const fitting = folders.slice(0, MOST_MASKS);
+  return { folders: fitting, files: files.slice(0, MOST_MASKS - fitting.length) };
 }
 
 function isBelow(path: string, folder: string): boolean {

@@ -262,4 +262,5 @@ Deno.test("a folder of nothing but denied files is hidden whole; too many of the
   const masks = await find(new MaskFinder(), root);
   assert.ok(!masks.complete);
   assert.match(masks.reason, /too many files that may not be read/);
+  assert.equal(masks.files.length, 1_000, "no more than bubblewrap can take");
 });

@@ -3,8 +3,11 @@
 export type Mount =
   /** `source` is the path itself unless told. */
   | { readonly kind: "read" | "write"; readonly path: string; readonly source?: string }
-  /** Of the sandbox's own, gone with it. */
-  | { readonly kind: "scratch" | "small_scratch" | "hidden_folder" | "hidden_file"; readonly path: string }
+  /** Of the sandbox's own, gone with it. In a closed folder nothing is but what is mounted there. */
+  | {
+    readonly kind: "scratch" | "small_scratch" | "closed_folder" | "hidden_folder" | "hidden_file";
+    readonly path: string;
+  }
   | { readonly kind: "link"; readonly path: string; readonly target: string };
 
 export interface MountPlan {
@@ -20,6 +23,8 @@ const SMALL_BYTES = 256 * 1024 ** 2;
 
 /** Up to the program; the program and its own arguments follow. */
 export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly string[] {
+  const ordered = inOrder(mounts);
+  const closed = ordered.filter(({ kind }) => kind === "closed_folder").map(({ path }) => path);
   return [
     "--unshare-user",
     "--disable-userns",
@@ -29,11 +34,14 @@ export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly st
     "--unshare-cgroup-try",
     ...(network ? [] : ["--unshare-net"]),
     "--die-with-parent",
+    // Who is root has all of them, in a namespace of their own.
+    ...["--cap-drop", "ALL"],
     "--new-session",
     ...["--proc", "/proc"],
     ...["--dev", "/dev"],
-    ...inOrder(mounts).flatMap(argumentsOf),
+    ...ordered.flatMap(argumentsOf),
     // The tree that all this hangs in is a scratch folder too: nothing is to be put beside.
+    ...closed.flatMap((path) => ["--remount-ro", path]),
     ...["--remount-ro", "/dev", "--remount-ro", "/"],
     ...["--chdir", cwd],
   ];
@@ -57,6 +65,7 @@ function argumentsOf(mount: Mount): readonly string[] {
     case "scratch":
       return ["--perms", "0700", "--size", String(SCRATCH_BYTES), "--tmpfs", mount.path];
     case "small_scratch":
+    case "closed_folder":
       return ["--perms", "0700", "--size", String(SMALL_BYTES), "--tmpfs", mount.path];
     case "hidden_folder":
       return ["--perms", "0500", "--size", "4096", "--tmpfs", mount.path, "--remount-ro", mount.path];

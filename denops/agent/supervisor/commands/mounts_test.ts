@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { bwrapArguments, type Mount } from "./mounts.ts";
 
-const KINDS = ["read", "write", "scratch", "small_scratch", "hidden_folder", "hidden_file"] as const;
+const KINDS = [
+  "read",
+  "write",
+  "scratch",
+  "small_scratch",
+  "closed_folder",
+  "hidden_folder",
+  "hidden_file",
+] as const;
 const path = fc.array(fc.constantFrom("a", "b", "-c", "d e", "--bind"), { minLength: 1, maxLength: 4 })
   .map((parts) => `/${parts.join("/")}`);
 const mount: fc.Arbitrary<Mount> = fc.oneof(
@@ -50,6 +58,15 @@ Deno.test("a hidden folder is empty and stays so; a hidden file is nothing", () 
   const line = (one: Mount) => bwrapArguments({ network: false, cwd: "/", mounts: [one] }).join(" ");
   assert.match(line({ kind: "hidden_folder", path: "/p/k" }), /--tmpfs \/p\/k --remount-ro \/p\/k /);
   assert.match(line({ kind: "hidden_file", path: "/p/.env" }), /--ro-bind \/dev\/null \/p\/\.env /);
+});
+
+Deno.test("a closed folder is closed when all that is in it is mounted", () => {
+  const mounts: readonly Mount[] = [{ kind: "closed_folder", path: "/h/code" }, {
+    kind: "write",
+    path: "/h/code/p",
+  }];
+  const line = bwrapArguments({ network: false, cwd: "/", mounts }).join(" ");
+  assert.match(line, /--tmpfs \/h\/code --bind \/h\/code\/p \/h\/code\/p --remount-ro \/h\/code /);
 });
 
 Deno.test("there is a network only where it was asked for, and never a name space of the host's but that", () => {

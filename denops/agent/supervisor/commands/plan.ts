@@ -1,5 +1,5 @@
 /** Which places of this machine a command sees at its level: what shown.ts and the options say, as far as it is there. */
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { CommandLevel } from "../../protocol/commands.ts";
@@ -53,12 +53,24 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
     places.some((place) => (place.kind === "read" || place.kind === "write") && isInside(path, place.path));
   return [
     ...places,
+    ...besides(roots, home).filter((mount) => !isVisible(mount)),
     ...[
       ...masks.folders.map((path): Mount => ({ kind: "hidden_folder", path })),
       ...masks.files.map((path): Mount => ({ kind: "hidden_file", path })),
       ...[...request.hidden, ...request.own].flatMap(hidden),
     ].filter(isVisible),
   ];
+}
+
+/**
+ * What a command writes beside the project would be gone with it, and the command would say that it has worked: a new
+ * work tree of git's, a build. So it is refused.
+ */
+function besides(roots: readonly string[], home: string | undefined): readonly Mount[] {
+  const real = home === undefined ? undefined : realPath(home);
+  return roots.map((root) => dirname(root))
+    .filter((path) => real !== undefined && path !== real && isInside(path, real))
+    .map((path): Mount => ({ kind: "closed_folder", path }));
 }
 
 /** A home folder of its own, empty but for what is shown. */
@@ -106,6 +118,15 @@ function unreadable(): readonly string[] {
 const READ_BY_ALL = 0o004;
 const LISTED_BY_ALL = 0o005;
 
+function isOpen(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function closed(folder: string, depth: number): readonly string[] {
   const paths: string[] = [];
   try {
@@ -114,8 +135,10 @@ function closed(folder: string, depth: number): readonly string[] {
       const mode = entry.isSymlink ? undefined : stat(path)?.mode;
       if (mode === undefined || mode === null) continue;
       const needed = entry.isDirectory ? LISTED_BY_ALL : READ_BY_ALL;
-      if ((mode & needed) !== needed) paths.push(path);
-      else if (entry.isDirectory && depth > 0) paths.push(...closed(path, depth - 1));
+      if ((mode & needed) !== needed) {
+        // What is closed to the user is closed to the user's commands: each mount costs time.
+        if (isOpen(path)) paths.push(path);
+      } else if (entry.isDirectory && depth > 0) paths.push(...closed(path, depth - 1));
     }
   } catch {
     // Then nobody else can list it either.

@@ -80,7 +80,7 @@ Deno.test("of the home folder only the toolchains are there, and nothing that ca
   const mounts = commandMounts(one.request({ level: "write" }));
   assert.equal(at(mounts, join(one.home, ".cargo/bin/tool")), "read");
   for (const name of names.slice(1)) assert.equal(at(mounts, join(one.home, name)), "scratch", name);
-  assert.equal(at(mounts, join(one.home, "code/other")), "scratch");
+  assert.equal(at(mounts, join(one.home, "code/other")), "closed_folder");
   assert.equal(at(mounts, "/srv/data"), undefined);
 });
 
@@ -94,6 +94,17 @@ Deno.test("what the options name is shown, and written only where the project is
   const write = commandMounts(one.request({ ...options, level: "write" }));
   assert.equal(at(write, join(one.home, "notes/x")), "read");
   assert.equal(at(write, join(one.home, "cache/y")), "write");
+});
+
+Deno.test("nothing is written beside a project, but where it lies in another one or in what is shown", async () => {
+  await using one = await place();
+  const { home, root } = one;
+  const beside = join(home, "code/new");
+  assert.equal(at(commandMounts(one.request({ level: "git" })), beside), "closed_folder");
+  const inner = commandMounts(one.request({ level: "write", roots: [join(home, "code"), root] }));
+  assert.equal(at(inner, beside), "write");
+  assert.equal(at(commandMounts(one.request({ read: ["~/code"] })), beside), "read");
+  assert.equal(at(commandMounts(one.request({ roots: [join(home, "code")] })), join(home, "new")), "scratch");
 });
 
 Deno.test("a link is found under its own name, and so is what it leads to", async () => {

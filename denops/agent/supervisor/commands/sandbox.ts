@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import type { UserConfig } from "../../protocol/config.ts";
-import { gitGuard, mergeGuards } from "../git_guard.ts";
+import { type GitGuard, gitGuard, mergeGuards } from "../git_guard.ts";
 import { findProgram, sandbox } from "../sandbox.ts";
 import { seatbeltArguments } from "../seatbelt.ts";
 import { commandEnvironment } from "./environment.ts";
@@ -18,8 +18,7 @@ import { TrackedFiles } from "./tracked.ts";
 
 export type CommandHold = "bubblewrap" | "seatbelt" | "none";
 
-/** What holds commands here. */
-export async function commandHold(
+async function findHold(
   user: Pick<UserConfig, "sandbox">,
   roots: readonly string[],
 ): Promise<CommandHold> {
@@ -42,6 +41,8 @@ export interface CommandView {
   readonly tracked: string | undefined;
 }
 
+type GitMounts = Pick<GitGuard, "bound" | "guarded">;
+
 export type Placed = { readonly access: CommandAccess; readonly cwd: string };
 
 export class CommandSandbox {
@@ -50,6 +51,7 @@ export class CommandSandbox {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #masks = new MaskFinder();
   readonly #tracked = new TrackedFiles();
+  #hold: Promise<CommandHold> | undefined;
   #config: { readonly stamp: string; readonly text: string | undefined } | undefined;
 
   /**
@@ -64,6 +66,15 @@ export class CommandSandbox {
     this.#roots = roots;
     this.#user = user;
     this.#environment = environment;
+  }
+
+  /**
+   * What holds commands here. It is found once: what was judged under a sandbox never runs without one, even if that is
+   * gone meanwhile.
+   */
+  hold(): Promise<CommandHold> {
+    this.#hold ??= findHold(this.#user, this.#roots);
+    return this.#hold;
   }
 
   /** @param denied globs of files that may not be read */
@@ -82,19 +93,24 @@ export class CommandSandbox {
     return { masks, tracked: tracked.find((name) => name !== undefined) };
   }
 
-  /** How a command is started. @throws {Error} one line */
+  /**
+   * How a command is started.
+   * @param isMasked whoever let it run knew that it sees nothing that is denied
+   * @throws {Error} one line
+   */
   async specify(
     { access, cwd }: Placed,
     denied: readonly string[],
+    isMasked = false,
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
     const roots = this.#roots;
     const shell = await findProgram("bash", roots) ?? await findProgram("sh", roots);
     if (shell === undefined) throw new Error("there is no shell on the PATH outside of the project");
-    const hold = await commandHold(this.#user, roots);
+    const hold = await this.hold();
     const level = levelOf(access);
     const env = commandEnvironment(
       this.#user.command_environment,
-      hold === "none" ? undefined : level,
+      hold === "none" ? undefined : access,
       this.#environment,
     );
     const sweep = () => Promise.resolve([]);
@@ -102,21 +118,41 @@ export class CommandSandbox {
     const git = mergeGuards(
       await Promise.all(roots.map((root) => gitGuard(root, level, this.#user.state_dir, roots))),
     );
-    const view = await this.view(denied);
-    if (hold === "seatbelt") {
-      const args = seatbeltArguments(this.#seatbelt(access, view), git);
-      return { program: "/usr/bin/sandbox-exec", args: [...args, shell], env, sweep: git.sweep };
+    try {
+      const view = await this.view(denied);
+      if (isMasked && !view.masks.complete) {
+        throw new Error(
+          `files that may not be read cannot all be hidden from it any more: ${view.masks.reason}`,
+        );
+      }
+      const started = await this.#start(hold, shell, { access, cwd }, view, git);
+      return { ...started, env, sweep: git.sweep };
+    } catch (error) {
+      await git.sweep();
+      throw error;
     }
-    const found = await sandbox(roots);
+  }
+
+  async #start(
+    hold: Exclude<CommandHold, "none">,
+    shell: string,
+    placed: Placed,
+    view: CommandView,
+    git: GitMounts,
+  ): Promise<Pick<CommandSpec, "program" | "args" | "input">> {
+    if (hold === "seatbelt") {
+      const args = seatbeltArguments(this.#seatbelt(placed.access, view), git);
+      return { program: "/usr/bin/sandbox-exec", args: [...args, shell] };
+    }
+    const found = await sandbox(this.#roots);
     if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
-    const plan = await this.#plan({ access, cwd }, view, git);
+    const plan = await this.#plan(placed, view, git);
     const inner = ["--seccomp", "3", "--args", "4", "--", shell];
     return {
-      program: shell,
-      args: ["-c", ENTER, "sh", await this.#filter(access), found.bwrap, ...inner],
+      // It starts in half of the time that bash takes.
+      program: await findProgram("sh", this.#roots) ?? shell,
+      args: ["-c", ENTER, "sh", await this.#filter(placed.access), found.bwrap, ...inner],
       input: new TextEncoder().encode(bwrapArguments(plan).map((argument) => `${argument}\0`).join("")),
-      env,
-      sweep: git.sweep,
     };
   }
 
@@ -125,7 +161,7 @@ export class CommandSandbox {
     { readonly args: readonly string[]; readonly masks: Masks; readonly hold: CommandHold }
   > {
     const [cwd = ""] = this.#roots;
-    const hold = await commandHold(this.#user, this.#roots);
+    const hold = await this.hold();
     const { program, args, input, sweep } = await this.specify({ access, cwd }, denied);
     await sweep();
     const inside = input === undefined ? [] : new TextDecoder().decode(input).split("\0").slice(0, -1);
@@ -135,7 +171,7 @@ export class CommandSandbox {
   async #plan(
     { access, cwd }: Placed,
     { masks, tracked }: CommandView,
-    git: { readonly bound: readonly string[]; readonly guarded: readonly string[] },
+    git: GitMounts,
   ): Promise<MountPlan> {
     const level = levelOf(access);
     const roots = this.#roots;
@@ -208,8 +244,11 @@ export class CommandSandbox {
   }
 }
 
-/** Enters the sandbox: no core files, files of 8 GiB at most; the filter and the mounts by descriptors of their own. */
-const ENTER = 'ulimit -c 0; ulimit -f 8388608; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"';
+/**
+ * Enters the sandbox: no core files, files of 8 GiB at most (sh counts in 512 bytes); the filter and the mounts by
+ * descriptors of their own.
+ */
+const ENTER = 'ulimit -c 0; ulimit -f 16777216; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"';
 
 function architecture(): Architecture | undefined {
   const { arch } = Deno.build;

@@ -22,6 +22,7 @@ const SYSTEM: readonly ShownPlace[] = [
   ...row("the programs of a NixOS system: links into its store", "/run/current-system/sw"),
   ...row("Homebrew on Linux", "/home/linuxbrew/.linuxbrew"),
   ...row("what is installed, for dpkg -l and apt-cache", "/var/lib/dpkg"),
+  ...row("gems that were installed for all users, and what TeX has built", "/var/lib/gems", "/var/lib/texmf"),
 ];
 
 /** Toolchains in the home folder. */
@@ -41,6 +42,19 @@ const HOME: readonly ShownPlace[] = [
   ...row("versions of many languages", "~/.asdf", "~/.tool-versions", "~/.local/share/mise", "~/.sdkman"),
   ...row("Python versions and tools", "~/.pyenv", "~/.local/share/uv/python", "~/.local/share/uv/tools"),
   ...row("programs of Python's that pipx has installed", "~/.local/share/pipx/venvs", "~/.local/pipx/venvs"),
+  ...row(
+    "Python environments of poetry, pipenv, virtualenvwrapper and hatch",
+    "~/.cache/pypoetry/virtualenvs",
+    "~/.local/share/virtualenvs",
+    "~/.virtualenvs",
+    "~/.local/share/hatch/env",
+  ),
+  // Beside these lies .condarc, with the addresses of channels.
+  ...["~/miniconda3", "~/miniforge3", "~/anaconda3"].flatMap((folder) =>
+    row("conda's programs and environments", `${folder}/bin`, `${folder}/lib`, `${folder}/envs`)
+  ),
+  ...row("packages of PHP, and its tools", "~/.config/composer/vendor", "~/.composer/vendor"),
+  ...row("packages that Yarn loads from its cache", "~/.yarn/berry/cache"),
   ...row("programs and libraries of the user's own", "~/bin", "~/.local/bin", "~/.local/lib"),
   ...row("Ruby versions and gems", "~/.rbenv", "~/.rvm", "~/.gem/ruby", "~/.local/share/gem"),
   ...row("Go: programs and downloaded modules", "~/go/bin", "~/go/pkg", "~/sdk"),

@@ -1,15 +1,28 @@
 /** Why a command failed, where its output says so in a known way: one line the model can act on. Pure. */
 
-import { type CommandAccess, commandAccess, hasNetwork, levelOf } from "../../../protocol/commands.ts";
+import {
+  type CommandAccess,
+  commandAccess,
+  type CommandLevel,
+  hasNetwork,
+  levelOf,
+} from "../../../protocol/commands.ts";
 
 interface Hint {
   readonly pattern: RegExp;
+  /** At this level only. */
+  readonly level?: CommandLevel;
   hint(match: RegExpExecArray, access: CommandAccess | undefined, output: string): string;
 }
 
 /** What programs say where nothing may be written; what of it git says of its own folder. */
 const READ_ONLY = /EROFS|[Rr]ead-only file ?system|attempt to write a readonly database/;
+/** Where package managers keep what they have downloaded: shown to commands, not written by them. */
+const DOWNLOADS =
+  /\/\.(?:cargo|rustup|m2|gradle|nuget|gem|rbenv|rvm|pyenv|cabal|ghcup|opam|julia|mix|hex|bun|deno|nvm|volta|asdf|sdkman|cache\/[\w-]+|local\/(?:lib|share\/[\w-]+))\b|\/go\/pkg\/mod\b/;
 const REPOSITORY = /(?:\.git\b[^\n]*|index\.lock[^\n]*|cannot lock ref[^\n]*)[Rr]ead-only file ?system/;
+
+const SILENT = /\bgit\b[^\n;&|]*\bstash\b/;
 
 const HINTS: readonly Hint[] = [
   {
@@ -32,6 +45,18 @@ const HINTS: readonly Hint[] = [
       `the port ${port ?? ""} is in use; choose another one or stop what holds it`.replace("  ", " "),
   },
   {
+    pattern: /docker(?: daemon|\.sock)|podman\.sock|Cannot connect to Podman/,
+    hint: () => "containers are out of reach of commands; ask the user to run this line",
+  },
+  {
+    pattern: /\bptrace\b|PTRACE_|ptrace: Operation not permitted/,
+    hint: () => "no command may trace another program: strace, gdb and the like do not work here",
+  },
+  {
+    pattern: /Segmentation fault|Bad system call/,
+    hint: () => "the program crashed; a 32-bit one cannot run here",
+  },
+  {
     pattern: /EACCES|[Pp]ermission denied|Operation not permitted/,
     hint: () =>
       "permission denied; commands may write inside the project only, and do not see files of secrets",
@@ -48,8 +73,25 @@ const HINTS: readonly Hint[] = [
       "update, git worktree); ask the user to run this line",
   },
   {
+    pattern: /TS5033[^\n]*\.tsbuildinfo/,
+    hint: () => "tsc --noEmit --incremental false checks without writing",
+  },
+  {
+    // npm, cmake and javac say no more of it.
+    level: "look",
+    pattern: /ENOENT[^\n]*, mkdir '|Unable to \(re\)create the private|could not create parent directories/,
+    hint: (_, access) =>
+      `nothing can be written with access look; call it again with access ${
+        commandAccess("write", access !== undefined && hasNetwork(access))
+      } if it has to`,
+  },
+  {
     pattern: READ_ONLY,
     hint: (_, access, output) => {
+      const [downloads] = DOWNLOADS.exec(output) ?? [];
+      if (downloads !== undefined) {
+        return `~${downloads} is read-only for commands; the user can add it to the option command_write`;
+      }
       const wanted = wantedLevel(access, output);
       return wanted === undefined
         ? "the place is read-only; commands may write inside the project and /tmp only"
@@ -102,10 +144,22 @@ const HINTS: readonly Hint[] = [
  * Undefined if nothing known is in the output.
  * @param access what the command was allowed to change
  * @param failed where it did not fail, only what it could not write counts
+ * @param line the command
  */
-export function hintFor(output: string, access?: CommandAccess, failed = true): string | undefined {
+export function hintFor(
+  output: string,
+  access?: CommandAccess,
+  failed = true,
+  line = "",
+): string | undefined {
+  if (failed && output === "" && access !== undefined && levelOf(access) !== "git" && SILENT.test(line)) {
+    return `[hint] git stash says nothing where it cannot write .git; call it again with access ${
+      commandAccess("git", hasNetwork(access))
+    } if it has to`;
+  }
   const hints = failed ? HINTS : HINTS.filter(({ pattern }) => pattern === READ_ONLY);
-  for (const { pattern, hint } of hints) {
+  for (const { pattern, level, hint } of hints) {
+    if (level !== undefined && (access === undefined || levelOf(access) !== level)) continue;
     const match = pattern.exec(output);
     if (match !== null) return `[hint] ${hint(match, access, output)}`;
   }
