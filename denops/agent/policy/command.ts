@@ -8,8 +8,7 @@
 import { type CommandAccess, commandAccess } from "../protocol/commands.ts";
 import { isDeceptive } from "./deceptive.ts";
 import type { Places } from "./command/places.ts";
-import { rank, type Severity, worst } from "./command/severity.ts";
-import { judged } from "./command/severity.ts";
+import { judged, rank, type Severity, worst } from "./command/severity.ts";
 import { Reader, type SimpleCommand } from "./command/walk.ts";
 
 export type { Places } from "./command/places.ts";
@@ -53,17 +52,15 @@ export function judgeCommand(line: string, places: Places = {}): CommandVerdict 
   const [first] = commands;
   const shown = commands.reduce((a, b) => rank(b.severity) > rank(a?.severity ?? "none") ? b : a, first);
   const { severity, level, network } = worst(...commands);
+  const text = shown?.text.replace(/\s+/g, " ").trim() ?? "";
   return {
     severity,
-    reason: shown === undefined ? "runs nothing" : `${oneLine(shown.text)}: ${shown.reason}`,
+    reason: shown === undefined
+      ? "runs nothing"
+      : `${text.length > 80 ? `${text.slice(0, 79)}…` : text}: ${shown.reason}`,
     commands,
     parsed,
     plain: parsed && reader.plain,
     access: commandAccess(level, network),
   };
-}
-
-function oneLine(text: string): string {
-  const shown = text.replace(/\s+/g, " ").trim();
-  return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }

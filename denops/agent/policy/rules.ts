@@ -4,8 +4,14 @@
  * list the most specific is named. Pure.
  */
 import type { CommandVerdict } from "./command.ts";
-import { covers, patternProblem, specificity, touches } from "./command/rules.ts";
-import { ownCommands, suggestPatterns } from "./command/suggest.ts";
+import {
+  covers,
+  ownCommands,
+  patternProblem,
+  specificity,
+  suggestPatterns,
+  touches,
+} from "./command/rules.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { globProblem, matchesGlob } from "./glob.ts";
 import { hostMatches, hostProblem, toolMatches, toolProblem } from "./remote_rules.ts";

@@ -1,107 +1,26 @@
 /** Judges one simple command: whoever knows it best says what it does, and the table of programs for the rest. */
-import {
-  judgeCopy,
-  judgeCurl,
-  judgeDd,
-  judgeFind,
-  judgeKill,
-  judgeMode,
-  judgeRemove,
-  judgeSocket,
-  judgeUnpack,
-  judgeWriters,
-} from "./files.ts";
-import { judgeGit } from "./git.ts";
-import { readArguments, valuesOf } from "./options.ts";
-import { judgeRead, UNKNOWN } from "./places.ts";
-import { asksVersion, judgeByTable } from "./programs.ts";
+import { judgeCopy, judgeCurl, judgeFind, judgeMode, judgeRemove, judgeUnpack } from "./files.ts";
+import { gitCommand, judgeGit } from "./git.ts";
+import { judgeRead, judgeWrite, UNKNOWN } from "./places.ts";
+import { asksVersion, filesWritten, judgeByTable } from "./programs.ts";
 import { RUNNER } from "./risky.ts";
 import type { Judge, Scene } from "./scene.ts";
-import {
-  interpreterOf,
-  judgeEval,
-  judgeInterpreter,
-  judgeScript,
-  judgeShell,
-  judgeSource,
-} from "./shells.ts";
+import { interpreterOf, judgeInterpreter, judgeShell, SHELLS } from "./shells.ts";
 import { judged, type Judgement, READS, worst } from "./severity.ts";
 import { unwrap } from "./wrappers.ts";
 
-/** ping, dig: a name that is only known when it runs may carry anything away. */
-const judgeLookup: Judge = (args) =>
-  args.some((arg) => arg.includes(UNKNOWN))
-    ? judged("high", "sends what is only known when it runs", "look", true)
-    : judged("medium", "asks the network", "look", true);
-
-const SQL_DESTROYS =
-  /\b(drop|truncate|delete|alter|grant|revoke|shutdown|into\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\()\b/i;
-
-const judgeDatabase: Judge = (args, { input }, name) => {
-  const destroys = SQL_DESTROYS.test([...args, input.kind === "text" ? input.text : ""].join("\n"));
-  const says = destroys ? "changes or deletes what a database holds" : "talks to a database";
-  return judged(destroys ? "high" : "medium", says, "write", !/^(sqlite|duckdb)/.test(name));
-};
-
-const judgeRsync: Judge = (args, scene) => {
-  const { operands, all } = readArguments(
-    args,
-    "-e -f -T -M -B --rsh --exclude --include --files-from --filter",
-  );
-  const remote = operands.some((one) => /^[^/]+:|^rsync:/.test(one));
-  return worst(
-    remote
-      ? judged("high", "copies to or from another machine", "write", true)
-      : judgeCopy(operands, scene, "cp"),
-    all.some((arg) => /^--del/.test(arg)) ? judgeRemove(["-r", operands.at(-1) ?? ""], scene, "rm") : READS,
-  );
-};
-
-/** docker run: what of this machine the container gets. */
-const judgeContainer: Judge = (args) => {
-  const given = readArguments(args, "-v --volume --mount", "end");
-  const mounts = valuesOf(given, "-v --volume --mount").map((value) =>
-    /(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.split(":")[0] ?? ""
-  );
-  const shared = mounts.filter((path) => /^[/~]|^\.\./.test(path)).map((path) =>
-    judged(WHOLE.test(path) ? "critical" : "high", `gives ${path} to a container`)
-  );
-  const rights = /--(privileged|device|cap-add|security-opt|(net|network|pid)=host)/.test(args.join(" "));
-  const found = rights ? [...shared, judged("high", "gives a container rights on this machine")] : shared;
-  return worst(judged("medium", "runs in a container", "write", true), ...found);
-};
-
-const WHOLE = /^\/+[.*]*$|docker\.sock|^\/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)\/?$|^~\/?$/;
-
-const judgeTrap: Judge = (args, scene, name) => judgeEval(args.slice(0, 1), scene, name);
-
-const JUDGES = new Map<string, Judge>();
-for (
-  const [programs, judge] of [
+const JUDGES = new Map<string, Judge>(
+  ([
+    ...SHELLS,
     ["rm rmdir unlink shred trash srm wipe", judgeRemove],
-    ["cp mv install ln link gcp gmv", judgeCopy],
-    ["tee touch mkdir truncate sponge fallocate", judgeWriters],
-    ["dd dcfldd", judgeDd],
+    ["cp mv install ln link gcp gmv rsync", judgeCopy],
     ["chmod chown chgrp", judgeMode],
-    ["kill pkill killall xkill skill taskkill", judgeKill],
     ["find gfind fd fdfind", judgeFind],
-    ["sed gsed awk gawk mawk nawk", judgeScript],
     ["tar gtar bsdtar unzip", judgeUnpack],
-    ["rsync", judgeRsync],
     ["git", judgeGit],
     ["curl wget", judgeCurl],
-    ["nc ncat netcat socat", judgeSocket],
-    ["ping ping6 dig nslookup host whois traceroute mtr tracepath", judgeLookup],
-    [
-      "psql mysql mariadb sqlite sqlite3 duckdb mongo mongosh redis-cli cqlsh clickhouse-client sqlcmd",
-      judgeDatabase,
-    ],
-    ["eval", judgeEval],
-    ["trap", judgeTrap],
-    ["source .", judgeSource],
-    ["sh bash zsh dash ksh ash mksh fish csh tcsh", judgeShell],
-  ] as const
-) for (const name of programs.split(" ")) JUDGES.set(name, judge);
+  ] as const).flatMap(([names, judge]) => names.split(" ").map((name) => [name, judge] as const)),
+);
 
 /** What brings text from elsewhere: with a shell behind it, it runs what nobody has seen. */
 const DOWNLOADS =
@@ -126,16 +45,17 @@ const TELLING =
 const MOST_TELLING = 4;
 const MOST_SUSPECTED = 200;
 
-export interface Verdict {
-  readonly judgement: Judgement;
-  readonly starts: Starts;
-}
-
 /** Whether a command starts others: those that its words name, or whatever its input says. */
 export type Starts = "nothing" | "words" | "input";
 
-export function judgeWords(words: readonly string[], scene: Scene): Verdict {
-  const [path = "", ...args] = words;
+export function judgeWords(
+  words: readonly string[],
+  scene: Scene,
+): { readonly judgement: Judgement; readonly starts: Starts } {
+  const [path = "", ...given] = words;
+  // `tar xf` is `tar -xf`.
+  const tar = /(^|\/)(g|bsd)?tar$/.test(path);
+  const args = given.map((arg, at) => tar && at === 0 ? arg.replace(/^(?=\w+$)/, "-") : arg);
   if (path.includes(UNKNOWN) || /[*?]|\[.+\]/.test(path)) {
     return { judgement: judgeUnknownName(args, scene), starts: "words" };
   }
@@ -144,18 +64,13 @@ export function judgeWords(words: readonly string[], scene: Scene): Verdict {
   const small = base.toLowerCase().replace(/\.exe$/, "");
   const name = JUDGES.has(small) ? small : base;
   if (DECODERS.test(name)) scene.note("decodes");
-  const found: Judgement[] = [];
-  const wrapped = TRUSTED.test(path) && !asksVersion(name, args) ? unwrap([name, ...args], scene) : undefined;
-  found.push(
-    wrapped ?? (TRUSTED.test(path) ? judgeProgram(name, args, scene) : judgeFile(path, name, args, scene)),
-  );
-  const reads = args.filter((arg) => !arg.startsWith("-") || arg.includes("="));
-  if (!NAMES_ONLY.test(name)) {
-    for (const arg of reads) for (const part of arg.split(/[=:@,]/)) found.push(judgeRead(part, scene));
-  }
-  const judgement = worst(...found);
   if (DOWNLOADS.test(name)) scene.note("downloads");
-  return { judgement, starts: startsWhat(name, args, wrapped !== undefined) };
+  const wrapped = TRUSTED.test(path) && !asksVersion(name, args) ? unwrap([name, ...args], scene) : undefined;
+  const found = wrapped ??
+    (TRUSTED.test(path) ? judgeProgram(name, args, scene) : judgeFile(path, name, args, scene));
+  const named = NAMES_ONLY.test(name) ? [] : args.filter((arg) => !arg.startsWith("-") || arg.includes("="));
+  const reads = named.flatMap((arg) => arg.split(/[=:@,]/)).map((part) => judgeRead(part, scene));
+  return { judgement: worst(found, ...reads), starts: startsWhat(name, args, wrapped !== undefined) };
 }
 
 /** A shell or an interpreter without a file of its own runs what a pipe brings. */
@@ -173,34 +88,32 @@ function startsWhat(name: string, args: readonly string[], wraps: boolean): Star
 }
 
 /** They start what some of their arguments say. */
-const GIVEN = /^(git|tar|gtar|bsdtar|rsync|psql|mysql|mariadb|sqlite3?|mongosh|redis-cli)$/;
+const GIVEN = /^(git|tar|gtar|bsdtar|rsync)$/;
 /** git's messages and searches are no commands. */
 const MESSAGES = /^(commit|tag|notes|stash|merge|log|grep|show|diff)$/;
 
 function judgeProgram(name: string, args: readonly string[], scene: Scene): Judgement {
   if (asksVersion(name, args)) return READS;
-  if (/^(docker|podman|nerdctl)$/.test(name) && /^(run|create)$/.test(args[0] ?? "")) {
-    return worst(judgeContainer(args, scene, name), lookInside(args, scene));
-  }
-  const judge = JUDGES.get(name);
-  if (judge !== undefined) {
-    return GIVEN.test(name)
-      ? worst(judge(args, scene, name), lookInside(args, scene))
-      : judge(args, scene, name);
-  }
+  const words = name === "git" ? gitCommand(args) : args;
+  const listed = judgeByTable(name, words, scene.input);
   const code = interpreterOf(name);
-  const listed = judgeByTable(name, args);
-  if (
-    code !== undefined &&
-    (listed === undefined || !/^[a-z]+$/.test(args[0] ?? "") || /^(run|eval)$/.test(args[0] ?? ""))
-  ) {
+  const [first = ""] = args;
+  if (code !== undefined && (listed === undefined || !/^[a-z]+$/.test(first) || /^(run|eval)$/.test(first))) {
     return judgeInterpreter(args, scene, name);
   }
   if (name === "at" || name === "batch") scene.note("runs unknown text");
+  const judge = JUDGES.get(name);
   const url = args.some((arg) => /^(https?|ftp|ssh|git):\/\/|^git@/.test(arg));
-  const found = listed ??
-    judged("medium", `runs ${name === "" ? "something" : name}, which is not known`, "write", url);
-  return found.severity === "none" ? found : worst(found, lookInside(args, scene));
+  const unknown = judged("medium", `runs ${name || "something"}, which is not known`, "write", url);
+  const files = filesWritten(name, words);
+  if (name !== "mkdir") { for (const path of files) scene.made(path); }
+  const found = worst(
+    listed ?? (judge === undefined && files.length === 0 ? unknown : READS),
+    ...files.map((path) => judgeWrite(path, scene)),
+    judge?.(args, scene, name) ?? READS,
+  );
+  const given = judge === undefined ? found.severity !== "none" : GIVEN.test(name);
+  return given ? worst(found, lookInside(args, scene)) : found;
 }
 
 /** `./ls` need not be ls; that `./gradlew test` runs tests is what its name says. */
@@ -212,34 +125,26 @@ function judgeFile(path: string, name: string, args: readonly string[], scene: S
 
 /** Arguments may be another command's words or text for a shell, in ways that no table knows. */
 function lookInside(args: readonly string[], scene: Scene): Judgement {
-  const found: Judgement[] = [];
   if (MESSAGES.test(args[0] ?? "")) return READS;
-  let looked = 0;
-  for (const [index, arg] of args.entries()) {
-    const words = TELLING.test(arg.slice(arg.lastIndexOf("/") + 1))
-      ? args.slice(index, index + MOST_SUSPECTED)
-      : undefined;
-    const text = /\s/.test(arg) && /[$`;|&>!]|\b(rm|mkfs|dd|sh|bash)\b/.test(arg)
-      ? arg.replace(/^\S*=!?|^:?\w*\s?!/, "")
-      : undefined;
-    const inside = words ?? text;
-    if (inside === undefined || looked++ >= MOST_TELLING) continue;
-    const severity = scene.suppose(inside);
-    if (severity === "critical") {
-      found.push(judged("critical", "may run a destructive command that it is given"));
-    } else if (severity === "high" && words !== undefined) {
-      found.push(judged("high", "may run a command that it is given"));
-    }
+  const inside = args.flatMap((arg, index): readonly (string | readonly string[])[] => {
+    if (TELLING.test(arg.slice(arg.lastIndexOf("/") + 1))) return [args.slice(index, index + MOST_SUSPECTED)];
+    const text = /\s/.test(arg) && /[$`;|&>!]|\b(rm|mkfs|dd|sh|bash)\b/.test(arg);
+    return text ? [arg.replace(/^\S*=!?|^:?\w*\s?!/, "")] : [];
+  });
+  const found = inside.slice(0, MOST_TELLING).map((one) => ({ one, severity: scene.suppose(one) }));
+  if (found.some(({ severity }) => severity === "critical")) {
+    return judged("critical", "may run a destructive command that it is given");
   }
-  return worst(...found, READS);
+  const high = found.some(({ one, severity }) => severity === "high" && typeof one !== "string");
+  return high ? judged("high", "may run a command that it is given") : READS;
 }
 
 function judgeUnknownName(args: readonly string[], scene: Scene): Judgement {
   scene.note("runs unknown text");
   const some = args.slice(0, MOST_SUSPECTED);
   // The name may be empty, too.
-  const suspected = SUSPECTS.some((name) => scene.suppose([name, ...some]) === "critical") ||
-    (SUSPECTS.includes(some[0] ?? "") && scene.suppose(some) === "critical");
+  const guesses = [...SUSPECTS.map((name) => [name, ...some]), SUSPECTS.includes(some[0] ?? "") ? some : []];
+  const suspected = guesses.some((words) => scene.suppose(words) === "critical");
   return suspected
     ? judged("critical", "hides a program that its arguments make destructive")
     : judged("high", "runs a program whose name is only known when it runs");

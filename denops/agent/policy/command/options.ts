@@ -39,13 +39,15 @@ export function readArguments(
       options.push({ name, value: next ? all[++at] : value });
     } else {
       // "-abc" is -a -b -c, or -a with the value "bc".
-      const letters = [...arg.slice(1)];
-      const last = letters.findIndex((letter) => takes.includes(`-${letter}`));
-      const glued = last < 0 ? "" : letters.slice(last + 1).join("");
-      const flags = last < 0 ? letters : letters.slice(0, last);
-      options.push(...flags.map((letter) => ({ name: `-${letter}`, value: undefined })));
-      if (last >= 0) {
-        options.push({ name: `-${letters[last] ?? ""}`, value: glued === "" ? all[++at] : glued });
+      const letters = arg.slice(1);
+      for (const [index, letter] of letters.split("").entries()) {
+        const takesValue = takes.includes(`-${letter}`);
+        const glued = letters.slice(index + 1);
+        options.push({
+          name: `-${letter}`,
+          value: takesValue ? glued === "" ? all[++at] : glued : undefined,
+        });
+        if (takesValue) break;
       }
     }
   }

@@ -1,6 +1,6 @@
 /** What it means to write, delete or read at a path that a command names. By name alone: no file is looked at. Pure. */
-import { judged, type Judgement, READS } from "./severity.ts";
-import { judgementOf, rows } from "./table.ts";
+import { posix } from "node:path";
+import { judged, type Judgement, judgementOf, READS, rows } from "./severity.ts";
 
 /** Stands in a word for what is only known when the line runs: `$(date)` or an unset variable. */
 export const UNKNOWN = "\u{FFFC}";
@@ -62,33 +62,18 @@ const SECRETS =
 
 /** Joins, resolves "." and "..", and puts home and root into their short forms. */
 export function normalise(path: string, folder: string, places: Places): string {
-  let whole = shorten(path, places);
-  if (!/^[~/]|^[A-Za-z]:[\\/]/.test(whole)) whole = folder === "" ? whole : `${folder}/${whole}`;
-  const absolute = whole.startsWith("/");
-  const parts: string[] = [];
-  for (const part of whole.split("/")) {
-    if (part === "" || part === ".") continue;
-    const last = parts.at(-1);
-    if (part !== "..") parts.push(part);
-    else if (last === undefined) {
-      if (!absolute) parts.push("..");
-    } else if (last.startsWith("~")) parts.splice(-1, 1, "..");
-    else if (last === "..") parts.push("..");
-    else parts.pop();
-  }
-  const joined = parts.join("/");
-  return shorten(absolute ? `/${joined}` : joined, places);
+  const short = shorten(path, places);
+  const whole = /^[~/]|^[A-Za-z]:[\\/]/.test(short) || folder === "" ? short : `${folder}/${short}`;
+  const clean = posix.normalize(whole.startsWith("~") ? `/${whole}` : whole).replace(/(.)\/$/, "$1");
+  return shorten(clean.replace(/^\/+(?=~)/, ""), places);
 }
 
 function shorten(path: string, { root, home }: Places): string {
-  const below = (folder: string | undefined) =>
-    folder !== undefined && folder.length > 1 && (path === folder || path.startsWith(`${folder}/`))
-      ? path.slice(folder.length)
-      : undefined;
-  const inRoot = below(root);
-  if (inRoot !== undefined) return `.${inRoot}`;
-  const inHome = below(home);
-  return inHome === undefined ? path : `~${inHome}`;
+  for (const [folder, short] of [[root, "."], [home, "~"]] as const) {
+    if (folder === undefined || folder.length < 2 || !`${path}/`.startsWith(`${folder}/`)) continue;
+    return short + path.slice(folder.length);
+  }
+  return path;
 }
 
 /** `$X/` and `$X/*` are the root when X is empty. */

@@ -1,4 +1,5 @@
 /** What a command prints, as far as its words say it: what the next one in a pipe reads. Pure. */
+import { findsWhere } from "./files.ts";
 import { UNKNOWN } from "./places.ts";
 import type { Input } from "./scene.ts";
 
@@ -21,17 +22,13 @@ export function printed(
     return { kind: "text", text: name === "pwd" && folder !== "" ? folder : "." };
   }
   if (name === "ls" || name === "find" || name === "fd") {
-    const end = args.findIndex((arg) => /^[-(!]/.test(arg) && name === "find");
-    const from = name === "find" ? args.slice(0, end < 0 ? undefined : end) : operands;
-    const every = !args.some((arg) => TESTS.test(arg));
+    const { from, all } = name === "find" ? findsWhere(args) : { from: operands, all: true };
     const names = (from.length > 0 ? from : ["."]).map((one) => `${one.replace(/\/+$/, "")}/*`);
-    return every ? { kind: "names", names } : some(names);
+    return all ? { kind: "names", names } : some(names);
   }
   if ((name === "cat" || name === "tee") && (name === "tee" || operands.length === 0)) return input;
   return FILTERS.test(name) && input.kind === "names" ? some(input.names) : { kind: "unknown" };
 }
-
-const TESTS = /^-(i?name|i?path|i?regex|type|size|[acm]?(time|min)|newer\w*|empty|user|perm|inum)$/;
 
 /** Some files of these folders, it is not said which. */
 function some(names: readonly string[]): Input {

@@ -1,76 +1,111 @@
 /**
  * What programs do: severity, access, what to say, and commands. Words stand for the program and its first operands, `a|b`
  * for either, `x*` for what starts so, `.` for any operand, `$` for no further one; an option has to be there, with `!`
- * before it not. The first row that fits counts. It is what people are told and asked; what holds is the sandbox.
+ * before it not; `~x` has to occur in its arguments or in what it is fed, `~~x` in any case. The first row that fits
+ * counts. It is what people are told and asked; what holds is the sandbox.
  */
-import { type Arguments, has, readArguments } from "./options.ts";
-import type { Judgement } from "./severity.ts";
-import { judgementOf, rows } from "./table.ts";
+import { type Arguments, has, readArguments, valuesOf } from "./options.ts";
+import type { Input } from "./scene.ts";
+import { type Judgement, judgementOf, rows } from "./severity.ts";
 
-const ROWS = `
+const DESTROYS =
+  "~~\\b(drop|truncate|delete|alter|grant|revoke|shutdown|into\\s+outfile|load_file|flush(all|db)|deleteMany|dropDatabase|remove\\()";
+
+/** What stands before a folder of this machine that a container gets. */
+const MOUNT = "(^|\\s)(-[a-z]*v[=\\s]?|--volume[=\\s]|--mount[=\\s]\\S*(source|src)=)";
+
+const ROWS = String.raw`
+high git+network starts a program in git's name · git ~^(?!rebase\s)[^]*\s(--(upload-pack|receive-pack|exec|extcmd)(=|\s|$)|ext::)
+high git runs a git command that is only known when it runs · git *￼*
 medium look starts a program · git diff|log|show|blame|annotate|grep|whatchanged --ext-diff|--textconv|-O|--open-files-in-pager, git help -w|-i|--web
 none look only reads · git $, git status|log|diff|show|blame|annotate|rev-parse|rev-list|ls-files|ls-tree|cat-file|describe|shortlog|name-rev|merge-base|for-each-ref|show-ref|show-branch|var|version|
   help|whatchanged|count-objects|diff-tree|diff-index|diff-files|cherry|range-diff|check-ignore|check-attr|check-mailmap|check-ref-format|verify-commit|verify-tag|verify-pack|grep|get-tar-commit-id|
-  patch-id|stripspace|column|merge-tree|fmt-merge-msg, git fsck !--lost-found, git hash-object !-w, git interpret-trailers !--in-place
-none look only reads · git branch -l|--list|--show-current|--contains|--no-contains|--merged|--no-merged|--points-at !-d|-D|-m|-M|-c|-C|-f, git branch $ !-d|-D|-m|-M|-c|-C|-f|-u|--edit-description|
-  --unset-upstream, git tag $ !-d|-f|-a|-s|-m, git tag -l|--list|-n|--contains|--merged|--points-at|-v|--verify !-d|-f|-a|-s|-m, git remote $ !-u, git remote get-url, git remote show $, git stash
-  list|show, git worktree|sparse-checkout list, git submodule $, git submodule status|summary, git notes $, git notes list|show, git bisect log|terms, git lfs ls-files|status|env|version, git
-  symbolic-ref . $ !-d|--delete|-m
-none look only reads · git config -l|--list|--get|--get-all|--get-regexp|--get-urlmatch, git config list|get, git config . $ !--unset|--unset-all|--remove-section|--rename-section|--add|--replace-all|
-  -e|--edit, git clean -n|--dry-run !-f|--force|--no-dry-run|-i, git apply --stat|--numstat|--summary|--check !--apply|--build-fake-ancestor|--index|--cached|-3
+  patch-id|stripspace|column|merge-tree|fmt-merge-msg, git fsck !--lost-found, git hash-object !-w, git interpret-trailers !--in-place, git archive !-o|--output|--remote, git branch -l|--list|
+  --show-current|--contains|--no-contains|--merged|--no-merged|--points-at !-d|-D|-m|-M|-c|-C|-f, git branch $ !-d|-D|-m|-M|-c|-C|-f|-u|--edit-description|--unset-upstream, git tag $ !-d|-f|-a|-s|-m,
+  git tag -l|--list|-n|--contains|--merged|--points-at|-v|--verify !-d|-f|-a|-s|-m, git remote $ !-u, git remote get-url, git remote show $, git stash list|show, git worktree|sparse-checkout list,
+  git submodule $, git submodule status|summary, git notes $, git notes list|show, git bisect log|terms, git lfs ls-files|status|env|version, git symbolic-ref . $ !-d|--delete|-m, git config -l|
+  --list|--get|--get-all|--get-regexp|--get-urlmatch, git config list|get, git config . $ !--unset|--unset-all|--remove-section|--rename-section|--add|--replace-all|-e|--edit, git clean -n|--dry-run
+  !-f|--force|--no-dry-run|-i, git apply --stat|--numstat|--summary|--check !--apply|--build-fake-ancestor|--index|--cached|-3
 high git deletes the record of old commits · git reflog expire|delete|drop
-none look only reads · git reflog
+none look only reads · git reflog, unzip -l|-v|-t|-Z|-p|-c !-d, tar|gtar|bsdtar -t|--list !-x|-c|-r|-u, kill|pkill|killall ~^(-0|-l|-L|--list)(\s\S+)?$
 none look+network asks another repository · git ls-remote, git remote show
+high git+network overwrites or deletes published commits · git push -f|--force|--force-with-lease|--mirror|--prune|-d|--delete, git push ~\s(\+|:\S)
 high git+network publishes commits · git push|send-email, git lfs push
 high git+network serves the repository · git daemon|http-backend|instaweb|p4|svn
 high git rewrites history · git filter-branch|filter-repo|replace|update-ref
 high git discards changes · git reset --hard|--merge|--keep, git clean|restore, git checkout -f|--force|--ours|--theirs|-p|--patch, git switch -f|--force|--discard-changes, git checkout . . !-b|-B|-t|
-  --track|--orphan, git stash drop|clear, git worktree remove, git worktree|submodule -f|--force, git rm -r|-f|--force
+  --track|--orphan, git checkout|switch ~\s--(\s|$), git checkout|switch ~\s(\S*\*|(\.{1,2}|\S*(/|\.[a-zA-Z]\w{0,4}))(\s|$)) !-b|-B|-t|-c|-C, git stash drop|clear, git worktree remove, git worktree|
+  submodule -f|--force, git rm -r|-f|--force
 high git moves or deletes branches or tags · git checkout|switch -B|-C|--force-create|--orphan, git branch -D|-M|-C|-f|--force, git tag -d|--delete|-f|--force
 high git deletes unreachable commits · git prune, git gc|repack --prune|--aggressive|-A|-D
 high git goes around the hooks · git commit -n|--no-verify, git merge|am|cherry-pick --no-verify
 high git runs commands on each commit · git rebase -x|--exec|-i|--interactive, git submodule foreach, git bisect run|visualize|view, git difftool|mergetool
 high git changes where commits are sent · git remote set-url|add|remove|rm|rename
-high git changes git's settings · git config
+high git changes git's settings · git config --global|--system|--unset|--unset-all|--remove-section|--rename-section|-e|--edit
+medium git changes the repository's settings · git config
 high look reads or writes passwords · git credential|credential-store|credential-cache
 medium write+network downloads a repository · git clone
 medium git+network downloads commits · git fetch|pull, git remote update|prune, git submodule update|add, git lfs
-medium write writes a file · git archive|bundle|format-patch, git apply !--index|--cached|-3
+medium write writes a file · git archive|bundle|format-patch, git apply !--index|--cached|-3, uniq . ., xxd . ., yq -i|--inplace|--in-place, file -C, lsof -D, info -o, bat cache, mktemp, hash -p
 medium git stages files · git add|rm|mv
 medium git commits · git commit
 medium git changes the repository · git
-medium write writes a file · sort -o|--output, uniq . ., xxd . ., shuf|iconv|xmllint|tree|base64|base32 -o|--output, yq -i|--inplace|--in-place, file -C, lsof -D, info -o, bat cache, mktemp, hash -p
 medium look starts a program · rg --pre|--hostname-bin, sort --compress-program, bat|batcat|delta|ag|ack --pager, nm|objdump --plugin, compgen -C|-F|-W, mapfile|readarray -C, man -P|-H|--pager|--html
 high write sets the machine's clock or name · date -s|--set, hostname ., hostname -b|-F, ifconfig . .
 high write changes or deletes logs · journalctl --rotate|--vacuum-size|--vacuum-time|--vacuum-files|--flush, dmesg -c|-C|--clear
 high write ends connections · ss -K|--kill
 medium write changes a configuration · ip . a|add|d|del|set|change|replace|flush, ip -batch, history -c|-w
+high write may write outside of the project · tar|gtar|bsdtar -P|--absolute-names
+critical write gives up the protection of / · rm|chmod|chown|chgrp --no-preserve-root
+high write deletes a folder · rm $ -r|-R|--recursive
+critical write moves files into a device · mv ~\s/dev/\S*$
+medium write moves a file away · mv
+high write deletes all that it finds · find|gfind ~(^|\s)-delete(\s|$)
+high write destroys files beyond recovery · shred
+medium write changes files · rm|rmdir|unlink|trash|srm|wipe|dd|dcfldd
+critical write ends all processes · kill ~(^|(?<!(^|\s)-(s|n|-signal))\s)[01](\s|$)|\s-1(\s|$)
+high write ends a process without asking it · kill|pkill|killall|skill ~~(^|\s)(-9|-?(sig)?kill|-(s|n|-signal)[\s=]?(9|(sig)?kill))(\s|$)
+medium write ends a process · kill
+high write ends every process of a name · pkill|killall|xkill|skill|taskkill
+high write lets everybody write · chmod ~(^|\s)0?\d?\d[2367](\s|$)|(^|[\s,])((?=[ugo]*[oa])[ugoa]+)?[+=]\w*w
+high write gives a program its owner's rights · chmod ~(^|\s)(0?[2467]\d{3}(\s|$)|[ugoa]*[+=][rwxXt]*s)
+medium write changes files · chmod
+high write changes who owns files · chown|chgrp
+critical write+network gives a program to the network · nc|ncat|netcat -e|-c|--exec|--sh-exec|--lua-exec, socat ~~\b(exec|system|shell|pty):
+high look+network sends data over the network · nc|ncat|netcat|socat
+high look+network takes settings or passwords from elsewhere · curl -K|--config|-n|--netrc|--netrc-file|-u|--user|--key, wget -e|--execute|--config|-i|--input-file|--use-askpass
+high look+network sends data over the network · curl|wget ~￼, curl -d|-F|-T|-Q|--data|--data-raw|--data-binary|--data-ascii|--data-urlencode|--json|--form|--upload-file|--quote, wget --post-data|
+  --post-file|--body-data|--body-file, curl|wget ~(^|\s)(-[a-zA-Z]*X\s?|--(request|method)[\s=])(?!(GET|HEAD|OPTIONS|get|head|options)(\s|$))
+medium look+network reads from the network · curl|wget
+high look+network sends what is only known when it runs · ping|ping6|dig|nslookup|host|whois|traceroute|mtr|tracepath ~￼
+medium look+network asks the network · ping|ping6|dig|nslookup|host|whois|traceroute|mtr|tracepath
+high write changes or deletes what a database holds · sqlite|sqlite3|duckdb ${DESTROYS}
+high write+network changes or deletes what a database holds · psql|mysql|mariadb|mongo|mongosh|redis-cli|cqlsh|clickhouse-client|sqlcmd ${DESTROYS}
+medium write talks to a database · sqlite|sqlite3|duckdb
+medium write+network talks to a database · psql|mysql|mariadb|mongo|mongosh|redis-cli|cqlsh|clickhouse-client|sqlcmd
+high write+network copies to or from another machine · rsync ~(^|\s)[^\s/-][^\s/]*:
 none look only reads · ls|dir|vdir|cat|tac|head|tail|wc|nl|cut|tr|paste|fold|fmt|pr|col|column|expand|unexpand|comm|join|look|rev|od|hexdump|hexyl|xxd|strings|nm|objdump|size|readelf|otool|cksum|sum|
   md5sum|sha1sum|sha224sum|sha256sum|sha384sum|sha512sum|b2sum|shasum|md5|grep|egrep|fgrep|zgrep|zcat|bzcat|xzcat|zstdcat|rg|ag|ack|sort|uniq|shuf|iconv|tree|base64|base32|info|lsof|cloc|scc|tokei|
-  sdiff|diff3|file|bat|batcat|delta|yq|jq|xmllint|date|cal|hostname|ifconfig|compgen|mapfile|readarray|history|journalctl|dmesg|ss|uuidgen
-none look only reads · echo|printf|pwd|which|whereis|type|true|false|test|[|:|whoami|id|groups|logname|arch|nproc|uptime|free|lscpu|lsblk|lsusb|lspci|tty|getconf|seq|sleep|basename|dirname|realpath|
-  readlink|stat|du|df|diff|cmp|colordiff|tsort|factor|expr|numfmt|tput|clear|locate|apropos|whatis|users|who|w|ps|pstree|pgrep|pidof|vmstat|iostat|printenv|locale|uname|netstat|top|shellcheck|exa|eza|
-  lsb_release|sw_vers|ip|man|less|more|most|getent|zipinfo, bc, crontab|gzip|unzip|dpkg -l, gzip|gunzip|bzip2|bunzip2|xz|unxz|zstd|unzstd -c|--stdout|-t|--test, dpkg -L, rpm -q|-qa|-qi|-ql, ar t*
-none look only reads · cd|pushd|popd|dirs|return|exit|break|continue|shift|set|shopt|local|declare|typeset|readonly|export|read|unset|getopts|let|times|caller|suspend|disown|wait|jobs|umask|ulimit|fg|
-  bg|logout|hash
-medium look runs tests or checks · npm|pnpm|yarn|bun test|t|tst !-g, npm|pnpm|yarn|bun run|run-script test*|lint|lint:check|typecheck|type-check|tsc|check|check-types !--fix, yarn|pnpm|bun lint|
-  typecheck|check !--fix, deno test|check|lint|bench !--fix, deno fmt --check, deno task test|check|lint
-medium look runs tests or checks · node -c|--check, cargo test|check|clippy|bench|nextest !--fix, cargo fmt --check, cargo tree|metadata, go test|vet !-c|-o|-exec|-toolexec, pytest|py.test|unittest|tox|nox|jest|
-  vitest|mocha|ava|phpunit|rspec|ctest|busted|playwright|doctest|behave, mix|dotnet|swift|flutter|dart|zig|sbt|lein|stack|cabal|bazel|mvn|mvnw|gradle|gradlew|rake|composer|just|task test|check|
-  analyze !-i, rustfmt --check, rspec
-medium look runs tests or checks · tsc --noEmit, tsc --noemit, vue-tsc --noEmit, eslint|stylelint|oxlint|biome|standard|xo !--fix|--write|--apply|-o|--output-file, mypy|pyright|basedpyright|flake8|
-  pylint|pyflakes|bandit|vulture|pycodestyle|pydocstyle|luacheck|selene|yamllint|hadolint|actionlint|golangci-lint|staticcheck|markdownlint|codespell|typos|rubocop !--fix|-w|--write|-a|-A|
-  --autocorrect|-i, ruff check !--fix|--fix-only, ruff format --check, black|isort|djlint --check, prettier -c|--check|-l|--list-different !--write|-w, gofmt|goimports -l|-d !-w, shfmt -d|-l !-w,
-  stylua --check, clang-format -n|--dry-run !-i, make|gmake|ninja -n|--dry-run|--just-print
+  sdiff|diff3|file|bat|batcat|delta|yq|jq|xmllint|date|cal|hostname|ifconfig|compgen|mapfile|readarray|history|journalctl|dmesg|ss|uuidgen, echo|printf|pwd|which|whereis|type|true|false|test|[|:|
+  whoami|id|groups|logname|arch|nproc|uptime|free|lscpu|lsblk|lsusb|lspci|tty|getconf|seq|sleep|basename|dirname|realpath|readlink|stat|du|df|diff|cmp|colordiff|tsort|factor|expr|numfmt|tput|clear|
+  locate|apropos|whatis|users|who|w|ps|pstree|pgrep|pidof|vmstat|iostat|printenv|locale|uname|netstat|top|shellcheck|exa|eza|lsb_release|sw_vers|ip|man|less|more|most|getent|zipinfo, bc, crontab|gzip|
+  unzip|dpkg -l, gzip|gunzip|bzip2|bunzip2|xz|unxz|zstd|unzstd -c|--stdout|-t|--test, tar|gtar|bsdtar -O|--to-stdout !-c|-r|-u, dpkg -L, rpm -q|-qa|-qi|-ql, ar t*, cd|pushd|popd|dirs|return|exit|
+  break|continue|shift|set|shopt|local|declare|typeset|readonly|export|read|unset|getopts|let|times|caller|suspend|disown|wait|jobs|umask|ulimit|fg|bg|logout|hash
+medium look runs tests or checks · node -c|--check, npm|pnpm|yarn|bun test|t|tst !-g, npm|pnpm|yarn|bun run|run-script test*|lint|lint:check|typecheck|type-check|tsc|check|check-types !--fix, yarn|
+  pnpm|bun lint|typecheck|check !--fix, deno test|check|lint|bench !--fix, deno fmt --check, deno task test|check|lint, cargo test|check|clippy|bench|nextest !--fix, cargo fmt --check, cargo tree|
+  metadata, go test|vet !-c|-o|-exec|-toolexec, pytest|py.test|unittest|tox|nox|jest|vitest|mocha|ava|phpunit|rspec|ctest|busted|playwright|doctest|behave, mix|dotnet|swift|flutter|dart|zig|sbt|lein|
+  stack|cabal|bazel|mvn|mvnw|gradle|gradlew|rake|composer|just|task test|check|analyze !-i, rustfmt --check, rspec, tsc --noEmit, tsc --noemit, vue-tsc --noEmit, eslint|stylelint|oxlint|biome|
+  standard|xo !--fix|--write|--apply|-o|--output-file, mypy|pyright|basedpyright|flake8|pylint|pyflakes|bandit|vulture|pycodestyle|pydocstyle|luacheck|selene|yamllint|hadolint|actionlint|
+  golangci-lint|staticcheck|markdownlint|codespell|typos|rubocop !--fix|-w|--write|-a|-A|--autocorrect|-i, ruff check !--fix|--fix-only, ruff format --check, black|isort|djlint --check, prettier -c|
+  --check|-l|--list-different !--write|-w, gofmt|goimports -l|-d !-w, shfmt -d|-l !-w, stylua --check, clang-format -n|--dry-run !-i, make|gmake|ninja -n|--dry-run|--just-print
 none look only asks · npm ls|list|ll|la|why|explain|root|prefix|bin|query|help|fund, npm config get|list|ls, npm pkg get, npm run $, pnpm|yarn list|ls|why, go version|env|list|doc|help !-w|-u|
   -toolexec|-mod|-m, go list -m !-u|-toolexec, go mod graph|why|verify, cargo help|version|locate-project|read-manifest|pkgid|verify-project, rustup which|show|check, rustup toolchain|target|
   component list, pip|pip3 list|show|freeze|check|help|debug|inspect !--log|-o|--outdated, pip|pip3 list, uv pip list|show|freeze|check|tree, uv python list, uv tree|version, poetry show|check|env,
   deno info|types|doc|help|why, gem list|env|info|contents|which, bundle list|show|info, composer show|validate, dotnet sln list, flutter doctor|devices, brew list|leaves|deps|info, apt list|show|
-  policy, apt-cache|dpkg-query, dnf|yum list|info
+  policy, apt-cache|dpkg-query, dnf|yum list|info, docker|podman|nerdctl ps|images|logs|inspect|version|info|port|top|diff|history|stats|events, docker|podman image|container|volume|network ls|
+  inspect|logs|history, docker compose ps|logs|images|ls|top|version, docker-compose ps|logs|images|version, docker context ls, docker system df|info
 medium write+network installs packages · npm|pnpm audit fix
 none look+network only asks · npm|cnpm view|v|info|show|outdated|ping|whoami|search|audit !--fix, cargo search|info, pip index|search, npm audit $, pnpm outdated|audit
-none look only asks · docker|podman|nerdctl ps|images|logs|inspect|version|info|port|top|diff|history|stats|events, docker|podman image|container|volume|network ls|inspect|logs|history, docker
-  compose ps|logs|images|ls|top|version, docker-compose ps|logs|images|version, docker context ls, docker system df|info
 high look+network publishes, or changes an account · kubectl|oc get|describe secret*, kubectl config view --raw, kubectl create token, gh auth status --show-token|-t, gh auth token
 none look only asks · kubectl|oc get|describe|logs|version|explain|api-resources|api-versions|cluster-info|top|diff|events, kubectl config current-context|get-contexts|view, helm list|ls|status|
   history|show|lint|env|version, gh status|version|search, gh repo|pr|issue|run|workflow|release|gist|label|cache|org|ruleset view|list|status|diff|checks|watch !-w|--web, gh auth status, glab mr|
@@ -79,7 +114,8 @@ none look only asks · kubectl|oc get|describe|logs|version|explain|api-resource
 high write+network publishes, or changes an account · npm|pnpm|yarn|bun|cnpm publish|unpublish|deprecate|dist-tag|owner|access|team|org|token|adduser|login|logout|profile|hook|deploy|release, npm|
   pnpm|yarn|bun run|run-script deploy*|publish*|release*, npm|yarn|pnpm config|c set|delete|edit, npm set, cargo publish|yank|owner|login|logout, gem push|yank|owner|signin|signout, twine upload,
   poetry|uv|hatch|flit|pdm publish|upload|config|auth, pip config, deno publish|deploy|upgrade|login, mix hex.*|ecto.drop|ecto.reset, dotnet nuget push|delete, stack|cabal upload, composer config|
-  global, docker|podman push|login|logout|trust|swarm|stack|service|node|secret|config|plugin, docker|podman image|manifest|compose push
+  global, docker|podman push|login|logout|trust|swarm|stack|service|node|secret|config|plugin, docker|podman image|manifest|compose push, heroku|vercel|netlify|fly|flyctl|firebase|wrangler|surge|
+  render|railway|supabase|amplify|eas|expo|cf
 high write+network installs for the whole machine · npm|pnpm|yarn|bun install|i|add -g|--global|--location, pip|pip3 install --user|--break-system-packages|--target, uv tool install, pipx install,
   cargo|go install
 high write changes settings that programs obey · go env -w|-u, conda config
@@ -93,20 +129,22 @@ medium write builds or runs what the project says · npm|pnpm|yarn|bun|cnpm|carg
   task|rake|invoke|ant|mvn|mvnw|gradle|gradlew|sbt|lein|bazel|buck|pants|scons|meson|cmake|waf|doit|earthly|turbo|nx|lerna|tsc|vite|webpack|rollup|esbuild|swc|parcel|next|nuxt|astro|rustc|gcc|g++|
   clang|clang++|cc|c++|javac|kotlinc|zig|ld|as|nix-build
 medium write checks or rewrites files · prettier|eslint|biome|oxlint|dprint|black|ruff|isort|autopep8|gofmt|goimports|rustfmt|clang-format|stylua|shfmt|rubocop|pre-commit
-medium write packs or unpacks files · gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|compress|uncompress|brotli|pigz|7z|7za|7zr|unrar|unar|ar|cpio|jar|dpkg-deb|zip
+medium write packs or unpacks files · tar|gtar|bsdtar|unzip|gzip|gunzip|bzip2|bunzip2|xz|unxz|lzma|zstd|unzstd|lz4|compress|uncompress|brotli|pigz|7z|7za|7zr|unrar|unar|ar|cpio|jar|dpkg-deb|zip
 medium write writes files · split|csplit|mkfifo|patch|ffmpeg|convert|magick|gs|pandoc|soffice|wkhtmltopdf|inkscape|dot|pg_dump|mysqldump
 medium write starts an editor · vi|vim|nvim|view|ex|ed|emacs|nano|pico|micro|hx|helix|kak|joe|code|cursor|subl|idea|kate|zed
 medium write+network opens something on the desktop · xdg-open|open|start|gio|firefox|chromium|google-chrome|pbcopy|xclip|xsel|wl-copy|clip|pbpaste|wl-paste
 medium write starts a session that stays · tmux|screen|zellij|dtach|abduco|byobu
 medium write+network reads the state of infrastructure · terraform|tofu plan|init|fmt|graph|show, pulumi preview, cdk list|ls|diff|synth, helm template|search, ansible --version
 medium write changes what words of the line mean · alias|unalias|complete
-high write goes beyond the container · docker|podman run|create --privileged|--device|--cap-add|--security-opt|--volumes-from
+critical write+network gives all of this machine to a container · docker|podman|nerdctl run|create
+  ~${MOUNT}(/+[.*]*|[^\s:,]*docker\.sock|/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)/?|~/?)([:,\s]|$)
+high write+network gives a folder outside of the project to a container · docker|podman|nerdctl run|create ~${MOUNT}([/~]|\.\.)
+high write+network goes beyond the container · docker|podman|nerdctl run|create ~--(privileged|device|cap-add|security-opt|volumes-from|(net|network|pid|ipc|userns|uts)[=\s]host)
 high write deletes or overwrites containers' data · docker|podman|nerdctl rm|rmi|kill|cp|import|load|commit, docker|podman system|volume|container|image|network|builder prune|rm, docker compose rm|
   kill|down, docker-compose rm|kill|down
 medium write+network changes containers · docker|podman|nerdctl|docker-compose|podman-compose
 high write+network changes a cluster · kubectl|oc|helm|helmfile|k3s|kustomize|k9s|argocd|flux|istioctl|skaffold|minikube|kind
 high write+network changes infrastructure · terraform|tofu|terragrunt|pulumi|cdk|ansible|ansible-playbook|packer|vagrant|nomad
-high write+network publishes, or changes an account · heroku|vercel|netlify|fly|flyctl|firebase|wrangler|surge|render|railway|supabase|amplify|eas|expo|cf
 medium write+network downloads · gh|glab repo|pr|mr|release|run|gist clone|checkout|download|fork|sync, gh browse|co, gh pr|issue|repo view
 high write+network changes what a code host holds · gh|glab|hub|tea
 high write starts, stops or changes services · systemctl|service|rc-service|rc-update|initctl|launchctl|supervisorctl|pm2|sv
@@ -128,22 +166,24 @@ high write+network opens the machine to the network · ngrok|cloudflared|localtu
 high write+network attacks or listens · nmap|masscan|hydra|sqlmap|msfconsole|john|hashcat|aircrack-ng|tcpdump|tshark|wireshark|ettercap|bettercap|responder
 high write+network sends data over the network · ftp|lftp|tftp|telnet|websocat|grpcurl|http|https|xh|xhs|aria2c|axel|lynx|w3m|links
 high write changes or deletes databases · dropdb|createdb|pg_restore|mysqladmin|pg_ctl|initdb|redis-server|mongod
-high write deletes files · del|erase|rd|deltree|cipher|vssadmin
 critical write changes disks or firmware · mkfs|mkfs.*|fsck|fsck.*|newfs|fdisk|sfdisk|cfdisk|gdisk|sgdisk|parted|wipefs|blkdiscard|mdadm|lvremove|vgremove|pvremove|cryptsetup|hdparm|nvme|diskutil|
   format|flashrom|fwupdmgr|efibootmgr|nvram|bcdedit|diskpart|testdisk
 critical write stops the machine · shutdown|reboot|halt|poweroff|init|telinit
 critical write+network mines coins · xmrig|cpuminer|minerd|ethminer
 `;
 
-/** Options before the first operands that take their value from the next argument. */
-const VALUED = new Map(
+/**
+ * Programs · options that take their value from the next argument, of git and the like those in front of a subcommand ·
+ * those of them that name a file to write; `.` if the operands do, `x=` if it stands behind that.
+ */
+const OPTIONS = new Map(
   rows(`
-git · -C -c --git-dir --work-tree --namespace --exec-path --config-env
+git · -C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source --output · --output
 npm · --prefix -C -w --workspace --loglevel --registry
 pnpm · -C --dir --filter -F
 yarn · --cwd
 cargo · -p --package --manifest-path --target --color -Z --config --features
-docker · -H --host --context --config -f --file -p
+docker podman nerdctl · -H --host --context --config -f --file -p
 kubectl · -n --namespace --context --kubeconfig
 helm · -n --namespace
 gh · -R --repo
@@ -152,27 +192,73 @@ date · -d -f -r --date --file --reference
 xxd · -c -g -l -o -s
 uniq · -f -s -w
 uv · --directory --project
-`).map(([name = "", options = ""]) => [name, options] as const),
+nc ncat netcat · -p -w -s
+sort · -o --output -k --key -t -S -T · -o --output
+shuf · -o --output -i -n · -o --output
+tree · -o --output -L -I -P · -o --output
+iconv xmllint base64 base32 · -o --output · -o --output
+tee touch mkdir truncate sponge fallocate · -m -t -d -r -s --mode --date --reference --size · .
+curl · -d -F -T -o -K -H -X -u -A -e -b -c -x -w -m -r -C -E -Q -D -t --data --data-raw --data-binary --data-ascii --data-urlencode --json --form --upload-file --output --output-dir --config --header
+  --request --user --user-agent --cookie --cookie-jar --proxy --write-out --max-time --connect-timeout --retry --cert --key --dump-header --url --trace --stderr
+  · -o -D -c --output --dump-header --cookie-jar --trace --stderr
+wget · -O -o -a -P -i -t -T -w -U -e -A -R --output-document --output-file --append-output --directory-prefix --input-file --post-data --post-file --body-data --body-file --method --header --user
+  --password --execute --use-askpass --tries --timeout --config --user-agent · -O -o -a --output-document --output-file --append-output
+cp mv install ln link gcp gmv · -t -S -m -o -g --target-directory --suffix --mode --owner --group
+rsync · -e -f -T -M -B --rsh --exclude --include --files-from --filter
+find gfind · -fprint -fprint0 -fprintf -fls · -fprint -fprint0 -fprintf -fls
+chmod chown chgrp · --reference --from
+rm rmdir unlink shred trash srm wipe · -n -s --iterations --size --random-source
+dd dcfldd · · of=
+unzip · -d -x -P
+tar gtar bsdtar · -f -C -T -X -I -F -b -H -K --file --directory --use-compress-program --to-command --exclude
+`).flatMap(([names = "", valued = "", written = ""]) =>
+      names.split(" ").map((name) => [name, { valued, written }] as const)
+    ),
 );
 
-type Token =
-  | { readonly kind: "operand"; readonly fits: RegExp }
-  | { readonly kind: "option"; readonly names: string; readonly given: boolean }
-  | { readonly kind: "end" };
-
-interface Known {
-  readonly tokens: readonly Token[];
-  readonly judgement: Judgement;
+/** Its arguments, as far as their options are known. */
+export function argumentsOf(name: string, args: readonly string[], until?: "operand"): Arguments {
+  return readArguments(args, OPTIONS.get(name)?.valued, until);
 }
 
-const escaped = (text: string) => text.replace(/[.+?^${}()[\]\\]/g, "\\$&").replaceAll("*", ".*");
+/** The files that its options, or its operands, name to be written. */
+export function filesWritten(name: string, args: readonly string[]): readonly string[] {
+  const written = OPTIONS.get(name)?.written ?? "";
+  const given = argumentsOf(name, args);
+  const files = /^$|^-/.test(written)
+    ? valuesOf(given, written)
+    : given.operands.filter((one) => written === "." || one.startsWith(written));
+  return files.map((file) => file.slice(written.endsWith("=") ? written.length : 0)).filter((file) =>
+    file !== "-"
+  );
+}
 
-function tokenOf(word: string): Token {
-  if (word === "$") return { kind: "end" };
-  const given = !word.startsWith("!");
-  const text = given ? word : word.slice(1);
-  if (text.startsWith("-")) return { kind: "option", names: text.replaceAll("|", " "), given };
-  return { kind: "operand", fits: word === "." ? /./s : new RegExp(`^(?:${escaped(word)})$`, "s") };
+interface Known {
+  readonly judgement: Judgement;
+  readonly fits: (given: Arguments, all: string) => boolean;
+  /** Its first word is a subcommand. */
+  readonly sub: boolean;
+}
+
+/** A function that tells whether the words of a row fit. */
+function tested(words: readonly string[]): Known["fits"] {
+  let operands = 0;
+  const tests = words.map((word): Known["fits"] => {
+    const wanted = word.replace(/^!|^~+/, "");
+    if (word.startsWith("~")) {
+      const text = new RegExp(wanted, word.startsWith("~~") ? "i" : "");
+      return (_, all) => text.test(all);
+    }
+    if (wanted.startsWith("-")) {
+      return (given) => has(given, wanted.replaceAll("|", " ")) !== word.startsWith("!");
+    }
+    const at = operands++;
+    if (word === "$") return (given) => given.operands[at] === undefined;
+    const names = RegExp.escape(word).replace(/\\([*|])/g, (_, char) => char === "*" ? ".*" : "|");
+    const fits = new RegExp(word === "." ? "" : `^(?:${names})$`, "s");
+    return (given) => fits.test(given.operands[at] ?? "") && given.operands[at] !== undefined;
+  });
+  return (given, all) => tests.every((test) => test(given, all));
 }
 
 /** By the name of the program; `mkfs.*` stands for what starts with it and a dot. */
@@ -181,7 +267,7 @@ for (const [cell = "", commands = ""] of rows(ROWS)) {
   const judgement = judgementOf(cell);
   for (const command of commands.split(", ")) {
     const [programs = "", ...rest] = command.split(" ");
-    const known = { tokens: rest.map(tokenOf), judgement };
+    const known = { judgement, fits: tested(rest), sub: /^[^-!~$.]/.test(rest[0] ?? "") };
     for (const name of programs.split("|")) TABLE.set(name, [...TABLE.get(name) ?? [], known]);
   }
 }
@@ -190,24 +276,16 @@ function rowsOf(name: string): readonly Known[] {
   return TABLE.get(name) ?? TABLE.get(name.replace(/[._].*$/, ".*")) ?? [];
 }
 
-function fits(tokens: readonly Token[], given: Arguments): boolean {
-  let at = 0;
-  return tokens.every((token) => {
-    if (token.kind === "option") return has(given, token.names) === token.given;
-    const operand = given.operands[at++];
-    return token.kind === "end" ? operand === undefined : operand !== undefined && token.fits.test(operand);
-  });
-}
-
-export function judgeByTable(name: string, args: readonly string[]): Judgement | undefined {
+export function judgeByTable(name: string, args: readonly string[], input?: Input): Judgement | undefined {
   // What stands behind "--" is for a script, but still says what it does: `npm run lint -- --fix`.
-  const given = readArguments(args.filter((arg) => arg !== "--"), VALUED.get(name));
-  return rowsOf(name).find(({ tokens }) => fits(tokens, given))?.judgement;
+  const given = argumentsOf(name, args.filter((arg) => arg !== "--"));
+  const all = [...args, ...(input?.kind === "text" ? [input.text] : [])].join(" ");
+  return rowsOf(name).find(({ fits }) => fits(given, all))?.judgement;
 }
 
 /** What it does depends on its first operand: a rule on its name alone is one on all that it does. */
 export function hasSubcommands(name: string): boolean {
-  return rowsOf(name).some(({ tokens }) => tokens[0]?.kind === "operand" && !tokens[0].fits.test("\n"));
+  return rowsOf(name).some(({ sub }) => sub);
 }
 
 /** Programs that a version or help option stops from doing anything else. */

@@ -4,108 +4,75 @@
  * A pattern is words. `*` alone stands for any number of words, none too; within a word for any characters of it.
  * Quotes hold words with spaces together, a backslash takes the meaning from what follows. Pure.
  */
-import { judgeCommand } from "../command.ts";
+import { type CommandVerdict, judgeCommand } from "../command.ts";
 import { hasSubcommands } from "./programs.ts";
-import { riskyWords } from "./risky.ts";
+import { riskyWords, RUNNER } from "./risky.ts";
+import { interpreterOf } from "./shells.ts";
 import type { SimpleCommand } from "./walk.ts";
 
-/** One word of a pattern: literal texts with anything between them. */
-type Piece = { readonly kind: "any" } | { readonly kind: "word"; readonly texts: readonly string[] };
+/** Of each word of a pattern the texts between its stars: `["", ""]` is a `*` alone. */
+type Words = readonly (readonly string[])[];
 
-function read(pattern: string): readonly Piece[] {
-  return readPieces(pattern).pieces;
+const isAny = (texts: readonly string[]) => texts.length === 2 && texts.join("") === "";
+const isExact = (words: Words) => words.every((texts) => texts.length === 1);
+
+function read(pattern: string): Words {
+  return readWords(pattern).words;
 }
 
 /** `open`: the quote that is never closed, or nothing. */
-function readPieces(pattern: string): { readonly pieces: readonly Piece[]; readonly open: string } {
-  const pieces: Piece[] = [];
-  let texts: string[] = [""];
-  let started = false;
-  let quote = "";
-  const add = (char: string) => {
-    texts.push((texts.pop() ?? "") + char);
-    started = true;
-  };
-  const end = () => {
-    if (started) {
-      pieces.push(texts.length === 2 && texts.join("") === "" ? { kind: "any" } : { kind: "word", texts });
-    }
-    texts = [""];
-    started = false;
-  };
+function readWords(pattern: string): { readonly words: Words; readonly open: string } {
+  const words: string[][] = [];
+  let texts: string[] | undefined;
+  let open = "";
   for (let at = 0; at < pattern.length; at++) {
     const char = pattern.charAt(at);
-    if (char === "\\" && quote !== "'" && at + 1 < pattern.length) add(pattern.charAt(++at));
-    else if (quote !== "" && char === quote) quote = "";
-    else if (quote === "" && (char === "'" || char === '"')) {
-      quote = char;
-      started = true;
-    } else if (char === "*") {
-      texts.push("");
-      started = true;
-    } else if (quote === "" && /\s/.test(char)) end();
-    else add(char);
+    if (open === "" && /\s/.test(char)) {
+      texts = undefined;
+      continue;
+    }
+    if (texts === undefined) words.push(texts = [""]);
+    if (char === "\\" && open !== "'" && at + 1 < pattern.length) {
+      texts.push((texts.pop() ?? "") + pattern.charAt(++at));
+    } else if (open !== "" ? char === open : /['"]/.test(char)) open = open === "" ? char : "";
+    else if (char === "*") texts.push("");
+    else texts.push((texts.pop() ?? "") + char);
   }
-  end();
-  return { pieces, open: quote };
+  return { words, open };
 }
 
 /** What is wrong with a pattern, as the end of a sentence; undefined if nothing is. */
 export function patternProblem(pattern: string): string | undefined {
-  const { pieces, open } = readPieces(pattern);
+  const { words, open } = readWords(pattern);
   if (open !== "") return `needs a closing ${open}`;
-  return pieces.length === 0 ? "is empty" : undefined;
-}
-
-/** The texts must occur in this order, the first at the start, the last at the end. */
-function matchesWord(texts: readonly string[], word: string): boolean {
-  const [first = "", ...rest] = texts;
-  if (rest.length === 0) return word === first;
-  const last = rest.pop() ?? "";
-  if (!word.startsWith(first) || word.length < first.length + last.length || !word.endsWith(last)) {
-    return false;
-  }
-  const end = word.length - last.length;
-  let at = first.length;
-  for (const text of rest) {
-    const found = word.indexOf(text, at);
-    if (found < 0 || found + text.length > end) return false;
-    at = found + text.length;
-  }
-  return true;
+  return words.length === 0 ? "is empty" : undefined;
 }
 
 /**
- * Goes back to the last `*` where it fails: linear in practice, never worse than words × pieces.
- * @param named words that have to be named: no `*` stands for them
+ * Words are told apart by what stands before each: the second of these where a rule has to name it. No `*` stands for
+ * such a word, but one within it may for an option's value: `--output=*`.
  */
-function matchesWords(
-  pieces: readonly Piece[],
-  words: readonly string[],
-  named: readonly boolean[] = [],
-): boolean {
-  let [piece, word] = [0, 0];
-  let star = -1;
-  let from = 0;
-  while (word < words.length) {
-    const current = pieces[piece];
-    if (current?.kind === "word" && fits(current.texts, words[word] ?? "", named[word] === true)) {
-      piece++;
-      word++;
-    } else if (current?.kind === "any") {
-      star = piece++;
-      from = word;
-    } else if (star >= 0 && named[from] !== true) {
-      piece = star + 1;
-      word = ++from;
-    } else return false;
-  }
-  return pieces.slice(piece).every(({ kind }) => kind === "any");
-}
+const [FREE, NAMED] = ["\0", "\x01"];
+const CHAR = `[^${FREE}${NAMED}]`;
+const ANY_MARK = new RegExp(`[${FREE}${NAMED}]`, "g");
 
-/** Of a word that has to be named the `*` may stand for an option's value alone: `--output=*`. */
-function fits(texts: readonly string[], word: string, named: boolean): boolean {
-  return matchesWord(texts, word) && (!named || texts.length === 1 || /^-[^=]*=/.test(texts[0] ?? ""));
+function matches(pattern: Words, words: readonly string[], named: readonly boolean[] = []): boolean {
+  let groups = 0;
+  // A gap takes as little as it can and never comes back for more, so that no line makes it slow.
+  const join = ([first = "", ...rest]: readonly string[], gap: string): string => {
+    const last = rest.pop();
+    const once = rest.map((text) => `(?=(?<g${++groups}>${gap}?${text}))\\k<g${groups}>`);
+    return [first, ...once, last === undefined ? "" : gap + last].join("");
+  };
+  const word = (texts: readonly string[]) => {
+    const start = texts.length === 1 || /^-[^=]*=/.test(texts[0] ?? "") ? `[${FREE}${NAMED}]` : FREE;
+    return `${start}${join(texts.map((text) => RegExp.escape(text)), `${CHAR}*`)}(?!${CHAR})`;
+  };
+  const segments = [""];
+  for (const texts of pattern) segments.push(isAny(texts) ? "" : (segments.pop() ?? "") + word(texts));
+  const expression = new RegExp(`^${join(segments, `(?:${FREE}${CHAR}*)*`)}$`, "s");
+  const line = words.map((word, at) => (named[at] === true ? NAMED : FREE) + word.replaceAll(ANY_MARK, " "));
+  return expression.test(line.join(""));
 }
 
 /**
@@ -115,12 +82,12 @@ function fits(texts: readonly string[], word: string, named: boolean): boolean {
  */
 export function covers(pattern: string, command: SimpleCommand): boolean {
   const { words, severity, level, starts } = command;
-  const pieces = read(pattern);
+  const wanted = read(pattern);
   if (words.length === 0 || starts === "input" || redefines(words)) return false;
-  if (!matchesWords(pieces, words, riskyWords(words))) return false;
-  if (pieces.every((piece) => piece.kind === "word" && piece.texts.length === 1)) return true;
+  if (!matches(wanted, words, riskyWords(words))) return false;
+  if (isExact(wanted)) return true;
   if (starts === "words") return false;
-  const named = literalWords(pieces);
+  const named = literalWords(wanted);
   const [name = ""] = named;
   if ((level === "look" && severity === "none") || named.length === 0) return true;
   if (named.length === 1 && hasSubcommands(name)) return true;
@@ -144,12 +111,10 @@ const REDEFINES =
 export function touches(pattern: string, command: SimpleCommand): boolean {
   const [name, ...args] = command.words;
   if (name === undefined) return false;
-  const pieces = read(pattern);
+  const wanted = read(pattern);
   const base = name.slice(name.lastIndexOf("/") + 1);
   const names = [...new Set([name, base, base.toLowerCase()])];
-  return withoutLeadingOptions(args).some((rest) =>
-    names.some((one) => matchesWords(pieces, [one, ...rest]))
-  );
+  return withoutLeadingOptions(args).some((rest) => names.some((one) => matches(wanted, [one, ...rest])));
 }
 
 const MOST_LEADING = 16;
@@ -169,25 +134,21 @@ function withoutLeadingOptions(args: readonly string[]): readonly (readonly stri
 }
 
 /** The words of a pattern up to its first `*`; of a word that holds one, what stands in it. */
-function literalWords(pieces: readonly Piece[]): readonly string[] {
-  const words: string[] = [];
-  for (const piece of pieces) {
-    if (piece.kind === "any") break;
-    words.push(piece.texts.join(""));
-    if (piece.texts.length > 1) break;
-  }
-  return words;
+function literalWords(pattern: Words): readonly string[] {
+  const end = pattern.findIndex((texts) => texts.length > 1);
+  const last = pattern[end];
+  const whole = pattern.slice(0, last === undefined ? undefined : end).flat();
+  return last === undefined || isAny(last) ? whole : [...whole, last.join("")];
 }
 
 /** How narrow a pattern is: the higher wins. Literal characters count, and a pattern without `*` most. */
 export function specificity(pattern: string): number {
-  const pieces = read(pattern);
-  const literal = pieces.reduce(
-    (sum, piece) => sum + (piece.kind === "word" ? piece.texts.join("").length + 1 : 0),
+  const words = read(pattern);
+  const literal = words.filter((texts) => !isAny(texts)).reduce(
+    (sum, texts) => sum + texts.join("").length + 1,
     0,
   );
-  const exact = pieces.every((piece) => piece.kind === "word" && piece.texts.length === 1);
-  return exact && pieces.length > 0 ? literal + 10_000 : literal;
+  return isExact(words) && words.length > 0 ? literal + 10_000 : literal;
 }
 
 /** A pattern that means exactly these words. */
@@ -197,4 +158,42 @@ export function quotePattern(words: readonly string[]): string {
     if (word !== "" && !/[\s'"]/.test(word)) return escaped;
     return `"${escaped.replaceAll('"', '\\"')}"`;
   }).join(" ");
+}
+
+/** Longer patterns are not proposed. */
+const LONGEST = 160;
+
+/** Of what has subcommands a rule keeps two words before its `*`, and of these three. */
+const KEEPS_THREE =
+  /^((npm|pnpm|yarn|bun) run|deno task|docker (compose|container|image)|git (stash|remote|worktree)|gh (pr|issue|run|repo)|go mod|uv pip|((uv|poetry) run|bundle exec|(npm|pnpm) exec)) /;
+
+/** Allowed with other words than these they might do anything: only the very same words are proposed. */
+const EXACT =
+  /^(rm|rmdir|unlink|shred|mv|cp|ln|install|dd|tee|truncate|chmod|chown|chgrp|kill|pkill|killall|ssh|scp|sftp|rsync|curl|wget|nc|sed|awk|gawk|perl|tar|find|fd|vim|nvim|psql|mysql|sqlite3|aws|gcloud|az|crontab|cd|set|git-(push|config|rebase|clean|reset|checkout|restore)|(npm|pnpm|yarn|bun|pip3?|uv|cargo|gem|bundle|go|composer|poetry|deno|brew|apt(-get)?)-(install|i|in|ci|add|get|update|upgrade|remove|rm|uninstall|publish|require|dlx|x|create|init|pip|tool)|docker-(run|exec)|sudo|env|timeout)$/;
+
+function patternOf(command: SimpleCommand): string | undefined {
+  const { words, severity } = command;
+  const [name = "", first = ""] = words;
+  const pair = `${name}-${first}`;
+  const two = hasSubcommands(name) || interpreterOf(name) !== undefined || RUNNER.test(`${name} `);
+  const count = KEEPS_THREE.test(`${name} ${first} `) ? 3 : two ? 2 : 1;
+  const exact = severity === "high" || EXACT.test(name) || EXACT.test(pair) ||
+    words.slice(1, count).some((word) => word.startsWith("-"));
+  const wide = exact ? [] : [`${quotePattern(words.slice(0, count))} *`];
+  return [...wide, quotePattern(words)].find((pattern) =>
+    pattern.length <= LONGEST && !pattern.includes("\n") && covers(pattern, command)
+  );
+}
+
+/** The simple commands that rules have to cover. */
+export function ownCommands({ commands }: CommandVerdict): readonly SimpleCommand[] {
+  return commands.filter(({ inner, words }) => !inner && words.length > 0);
+}
+
+/** One pattern for each different simple command; undefined if any of them should not have one. */
+export function suggestPatterns(verdict: CommandVerdict): readonly string[] | undefined {
+  if (!verdict.plain || verdict.severity === "critical") return undefined;
+  const patterns = ownCommands(verdict).map(patternOf);
+  const all = patterns.length > 0 && patterns.every((pattern) => pattern !== undefined);
+  return all ? [...new Set(patterns)] : undefined;
 }

@@ -19,8 +19,8 @@ export interface Scene {
   readonly folder: string;
   readonly input: Input;
   note(fact: Fact): void;
-  /** A file that the line makes, with what comes from the network or not. */
-  made(path: string, downloaded: boolean): void;
+  /** A file that the line makes. */
+  made(path: string): void;
   /** What it means to run this file. */
   runs(path: string): Judgement;
   /** Judges a command that this one starts. */

@@ -1,6 +1,12 @@
-/** What one look at a command found, and how findings are put together: the worst wins. Pure. */
+/** What one look at a command found, how findings are put together, and the tables that hold them. Pure. */
 import { z } from "zod";
-import { COMMAND_LEVELS, type CommandLevel } from "../../protocol/commands.ts";
+import {
+  COMMAND_LEVELS,
+  CommandAccess,
+  type CommandLevel,
+  hasNetwork,
+  levelOf,
+} from "../../protocol/commands.ts";
 
 export const Severity = z.enum(["none", "medium", "high", "critical"]);
 export type Severity = z.infer<typeof Severity>;
@@ -41,4 +47,18 @@ export function worst(...all: readonly Judgement[]): Judgement {
 
 export function when(yes: boolean, ...found: readonly Judgement[]): readonly Judgement[] {
   return yes ? found : [];
+}
+
+/** Data as text: one row a line, cells parted by "·"; what is indented goes on with the line before. */
+export function rows(text: string): readonly (readonly string[])[] {
+  return text.trim().replaceAll("|\n  ", "|").replaceAll("\n  ", " ").split("\n").map((row) =>
+    row.split(/ *· */)
+  );
+}
+
+/** "high write+network runs in a cluster" */
+export function judgementOf(cell: string): Judgement {
+  const [severity = "", access = "", ...reason] = cell.split(" ");
+  const needs = CommandAccess.parse(access);
+  return judged(Severity.parse(severity), reason.join(" "), levelOf(needs), hasNetwork(needs));
 }

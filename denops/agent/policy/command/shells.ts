@@ -1,4 +1,5 @@
 /** Shells, interpreters and the small languages of sed and awk: what the text that they are given does. */
+import { has, readArguments } from "./options.ts";
 import { judgeDelete, judgeWrite, UNKNOWN } from "./places.ts";
 import type { Judge, Scene } from "./scene.ts";
 import { judged, type Judgement, READS, when, worst } from "./severity.ts";
@@ -12,25 +13,13 @@ function fromInput(scene: Scene, judge: (text: string) => Judgement): Judgement 
   return judged("high", "runs what it is fed");
 }
 
-const shell = (scene: Scene) => (text: string): Judgement => {
-  scene.shell(text);
-  return READS;
-};
-
 export const judgeShell: Judge = (args, scene, name) => {
   if (/^(fish|csh|tcsh)$/.test(name)) return judged("high", "runs another shell's language");
-  let at = 0;
-  let text = false;
-  let stdin = false;
-  for (; at < args.length && /^[-+]./.test(args[at] ?? ""); at++) {
-    const arg = args[at] ?? "";
-    if (/^-[a-zA-Z]*c/.test(arg)) text = true;
-    if (/^-[a-zA-Z]*s/.test(arg)) stdin = true;
-    if (/^[-+][a-zA-Z]*[oO]$|^--(rcfile|init-file)$/.test(arg)) at++;
-    if (arg === "--") break;
-  }
-  const [first, ...rest] = args.slice(at);
-  if (text) {
+  // "+x" turns off what "-x" turns on.
+  const options = args.map((arg) => arg.replace(/^\+(?=[a-zA-Z]+$)/, "-"));
+  const given = readArguments(options, "-o -O --rcfile --init-file", "operand");
+  const [first, ...rest] = given.operands;
+  if (has(given, "-c")) {
     if (first === undefined) return judged("medium", "starts a shell");
     if (first === UNKNOWN) scene.note("runs unknown text");
     // $0, $1 and "$@" are the words behind the text.
@@ -41,17 +30,24 @@ export const judgeShell: Judge = (args, scene, name) => {
     scene.shell(rest.length === 0 ? first : filled, scene.input);
     return READS;
   }
-  if (first === undefined || stdin || first === "/dev/stdin") return fromInput(scene, shell(scene));
+  if (first === undefined || has(given, "-s") || first === "/dev/stdin") {
+    {
+      return fromInput(scene, (text) => {
+        scene.shell(text);
+        return READS;
+      });
+    }
+  }
   return runFile(first, scene);
 };
 
-export const judgeEval: Judge = (args, scene) => {
-  const text = args.join(" ");
+const judgeEval: Judge = (args, scene, name) => {
+  const text = args.slice(0, name === "trap" ? 1 : undefined).join(" ");
   if (text !== "" && text !== "-") scene.shell(text);
   return READS;
 };
 
-export const judgeSource: Judge = ([path = UNKNOWN], scene) => runFile(path, scene);
+const judgeSource: Judge = ([path = UNKNOWN], scene) => runFile(path, scene);
 
 function runFile(path: string, scene: Scene): Judgement {
   if (!path.includes(UNKNOWN)) return scene.runs(path);
@@ -74,28 +70,16 @@ export function interpreterOf(name: string): RegExp | undefined {
 
 export const judgeInterpreter: Judge = (args, scene, name) => {
   const codes = interpreterOf(name) ?? /^-e$/;
-  const found: Judgement[] = [];
-  for (const [index, arg] of args.entries()) {
-    if (codes.test(arg)) found.push(judgeCode(args[index + 1] ?? "", scene));
-    else if (arg === "-m" && /^(python|pypy)/.test(name)) {
-      const [module = "", ...rest] = args.slice(index + 1);
-      if (/^(http\.server|venv|ensurepip|json\.tool)$/.test(module)) {
-        found.push(module === "json.tool" ? READS : judged("medium", `runs ${module}`));
-      } else scene.run([module, ...rest], scene.input);
-      return worst(judged("none", "runs a module"), ...found);
-    }
-    if (codes.test(arg) || !arg.startsWith("-") && arg !== "run") {
-      if (!codes.test(arg)) {
-        found.push(
-          /^https?:/.test(arg)
-            ? judged("high", "runs what it downloads", "write", true)
-            : runFile(arg, scene),
-        );
-      }
-      break;
-    }
-  }
-  return found.length > 0 ? worst(...found) : fromInput(scene, (text) => judgeCode(text, scene));
+  const module = (arg: string) => arg === "-m" && /^(python|pypy)/.test(name);
+  const at = args.findIndex((arg) => codes.test(arg) || module(arg) || !/^-|^run$/.test(arg));
+  const [first, next = "", ...rest] = at < 0 ? [] : args.slice(at);
+  if (first === undefined) return fromInput(scene, (text) => judgeCode(text, scene));
+  if (codes.test(first)) return judgeCode(next, scene);
+  if (/^https?:/.test(first)) return judged("high", "runs what it downloads", "write", true);
+  if (!module(first)) return runFile(first, scene);
+  if (/^(http\.server|venv|ensurepip)$/.test(next)) return judged("medium", `runs ${next}`);
+  if (next !== "json.tool") scene.run([next, ...rest], scene.input);
+  return READS;
 };
 
 const DELETES =
@@ -133,7 +117,7 @@ const WRITES_FILE =
 const STARTS =
   /(?:^|[;{}\n]|[\d$])\s*e\b\s*(?<text>.*)|\bs(\W).*?\2.*?\2[gpiIm\d]*e|\bsystem\s*\(|\|\s*(getline|"|&)|\bprint[^;}\n]*\|\s*[$\w(]|"\s*\|/;
 
-export const judgeScript: Judge = (args, scene) => {
+const judgeScript: Judge = (args, scene) => {
   if (args.some((arg) => /^-[a-zA-Z]*i|^--in-p/.test(arg))) return judged("medium", "changes files in place");
   const script = args.filter((arg) => !/^-[^-]?$/.test(arg)).join("\n");
   const started = STARTS.exec(script);
@@ -151,3 +135,11 @@ export const judgeScript: Judge = (args, scene) => {
     ),
   );
 };
+
+/** Programs, and who knows what the text is that they are given. */
+export const SHELLS: readonly (readonly [names: string, judge: Judge])[] = [
+  ["sed gsed awk gawk mawk nawk", judgeScript],
+  ["eval trap", judgeEval],
+  ["source .", judgeSource],
+  ["sh bash zsh dash ksh ash mksh fish csh tcsh", judgeShell],
+];

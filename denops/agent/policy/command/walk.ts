@@ -2,24 +2,16 @@
  * Walks a parsed line: expands what the text alone says, and has each simple command judged, wherever in it it stands.
  * What it cannot follow counts as not known; nothing here has to be complete, for what holds is the sandbox.
  */
-import {
-  type Assignment,
-  type Command,
-  forEachChild,
-  type Function as FunctionNode,
-  parse,
-  type ParsedScript,
-  type Pipeline,
-  type Redirection,
-  type SyntaxNode,
-} from "unbash";
+import { posix } from "node:path";
+import { forEachChild, parse } from "unbash";
+import type * as shell from "unbash";
 import { judgeWords, type Starts } from "./judge.ts";
-import { isTooComplex } from "./limits.ts";
 import { judgeRead, judgeWrite, normalise, type Places, UNKNOWN } from "./places.ts";
 import { printed } from "./printed.ts";
 import type { Fact, Input, Scene } from "./scene.ts";
-import { judged, type Judgement, rank, READS, type Severity, worst } from "./severity.ts";
-import { judgeVariable } from "./variables.ts";
+import { judged, type Judgement, READS, worst } from "./severity.ts";
+import { isTooComplex, leavesOut, PLAIN_SYNTAX, startsItself } from "./syntax.ts";
+import { judgeVariable } from "./wrappers.ts";
 import { BREAK, expandParts, expandText, expandWord, isLiteral, type Surroundings } from "./words.ts";
 
 /** One simple command of a line, wherever in it it stands. */
@@ -44,38 +36,28 @@ interface Scope {
 
 /** Judging stops after so much work; a line that needs more is no line that a person could check. */
 const MOST_STEPS = 3_000;
+const MOST_TRIALS = 40;
 const DEEPEST_TEXT = 10;
 const LONGEST_SHOWN = 200;
 const NOTHING: Input = { kind: "nothing" };
-
-/** What a line may be made of for an allow rule to cover it; all else expands, assigns, or changes what words mean. */
-const PLAIN_SYNTAX = new Set<SyntaxNode["type"]>([
-  ..."Script Statement Command Pipeline Negation AndOr If Elif While CompoundList Subshell BraceGroup".split(
-    " ",
-  ),
-  ..."Redirected Redirect FileDescriptor Word Literal SingleQuoted DoubleQuoted".split(" "),
-] as SyntaxNode["type"][]);
+const ANYTHING: Input = { kind: "unknown" };
 
 export class Reader {
   readonly #places: Places;
-  #commands: SimpleCommand[] = [];
+  readonly #work: { steps: number; trials: number };
+  readonly commands: SimpleCommand[] = [];
   readonly #facts = new Set<Fact>();
   /** The last parts of the names of files that the line makes; true: from the network. */
   readonly #made = new Map<string, boolean>();
   readonly #functions = new Set<string>();
-  #steps = 0;
-  #trials = 0;
   /** False if any part could not be read as a shell reads it. */
   parsed = true;
   /** Literal words and nothing but plain syntax. */
   plain = true;
 
-  constructor(places: Places) {
+  constructor(places: Places, work = { steps: 0, trials: 0 }) {
     this.#places = places;
-  }
-
-  get commands(): readonly SimpleCommand[] {
-    return this.#commands;
+    this.#work = work;
   }
 
   read(line: string): void {
@@ -86,7 +68,7 @@ export class Reader {
       const how = facts.has("downloads") ? "downloads" : "decodes";
       this.add(line, judged("critical", `runs what it ${how}`, "write", facts.has("downloads")));
     }
-    if (this.#steps > MOST_STEPS) {
+    if (this.#work.steps > MOST_STEPS) {
       this.parsed = false;
       this.add(line.slice(0, LONGEST_SHOWN), judged("critical", "is too complex to be judged"));
     }
@@ -94,16 +76,16 @@ export class Reader {
 
   /** Something without words of its own: a redirection, an assignment, what the whole line amounts to. */
   add(text: string, judgement: Judgement, more: Partial<SimpleCommand> = {}): void {
-    this.#commands.push({ words: [], text, inner: false, starts: "nothing", ...judgement, ...more });
+    this.commands.push({ words: [], text, inner: false, starts: "nothing", ...judgement, ...more });
   }
 
   #text(text: string, scope: Scope): void {
-    if (++this.#steps > MOST_STEPS) return;
-    if (scope.depth > DEEPEST_TEXT || isTooComplex(text)) this.#steps = MOST_STEPS + 1;
+    if (++this.#work.steps > MOST_STEPS) return;
+    if (scope.depth > DEEPEST_TEXT || isTooComplex(text)) this.#work.steps = MOST_STEPS + 1;
     else this.#script(parse(text), scope);
   }
 
-  #script(script: ParsedScript, outer: Scope): void {
+  #script(script: shell.ParsedScript, outer: Scope): void {
     const scope = script.source === undefined ? outer : { ...outer, source: script.source };
     if ((script.errors ?? []).length > 0 || leavesOut(script, scope.source)) this.#unparsed(script, scope);
     this.#children(script, scope);
@@ -111,7 +93,7 @@ export class Reader {
   }
 
   /** Whatever the parser says about it, each piece of the text may be a command. */
-  #unparsed({ pos, end }: ParsedScript, scope: Scope): void {
+  #unparsed({ pos, end }: shell.ParsedScript, scope: Scope): void {
     const text = scope.source.slice(pos, end);
     const first = this.parsed;
     this.parsed = false;
@@ -121,12 +103,12 @@ export class Reader {
     }
   }
 
-  #children(node: SyntaxNode, scope: Scope): void {
+  #children(node: shell.SyntaxNode, scope: Scope): void {
     forEachChild(node, (child) => this.#node(child, scope));
   }
 
-  #node(node: SyntaxNode, scope: Scope): void {
-    if (++this.#steps > MOST_STEPS) return;
+  #node(node: shell.SyntaxNode, scope: Scope): void {
+    if (++this.#work.steps > MOST_STEPS) return;
     if (!scope.inner && !PLAIN_SYNTAX.has(node.type)) this.plain = false;
     switch (node.type) {
       case "Word":
@@ -137,10 +119,7 @@ export class Reader {
       case "Pipeline":
         return this.#pipeline(node, scope);
       case "ProcessSubstitution":
-        return this.#children(node, {
-          ...fork(scope),
-          input: { kind: node.operator === ">" ? "unknown" : "nothing" },
-        });
+        return this.#children(node, { ...fork(scope), input: node.operator === ">" ? ANYTHING : NOTHING });
       case "Script":
         return this.#script(node, fork(scope));
       case "Subshell":
@@ -165,7 +144,7 @@ export class Reader {
     }
   }
 
-  #pipeline({ commands, operators }: Pipeline, scope: Scope): void {
+  #pipeline({ commands, operators }: shell.Pipeline, scope: Scope): void {
     if (operators.includes("|&")) this.plain = false;
     let input = scope.input;
     for (const command of commands) {
@@ -174,27 +153,19 @@ export class Reader {
       if (commands.length === 1) scope.folder = inside.folder;
       input = command.type === "Command"
         ? printed(this.#words(command, scope), { ...inside, input: this.#inputOf(command.redirects, inside) })
-        : { kind: "unknown" };
+        : ANYTHING;
     }
   }
 
-  /** A function that starts itself twice fills the machine. */
-  #function(node: FunctionNode, scope: Scope): void {
-    const name = node.name.value;
-    this.#functions.add(name);
-    let calls = 0;
-    let spawns = false;
-    const look = (child: SyntaxNode) => {
-      if (child.type === "Command" && child.name?.value === name) calls++;
-      spawns ||= (child.type === "Statement" && child.background === true) || child.type === "Pipeline";
-      forEachChild(child, look);
-    };
-    look(node.body);
-    if (calls > 0 && spawns) this.add(`${name}()`, judged("critical", "starts itself without end"));
+  #function(node: shell.Function, scope: Scope): void {
+    this.#functions.add(node.name.value);
+    if (startsItself(node)) {
+      this.add(`${node.name.value}()`, judged("critical", "starts itself without end"));
+    }
     this.#node(node.body, { ...fork(scope), variables: new Map(scope.variables).set("@", UNKNOWN) });
   }
 
-  #command(node: Command, scope: Scope): void {
+  #command(node: shell.Command, scope: Scope): void {
     const text = scope.source.slice(node.pos, node.end);
     // What stands before a command is set for it alone, what an export names for the line.
     const declares = /^(export|declare|typeset|local|readonly)$/.test(node.name?.value ?? "");
@@ -204,10 +175,12 @@ export class Reader {
     const hides = node.name !== undefined && !isLiteral(node.name) && !/^~?\//.test(node.name.text);
     this.#judge(words, { ...scope, input: this.#inputOf(node.redirects, scope) }, text, hides);
     this.#redirects(node.redirects, text, scope);
-    this.#keepFolder(words, scope);
+    const [name, to = "~"] = words;
+    if (name !== "cd" && name !== "pushd") return;
+    scope.folder = normalise(to === "-" ? UNKNOWN : to, scope.folder, this.#places);
   }
 
-  #words(node: Command, scope: Scope): readonly string[] {
+  #words(node: shell.Command, scope: Scope): readonly string[] {
     const around = this.#around(scope);
     const all = [...(node.name === undefined ? [] : [node.name]), ...node.args];
     return all.flatMap((one) =>
@@ -216,7 +189,7 @@ export class Reader {
   }
 
   #judge(words: readonly string[], scope: Scope, text: string, hides = false): void {
-    if (++this.#steps > MOST_STEPS) return;
+    if (++this.#work.steps > MOST_STEPS) return;
     const { judgement, starts } = words.length === 1 && this.#functions.has(words[0] ?? "")
       ? { judgement: READS, starts: "words" as const }
       : judgeWords(words, this.#scene(scope, text));
@@ -224,13 +197,7 @@ export class Reader {
     this.add(text, whole, { words, starts, inner: scope.inner });
   }
 
-  #keepFolder([name, first = "~"]: readonly string[], scope: Scope): void {
-    if (name === "cd" || name === "pushd") {
-      scope.folder = normalise(first === "-" ? UNKNOWN : first, scope.folder, this.#places);
-    }
-  }
-
-  #assign(node: Assignment, scope: Scope): void {
+  #assign(node: shell.Assignment, scope: Scope): void {
     const value = expandValue(node, this.#around(scope));
     const before = node.append === true ? scope.variables.get(node.name) ?? "" : "";
     scope.variables.set(node.name, node.index === undefined ? before + value : UNKNOWN);
@@ -238,7 +205,7 @@ export class Reader {
     if (found !== READS) this.add(node.text, found);
   }
 
-  #redirects(redirects: readonly Redirection[], text: string, scope: Scope): void {
+  #redirects(redirects: readonly shell.Redirection[], text: string, scope: Scope): void {
     for (const redirect of redirects) {
       if (redirect.type !== "Redirect" || redirect.target === undefined) continue;
       const path = expandText(redirect.target, this.#around(scope));
@@ -247,14 +214,12 @@ export class Reader {
       const found = (reads ? judgeRead : judgeWrite)(path, { folder: scope.folder, places: this.#places });
       // bash and dash read "&>" otherwise.
       if (found.severity !== "none" || redirect.operator.startsWith("&")) this.plain = false;
-      if (!reads) this.#scene(scope, text).made(path, this.#facts.has("downloads"));
-      if (found !== READS && found.reason !== "writes to a sink") {
-        this.add(text, found, { inner: scope.inner });
-      }
+      if (!reads) this.#scene(scope, text).made(path);
+      if (found.severity !== "none") this.add(text, found, { inner: scope.inner });
     }
   }
 
-  #inputOf(redirects: readonly Redirection[], scope: Scope): Input {
+  #inputOf(redirects: readonly shell.Redirection[], scope: Scope): Input {
     for (const redirect of redirects.toReversed()) {
       if (redirect.type === "HereDoc") {
         const { text, parts } = redirect.body;
@@ -263,7 +228,7 @@ export class Reader {
       if (redirect.type === "HereString" && redirect.target !== undefined) {
         return { kind: "text", text: expandText(redirect.target, this.#around(scope)) };
       }
-      if (redirect.type === "Redirect" && redirect.operator === "<") return { kind: "unknown" };
+      if (redirect.type === "Redirect" && redirect.operator === "<") return ANYTHING;
     }
     return scope.input;
   }
@@ -280,23 +245,21 @@ export class Reader {
   }
 
   #scene(scope: Scope, text: string): Scene {
-    const within = (input: Input = NOTHING): Scope => ({
-      ...fork(scope),
-      input,
-      inner: true,
-      depth: scope.depth + 1,
-    });
+    const inner = { inner: true, depth: scope.depth + 1 };
+    const within = (input = NOTHING): Scope => ({ ...fork(scope), ...inner, input });
     return {
       places: this.#places,
       folder: scope.folder,
       input: scope.input,
       note: (fact) => this.#facts.add(fact),
-      made: (path, downloaded) => {
-        const name = lastPart(path);
-        this.#made.set(name, downloaded || this.#made.get(name) === true);
+      made: (path) => {
+        this.#made.set(
+          posix.basename(path),
+          this.#facts.has("downloads") || this.#made.get(posix.basename(path)) === true,
+        );
       },
       runs: (path) => {
-        const downloaded = this.#made.get(lastPart(path));
+        const downloaded = this.#made.get(posix.basename(path));
         if (downloaded === undefined) return judged("medium", "runs a file of the project");
         return downloaded
           ? judged("critical", "runs what it downloads")
@@ -312,20 +275,15 @@ export class Reader {
         }
         this.#text(inside, { ...within(input), source: inside });
       },
-      suppose: (command) => this.#suppose(command, within(), text),
+      suppose: (command) => {
+        if (++this.#work.trials > MOST_TRIALS) return "none";
+        const trial = new Reader(this.#places, this.#work);
+        if (typeof command === "string") trial.#text(command, { ...within(), source: command });
+        else trial.#judge(command, within(), text);
+        for (const fact of trial.#facts) this.#facts.add(fact);
+        return worst(...trial.commands).severity;
+      },
     };
-  }
-
-  #suppose(command: string | readonly string[], scope: Scope, text: string): Severity {
-    if (this.#trials > 40) return "none";
-    const [commands, parsed, plain] = [this.#commands, this.parsed, this.plain];
-    this.#commands = [];
-    this.#trials++;
-    if (typeof command === "string") this.#text(command, { ...scope, source: command });
-    else this.#judge(command, scope, text);
-    const found = this.#commands.toSorted((a, b) => rank(b.severity) - rank(a.severity))[0];
-    [this.#commands, this.parsed, this.plain] = [commands, parsed, plain];
-    return found?.severity ?? "none";
   }
 }
 
@@ -333,26 +291,8 @@ function fork(scope: Scope): Scope {
   return { ...scope, variables: new Map(scope.variables) };
 }
 
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-function expandValue({ value }: Assignment, around: Surroundings): string {
+function expandValue({ value }: shell.Assignment, around: Surroundings): string {
   return value.type === "ArrayValue"
     ? value.elements.flatMap((word) => expandWord(word, around)).join(BREAK)
     : expandText(value, around);
 }
-
-/** The parser passes over some tokens that bash does not: `env (`. What is between statements must be nothing. */
-function leavesOut({ commands, pos, end }: ParsedScript, source: string): boolean {
-  // The bodies of here-documents stand there too.
-  if (source.includes("<<")) return false;
-  let at = pos;
-  for (const statement of commands) {
-    if (!BETWEEN.test(source.slice(at, statement.pos))) return true;
-    at = Math.max(at, statement.end);
-  }
-  return !BETWEEN.test(source.slice(at, end));
-}
-
-const BETWEEN = /^(?:[\s;&]|\\\n|#[^\n]*)*$/;

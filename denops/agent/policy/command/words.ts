@@ -11,16 +11,10 @@ export interface Surroundings {
 
 /** Between the values that a variable has one after the other: each is a word of its own, even in quotes. */
 export const BREAK = "\u{FFFB}";
+/** Before what is kept as it is: even where it is empty, it makes a word. */
+const KEPT = "\u{FFFA}";
 /** Longer words only come from variables that hold each other. */
 const LONGEST = 20_000;
-
-interface Piece {
-  readonly text: string;
-  /** Whether spaces in it part words. */
-  readonly splits: boolean;
-}
-
-const kept = (text: string): Piece => ({ text, splits: false });
 
 /** True if the shell takes the word as it stands: nothing in it expands. */
 export function isLiteral(word: Word): boolean {
@@ -35,7 +29,9 @@ function isLiteralPart(part: WordPart): boolean {
 /** @return the words that the shell makes of it, none if it is empty */
 export function expandWord(word: Word, around: Surroundings): readonly string[] {
   if (word.parts === undefined) return [word.value];
-  return split(word.parts.flatMap((part) => piecesOf(part, around)));
+  const text = word.parts.map((part) => textOf(part, around)).join("");
+  if (text.length > LONGEST) return [UNKNOWN];
+  return text.split(BREAK).filter((one) => one !== "").map((one) => one.replaceAll(KEPT, ""));
 }
 
 /** The word as one text, for what is not split: assignments, redirections, here-strings. */
@@ -45,70 +41,43 @@ export function expandText(word: Word, around: Surroundings): string {
 
 /** The text of a here-document's body. */
 export function expandParts(parts: readonly WordPart[], around: Surroundings): string {
-  return parts.flatMap((part) => piecesOf(part, around)).map(({ text }) => text).join("").replaceAll(
-    BREAK,
-    " ",
-  );
+  return parts.map((part) => textOf(part, around, true)).join("").replaceAll(KEPT, "").replaceAll(BREAK, " ");
 }
 
-function piecesOf(part: WordPart, around: Surroundings): readonly Piece[] {
+/** @param quoted spaces in what it expands to part no words */
+function textOf(part: WordPart, around: Surroundings, quoted = false): string {
+  const expanded = (text: string) => quoted ? KEPT + text : text.replace(/\s+/g, BREAK);
   switch (part.type) {
     case "Literal":
     case "SingleQuoted":
     case "AnsiCQuoted":
     case "Glob":
-      return [kept(part.value)];
+      return KEPT + part.value;
     case "DoubleQuoted":
     case "LocaleString":
-      // The quotes alone make a word, if only an empty one.
-      return [
-        kept(""),
-        ...part.parts.flatMap((inner) => piecesOf(inner, around)).map(({ text }) => kept(text)),
-      ];
+      return KEPT + part.parts.map((inner) => textOf(inner, around, true)).join("");
     case "SimpleExpansion":
-      return [variable(part.text.slice(1), around)];
+      return expanded(around.variables.get(part.text.slice(1)) ?? UNKNOWN);
     case "ParameterExpansion":
-      return [parameter(part, around)];
+      return expanded(parameter(part, around));
     case "CommandExpansion":
-      return [{ text: (part.script && around.output(part.script)) ?? UNKNOWN, splits: true }];
+      return expanded((part.script && around.output(part.script)) ?? UNKNOWN);
     case "ProcessSubstitution":
-      return [kept(`/dev/fd/${UNKNOWN}`)];
+      return `/dev/fd/${UNKNOWN}`;
     case "ExtendedGlob":
     case "ArithmeticExpansion":
     case "BraceExpansion":
-      return [kept(UNKNOWN)];
+      return UNKNOWN;
   }
 }
 
-function variable(name: string, { variables }: Surroundings): Piece {
-  return { text: variables.get(name) ?? UNKNOWN, splits: true };
-}
-
-function parameter(
-  { parameter, prefix, index, operation }: ParameterExpansionPart,
-  around: Surroundings,
-): Piece {
-  const plain = variable(parameter, around);
-  if (prefix !== undefined || (index !== undefined && !/^[@*]$/.test(index.value))) return kept(UNKNOWN);
-  if (operation === undefined) return plain;
-  if (operation.type !== "Default") return kept(UNKNOWN);
-  if (operation.operator.endsWith("?") || plain.text !== UNKNOWN) return plain;
-  return { text: expandText(operation.operand, around), splits: true };
-}
-
-function split(pieces: readonly Piece[]): readonly string[] {
-  const words: string[] = [];
-  let open: string | undefined;
-  for (const { text, splits } of pieces) {
-    for (const [index, chunk] of text.split(splits ? /[\s\u{FFFB}]+/u : BREAK).entries()) {
-      if (index > 0) {
-        if (open !== undefined) words.push(open);
-        open = undefined;
-      }
-      if (chunk === "" && splits) continue;
-      open = (open ?? "") + chunk;
-      if (open.length > LONGEST) open = UNKNOWN;
-    }
-  }
-  return open === undefined ? words : [...words, open];
+function parameter(part: ParameterExpansionPart, around: Surroundings): string {
+  const { parameter, prefix, index, operation } = part;
+  const value = around.variables.get(parameter) ?? UNKNOWN;
+  if (prefix !== undefined || (index !== undefined && !/^[@*]$/.test(index.value))) return UNKNOWN;
+  if (operation === undefined) return value;
+  if (operation.type !== "Default") return UNKNOWN;
+  return operation.operator.endsWith("?") || value !== UNKNOWN
+    ? value
+    : expandText(operation.operand, around);
 }

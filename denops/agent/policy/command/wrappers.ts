@@ -2,9 +2,7 @@
 import { type Arguments, has, readArguments, valuesOf } from "./options.ts";
 import { UNKNOWN } from "./places.ts";
 import type { Scene } from "./scene.ts";
-import { judged, type Judgement, READS, worst } from "./severity.ts";
-import { judgementOf, rows } from "./table.ts";
-import { judgeVariable } from "./variables.ts";
+import { judged, type Judgement, judgementOf, READS, rows, worst } from "./severity.ts";
 
 /**
  * Names, or a name and its first operand · options with a value · how many operands stand before the other's words, or
@@ -27,8 +25,7 @@ doas,pkexec,setpriv · -u -C --user --reuid --regid · 0 · · high write runs a
 su,runuser · -c -s -g -G -u --command --shell --group --user · 1 · -c --command · high write runs as another user
 chroot · --userspec --groups · 1 · · high write runs in another name space
 unshare,nsenter,bwrap,firejail,fakeroot,systemd-run · -R -w -t -S -G -u -p · 0 · · high write runs in another name space
-strace,ltrace,valgrind,entr,rlwrap · -e -o -p -s -u -a -n -l · 0 · · medium look runs a program
-perf stat · -e -o -r · 0 · · medium look runs a program
+strace,ltrace,valgrind,entr,rlwrap,perf stat · -e -o -p -s -u -a -n -l -r · 0 · · medium look runs a program
 flock · -w -E -c --timeout --command · 1 · -c --command · medium look runs a program
 watch · -n -q --interval · joined
 script · -c -I -O -B -T --command · 99 · -c --command · medium write writes a file
@@ -36,8 +33,8 @@ hyperfine · -w -m -M -r -s -p -c -S -n · each · -s -p -c --setup --prepare --
 concurrently · -n -c -k -p --names · each
 nodemon · -e -w -x -i --exec --watch --ext · 0 · -x --exec · medium look runs a program
 parallel · -j -a -I -N -n -S --jobs --arg-file · joined
-poetry run,pipenv run,pdm run,rye run,hatch run,bundle exec,mise exec,mise x,asdf exec,yarn exec · · 0 · · medium look runs a program
-uv run,pixi run,conda run · -p -m -e -n --with --python --extra --group --project --env-file · 0 · · medium look runs a program
+poetry run,pipenv run,pdm run,rye run,hatch run,bundle exec,mise exec,mise x,asdf exec,yarn exec,uv run,pixi run,conda run
+  · -p -m -e -n --with --python --extra --group --project --env-file · 0 · · medium look runs a program
 npm exec,npm x,npx,pnpm exec,pnpm dlx,yarn dlx,bunx,uvx · -c -p -w --call --package --workspace --from --with --python · 0
   · -c --call · medium look may fetch and run a package
 rustup run,direnv exec · · 1 · · medium look runs a program
@@ -50,9 +47,6 @@ xargs,gxargs · -a -d -E -I -J -L -n -P -R -S -s --arg-file --delimiter --max-li
       return names.split(",").map((name) => [name, wrapper] as const);
     }),
 );
-
-/** With no command of its own a wrapper may start a shell: sudo -i, su -. */
-const STARTS_SHELL = /^(sudo|doas|su|runuser|chroot|unshare|nsenter|script)$/;
 
 /** Judges a wrapper and hands what it runs back to the scene; undefined if the words are none. */
 export function unwrap([name = "", ...args]: readonly string[], scene: Scene): Judgement | undefined {
@@ -77,7 +71,6 @@ export function unwrap([name = "", ...args]: readonly string[], scene: Scene): J
   else if (skip === "each") { for (const text of inner) scene.shell(text); }
   else if (/xargs$/.test(name)) feed(inner, given, scene);
   else scene.run(inner, scene.input);
-  if (given.operands.length === 0 && STARTS_SHELL.test(name)) return judged("high", "starts a shell");
   return worst(own, ...assigned);
 }
 
@@ -92,4 +85,22 @@ function feed(words: readonly string[], given: Arguments, scene: Scene): void {
     : [UNKNOWN];
   if (hole === undefined) scene.run([...words, ...read]);
   else for (const one of read) scene.run(words.map((word) => word.replaceAll(hole, one)));
+}
+
+/** Variables that make programs run something else than what their command says. */
+const HIJACKS =
+  /^(PATH|LD_\w+|DYLD_\w+|BASH_ENV|ENV|PROMPT_COMMAND|PS4|IFS|BASH_FUNC\w*|BASH_LOADABLES_PATH)$/;
+const STEERS =
+  /^(\w*PAGER|\w*EDITOR|VISUAL|BROWSER|LESSOPEN|GIT_\w+|SSH_\w+|PYTHON(PATH|STARTUP|INSPECT|HOME)|PERL5\w+|RUBY(OPT|LIB)|NODE_(OPTIONS|PATH)|\w+_(OPTIONS|WRAPPER|COMMAND)|npm_config_\w+|MAKEFLAGS|GOFLAGS|RUSTFLAGS|RIPGREP_CONFIG_PATH|HOME|XDG_\w+)$/;
+
+/** @param assignment "NAME=value" */
+export function judgeVariable(assignment: string): Judgement {
+  const [name = "", ...rest] = assignment.split("=");
+  const value = rest.join("=");
+  // To switch paging off is what careful callers do; one character of IFS is for read.
+  if (/(PAGER|EDITOR)$/.test(name) && /^(cat|true|:)?$/.test(value)) return READS;
+  if (/^GIT_(TERMINAL_PROMPT|OPTIONAL_LOCKS|AUTHOR_\w+|COMMITTER_\w+)$/.test(name)) return READS;
+  if (name === "IFS" && !/\w/.test(value)) return READS;
+  const severity = HIJACKS.test(name) ? "high" : STEERS.test(name) ? "medium" : "none";
+  return severity === "none" ? READS : judged(severity, `sets ${name}, which other programs obey`, "look");
 }

@@ -1,0 +1,57 @@
+/** What is not worth parsing, what the parser passes over, and what a plain line may be made of. Pure. */
+import { forEachChild, type Function as FunctionNode, type ParsedScript, type SyntaxNode } from "unbash";
+
+const DEEPEST = 60;
+const LONGEST = 200_000;
+const MOST_DOCUMENTS = 60;
+
+/** Deep without a bracket that stays open: function f function f …, $(case x in x) $(case x in x) … */
+const CHAINS =
+  /(?:\bfunction\s{1,9}\S{1,50}\s{1,9}){12}|(?:[^\s()]{1,50}\s{0,9}\(\s{0,9}\)\s{0,9}){12}|(?:[$<>]\(\s{0,9}case\b[^]{0,200}?){12}/;
+
+/** Counts brackets without regard to quotes: cheap, and wrong only on the side of caution. */
+export function isTooComplex(text: string): boolean {
+  if (text.length > LONGEST) return true;
+  let depth = 0;
+  let documents = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    if ("([{".includes(char) && ++depth > DEEPEST) return true;
+    if (")]}".includes(char)) depth = Math.max(0, depth - 1);
+    if (char === "<" && text.charAt(at + 1) === "<" && ++documents > MOST_DOCUMENTS) return true;
+  }
+  return CHAINS.test(text);
+}
+
+/** What a line may be made of for an allow rule to cover it; all else expands, assigns, or changes what words mean. */
+export const PLAIN_SYNTAX: ReadonlySet<string> = new Set(
+  `Script Statement Command Pipeline Negation AndOr If Elif While CompoundList Subshell BraceGroup Redirected
+  Redirect FileDescriptor Word Literal SingleQuoted DoubleQuoted`.split(/\s+/),
+);
+
+/** The parser passes over some tokens that bash does not: `env (`. What is between statements must be nothing. */
+export function leavesOut({ commands, pos, end }: ParsedScript, source: string): boolean {
+  // The bodies of here-documents stand there too.
+  if (source.includes("<<")) return false;
+  let at = pos;
+  for (const statement of commands) {
+    if (!BETWEEN.test(source.slice(at, statement.pos))) return true;
+    at = Math.max(at, statement.end);
+  }
+  return !BETWEEN.test(source.slice(at, end));
+}
+
+const BETWEEN = /^(?:[\s;&]|\\\n|#[^\n]*)*$/;
+
+/** A function that starts itself beside itself fills the machine. */
+export function startsItself({ name, body }: FunctionNode): boolean {
+  let calls = false;
+  let spawns = false;
+  const look = (node: SyntaxNode) => {
+    calls ||= node.type === "Command" && node.name?.value === name.value;
+    spawns ||= (node.type === "Statement" && node.background === true) || node.type === "Pipeline";
+    forEachChild(node, look);
+  };
+  look(body);
+  return calls && spawns;
+}
