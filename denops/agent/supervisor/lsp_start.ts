@@ -2,13 +2,8 @@
  * Language servers run the project's code outside of every sandbox: one that does not run yet is started for a tool only
  * after a question, once per server, project and session.
  */
-import {
-  LspAnswer,
-  type LspPolicy,
-  type LspQuestion,
-  type LspResponse,
-  type LspServer,
-} from "../protocol/lsp.ts";
+import type { LspPolicy, LspQuestion, LspResponse, LspServer } from "../protocol/lsp.ts";
+import { LspAnswer } from "../protocol/lsp.ts";
 
 export interface LspStartPorts {
   readonly option: "ask" | "always" | "never";
