@@ -182,3 +182,54 @@ Deno.test("without a sandbox each command asks, runs, and ends with all that it 
     return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
   assert.equal(log.match(/allow_once/g)?.length, 3, log);
 });
+
+Deno.test("looks run unasked; the option commands, also under its earlier name, makes them ask", async () => {
+  const look = call("ls src", { access: "look" });
+  {
+    await using agent = await startAgent({ script: `${look}\n---\nsay Seen.` });
+    await agent.nvim.command("Agent go");
+    await agent.nvim.waitForScreen("Seen.");
+    assert.match(agent.server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
+  }
+  for (
+    const [option, notice] of [
+      [`commands = "ask"`, undefined],
+      ["allow_safe_commands = false", `agent: allow_safe_commands is now commands = "ask"`],
+    ] as const
+  ) {
+    await using agent = await startAgent({ script: `${look}\n---\nsay Seen.`, options: option });
+    const { nvim } = agent;
+    await nvim.command("Agent go");
+    const shown = await nvim.waitForScreen("a once");
+    assert.match(shown, /look: changes nothing, no network/);
+    if (notice !== undefined) {
+      const messages = await nvim.lua<string>(`return vim.fn.execute("messages")`);
+      assert.ok(messages.includes(notice), messages);
+    }
+    await nvim.keys("a");
+    await nvim.waitForScreen("Seen.");
+  }
+});
+
+Deno.test("a look that has to write fails and says which access to ask for; the next call with it asks", async () => {
+  const line = "echo x > made.txt";
+  await using agent = await startAgent({
+    script: `${call(line, { access: "look" })}\n---\nexpect call it again with access write\n${
+      call(line, { access: "write" })
+    }\n---\n${call("git add made.txt", { access: "write" })}\n---\nexpect call it again with access git\n${
+      call("git add made.txt", { access: "git" })
+    }\n---\nsay Seen.`,
+  });
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent go");
+  assert.match(await nvim.waitForScreen("a once"), /write: changes files of the project, no network/);
+  await assert.rejects(project.read("made.txt"), Deno.errors.NotFound);
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("$ git add made.txt");
+  assert.equal(await project.read("made.txt"), "x\n");
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("git: changes files and the repository, no network");
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("Seen.");
+  assert.deepEqual(server.problems, []);
+});

@@ -116,6 +116,25 @@ Deno.test("of files that may not be read nothing is told, and they are not chang
   assert.equal(await agent.project.read("src/greet.ts"), TYPESCRIPT["src/greet.ts"]);
 });
 
+Deno.test("what a server tells of a symbol is not told where that is defined in a file that may not be read", async () => {
+  const project = {
+    ...TYPESCRIPT,
+    "src/secret.ts": '/** The token is 123. */\nexport const hush = "token 123";\n',
+    "src/use.ts": 'import { hush } from "./secret.ts";\nimport { greet } from "./greet.ts";\ngreet(hush);\n',
+  };
+  const script = turn(
+    ["get_hover_info", { path: "src/use.ts", symbol: "hush" }],
+    ["find_definition", { path: "src/use.ts", symbol: "hush" }],
+    ["get_hover_info", { path: "src/use.ts", symbol: "greet" }],
+  );
+  const options = `deny_read = { "**/secret.ts" }`;
+  await using agent = await startTypescript("utf-8", script, { project, options });
+  const [hidden, definition, told] = await ask(agent);
+  assert.equal(hidden, "The symbol is defined in a file that may not be read.");
+  for (const text of [hidden, definition]) assert.doesNotMatch(text ?? "", /123|secret/);
+  assert.match(told ?? "", /Greets/);
+});
+
 Deno.test("an editor without language servers is offered none of their tools", async () => {
   await using project = await scratch(TYPESCRIPT);
   await using state = await scratch();

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineTool } from "./define.ts";
 import { askServers, nothing, PLACE, placeOf, placeTitle } from "./lsp/ask.ts";
+import { placed } from "./lsp/show.ts";
 
 const MOST_CHARACTERS = 6_000;
 
@@ -21,6 +22,14 @@ export const getHoverInfo = defineTool({
       async run(signal) {
         const answer = await askServers(languages, { op: "hover", ...place }, ["text"], signal);
         if (answer.kind === "nothing") return nothing(answer.reason);
+        // What a server says of a symbol is the text of the file that defines it.
+        const source = await askServers(languages, { op: "definition", ...place }, ["locations"], signal);
+        const paths = source.kind === "locations" ? source.locations.map((location) => location.path) : [];
+        for (const one of new Set(paths)) {
+          if ((await placed(one, workspace)).kind === "hidden") {
+            return nothing("The symbol is defined in a file that may not be read.");
+          }
+        }
         const { at, text } = answer;
         const cut = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n[cut]` : text;
         return { text: `${at.text} (line ${at.line}):\n${cut}`, summary: `line ${at.line}` };
