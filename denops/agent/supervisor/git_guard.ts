@@ -179,6 +179,10 @@ function gitMounts(place: GitPlace): Mounts {
   const open = [common, ...below.filter((folder) => !others.includes(folder))];
   const guarded = [...(place.type === "linked" ? [place.file] : []), ...others];
   const made: Made[] = [];
+  // A work tree that a command makes would be lost with the sandbox, or stand where commands may not write.
+  const worktrees = join(common, "worktrees");
+  guarded.push(worktrees);
+  if (statOf(worktrees) === undefined) made.push({ path: worktrees, type: "folder" });
   for (const folder of open) {
     const names = isWorktree(folder) ? [...OBEYED.slice(1), "gitdir"] : [...OBEYED, "hooks"];
     for (const name of names) {

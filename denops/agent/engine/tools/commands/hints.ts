@@ -67,7 +67,8 @@ const HINTS: readonly Hint[] = [
   },
   {
     // What is mounted cannot be replaced.
-    pattern: /(?:could not (?:write|lock) config file|\.git\/)[^\n]*: Device or resource busy/,
+    pattern:
+      /(?:could not (?:write|lock) config file|\.git\/)[^\n]*: Device or resource busy|could not create directory of '[^'\n]*\/worktrees\//,
     hint: () =>
       "git's settings, hooks and other work trees are closed to commands (git config, git remote add, git submodule " +
       "update, git worktree); ask the user to run this line",

@@ -13,6 +13,11 @@ const SAID: readonly (readonly [output: string, access: CommandAccess, hint: Reg
   ["error: cannot open '.git/FETCH_HEAD': Read-only file system", "write+network", /access git\+network /],
   ["error: could not write config file .git/config: Device or resource busy", "git", /ask the user to run/],
   [
+    "fatal: could not create directory of '/p/.git/worktrees/x': Read-only file system",
+    "git",
+    /git worktree\); ask the user to run/,
+  ],
+  [
     "error TS5033: Could not write file '/p/tsconfig.tsbuildinfo': EROFS: read-only file system, open '/p/t'.",
     "look",
     /--incremental false/,
