@@ -113,6 +113,23 @@ Deno.test({
 });
 
 Deno.test({
+  name: "the kernel's settings cannot be written, not even by root",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using project = await scratch();
+    await using state = await scratch();
+    const { run } = commandRunner([project.root], state.root);
+    const same =
+      "f=/proc/sys/vm/swappiness; cat $f > $f && echo WROTE; echo x > /proc/self/comm && echo WROTE";
+    for (const access of ["look", "git"] as const) {
+      const { output } = await run(access, `${same}; echo seen > /dev/stderr; echo seen > /proc/self/fd/1`);
+      assert.doesNotMatch(output, /WROTE/, access);
+      assert.equal(output.match(/^seen$/gm)?.length, 2, output);
+    }
+  },
+});
+
+Deno.test({
   name: "a command hides none of its output, and its folder is a claim beside it",
   ignore: Deno.build.os !== "linux",
   async fn() {

@@ -106,8 +106,8 @@ export function bwrapArguments(
     ...system.folders.flatMap(readOnly),
     ...system.links.flatMap(({ path, target }) => ["--symlink", target, path]),
     ...(system.resolvConf === undefined ? [] : readOnly(system.resolvConf)),
-    "--proc",
-    "/proc",
+    // For root, the kernel's settings in there are files like others.
+    ...["--proc", "/proc", "--remount-ro", "/proc"],
     "--dev",
     "/dev",
     "--tmpfs",

@@ -55,7 +55,7 @@ async function run(
   const held = found.level === "bubblewrap"
     ? [
       ...[found.bwrap, "--unshare-all", "--die-with-parent", "--new-session"],
-      ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+      ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"],
       ...places.flatMap((path) => ["--bind", path, path]),
       ...["--", ...command],
     ]

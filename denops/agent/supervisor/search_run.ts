@@ -111,7 +111,7 @@ async function sandboxed(
   // Next to nothing can be written here, so nothing is masked: the program itself may lie in a folder such as /tmp.
   const before = [
     ...["--unshare-all", "--die-with-parent", "--new-session"],
-    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"],
     ...(options.writes?.bound ?? []).flatMap((path) => ["--bind", path, path]),
     ...(options.writes?.guarded ?? []).flatMap((path) => ["--ro-bind", path, path]),
     ...["--chdir", options.root],

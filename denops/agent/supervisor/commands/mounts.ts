@@ -37,7 +37,8 @@ export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly st
     // Who is root has all of them, in a namespace of their own.
     ...["--cap-drop", "ALL"],
     "--new-session",
-    ...["--proc", "/proc"],
+    // For root, the kernel's settings in there are files like others.
+    ...["--proc", "/proc", "--remount-ro", "/proc"],
     ...["--dev", "/dev"],
     ...ordered.flatMap(argumentsOf),
     // The tree that all this hangs in is a scratch folder too: nothing is to be put beside.

@@ -76,6 +76,8 @@ function besides(roots: readonly string[], home: string | undefined): readonly M
 /** A home folder of its own, empty but for what is shown. */
 function homeMounts(home: string, gitConfig: string | undefined): readonly Mount[] {
   const real = realPath(home) ?? home;
+  // Who has none is given the root of the file system.
+  if (real === "/") return [];
   return [
     { kind: "scratch", path: real },
     ...(real === home ? [] : [{ kind: "link", path: home, target: real } as const]),
