@@ -81,7 +81,21 @@ export async function sweepAfterCrash(
   return said;
 }
 
-export function mergeGuards(guards: readonly GitGuard[]): GitGuard {
+/** One for each root; if one cannot be, what the others have made is removed again. */
+export async function gitGuards(
+  roots: readonly string[],
+  level: CommandLevel,
+  state: string,
+): Promise<GitGuard> {
+  const made = await Promise.allSettled(roots.map((root) => gitGuard(root, level, state, roots)));
+  const guard = mergeGuards(made.flatMap((one) => one.status === "fulfilled" ? [one.value] : []));
+  const failed = made.find((one) => one.status === "rejected");
+  if (failed === undefined) return guard;
+  await guard.sweep();
+  throw failed.reason;
+}
+
+function mergeGuards(guards: readonly GitGuard[]): GitGuard {
   return {
     bound: guards.flatMap(({ bound }) => bound),
     guarded: guards.flatMap(({ guarded }) => guarded),

@@ -93,7 +93,12 @@ export async function settingsOf(
   await writer.write(new TextEncoder().encode(text)).then(() => writer.close()).catch(() => {});
   const { success, stdout } = await process.output();
   if (!success) return undefined;
-  return new TextDecoder().decode(stdout).split("\0").slice(0, -1).map((entry) => {
+  return listedSettings(new TextDecoder().decode(stdout));
+}
+
+/** What `git config --list -z` prints. */
+export function listedSettings(text: string): readonly Setting[] {
+  return text.split("\0").slice(0, -1).map((entry) => {
     const end = entry.indexOf("\n");
     // A name without a value is "true".
     return end === -1

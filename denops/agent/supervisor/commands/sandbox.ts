@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import type { UserConfig } from "../../protocol/config.ts";
-import { type GitGuard, gitGuard, mergeGuards } from "../git_guard.ts";
+import { type GitGuard, gitGuards } from "../git_guard.ts";
 import { findProgram, sandbox } from "../sandbox.ts";
 import { seatbeltArguments } from "../seatbelt.ts";
 import { commandEnvironment } from "./environment.ts";
@@ -115,9 +115,7 @@ export class CommandSandbox {
     );
     const sweep = () => Promise.resolve([]);
     if (hold === "none") return { program: shell, args: [], env, sweep };
-    const git = mergeGuards(
-      await Promise.all(roots.map((root) => gitGuard(root, level, this.#user.state_dir, roots))),
-    );
+    const git = await gitGuards(roots, level, this.#user.state_dir);
     try {
       const view = await this.view(denied);
       if (isMasked && !view.masks.complete) {
