@@ -5,7 +5,7 @@
 import type { Blobs } from "./blobs.ts";
 
 /** Characters from which a text goes into a blob. */
-const LONG = 2_000;
+const LONG = 8_000;
 
 export function encodePayload(value: unknown, blobs: Pick<Blobs, "putText">): string {
   return JSON.stringify(value, (_key, part: unknown) => {
@@ -18,13 +18,30 @@ export function encodePayload(value: unknown, blobs: Pick<Blobs, "putText">): st
 }
 
 export function decodePayload(text: string, blobs: Pick<Blobs, "getText">): unknown {
-  // Most have no mark, and are read several times as fast.
-  if (!text.includes('"$blob"') && !text.includes('"$json"')) return JSON.parse(text);
-  return JSON.parse(text, (_key, part: unknown) => {
-    if (!isMarked(part)) return part;
-    if (typeof part.$blob === "string") return blobs.getText(part.$blob);
-    return typeof part.$json === "string" ? JSON.parse(part.$json) : part;
-  });
+  return decodeValue(JSON.parse(text), blobs);
+}
+
+/** What was parsed is changed in place: most of it has no mark. */
+export function decodeValue(value: unknown, blobs: Pick<Blobs, "getText">): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (isMarked(value)) {
+    if (typeof value.$blob === "string") return blobs.getText(value.$blob);
+    const json = decodeValue(value.$json, blobs);
+    return typeof json === "string" ? JSON.parse(json) : value;
+  }
+  for (const [key, part] of Object.entries(value)) {
+    const decoded = decodeValue(part, blobs);
+    // As JSON.parse sets them: "__proto__" is a key like any.
+    if (decoded !== part) {
+      Reflect.defineProperty(value, key, {
+        value: decoded,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
+  }
+  return value;
 }
 
 function isMarked(part: unknown): part is { readonly $blob?: unknown; readonly $json?: unknown } {
