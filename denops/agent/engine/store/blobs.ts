@@ -33,7 +33,7 @@ export class Blobs implements Contents {
 
   /** @returns the content's SHA-256, in hexadecimal */
   put(bytes: Uint8Array): string {
-    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const sha256 = hashOf(bytes);
     if (this.has(sha256)) return sha256;
     const deflated = deflateRawSync(bytes, { level: levelOf(bytes) });
     const smaller = deflated.length < bytes.length;
@@ -117,7 +117,18 @@ export class Blobs implements Contents {
     return this.put(new TextEncoder().encode(text));
   }
 
+  /** The name of a text that is stored; undefined if it is not. */
+  findText(text: string): string | undefined {
+    const sha256 = hashOf(text);
+    return this.has(sha256) ? sha256 : undefined;
+  }
+
   getText(sha256: string): string {
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.get(sha256));
   }
+}
+
+/** In hexadecimal; of a text in UTF-8. */
+function hashOf(content: Uint8Array | string): string {
+  return createHash("sha256").update(content).digest("hex");
 }

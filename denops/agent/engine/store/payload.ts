@@ -4,14 +4,22 @@
  */
 import type { Blobs } from "./blobs.ts";
 
-/** Characters from which a text goes into a blob. */
+/** Characters from which a text goes into a blob; and from which it does if it is in one already, as files' texts are. */
 const LONG = 8_000;
+const SHARED = 1_000;
 
-export function encodePayload(value: unknown, blobs: Pick<Blobs, "putText">): string {
+export interface TextBlobs {
+  putText(text: string): string;
+  /** Undefined if it is in none. */
+  findText(text: string): string | undefined;
+}
+
+export function encodePayload(value: unknown, blobs: TextBlobs): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     // A lone surrogate has no UTF-8; JSON escapes it.
-    if (typeof part === "string" && part.length >= LONG && part.isWellFormed()) {
-      return { $blob: blobs.putText(part) };
+    if (typeof part === "string" && part.length >= SHARED && part.isWellFormed()) {
+      const blob = part.length >= LONG ? blobs.putText(part) : blobs.findText(part);
+      return blob === undefined ? part : { $blob: blob };
     }
     return isMarked(part) ? { $json: JSON.stringify(part) } : part;
   });

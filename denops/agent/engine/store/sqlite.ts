@@ -227,12 +227,16 @@ export class SqliteStore implements Store {
 
   /** Long texts go into contents, which the session then names. */
   #encode(session: string, value: unknown): string {
+    const name = (blob: string) => {
+      const sql = "INSERT OR IGNORE INTO payload_blobs (session, blob) VALUES (?, ?)";
+      this.#database.run(sql, session, blob);
+      return blob;
+    };
     return encodePayload(value, {
-      putText: (text) => {
-        const sha256 = this.blobs.putText(text);
-        const sql = "INSERT OR IGNORE INTO payload_blobs (session, blob) VALUES (?, ?)";
-        this.#database.run(sql, session, sha256);
-        return sha256;
+      putText: (text) => name(this.blobs.putText(text)),
+      findText: (text) => {
+        const blob = this.blobs.findText(text);
+        return blob === undefined ? undefined : name(blob);
       },
     });
   }

@@ -11,7 +11,7 @@ import { StoredSessions } from "./sessions.ts";
 import { SqliteStore } from "./sqlite.ts";
 import { sweep } from "./sweep.ts";
 
-const LONG = "a long text ".repeat(300);
+const LONG = "a long text ".repeat(900);
 
 function open(state?: string) {
   const database = state === undefined ? Database.inMemory() : Database.openIn(state).database;
@@ -126,14 +126,14 @@ Deno.test("the pieces of a text are one row when their turn has ended, and blobs
   const { database, store } = open();
   using _ = database;
   begin(store, "1");
-  for (let piece = 0; piece < 500; piece++) {
+  for (let piece = 0; piece < 2_000; piece++) {
     store.append("1", { events: [{ type: "token", message: "m", text: `word${piece} ` }] });
   }
   const rows = () => Number(database.get("SELECT count(*) AS count FROM log")?.count);
   const before = store.events("1").flatMap(({ event }) => event.type === "token" ? [event.text] : []).join(
     "",
   );
-  assert.equal(rows(), 502);
+  assert.equal(rows(), 2_002);
   store.append("1", { events: [{ type: "turn_done", reason: "end_turn" }] });
   assert.equal(rows(), 0);
   assert.equal(store.events("1").length, 3);
