@@ -21,7 +21,7 @@ const ID = "s1";
 
 const RUNS = 7;
 /** Turns on screen when a conversation is opened. */
-const SHOWN = 50;
+const SHOWN = 20;
 
 const EDIT = 'call read_file {"path": "a.txt"}\n---\n' +
   'call edit_file {"path": "a.txt", "old_str": "X", "new_str": "XX"}\n---\nsay Done.';
@@ -49,7 +49,9 @@ function row(what: string, value: number, limit: number, unit: string, floor?: n
   const verdict = value <= limit ? "" : "  OVER";
   const short = floor === undefined ? "" : `with ${FEW_TURNS} turns: ${floor.toFixed(1)} ${unit}`;
   console.log(
-    `${what.padEnd(44)} ${value.toFixed(2).padStart(8)} ${unit}   limit ${limit} ${unit}   ${short}${verdict}`,
+    `${what.padEnd(44)} ${
+      value.toFixed(2).padStart(8)
+    } ${unit}   limit ${limit} ${unit}   ${short}${verdict}`,
   );
 }
 

@@ -19,15 +19,16 @@ export class HistoryWindow {
   readonly #options: WindowOptions;
   #messages: Message[] = [];
   #first = 1;
+  /** As it was when the user was told last. */
+  #told = 1;
 
   /** @param first the first turn that was sent when the session was left; undefined for a new one */
   constructor(options: WindowOptions, first: number | undefined) {
     this.#options = options;
     if (first === undefined) return;
-    const { store, session } = options;
-    this.#first = first;
+    this.#first = this.#told = first;
     this.#first = this.#begin();
-    this.#messages = [...store.messages(session, this.#first)];
+    this.#read();
   }
 
   /** The first turn of which the messages are. */
@@ -43,14 +44,21 @@ export class HistoryWindow {
     this.#messages.push(...messages);
   }
 
-  /** To be called between turns. @returns whether turns were left out */
+  /** To be called between turns. @returns whether turns were left out since it was called last */
   slide(): boolean {
     const first = this.#begin();
-    if (first === this.#first) return false;
+    if (first !== this.#first) {
+      this.#first = first;
+      this.#read();
+    }
+    const isNews = first !== this.#told;
+    this.#told = first;
+    return isNews;
+  }
+
+  #read(): void {
     const { store, session } = this.#options;
-    this.#first = first;
-    this.#messages = [...store.messages(session, first)];
-    return true;
+    this.#messages = [...store.messages(session, this.#first)];
   }
 
   /** The turn to begin with: the newest ones that take half of the room, once all of them take more than it. */

@@ -113,6 +113,8 @@ export interface WhichEvents {
   readonly last?: number;
   /** Kinds that are left out: they are not even read. */
   readonly without?: readonly AgentEvent["type"][];
+  /** The texts of diffs are left empty: they are not even read. */
+  readonly bareDiffs?: boolean;
 }
 
 /** What belongs together: all of it is stored, or nothing. */

@@ -58,7 +58,9 @@ export class SqliteReviews implements ReviewStore {
   }
 
   namesOf(session: string, turn: number, toolCall: string | undefined) {
-    const starts = this.#log.read({ session, first: turn, last: turn }, (kind) => kind === "tool_start");
+    const starts = this.#log.read({ session, first: turn, last: turn }, {
+      kind: (kind) => kind === "tool_start",
+    });
     const call = starts.map(({ event }) => event).find((event) =>
       event?.type === "tool_start" && event.call.id === toolCall
     );

@@ -189,7 +189,9 @@ export class StoredSessions {
     for (const { session, first, last } of rangesOf(this.#database, id, 1, turn).toReversed()) {
       const found = Number(this.#database.get(sql, session, first, last)?.turn ?? 0);
       if (found === 0) continue;
-      const events = this.#log.read({ session, first: found, last: found }, (kind) => kind === "plan");
+      const events = this.#log.read({ session, first: found, last: found }, {
+        kind: (kind) => kind === "plan",
+      });
       const event = [...events].at(-1)?.event;
       return event?.type === "plan" ? event.steps : undefined;
     }

@@ -23,7 +23,7 @@ import { SqliteReviews } from "./reviews.ts";
 import { saving } from "./saving.ts";
 import { addText } from "./search.ts";
 import { storedSession } from "./sessions.ts";
-import { type Entry, MESSAGE, type NewEntry, TurnLog } from "./turn_log.ts";
+import { type Entry, MESSAGE, type NewEntry, TurnLog, type Wanted } from "./turn_log.ts";
 import { UnfinishedWrites } from "./writes.ts";
 
 /** Where a session's log goes on; one engine writes a session at a time. */
@@ -188,24 +188,26 @@ export class SqliteStore implements Store {
 
   events(session: string, which: WhichEvents = {}): readonly StoredEvent[] {
     const without: ReadonlySet<string> = new Set([...which.without ?? [], MESSAGE]);
-    return this.#entries(session, which, (kind) => !without.has(kind)).flatMap(({ turn, time, event }) =>
+    const wanted = { kind: (kind: string) => !without.has(kind), bareDiffs: which.bareDiffs };
+    return this.#entries(session, which, wanted).flatMap(({ turn, time, event }) =>
       event === undefined ? [] : [{ turn, time, event }]
     );
   }
 
   messages(session: string, first = 0, last?: number): readonly Message[] {
     const which = { first, ...(last === undefined ? {} : { last }) };
-    return this.#entries(session, which, (kind) => kind === MESSAGE).flatMap(({ message }) => message ?? []);
+    const wanted = { kind: (kind: string) => kind === MESSAGE };
+    return this.#entries(session, which, wanted).flatMap(({ message }) => message ?? []);
   }
 
   #entries(
     session: string,
     { first = 0, last = Number.MAX_SAFE_INTEGER }: WhichEvents,
-    wants: (kind: string) => boolean,
+    wanted: Wanted,
   ): readonly Entry[] {
     return rangesOf(this.#database, session, first, last).flatMap((
       range,
-    ) => [...this.#log.read(range, wants)]);
+    ) => [...this.#log.read(range, wanted)]);
   }
 
   sizes(session: string, first: number): ReadonlyMap<number, number> {

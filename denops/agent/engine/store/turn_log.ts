@@ -39,6 +39,12 @@ export interface NewEntry {
   readonly size: number;
 }
 
+export interface Wanted {
+  /** Others are not decoded. */
+  kind(kind: string): boolean;
+  readonly bareDiffs?: boolean | undefined;
+}
+
 /** Turns of one session, both included. */
 export interface Range {
   readonly session: string;
@@ -123,8 +129,8 @@ export class TurnLog {
     this.#database.run("DELETE FROM log WHERE session = ? AND turn = ?", session, turn);
   }
 
-  /** The entries of these turns that `wants`, in order. @param wants of a kind: others are not decoded */
-  *read({ session, first, last }: Range, wants: (kind: string) => boolean): Generator<Entry> {
+  /** The entries of these turns, in order. */
+  *read({ session, first, last }: Range, wanted: Wanted): Generator<Entry> {
     const turns = this.#database.all(
       `SELECT turn FROM turns WHERE session = ?1 AND turn BETWEEN ?2 AND ?3
        UNION SELECT turn FROM log WHERE session = ?1 AND turn BETWEEN ?2 AND ?3 ORDER BY turn`,
@@ -132,18 +138,25 @@ export class TurnLog {
       first,
       last,
     );
-    for (const { turn } of turns) yield* this.#turn(session, Number(turn), wants);
+    for (const { turn } of turns) yield* this.#turn(session, Number(turn), wanted);
   }
 
   /** Undefined if there is none. */
   entry(session: string, turn: number, seq: number): Entry | undefined {
-    return this.#turn(session, turn, () => true).find((entry) => entry.seq === seq);
+    return this.#turn(session, turn, { kind: () => true }).find((entry) => entry.seq === seq);
   }
 
-  *#turn(session: string, turn: number, wants: (kind: string) => boolean): Generator<Entry> {
+  *#turn(session: string, turn: number, wanted: Wanted): Generator<Entry> {
+    const entry = ([seq, time, kind, payload]: Packed): Entry => {
+      if (wanted.bareDiffs === true) emptyDiff(payload);
+      const value = decodeValue(payload, this.#blobs);
+      return kind === MESSAGE
+        ? { turn, seq, time, message: value as Message }
+        : { turn, seq, time, event: value as AgentEvent };
+    };
     const sealed = this.#sealed(this.#row(session, turn)?.log);
-    for (const [seq, time, kind, payload] of sealed === undefined ? [] : JSON.parse(sealed) as Packed[]) {
-      if (wants(kind)) yield { turn, seq, time, ...payloadOf(kind, decodeValue(payload, this.#blobs)) };
+    for (const packed of sealed === undefined ? [] : JSON.parse(sealed) as Packed[]) {
+      if (wanted.kind(packed[2])) yield entry(packed);
     }
     const rows = this.#database.all(
       "SELECT seq, time, kind, payload FROM log WHERE session = ? AND turn = ? ORDER BY seq",
@@ -151,9 +164,8 @@ export class TurnLog {
       turn,
     );
     for (const { seq, time, kind, payload } of rows) {
-      if (!wants(String(kind))) continue;
-      const value = decodePayload(String(payload), this.#blobs);
-      yield { turn, seq: Number(seq), time: Number(time), ...payloadOf(String(kind), value) };
+      if (!wanted.kind(String(kind))) continue;
+      yield entry([Number(seq), Number(time), String(kind), JSON.parse(String(payload))]);
     }
   }
 
@@ -172,6 +184,18 @@ export class TurnLog {
 
 type Packed = readonly [seq: number, time: number, kind: string, payload: unknown];
 
-function payloadOf(kind: string, payload: unknown): Pick<Entry, "event" | "message"> {
-  return kind === MESSAGE ? { message: payload as Message } : { event: payload as AgentEvent };
+/** In place. */
+function emptyDiff(payload: unknown): void {
+  const { diff } = payload as { diff?: BareDiff };
+  if (diff === undefined) return;
+  for (const one of [diff, ...diff.others ?? []]) {
+    one.after = "";
+    if (one.before !== undefined) one.before = "";
+  }
+}
+
+interface BareDiff {
+  before?: unknown;
+  after: unknown;
+  others?: readonly BareDiff[];
 }
