@@ -140,13 +140,13 @@ Deno.test("an edited command is judged once more, and nothing is approved by edi
   assert.equal(last().severity, "high");
   assert.equal(last().is_edited, true);
   gate.edit(request, "make build");
-  assert.equal(last().reason, "a rule asks: run(make *)");
+  assert.equal(last().reason, "rule run(make *) asks");
   assert.equal(last().suggestion, undefined);
   gate.edit(request, "npm test");
   assert.equal(last().is_edited, undefined);
   assert.equal(last().suggestion, "run(npm test *)");
   gate.edit(request, "rm notes.md");
-  assert.equal(last().reason, "a rule forbids it: run(rm *)");
+  assert.equal(last().reason, "denied by rule run(rm *)");
   for (const command of ["npm test", "make build", "rm notes.md"]) {
     assert.equal(spends(gate, "s", { ...input(command), toolCallId: "call_1" }), false, command);
   }

@@ -66,7 +66,11 @@ Deno.test({
     for (const [index, [path, reason]] of WRITES.entries()) {
       const { id = "", text = "" } = results[index + reads.length] ?? {};
       assert.match(text, /^(Created|Replaced|Wrote|Rewrote)/, `${path}: ${text}`);
-      assert.equal(asked.get(id), reason === undefined ? undefined : `${path} is sensitive: ${reason}`, path);
+      assert.equal(
+        asked.get(id),
+        reason === undefined ? undefined : `${path} needs your approval: ${reason}`,
+        path,
+      );
     }
     assert.equal(await outside.read("a.txt"), "outside\n");
   },

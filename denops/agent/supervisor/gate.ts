@@ -104,7 +104,7 @@ export class Gate {
   async startServer({ name, command }: LspServer, context: GateContext): Promise<boolean | undefined> {
     const title = `start the language server ${name}: ${command}`;
     const request = { sessionId: "", options: [], toolCall: { toolCallId: "", title } };
-    const reason = "it runs outside of the sandbox, and runs code of the project";
+    const reason = "runs outside the sandbox and runs this project's code";
     const answer = await this.#ask(request, context, { reason });
     return answer && answer.option !== OPTION.reject;
   }
@@ -223,7 +223,7 @@ export class Gate {
         type: "notice",
         chat,
         severity: "info",
-        text: `From now on allowed in this project: ${added.join(", ")}`,
+        text: `Always allowed in this project: ${added.join(", ")}`,
       });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
@@ -231,7 +231,7 @@ export class Gate {
         type: "notice",
         chat,
         severity: "warning",
-        text: `Allowed this once only. ${oneLine(text)}`,
+        text: `Allowed only this once. ${oneLine(text)}`,
       });
     }
   }
@@ -273,7 +273,7 @@ function fileDecision(rules: readonly Rule[], meta: ApprovalMeta | undefined): D
     found.find((rule) => rule?.verdict === "ask");
   if (strictest !== undefined) {
     const rule = ruleText(strictest);
-    const reason = strictest.verdict === "deny" ? `a rule forbids it: ${rule}` : `a rule asks: ${rule}`;
+    const reason = strictest.verdict === "deny" ? `denied by rule ${rule}` : `rule ${rule} asks`;
     return { verdict: strictest.verdict === "deny" ? "deny" : "ask", rule, reason };
   }
   // Reads need no rule to be allowed; they have passed the engine's own check.

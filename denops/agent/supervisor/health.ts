@@ -24,7 +24,7 @@ export async function healthReport(
     problems.push(error instanceof Error ? error.message : String(error));
     return undefined;
   };
-  const user = typeof config === "string" ? note(`Wrong option: ${config}.`) : config;
+  const user = typeof config === "string" ? note(`Invalid option: ${config}.`) : config;
   const home = world.env("HOME");
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined

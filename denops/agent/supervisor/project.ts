@@ -75,7 +75,7 @@ export class Project implements AsyncDisposable {
     const [problem, ...more] = patternProblems(user);
     if (problem !== undefined) {
       const others = more.length === 0 ? "" : ` And ${more.length} more, see :checkhealth agent.`;
-      throw new Error(`Wrong option ${problem}${others}`);
+      throw new Error(`Invalid option ${problem}${others}`);
     }
     const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
     for (const one of roots) {

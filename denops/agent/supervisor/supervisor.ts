@@ -171,7 +171,7 @@ export class Supervisor implements AsyncDisposable {
     await this.#reading.get(chat);
     const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
     if (stored !== undefined && resumed === undefined) {
-      this.#notice(chat, "warning", "Nothing of this conversation is stored: the message begins a new one.");
+      this.#notice(chat, "warning", "This conversation was not stored; your message starts a new one.");
     }
     const isThere = stored !== undefined && resumed !== undefined;
     const sessionId = isThere ? stored : await engine.newSession(roots);
@@ -201,7 +201,7 @@ export class Supervisor implements AsyncDisposable {
   /** The project of a chat, opened if need be. */
   async #project(chat: number, place = this.#places.get(chat)): Promise<Project> {
     if (place === undefined) throw new Error("Nothing was asked in this chat yet.");
-    if (this.#config === undefined) throw new Error(`Wrong option: ${this.#configProblem}.`);
+    if (this.#config === undefined) throw new Error(`Invalid option: ${this.#configProblem}.`);
     const user = this.#config;
     const root = await findRoot(place, this.#world.env("HOME") ?? this.#world.env("USERPROFILE"));
     const key = JSON.stringify([root, user]);

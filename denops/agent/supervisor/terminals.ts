@@ -142,7 +142,7 @@ export class Terminals implements AsyncDisposable {
 
   #terminal(id: string): Terminal {
     const terminal = this.#open.get(id);
-    if (terminal === undefined) throw RequestError.invalidParams(undefined, `there is no command ${id}`);
+    if (terminal === undefined) throw RequestError.invalidParams(undefined, `unknown command id ${id}`);
     return terminal;
   }
 
