@@ -130,7 +130,9 @@ export class Updates {
       case "retry":
         return this.#notice(
           "warning",
-          `${event.reason} Trying again in ${Math.ceil(event.waitMs / 1_000)} s.`,
+          `${event.reason} Retrying in ${Math.ceil(event.waitMs / 1_000)} s, attempt ${
+            event.attempt + 1
+          } of ${event.tries}.`,
         );
       case "usage":
         return this.#usage(event);
