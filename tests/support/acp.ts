@@ -1,4 +1,5 @@
 /** The engine, alone, with a plain ACP client: the SDK's own, without any extension of ours. */
+import { method } from "../../denops/agent/protocol/extensions.ts";
 import {
   client,
   type ClientCapabilities,
@@ -17,7 +18,6 @@ import {
 import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import {
-  requestMethod,
   type RequestName,
   type RequestParams,
   type RequestResult,
@@ -148,7 +148,7 @@ export async function startEngine(options: EngineOptions): Promise<EngineClient>
       await agent.request(methods.agent.session.resume, { sessionId, cwd: engine.project.root });
     },
     async ask<Name extends RequestName>(name: Name, params: RequestParams<Name>) {
-      const answer = await agent.request<unknown, unknown>(requestMethod(name), params);
+      const answer = await agent.request<unknown, unknown>(method(name), params);
       return REQUESTS[name].result.parse(answer) as RequestResult<Name>;
     },
     async kill() {

@@ -18,7 +18,7 @@ export class Arrival {
   #waiting: (() => void)[] = [];
 
   /**
-   * @param counted methods of notifications whose handlers call {@link handled}
+   * @param counted methods of notifications whose handlers go through {@link handle}
    * @param onFlood it asks too much at once; nothing more of it arrives. `why` follows "it"
    */
   constructor(counted: readonly string[], onFlood: (why: string) => void) {
@@ -48,8 +48,16 @@ export class Arrival {
     return { readable: readable.pipeThrough(count), writable: answers.writable };
   }
 
-  /** A counted notification has been handled. */
-  handled(): void {
+  /** Handles a counted notification. */
+  handle(take: () => void): void {
+    try {
+      take();
+    } finally {
+      this.#noteHandled();
+    }
+  }
+
+  #noteHandled(): void {
     this.#handled += 1;
     if (this.#handled < this.#seen) return;
     for (const resolve of this.#waiting.splice(0)) resolve();

@@ -14,14 +14,9 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
   const check = (path: string) => {
     if (!isOwnInAny(path)) throw new Error(`${path} is not a file of this engine's project`);
   };
+  const { answers, listeners } = events;
   return {
     ...events,
-    fileModified(event) {
-      if (isOwnInAny(event.path) && isOwnInAny(event.from ?? event.path)) events.fileModified(event);
-    },
-    turnFiles(event) {
-      events.turnFiles(ownFilesOnly(event, roots));
-    },
     async permission(request) {
       const command = CommandInput.safeParse(request.toolCall.rawInput);
       if (!command.success || isOwnInAny(command.data.cwd)) return await events.permission(request);
@@ -33,17 +28,31 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
       } as const;
       return { outcome };
     },
-    async unsavedText(request) {
-      check(request.path);
-      return await events.unsavedText(request);
+    listeners: {
+      ...listeners,
+      file_modified(sessionId, event) {
+        if (isOwnInAny(event.path) && isOwnInAny(event.from ?? event.path)) {
+          listeners.file_modified(sessionId, event);
+        }
+      },
+      turn_files(sessionId, event) {
+        listeners.turn_files(sessionId, ownFilesOnly(event, roots));
+      },
     },
-    async writeUnsaved(request) {
-      check(request.path);
-      return await events.writeUnsaved(request);
-    },
-    async lsp(question) {
-      if (question.request.path !== undefined) check(question.request.path);
-      return await events.lsp(question);
+    answers: {
+      ...answers,
+      async unsaved_text(sessionId, asked, signal) {
+        check(asked.path);
+        return await answers.unsaved_text(sessionId, asked, signal);
+      },
+      async write_unsaved(sessionId, asked, signal) {
+        check(asked.path);
+        return await answers.write_unsaved(sessionId, asked, signal);
+      },
+      async lsp(sessionId, asked, signal) {
+        if (asked.request.path !== undefined) check(asked.request.path);
+        return await answers.lsp(sessionId, asked, signal);
+      },
     },
   };
 }

@@ -1,6 +1,7 @@
 /** One engine process: started with exactly its grants, spoken to over ACP. */
 import {
   client,
+  type ClientApp,
   type ClientConnection,
   type CreateElicitationRequest,
   type CreateElicitationResponse,
@@ -13,41 +14,22 @@ import {
   type RequestPermissionResponse,
   type SessionNotification,
 } from "@agentclientprotocol/sdk";
+import { z } from "zod";
 import { Arrival } from "./arrival.ts";
-import type { EngineConfig, FileRules } from "../protocol/config.ts";
+import type { EngineConfig } from "../protocol/config.ts";
+import { META, method, ours, SessionMeta } from "../protocol/extensions.ts";
+import { type RequestName, type RequestParams, type RequestResult, REQUESTS } from "../protocol/requests.ts";
 import {
-  EXTENSIONS,
-  FILE_MODIFIED,
-  FILE_RULES,
-  FileModified,
-  FileRulesRequest,
-  LSP,
-  MAKE_LINK,
-  MakeLinkRequest,
-  META,
-  ours,
-  RETRY,
-  Retry,
-  SessionMeta,
-  TOOLS,
-  ToolsResponse,
-  UNSAVED_TEXT,
-  UnsavedTextRequest,
-  WRITE_UNSAVED,
-  WriteUnsavedRequest,
-  type WriteUnsavedResponse,
-} from "../protocol/extensions.ts";
-import {
-  requestMethod,
-  type RequestName,
-  type RequestParams,
-  type RequestResult,
-  REQUESTS,
-  TURN_FILES,
-  TurnFiles,
-} from "../protocol/requests.ts";
-import { SEARCH, SearchRequest, type SearchResponse } from "../protocol/search.ts";
-import { LspQuestion, type LspResponse } from "../protocol/lsp.ts";
+  SCREEN_NOTIFICATION_NAMES,
+  SCREEN_NOTIFICATIONS,
+  SCREEN_REQUEST_NAMES,
+  SCREEN_REQUESTS,
+  type ScreenNotification,
+  type ScreenParams,
+  type ScreenRequest,
+  type ScreenResult,
+  type Told,
+} from "../protocol/screen_requests.ts";
 import { sizeLimited } from "../protocol/message_size.ts";
 import { VERSION } from "../protocol/version.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
@@ -56,6 +38,8 @@ import type { Terminals } from "./terminals.ts";
 
 /** An engine that has not answered `initialize` by then is not going to. */
 const START_MS = 20_000;
+/** Methods of ours that an engine may use. */
+const OFFERED = [...SCREEN_NOTIFICATION_NAMES, ...SCREEN_REQUEST_NAMES].map(method);
 /** The protocol's "resource not found". */
 const NOT_FOUND = -32002;
 
@@ -66,23 +50,29 @@ export interface EngineCommand {
   readonly cwd: string;
 }
 
-/** What comes from the engine. Those without a promise must return at once, so that order holds. */
+/** Name of a request → its answer. @throws {Error} one line */
+export type Answers = {
+  readonly [Name in ScreenRequest]: (
+    sessionId: string,
+    params: ScreenParams<Name>,
+    signal: AbortSignal,
+  ) => Promise<ScreenResult<Name>>;
+};
+
+/** Name of a notification → what hears it. They return at once, so that order holds. */
+export type Listeners = {
+  readonly [Name in ScreenNotification]: (sessionId: string, told: Told<Name>) => void;
+};
+
+/** What comes from the engine. */
 export interface EngineEvents {
+  /** Returns at once, so that order holds. */
   update(notification: SessionNotification): void;
-  fileModified(event: FileModified): void;
-  retry(event: Retry): void;
-  turnFiles(event: TurnFiles): void;
   permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
-  unsavedText(request: { sessionId: string; path: string }): Promise<{ text?: string | undefined }>;
-  writeUnsaved(request: WriteUnsavedRequest): Promise<WriteUnsavedResponse>;
-  readonly terminals: Terminals;
   question(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
-  search(request: SearchRequest, signal: AbortSignal): Promise<SearchResponse>;
-  lsp(question: LspQuestion): Promise<LspResponse>;
-  /** Makes a symbolic link. @throws {Error} one line if it may not be */
-  makeLink(path: string, target: string): Promise<void>;
-  /** @throws {Error} one line if the rules cannot be known */
-  fileRules(sessionId: string): FileRules;
+  readonly terminals: Terminals;
+  readonly answers: Answers;
+  readonly listeners: Listeners;
 }
 
 export class Engine implements AsyncDisposable {
@@ -117,7 +107,7 @@ export class Engine implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     const ended = endOf(process);
-    const counted = [methods.client.session.update, FILE_MODIFIED, RETRY, TURN_FILES];
+    const counted = [methods.client.session.update, ...SCREEN_NOTIFICATION_NAMES.map(method)];
     const arrival = new Arrival(counted, (why) => engine.kill(`it ${why}`));
     const stream = arrival.tap(
       sizeLimited(ndJsonStream(process.stdin, process.stdout.pipeThrough(throttle()))),
@@ -215,17 +205,12 @@ export class Engine implements AsyncDisposable {
     }
   }
 
-  async tools(sessionId: string, toggle: string | undefined): Promise<ToolsResponse> {
-    const params = { sessionId, ...(toggle === undefined ? {} : { toggle }) };
-    return ToolsResponse.parse(await this.#connection.agent.request<unknown, unknown>(TOOLS, params));
-  }
-
   /** @throws {RequestError} one line, if the engine refuses */
   async request<Name extends RequestName>(
     name: Name,
     params: RequestParams<Name>,
   ): Promise<RequestResult<Name>> {
-    const answer = await this.#connection.agent.request<unknown, unknown>(requestMethod(name), params);
+    const answer = await this.#connection.agent.request<unknown, unknown>(method(name), params);
     await this.#arrival.caughtUp();
     return REQUESTS[name].result.parse(answer) as RequestResult<Name>;
   }
@@ -258,10 +243,10 @@ export class Engine implements AsyncDisposable {
         terminal: true,
         elicitation: { form: {} },
         session: { notices: {} },
-        _meta: { [META]: { extensions: EXTENSIONS } },
+        _meta: { [META]: { extensions: OFFERED } },
       },
       // The key is in here: it travels on stdin only.
-      _meta: { [META]: { extensions: EXTENSIONS, config } },
+      _meta: { [META]: { extensions: OFFERED, config } },
     });
     if (answer.protocolVersion !== 1) {
       throw new Error(`Cannot talk to the agent: it speaks ACP ${answer.protocolVersion}.`);
@@ -269,31 +254,14 @@ export class Engine implements AsyncDisposable {
   }
 }
 
-function clientApp(events: EngineEvents, arrival: Arrival) {
+function clientApp(events: EngineEvents, arrival: Arrival): ClientApp {
   const { terminal } = methods.client;
   const { terminals } = events;
-  const handle = <Params>(take: (params: Params) => void) => ({ params }: { params: Params }) => {
-    try {
-      take(params);
-    } finally {
-      arrival.handled();
-    }
-  };
-  return client({ name: "agent.nvim" })
+  const app = client({ name: "agent.nvim" })
     .onNotification(
       methods.client.session.update,
-      handle<SessionNotification>((update) => events.update(update)),
+      ({ params }) => arrival.handle(() => events.update(params)),
     )
-    .onNotification(FILE_MODIFIED, FileModified, handle<FileModified>((event) => events.fileModified(event)))
-    .onNotification(RETRY, Retry, handle<Retry>((event) => events.retry(event)))
-    .onNotification(TURN_FILES, TurnFiles, handle<TurnFiles>((event) => events.turnFiles(event)))
-    .onRequest(MAKE_LINK, MakeLinkRequest, async ({ params: { path, target } }) => {
-      // Else the other side learns only that something is wrong.
-      await events.makeLink(path, target).catch((error) => {
-        throw RequestError.invalidParams(undefined, error instanceof Error ? error.message : String(error));
-      });
-      return {};
-    })
     .onRequest(terminal.create, async ({ params }) => ({ terminalId: await terminals.create(params) }))
     .onRequest(terminal.output, ({ params }) => terminals.output(params.terminalId))
     .onRequest(terminal.waitForExit, ({ params, signal }) => terminals.waitForExit(params.terminalId, signal))
@@ -303,16 +271,48 @@ function clientApp(events: EngineEvents, arrival: Arrival) {
       await arrival.caughtUp();
       return await events.permission(params);
     })
-    .onRequest(methods.client.elicitation.create, ({ params }) => events.question(params))
-    .onRequest(SEARCH, SearchRequest, ({ params, signal }) => events.search(params, signal))
-    .onRequest(FILE_RULES, FileRulesRequest, ({ params }) => events.fileRules(params.sessionId))
-    .onRequest(UNSAVED_TEXT, UnsavedTextRequest, ({ params }) => events.unsavedText(params))
-    .onRequest(WRITE_UNSAVED, WriteUnsavedRequest, ({ params }) => events.writeUnsaved(params))
-    .onRequest(LSP, LspQuestion, async ({ params }) => {
-      // What was just written is told to the editor first.
-      await arrival.caughtUp();
-      return await events.lsp(params);
-    });
+    .onRequest(methods.client.elicitation.create, ({ params }) => events.question(params));
+  for (const name of SCREEN_NOTIFICATION_NAMES) listen(app, name, events.listeners, arrival);
+  for (const name of SCREEN_REQUEST_NAMES) serve(app, name, events.answers, arrival);
+  return app;
+}
+
+const ofSession = z.object({ sessionId: z.string() });
+
+function listen<Name extends ScreenNotification>(
+  app: ClientApp,
+  name: Name,
+  listeners: Listeners,
+  arrival: Arrival,
+): void {
+  const hear: Listeners[Name] = listeners[name];
+  const schema = z.intersection(ofSession, SCREEN_NOTIFICATIONS[name]);
+  app.onNotification(method(name), schema, ({ params }) => {
+    const { sessionId, ...told } = params;
+    // What was parsed as the row says is what the row says.
+    arrival.handle(() => hear(sessionId, told as Told<Name>));
+  });
+}
+
+function serve<Name extends ScreenRequest>(
+  app: ClientApp,
+  name: Name,
+  answers: Answers,
+  arrival: Arrival,
+): void {
+  const answer: Answers[Name] = answers[name];
+  const schema = z.intersection(ofSession, SCREEN_REQUESTS[name].params);
+  app.onRequest(method(name), schema, async ({ params, signal }) => {
+    const { sessionId, ...asked } = params;
+    // What came before is done before: a buffer follows a write before it is asked for its text.
+    await arrival.caughtUp();
+    try {
+      return await answer(sessionId, asked as ScreenParams<Name>, signal);
+    } catch (error) {
+      // Else the other side learns only that something is wrong.
+      throw new RequestError(-32603, error instanceof Error ? error.message : String(error));
+    }
+  });
 }
 
 /** Why the connection to a process that still runs was closed. */

@@ -21,7 +21,7 @@ export class LspStarts {
   readonly #said = new Map<string, Promise<boolean | undefined>>();
 
   /** @throws {Error} one line if the editor does not answer */
-  async answer({ sessionId, may_start }: LspQuestion, ports: LspStartPorts): Promise<LspResponse> {
+  async answer(sessionId: string, { may_start }: LspQuestion, ports: LspStartPorts): Promise<LspResponse> {
     const { option, editor } = ports;
     const fixed = !may_start || option === "never" ? "running" : option === "always" ? "start" : undefined;
     const start: string[] = [];

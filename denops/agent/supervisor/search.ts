@@ -11,7 +11,7 @@ const MOST_COUNTED = 10_000;
 type Grep = Extract<SearchRequest, { op: "grep" }>;
 type Files = Extract<SearchRequest, { op: "files" }>;
 
-/** @throws {RequestError} one line */
+/** @throws {Error} one line */
 export async function search(
   request: SearchRequest,
   options: SearchOptions,

@@ -1,5 +1,4 @@
 /** What git knows of changes, without what may not be read. */
-import { RequestError } from "@agentclientprotocol/sdk";
 import type { SearchRequest, SearchResponse } from "../protocol/search.ts";
 import { plainText } from "./commands/output.ts";
 import type { Place } from "./search_place.ts";
@@ -77,7 +76,7 @@ class Git {
   /**
    * What git prints of files that may be read.
    * @param names commands that print the names of all files that the text may speak of
-   * @throws {RequestError} one line
+   * @throws {Error} one line
    */
   async text(args: readonly string[], names: readonly (readonly string[])[]): Promise<string> {
     const hidden = await this.#hidden(names);
@@ -115,7 +114,7 @@ class Git {
     }
     if (hidden.size > MOST_NAMED) {
       const reason = `more than ${MOST_NAMED} changed files may not be read; narrow it with path`;
-      throw RequestError.invalidParams(undefined, reason);
+      throw new Error(reason);
     }
     return [...hidden];
   }
@@ -127,7 +126,7 @@ class Git {
       lines.push(line);
       size += line.length;
       if (size > MOST_NAME_CHARACTERS) {
-        throw RequestError.invalidParams(undefined, "too many files have changed");
+        throw new Error("too many files have changed");
       }
       return true;
     });

@@ -1,5 +1,4 @@
 /** Where a search looks, and what it passes over there. */
-import { RequestError } from "@agentclientprotocol/sdk";
 import { basename, relative } from "node:path";
 import { type Decision, mayRead, type ReadOptions } from "../policy/file_access.ts";
 import { resolveInRoots } from "../policy/roots.ts";
@@ -40,17 +39,17 @@ export class Place implements RunPlace {
 
   /**
    * @param path absolute, or "" for the primary root
-   * @throws {RequestError} one line if nothing may be looked for there
+   * @throws {Error} one line if nothing may be looked for there
    */
   static async find(path: string, options: SearchOptions): Promise<Place> {
     const { roots, rules } = options;
     const found = await resolveInRoots(path === "" ? "." : path, roots, lookups);
     const decision = mayRead(found, rules);
-    if (decision.verdict === "deny") throw RequestError.invalidParams(undefined, decision.reason);
+    if (decision.verdict === "deny") throw new Error(decision.reason);
     // Of a folder each file is judged by itself.
     if (decision.verdict === "ask" && await lookups.kind(found.path) !== "directory") {
       const reason = `${found.named} is read only after the user is asked (${decision.rule}); use read_file`;
-      throw RequestError.invalidParams(undefined, reason);
+      throw new Error(reason);
     }
     const prefix = found.root === roots[0] ? "" : `${basename(found.root)}/`;
     return new Place(found.root, relative(found.root, found.path) || ".", prefix, options);

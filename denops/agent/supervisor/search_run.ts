@@ -1,5 +1,4 @@
 /** Runs ripgrep and git for searches: read-only, without network, and not for long. */
-import { RequestError } from "@agentclientprotocol/sdk";
 import { findProgram, sandbox } from "./sandbox.ts";
 import { commandEnvironment, trustedPath } from "./commands/environment.ts";
 
@@ -40,8 +39,8 @@ export function hasFailed(code: number, stderr: string): boolean {
   return code > 1 || (code === 1 && stderr.trim() !== "");
 }
 
-export function failure(stderr: string): RequestError {
-  return RequestError.invalidParams(undefined, complaint(stderr));
+export function failure(stderr: string): Error {
+  return new Error(complaint(stderr));
 }
 
 /** What a program complains of, as half a sentence: of a pattern what is wrong with it, else the first line. */
@@ -63,7 +62,7 @@ export async function run(
   const program = await findProgram(name, options.roots);
   const product = name === "rg" ? "ripgrep" : "git";
   if (program === undefined) {
-    throw RequestError.invalidParams(undefined, `${product} is not installed; the user has to install it`);
+    throw new Error(`${product} is not installed; the user has to install it`);
   }
   const { command, before } = await sandboxed(program, options);
   const process = new Deno.Command(command, {

@@ -316,7 +316,8 @@ export class Supervisor implements AsyncDisposable {
 
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {
     const session = await this.#chat(chat).session();
-    const { tools } = await session.engine.tools(session.sessionId, toggle);
+    const params = { sessionId: session.sessionId, ...(toggle === undefined ? {} : { toggle }) };
+    const { tools } = await session.engine.request("tools", params);
     this.#pump.push({ type: "tools", request, tools });
   }
 
