@@ -1,5 +1,5 @@
 /** Answers what the screen asks about checkpoints; see protocol/requests.ts. */
-import { type AgentContext, RequestError } from "@agentclientprotocol/sdk";
+import { type AgentContext, RequestError } from "../deps/acp_sdk.ts";
 import { MAKE_LINK } from "../protocol/extensions.ts";
 import type { CheckpointTurn, PreviewFile, RestoredFile } from "../protocol/requests.ts";
 import type { Answers } from "./acp_requests.ts";

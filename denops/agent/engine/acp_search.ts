@@ -1,5 +1,5 @@
 /** Searches over our extension; only clients that offer it can search. */
-import { type AgentContext, RequestError } from "@agentclientprotocol/sdk";
+import { type AgentContext, RequestError } from "../deps/acp_sdk.ts";
 import { SEARCH, type SearchQuery, SearchResponse } from "../protocol/search.ts";
 import { ToolError } from "./core/errors.ts";
 import type { Search } from "./core/ports.ts";

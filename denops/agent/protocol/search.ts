@@ -1,5 +1,5 @@
 /** What the engine may have looked for: the supervisor runs ripgrep and git with fixed arguments. */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 
 /** Request, engine to client. */
 export const SEARCH = "_agent/search";

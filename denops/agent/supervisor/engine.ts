@@ -12,7 +12,7 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionNotification,
-} from "@agentclientprotocol/sdk";
+} from "../deps/acp_sdk.ts";
 import { Arrival } from "./arrival.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import {

@@ -1,5 +1,5 @@
 /** What git knows of changes, without what may not be read. */
-import { RequestError } from "@agentclientprotocol/sdk";
+import { RequestError } from "../deps/acp_sdk.ts";
 import type { SearchRequest, SearchResponse } from "../protocol/search.ts";
 import { plainText } from "./commands/output.ts";
 import type { Place } from "./search_place.ts";

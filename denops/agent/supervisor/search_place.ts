@@ -1,5 +1,5 @@
 /** Where a search looks, and what it passes over there. */
-import { RequestError } from "@agentclientprotocol/sdk";
+import { RequestError } from "../deps/acp_sdk.ts";
 import { basename, relative } from "node:path";
 import { type Decision, mayRead, type ReadOptions } from "../policy/file_access.ts";
 import { resolveInRoots } from "../policy/roots.ts";

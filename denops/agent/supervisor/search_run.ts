@@ -1,5 +1,5 @@
 /** Runs ripgrep and git for searches: read-only, without network, and not for long. */
-import { RequestError } from "@agentclientprotocol/sdk";
+import { RequestError } from "../deps/acp_sdk.ts";
 import { findProgram, sandbox } from "./sandbox.ts";
 import { commandEnvironment, trustedPath } from "./commands/environment.ts";
 
