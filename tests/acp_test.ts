@@ -1,5 +1,5 @@
 /** The engine is an ACP agent like any other: what a plain client of the protocol gets from it. */
-import { methods, RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
+import { methods, RequestError, type SessionUpdate } from "../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { ALLOW, answerText, type EngineClient, type Seen, startEngine } from "./support/acp.ts";
 import { waitUntil } from "./support/project.ts";

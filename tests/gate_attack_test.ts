@@ -1,6 +1,6 @@
 /** The gate, attacked by an engine that says one thing and does another. */
 import assert from "node:assert/strict";
-import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import type { RequestPermissionRequest } from "../denops/agent/deps/acp_sdk.ts";
 import { type ApprovedCommand, type CommandInput, commandKey } from "../denops/agent/protocol/commands.ts";
 import { AnswerMeta, META, ours } from "../denops/agent/protocol/extensions.ts";
 import type { Update } from "../denops/agent/protocol/ui.ts";

@@ -390,13 +390,12 @@ Deno.test("a supervisor that dies leaves nothing: the next start sweeps, and rem
   await using here = await world();
   const { project, state } = here;
   const module = new URL("../denops/agent/supervisor/git_guard.ts", import.meta.url).href;
-  const config = new URL("../denops/agent/deno.json", import.meta.url).pathname;
   const code = `const { gitGuard } = await import("${module}");
     await gitGuard(${JSON.stringify(project.root)}, "git", ${JSON.stringify(state.root)});
     console.log("guarded");
     await new Promise((resolve) => setTimeout(resolve, 60_000));`;
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", "--no-check", `--config=${config}`, "-"],
+    args: ["run", "-A", "--quiet", "--no-check", "-"],
     stdin: "piped",
     stdout: "piped",
   }).spawn();

@@ -14,7 +14,7 @@ import {
   type RequestPermissionResponse,
   type SessionUpdate,
   type WriteTextFileRequest,
-} from "@agentclientprotocol/sdk";
+} from "../../denops/agent/deps/acp_sdk.ts";
 import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import {

@@ -10,8 +10,8 @@ import {
   RequestError,
   type RequestPermissionRequest,
   type Stream,
-} from "@agentclientprotocol/sdk";
-import { z } from "zod";
+} from "../deps/acp_sdk.ts";
+import { z } from "../deps/zod.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import {
   AnswerMeta,

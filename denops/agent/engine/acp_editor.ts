@@ -1,5 +1,5 @@
 /** The editor on the other side of the protocol: ours by its extensions, any other by ACP's fs methods. */
-import { type AgentContext, methods, RequestError } from "@agentclientprotocol/sdk";
+import { type AgentContext, methods, RequestError } from "../deps/acp_sdk.ts";
 import { dirname } from "node:path";
 import type { Screen } from "./acp_screen.ts";
 import { messageOf } from "./core/errors.ts";

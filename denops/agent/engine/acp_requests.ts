@@ -1,5 +1,5 @@
 /** Answers the requests of protocol/requests.ts; each part of the engine brings the answers that it has. */
-import { type AgentApp, type AgentContext, RequestError } from "@agentclientprotocol/sdk";
+import { type AgentApp, type AgentContext, RequestError } from "../deps/acp_sdk.ts";
 import {
   REQUEST_NAMES,
   type RequestName,

@@ -1,5 +1,5 @@
 /** Answers what the screen asks about reviews; see protocol/requests.ts. */
-import type { AgentContext } from "@agentclientprotocol/sdk";
+import type { AgentContext } from "../deps/acp_sdk.ts";
 import { linkMaker } from "./acp_checkpoints.ts";
 import { Screen } from "./acp_screen.ts";
 import type { Answers } from "./acp_requests.ts";

@@ -1,5 +1,5 @@
 /** Our own screen on the other side: what it can be asked and told beyond ACP, see protocol/screen_requests.ts. */
-import { type AgentContext, RequestError } from "@agentclientprotocol/sdk";
+import { type AgentContext, RequestError } from "../deps/acp_sdk.ts";
 import { method } from "../protocol/extensions.ts";
 import {
   SCREEN_REQUESTS,

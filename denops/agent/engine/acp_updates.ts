@@ -1,10 +1,5 @@
 /** Engine events → ACP version 1 updates. */
-import {
-  type AgentContext,
-  methods,
-  type SessionUpdate,
-  type ToolCallContent,
-} from "@agentclientprotocol/sdk";
+import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../deps/acp_sdk.ts";
 import { META, type ToolMeta, type UsageMeta } from "../protocol/extensions.ts";
 import { Screen } from "./acp_screen.ts";
 import type { AgentEvent, Diff, StopReason } from "./core/events.ts";

@@ -3,7 +3,7 @@
  * `clientCapabilities._meta["agent.nvim"]` and `agentCapabilities._meta["agent.nvim"]`, and used only if the
  * other side has offered it too.
  */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { CommandAccess } from "./commands.ts";
 import { EngineConfig } from "./config.ts";
 

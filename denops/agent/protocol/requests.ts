@@ -5,7 +5,7 @@
  * In results every field named `path` or `from` is an absolute, real path: the supervisor drops what lies outside of
  * the workspace. Times are milliseconds since 1970, turns are counted from 1 within their session.
  */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 
 const sessionId = z.string();
 const turn = z.int().min(1);

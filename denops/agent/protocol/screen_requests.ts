@@ -3,7 +3,7 @@
  * (supervisor/project.ts), one caller in the engine: on the wire each is `_agent/<name>`, with `sessionId` beside the
  * fields of its row. Paths are absolute and real.
  */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { FileRules } from "./config.ts";
 import { LspQuestion, LspResponse } from "./lsp.ts";
 import { changeKind, TurnFile } from "./requests.ts";

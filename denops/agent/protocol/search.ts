@@ -1,5 +1,5 @@
 /** What the engine may have looked for: the supervisor runs ripgrep and git with fixed arguments. */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 
 /** Absolute, "" for the project; resolved by the engine, and once more by the supervisor. */
 const path = z.string();

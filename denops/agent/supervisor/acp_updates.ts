@@ -1,7 +1,7 @@
 /** ACP version 1 updates of any agent → updates for the screen. Pure. */
-import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../deps/acp_sdk.ts";
 import { basename, relative, sep } from "node:path";
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { isInside } from "../policy/path.ts";
 import { ours, ToolMeta, TurnMeta } from "../protocol/extensions.ts";
 import type { TurnFile } from "../protocol/requests.ts";

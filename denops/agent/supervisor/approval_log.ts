@@ -1,6 +1,6 @@
 /** Every approval, automatic ones too, with the rule that gave it: `:Agent log`. Several Neovims write one log. */
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { visible } from "./visible.ts";
 
 const Entry = z.object({

@@ -2,7 +2,7 @@
  * Counts an agent's requests that have no answer yet, and keeps its messages in the order in which they came. The SDK starts the handler of a notification some
  * turns of the event loop later, but settles an answer at once: so a prompt's answer could overtake the last text.
  */
-import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import type { AnyMessage, Stream } from "../deps/acp_sdk.ts";
 
 /** A notification whose handler was not started by then was refused by the SDK: it is not of the protocol. */
 const LONGEST_WAIT_MS = 100;

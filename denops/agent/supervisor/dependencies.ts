@@ -1,7 +1,7 @@
 /** The engine may not fetch anything, so its dependencies are fetched before it starts, once. */
 import { encodeHex } from "./hex.ts";
 import { join } from "node:path";
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 
 const Stamp = z.object({ denoDir: z.string() });
 
@@ -26,7 +26,7 @@ export async function ensureDependencies(
   const denoDir = await askDenoDir();
   const agent = join(plugin, "denops", "agent");
   const main = join(agent, "engine", "main.ts");
-  await deno(["cache", "--frozen", `--config=${join(agent, "deno.json")}`, main], announce);
+  await deno(["cache", "--frozen", `--config=${join(plugin, "deno.json")}`, main], announce);
   await Deno.mkdir(stateDir, { recursive: true });
   await Deno.writeTextFile(stampPath, JSON.stringify({ denoDir }));
   return denoDir;

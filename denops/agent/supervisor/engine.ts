@@ -13,8 +13,8 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionNotification,
-} from "@agentclientprotocol/sdk";
-import { z } from "zod";
+} from "../deps/acp_sdk.ts";
+import { z } from "../deps/zod.ts";
 import { Arrival } from "./arrival.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import { META, method, ours, SessionMeta } from "../protocol/extensions.ts";

@@ -2,7 +2,7 @@
  * The gate: what an engine wants to do is judged here once more, by the rules in force and at the moment of
  * acting. An approval of a command is bound to exactly that command and is spent by running it.
  */
-import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import type { RequestPermissionRequest, RequestPermissionResponse } from "../deps/acp_sdk.ts";
 import type { Decision } from "../policy/file_access.ts";
 import { fileRule, parseRule, type Rule, ruleText } from "../policy/rules.ts";
 import { type CommandAccess, CommandInput, commandKey, type TerminalMeta } from "../protocol/commands.ts";

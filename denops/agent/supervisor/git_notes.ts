@@ -3,7 +3,7 @@
  * their mounts, and what was there of git before. A note that nobody has locked is one that a crash has left behind.
  */
 import { join } from "node:path";
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { entriesOf, statOf, textOf } from "./folder_tree.ts";
 import { encodeHex } from "./hex.ts";
 

@@ -32,7 +32,7 @@ export function denoArguments(grants: EngineGrants): readonly string[] {
     "--cached-only",
     "--no-remote",
     "--frozen",
-    `--config=${join(plugin, "denops", "agent", "deno.json")}`,
+    `--config=${join(plugin, "deno.json")}`,
     `--allow-read=${list([...roots, state])}`,
     `--allow-write=${list([...roots, state])}`,
     `--deny-write=${list(roots.map((root) => join(root, ".git")))}`,

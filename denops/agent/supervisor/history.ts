@@ -1,6 +1,6 @@
 /** A stored part of a conversation → what the screen would have been told while it was live. Pure. */
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
-import { z } from "zod";
+import type { SessionUpdate } from "../deps/acp_sdk.ts";
+import { z } from "../deps/zod.ts";
 import { ours, TurnMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import type { Update } from "../protocol/ui.ts";

@@ -1,6 +1,6 @@
 /** What a project's sessions have cost, a sum a day; kept in the supervisor's state folder. */
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { encodeHex } from "./hex.ts";
 
 const Days = z.record(z.string(), z.number());

@@ -1,5 +1,5 @@
 /** Questions of agents to the user: one string each, shown like an approval. */
-import type { CreateElicitationRequest, CreateElicitationResponse } from "@agentclientprotocol/sdk";
+import type { CreateElicitationRequest, CreateElicitationResponse } from "../deps/acp_sdk.ts";
 import { ours, QuestionMeta } from "../protocol/extensions.ts";
 import type { Update } from "../protocol/ui.ts";
 import { oneLine, visible } from "./visible.ts";

@@ -4,7 +4,7 @@
  * Several Neovims may work in a project: what one of them changes holds for the next decision of the others.
  */
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { parseRule, type Rule, RULE_VERDICTS, ruleText, type RuleVerdict } from "../policy/rules.ts";
 import { encodeHex } from "./hex.ts";
 

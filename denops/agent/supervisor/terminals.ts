@@ -1,9 +1,5 @@
 /** ACP's terminal methods: commands of engines, each let in by the gate and held by the sandbox. */
-import {
-  type CreateTerminalRequest,
-  RequestError,
-  type TerminalOutputResponse,
-} from "@agentclientprotocol/sdk";
+import { type CreateTerminalRequest, RequestError, type TerminalOutputResponse } from "../deps/acp_sdk.ts";
 import type { PathLookups } from "../policy/path.ts";
 import { resolveInRoots } from "../policy/roots.ts";
 import { TerminalMeta } from "../protocol/commands.ts";

@@ -1,6 +1,6 @@
 /** The calls of one answer, run by the real session for a scripted model. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
 import { WIRES } from "../../protocol/providers.ts";
 import { defineTool, type Tool } from "../tools/define.ts";

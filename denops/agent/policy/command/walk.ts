@@ -3,8 +3,8 @@
  * What it cannot follow counts as not known; nothing here has to be complete, for what holds is the sandbox.
  */
 import { posix } from "node:path";
-import { forEachChild, parse } from "unbash";
-import type * as shell from "unbash";
+import { forEachChild, parse } from "../../deps/unbash.ts";
+import type * as shell from "../../deps/unbash.ts";
 import { judgeWords, type Starts } from "./judge.ts";
 import { judgeRead, judgeWrite, normalise, type Places, UNKNOWN } from "./places.ts";
 import { printed } from "./printed.ts";
