@@ -4,10 +4,10 @@ import type { RequestPermissionRequest } from "../denops/agent/deps/acp_sdk.ts";
 import { type ApprovedCommand, type CommandInput, commandKey } from "../denops/agent/protocol/commands.ts";
 import { AnswerMeta, META, ours } from "../denops/agent/protocol/extensions.ts";
 import type { Update } from "../denops/agent/protocol/ui.ts";
-import { ApprovalLog } from "../denops/agent/supervisor/approval_log.ts";
+import { ApprovalLog } from "../denops/agent/supervisor/gate/approval_log.ts";
 import type { CommandView } from "../denops/agent/supervisor/commands/sandbox.ts";
-import { Gate, type GateContext } from "../denops/agent/supervisor/gate.ts";
-import { RuleBook, type UserRules } from "../denops/agent/supervisor/rule_book.ts";
+import { Gate, type GateContext } from "../denops/agent/supervisor/gate/gate.ts";
+import { RuleBook, type UserRules } from "../denops/agent/supervisor/gate/rule_book.ts";
 import { type Scratch, scratch, waitUntil } from "./support/project.ts";
 
 const NO_RULES: UserRules = { allow: [], ask: [], deny: [] };

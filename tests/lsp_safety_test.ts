@@ -1,6 +1,6 @@
 /** Language servers see more than the model may: what they say is held to the same rules. Whole program. */
 import assert from "node:assert/strict";
-import { denoArguments } from "../denops/agent/supervisor/grants.ts";
+import { denoArguments } from "../denops/agent/supervisor/agents/grants.ts";
 import { ModelServer } from "./model/model_server.ts";
 import { PLUGIN } from "./support/agent.ts";
 import { ask, startTypescript, toolResults, turn, TYPESCRIPT } from "./support/language_servers.ts";

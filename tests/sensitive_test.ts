@@ -1,7 +1,7 @@
 /** What is sensitive asks with its reason, also in an engine that no client of ours has configured. */
 import assert from "node:assert/strict";
 import { ApprovalMeta, ours } from "../denops/agent/protocol/extensions.ts";
-import { hookFolders } from "../denops/agent/supervisor/git_hooks.ts";
+import { hookFolders } from "../denops/agent/supervisor/git/hooks.ts";
 import { engineConfig, startEngine } from "./support/acp.ts";
 import { messagesOf } from "./model/model_messages.ts";
 import { ModelServer } from "./model/model_server.ts";

@@ -23,7 +23,7 @@ import {
   type RequestResult,
   REQUESTS,
 } from "../../denops/agent/protocol/requests.ts";
-import { denoArguments } from "../../denops/agent/supervisor/grants.ts";
+import { denoArguments } from "../../denops/agent/supervisor/agents/grants.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { GREET, PLUGIN, SECRET } from "./agent.ts";
 import { DEFAULT_TIMEOUT, type Scratch, scratch, within } from "./project.ts";

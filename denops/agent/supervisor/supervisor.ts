@@ -5,20 +5,20 @@
 import { firstProblem, type UserConfig } from "../protocol/config.ts";
 import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
-import { Branches } from "./branches.ts";
+import { Branches } from "./branches/branches.ts";
 import { Chat, type ChatSession } from "./chat.ts";
-import { ownFilesOnly } from "./confine.ts";
-import { EditorQuestions } from "./editor_questions.ts";
-import type { Engine } from "./engine.ts";
-import { Gate } from "./gate.ts";
+import { ownFilesOnly } from "./agents/confine.ts";
+import { EditorQuestions } from "./screen/editor_questions.ts";
+import type { Engine } from "./agents/engine.ts";
+import { Gate } from "./gate/gate.ts";
 import { healthReport } from "./health.ts";
-import { historyUpdates } from "./history.ts";
+import { historyUpdates } from "./screen/history.ts";
 import { Project } from "./project.ts";
-import { type ProviderWorld, realWorld } from "./provider.ts";
-import { Pump, realClock } from "./pump.ts";
-import { Questions } from "./questions.ts";
-import { findRoot, type RootQuery } from "./root.ts";
-import { LONGEST_NOTICE, oneLine } from "./visible.ts";
+import { type ProviderWorld, realWorld } from "./agents/provider.ts";
+import { Pump, realClock } from "./screen/pump.ts";
+import { Questions } from "./gate/questions.ts";
+import { findRoot, type RootQuery } from "./agents/root.ts";
+import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
