@@ -5,14 +5,14 @@ import type { EngineConfig, UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
 import { denoProblem } from "../../protocol/version.ts";
 import { ensureDependencies } from "./dependencies.ts";
-import type { EngineCommand } from "./engine.ts";
+import type { AgentCommand } from "./process.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 import { encodeHex } from "../system/hex.ts";
 import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 
 export const PLUGIN = fileURLToPath(new URL("../../../../", import.meta.url));
 
-export interface Launch extends EngineCommand {
+export interface Launch extends AgentCommand {
   /** "bubblewrap and Deno permissions", or what is missing. */
   readonly sandbox: string;
   /** By the operating system, not by Deno's permissions alone. */
