@@ -6,7 +6,6 @@ import {
   type ContentBlock,
   type InitializeRequest,
   methods,
-  type PermissionOption,
   RequestError,
   type RequestPermissionRequest,
   type Stream,
@@ -21,6 +20,7 @@ import {
   method,
   OPTION,
   ours,
+  PERMISSION_OPTIONS,
   SessionMeta,
 } from "../protocol/extensions.ts";
 import { REQUEST_NAMES } from "../protocol/requests.ts";
@@ -56,12 +56,6 @@ export interface AcpOptions {
     config: EngineConfig,
   ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers" | "usage">;
 }
-
-const OPTIONS: PermissionOption[] = [
-  { optionId: OPTION.allowOnce, name: "Allow once", kind: "allow_once" },
-  { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
-  { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
-];
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   let can: ClientAbilities = {
@@ -195,7 +189,7 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
     const params: RequestPermissionRequest = {
       sessionId,
       toolCall,
-      options: OPTIONS,
+      options: [...PERMISSION_OPTIONS],
       _meta: { [META]: meta },
     };
     const cancellation = { cancellationSignal: signal, stopWaitingOnCancel: true };
