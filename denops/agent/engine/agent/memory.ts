@@ -1,5 +1,5 @@
 /** What a conversation remembers beside its messages, as it is kept for a resume: one fact a row. */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import type { Remembered } from "../core/ports.ts";
 
 /** Facts of which there is one; each has a value that a new conversation begins with. */

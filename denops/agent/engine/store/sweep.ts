@@ -3,7 +3,7 @@
  * those of deleted sessions, of a write that a kill has cut off, of files that have changed since they were looked at.
  * In small steps, so that other engines write in between and this one answers.
  */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { GRACE_MS } from "./blobs.ts";
 import type { Database } from "./database.ts";
 
