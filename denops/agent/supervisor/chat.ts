@@ -48,6 +48,8 @@ export class Chat {
   /** What the chat goes on with when it has no session. */
   #stored: string | undefined;
   #connecting: Promise<ChatSession> | undefined;
+  /** The engine may not have stored the message of the turn that runs. */
+  #unstored = false;
   /** Made once, with the first message. */
   #branch: Promise<string | undefined> | undefined;
 
@@ -87,6 +89,11 @@ export class Chat {
       .then((session) => this.#session = session)
       .finally(() => this.#connecting = undefined);
     return await this.#connecting;
+  }
+
+  /** To be called for all that the engine tells of this chat. */
+  heard({ type }: Update): void {
+    if (type !== "notice") this.#unstored = false;
   }
 
   prompt(text: string): void {
@@ -129,6 +136,7 @@ export class Chat {
   async #turn(text: string): Promise<void> {
     const chat = this.id;
     this.#ports.push({ type: "turn_started", chat });
+    this.#unstored = false;
     try {
       const ready = await this.#connectUnlessStopped(text);
       // Stopped while the engine was starting: the model is not asked at all.
@@ -138,9 +146,10 @@ export class Chat {
     } catch (error) {
       this.#ports.settle();
       const said = error instanceof Error ? error.message : String(error);
-      const unsent = this.#queue.splice(0);
+      const unstored = this.#unstored;
+      const unsent = [...unstored ? [text] : [], ...this.#queue.splice(0)];
+      if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent, unstored });
       this.#ports.push({ type: "turn_done", chat, reason: "error", error: oneLine(said, LONGEST_NOTICE) });
-      if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent });
     }
   }
 
@@ -183,6 +192,7 @@ export class Chat {
     };
     const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, text, branch)])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
+    this.#unstored = true;
     try {
       const answer = await Promise.race([answered, stopped]);
       if (answer !== undefined) return answer.stopReason;

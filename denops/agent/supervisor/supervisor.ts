@@ -208,7 +208,10 @@ export class Supervisor implements AsyncDisposable {
     const known = this.#projects.get(key);
     if (known !== undefined) return known;
     const opening = Project.open(root, user, chat, {
-      push: (update) => this.#pump.push(update),
+      push: (update) => {
+        if ("chat" in update) this.#chats.get(update.chat)?.heard(update);
+        this.#pump.push(update);
+      },
       notice: (to, severity, text) => this.#notice(to, severity, text),
       ownerOf: (sessionId) => this.#ownerOf(sessionId)?.id,
       chatOf: (sessionId) => {
