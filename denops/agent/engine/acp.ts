@@ -50,6 +50,8 @@ export interface AcpOptions {
   /** One line that every new session begins with. */
   readonly notice?: string;
   readonly archive: Archive;
+  /** @param isBusy tells whether a turn runs in any session */
+  onServing?(isBusy: () => boolean): void;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
   sessionPorts(
@@ -90,6 +92,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     if (text !== undefined) setTimeout(() => sender.send({ type: "notice", severity: "warning", text }), 0);
     return { session, sender };
   });
+
+  options.onServing?.(() => open.isBusy);
 
   const app = agent({ name: "agent.nvim" })
     .onRequest(methods.agent.initialize, ({ params }) => {

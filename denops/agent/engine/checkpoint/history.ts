@@ -1,5 +1,5 @@
 /** A session's checkpoints as turns that can be taken back, done again, or gone back before. */
-import type { FileRecord, NewCheckpoint, StoredCheckpoint } from "../core/checkpoints.ts";
+import type { FileRecord, NewCheckpoint, StoredCheckpoint, WhichCheckpoints } from "../core/checkpoints.ts";
 import { ToolError } from "../core/errors.ts";
 import type { FileChange } from "../core/events.ts";
 import { netChanges } from "./net.ts";
@@ -33,9 +33,10 @@ export class History {
     this.#options = options;
   }
 
-  /** Turns that have changed something, oldest first. */
-  turns(): readonly TurnChanges[] {
-    const byTurn = Map.groupBy(this.#list().filter(isTurns), ({ turn }) => turn);
+  /** Turns that have changed something, oldest first. @param only this one */
+  turns(only?: number): readonly TurnChanges[] {
+    const listed = this.#list(only === undefined ? {} : { turn: only });
+    const byTurn = Map.groupBy(listed.filter(isTurns), ({ turn }) => turn);
     return [...byTurn].map(([turn, checkpoints]) => ({
       turn,
       undone: checkpoints.every(({ undoneBy }) => undoneBy !== undefined),
@@ -114,9 +115,9 @@ export class History {
     return { turn: target, files, changes };
   }
 
-  #list(): readonly StoredCheckpoint[] {
+  #list(which?: WhichCheckpoints): readonly StoredCheckpoint[] {
     const { store, session } = this.#options;
-    return store.list(session).filter(({ finished }) => finished);
+    return store.list(session, which).filter(({ finished }) => finished);
   }
 }
 

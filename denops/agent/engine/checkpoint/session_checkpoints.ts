@@ -56,8 +56,8 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** What a turn has changed in all. */
   async filesOf(turn: number): Promise<TurnFile[]> {
-    const found = (await this.turns()).find((one) => one.turn === turn);
-    return this.listed(found?.files ?? []);
+    await this.#ready();
+    return this.listed(this.#history.turns(turn)[0]?.files ?? []);
   }
 
   /** What the session has changed in all, and what stands of it. */
@@ -120,8 +120,7 @@ export class SessionCheckpoints implements Checkpoints {
 
   async #complete(): Promise<void> {
     const { store, session } = this.#options;
-    for (const { id, kind, finished, files } of store.list(session)) {
-      if (finished) continue;
+    for (const { id, kind, files } of store.list(session, { unfinished: true })) {
       if (kind === "command") {
         store.finish(id, await this.#recorder.sinceLastLook());
         continue;

@@ -90,14 +90,24 @@ export interface ScannedFile {
   readonly settled: boolean;
 }
 
+/** One of these. */
+export interface WhichCheckpoints {
+  readonly turn?: number;
+  /** Those that were made after this one. */
+  readonly after?: number;
+  readonly unfinished?: boolean;
+}
+
 export interface CheckpointStore {
   readonly contents: Contents;
   /** The images before are on disk when this returns. @returns the checkpoint's id */
   begin(checkpoint: NewCheckpoint, before: ReadonlyMap<string, Snapshot>): number;
   /** What has changed in the end; a checkpoint without changes is forgotten. */
   finish(id: number, files: readonly FileRecord[]): void;
-  /** In the order in which they were made. */
-  list(session: string): readonly StoredCheckpoint[];
+  /** In the order in which they were made; all unless told. */
+  list(session: string, which?: WhichCheckpoints): readonly StoredCheckpoint[];
+  /** The id of the newest of any session; 0 if there is none. */
+  newest(): number;
   /** Notes that these were taken back by the checkpoint `by`; undefined: that they stand again. */
   setUndone(ids: readonly number[], by: number | undefined): void;
   scanned(): readonly ScannedFile[];

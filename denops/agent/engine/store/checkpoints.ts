@@ -9,10 +9,10 @@ import {
   type ScannedFile,
   type Snapshot,
   type StoredCheckpoint,
+  type WhichCheckpoints,
 } from "../core/checkpoints.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
-import { leaveUnnamed } from "./unnamed.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -56,12 +56,6 @@ export class SqliteCheckpoints implements CheckpointStore {
     this.#database.transaction(() => {
       const row = this.#database.get("SELECT session, turn, kind FROM checkpoints WHERE id = ?", id);
       if (row === undefined) return;
-      // What was looked at and has not changed is named by nobody any more.
-      leaveUnnamed(
-        this.#database,
-        "SELECT before_blob AS name FROM checkpoint_files WHERE checkpoint = ?1",
-        id,
-      );
       this.#database.run("DELETE FROM checkpoint_files WHERE checkpoint = ?", id);
       if (files.length === 0) {
         this.#database.run("DELETE FROM checkpoints WHERE id = ?", id);
@@ -74,9 +68,17 @@ export class SqliteCheckpoints implements CheckpointStore {
     });
   }
 
-  list(session: string): readonly StoredCheckpoint[] {
-    const rows = this.#database.all("SELECT * FROM checkpoints WHERE session = ? ORDER BY id", session);
-    return rows.map((row) => this.#stored(row));
+  list(session: string, which: WhichCheckpoints = {}): readonly StoredCheckpoint[] {
+    const { turn, after, unfinished = false } = which;
+    if (unfinished) return this.#stored("session = ? AND finished = 0", session);
+    if (turn !== undefined) return this.#stored("session = ? AND turn = ?", session, turn);
+    // The few newest are found by their ids, not among all of the session.
+    if (after !== undefined) return this.#stored("+session = ? AND id > ?", session, after);
+    return this.#stored("session = ?", session);
+  }
+
+  newest(): number {
+    return Number(this.#database.get("SELECT max(id) AS id FROM checkpoints")?.id ?? 0);
   }
 
   setUndone(ids: readonly number[], by: number | undefined): void {
@@ -104,9 +106,6 @@ export class SqliteCheckpoints implements CheckpointStore {
 
   setScanned(changed: readonly ScannedFile[], gone: readonly string[]): void {
     this.#database.transaction(() => {
-      const leave = (path: string) =>
-        leaveUnnamed(this.#database, "SELECT blob AS name FROM scanned_files WHERE path = ?1", path);
-      for (const path of [...gone, ...changed.map((file) => file.path)]) leave(path);
       for (const path of gone) this.#database.run("DELETE FROM scanned_files WHERE path = ?", path);
       for (const { path, image, size, mtime, ctime, ino, settled } of changed) {
         this.#database.run(
@@ -126,8 +125,7 @@ export class SqliteCheckpoints implements CheckpointStore {
 
   untold(session: string): readonly StoredCheckpoint[] {
     const kinds = "('undo', 'redo', 'restore')";
-    const sql = `SELECT * FROM checkpoints WHERE session = ? AND told = 0 AND kind IN ${kinds} ORDER BY id`;
-    return this.#database.all(sql, session).map((row) => this.#stored(row));
+    return this.#stored(`session = ? AND told = 0 AND kind IN ${kinds}`, session);
   }
 
   setTold(ids: readonly number[]): void {
@@ -148,14 +146,22 @@ export class SqliteCheckpoints implements CheckpointStore {
     );
   }
 
-  #stored(row: Row): StoredCheckpoint {
-    const id = Number(row.id);
-    const files = this.#database.all(
-      "SELECT * FROM checkpoint_files WHERE checkpoint = ? ORDER BY path",
-      id,
+  /** @param wanted an SQL condition */
+  #stored(wanted: string, ...values: (string | number)[]): readonly StoredCheckpoint[] {
+    const rows = this.#database.all(`SELECT * FROM checkpoints WHERE ${wanted} ORDER BY id`, ...values);
+    const files = Map.groupBy(
+      this.#database.all(
+        `SELECT checkpoint_files.* FROM checkpoints JOIN checkpoint_files ON checkpoint = id WHERE ${wanted} ORDER BY path`,
+        ...values,
+      ),
+      ({ checkpoint }) => Number(checkpoint),
     );
+    return rows.map((row) => this.#checkpoint(row, files.get(Number(row.id)) ?? []));
+  }
+
+  #checkpoint(row: Row, files: readonly Row[]): StoredCheckpoint {
     return {
-      id,
+      id: Number(row.id),
       session: String(row.session),
       turn: Number(row.turn),
       kind: kindOf(row.kind),

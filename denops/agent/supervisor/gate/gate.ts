@@ -10,7 +10,7 @@ import { type CommandAccess, CommandInput, commandKey, type TerminalMeta } from 
 import { ApprovalMeta, OPTION, ours, PERMISSION_OPTIONS } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
-import { CANCELLED, type Choice, approvalOf, outcomeOf } from "./outcome.ts";
+import { approvalOf, CANCELLED, type Choice, outcomeOf } from "./outcome.ts";
 import { diffOf } from "../screen/updates.ts";
 import { type GateContext, judge, sessionKey, type Shown, shownCommand } from "./command.ts";
 import { isPlainLine, oneLine } from "../screen/visible.ts";
