@@ -39,21 +39,19 @@ export class CommandHoldBack implements HoldBack {
     this.#options = options;
     this.#restorer = new Restorer({ ...options, editor: NO_EDITOR });
     // What a crash has cut off was never looked at.
-    const cut = options.store.list(options.session).find(({ kind, finished }) =>
-      kind === "command" && !finished
-    );
+    const cut = options.store.unfinished(options.session).find(({ kind }) => kind === "command");
     this.wasCutOff = cut !== undefined;
     this.#last = cut === undefined ? this.#newest() : cut.id - 1;
   }
 
   async take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken> {
     const { store, session } = this.#options;
-    const commands = store.list(session).filter(({ id, kind }) => id > this.#last && kind === "command");
+    const commands = store.after(session, this.#last).filter(({ kind }) => kind === "command");
     const held: HeldFile[] = [];
     const left: { path: string; why: string }[] = [];
     const changes: Taken["changes"][number][] = [];
     for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
-      const all = netChanges(checkpoints.flatMap(({ files }) => files));
+      const all = netChanges(checkpoints.map(({ files }) => files));
       const kept = traps(all, (path) => isTrap(path, toolCall))
         .map((files) => this.#held(files, foldersOf(files, all), toolCall));
       if (kept.length === 0) continue;
@@ -88,11 +86,11 @@ export class CommandHoldBack implements HoldBack {
     // Half of it would help nobody, whoever has stopped the turn.
     const { signal } = new AbortController();
     const checkpoint: NewCheckpoint = { session, turn: turn(), kind: "command", toolCall };
-    const planned = await this.#restorer.plan(
-      wanted.map(({ path, before, after }) => ({ path, before, after })),
+    const plan = await this.#restorer.plan(
+      [wanted.map(({ path, before, after }) => ({ path, before, after }))],
       signal,
     );
-    const { files, changes } = await this.#restorer.carryOut(planned, checkpoint, signal);
+    const { files, changes } = await this.#restorer.carryOut(plan, checkpoint, signal);
     const failed = files.filter(({ outcome }) => outcome === "conflict" || outcome === "skipped");
     return {
       changes,
@@ -117,7 +115,7 @@ export class CommandHoldBack implements HoldBack {
   }
 
   #newest(): number {
-    return Math.max(0, ...this.#options.store.list(this.#options.session).map(({ id }) => id));
+    return this.#options.store.newest(this.#options.session);
   }
 }
 

@@ -11,19 +11,14 @@ const PART = 4_000_000;
 
 /**
  * What is there now; a file's content goes into `contents`.
- * @param largest bytes; of larger files only the hash is noted
  * @throws {Error} if it cannot be read
  */
-export async function takeSnapshot(
-  path: string,
-  contents: Contents,
-  largest: number = LARGEST_KEPT,
-): Promise<Snapshot> {
+export async function takeSnapshot(path: string, contents: Contents): Promise<Snapshot> {
   const info = await lstat(path);
-  return info === undefined ? ABSENT : await snapshotOf(path, info, contents, largest);
+  return info === undefined ? ABSENT : await snapshotOf(path, info, contents, LARGEST_KEPT);
 }
 
-/** As `takeSnapshot`, of what was just looked at. */
+/** As `takeSnapshot`, of what was just looked at. @param largest bytes; of larger files only the hash is noted */
 export async function snapshotOf(
   path: string,
   info: Deno.FileInfo,
