@@ -1,7 +1,6 @@
 /** What is different now by the agent's doing. */
 import type { Contents, FileRecord, Snapshot } from "../core/checkpoints.ts";
 import { type Changes, netChanges, pieces } from "./net.ts";
-import { opened } from "./opened.ts";
 import { carryEdits } from "./review_state.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
@@ -25,7 +24,7 @@ export async function agentsPart(
   );
   const found: FileRecord[] = [];
   for (const path of new Set(changes.flat().map(({ path }) => path))) {
-    const after = await opened(path, true, roots, () => takeSnapshot(path, contents));
+    const after = await takeSnapshot(path, contents, roots);
     let before: Snapshot = after;
     for (const piece of backwards) {
       const record = piece.get(path);

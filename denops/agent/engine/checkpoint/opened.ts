@@ -21,7 +21,7 @@ export async function opened<Result>(
   const closed: { readonly path: string; readonly mode: number }[] = [];
   try {
     for (const at of [...foldersOf(path, roots), ...(reads ? [path] : [])]) {
-      const { mode, isDirectory, isSymlink } = await Deno.lstat(at);
+      const { mode, isDirectory, isSymlink } = await Deno.lstat(at).catch(() => NOTHING);
       const needed = isDirectory ? 0o700 : 0o400;
       if (isSymlink) break;
       if (mode === null || (mode & needed) === needed) continue;
@@ -36,6 +36,8 @@ export async function opened<Result>(
     }
   }
 }
+
+const NOTHING = { mode: null, isDirectory: false, isSymlink: false };
 
 /** From the root down. */
 function foldersOf(path: string, roots: readonly string[]): readonly string[] {

@@ -28,7 +28,7 @@ export class Disk {
   async #look(path: string): Promise<Snapshot> {
     if (this.#roots.includes(path)) return { type: "folder", mode: undefined };
     if (dirname(path) === path || (await this.at(dirname(path))).type !== "folder") return ABSENT;
-    return await opened(path, true, this.#roots, () => takeSnapshot(path, this.#contents));
+    return await takeSnapshot(path, this.#contents, this.#roots);
   }
 
   /** Names in a folder. @throws {Error} if it cannot be read */

@@ -74,7 +74,7 @@ export class Recorder implements Checkpoints {
   }
 
   async #beforeCommand({ id: toolCall, command }: CallToKeep): Promise<PendingCheckpoint> {
-    const { store, session, turn } = this.#options;
+    const { session, turn } = this.#options;
     const before = await this.#scanner.scan();
     if (before === undefined) {
       this.#tellLimits();
@@ -198,7 +198,7 @@ export class Recorder implements Checkpoints {
       const path = await withRealFolder(named);
       try {
         for (let at = path; !images.has(at) && !roots.includes(at); at = dirname(at)) {
-          const image = await takeSnapshot(at, store.contents);
+          const image = await takeSnapshot(at, store.contents, roots);
           images.set(at, image);
           if (image.type !== "absent" || dirname(at) === at) break;
         }
@@ -217,14 +217,14 @@ export class Recorder implements Checkpoints {
     images: ReadonlyMap<string, Snapshot>,
     changes: readonly FileChange[],
   ): Promise<readonly FileRecord[]> {
-    const { contents } = this.#options.store;
+    const { roots, store: { contents } } = this.#options;
     const written = new Map<string, FileChange>();
     for (const change of changes) written.set(await withRealFolder(change.path), change);
     const records: FileRecord[] = [];
     for (const [path, image] of images) {
       const change = written.get(path);
       const { before, after } = change === undefined || change.kind === "deleted"
-        ? { before: image, after: await takeSnapshot(path, contents) }
+        ? { before: image, after: await takeSnapshot(path, contents, roots) }
         : await this.#imagesOfWrite(path, image, change);
       if (sameSnapshot(before, after)) continue;
       const from = change?.kind === "renamed" ? change.from : undefined;

@@ -11,7 +11,6 @@ import {
 } from "../core/checkpoints.ts";
 import { isTurns, markedBy, redoable } from "./history.ts";
 import { netChanges } from "./net.ts";
-import { opened } from "./opened.ts";
 import type { Recorder } from "./recorder.ts";
 import { lstat, takeSnapshot } from "./snapshot.ts";
 
@@ -72,7 +71,7 @@ async function withImages(
 ): Promise<readonly FileRecord[]> {
   const records: FileRecord[] = [];
   for (const { path, before } of files) {
-    const after = await opened(path, true, roots, () => takeSnapshot(path, store.contents));
+    const after = await takeSnapshot(path, store.contents, roots);
     records.push({ path, before, after });
   }
   return netChanges([records]);

@@ -171,7 +171,7 @@ export class Restorer {
 
   #look(path: string): Promise<Snapshot> {
     const { roots, store } = this.#options;
-    return opened(path, true, roots, () => takeSnapshot(path, store.contents));
+    return takeSnapshot(path, store.contents, roots);
   }
 
   /** Links that have taken a folder's place since lead nowhere. @throws {Error} */

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Contents, Snapshot } from "../core/checkpoints.ts";
 import { ABSENT } from "../core/checkpoints.ts";
+import { opened } from "./opened.ts";
 
 /** Contents of larger files are not kept: SQLite's blobs and the user's patience end somewhere. */
 export const LARGEST_KEPT = 1_000_000_000;
@@ -11,18 +12,25 @@ const PART = 4_000_000;
 
 /**
  * What is there now; a file's content goes into `contents`.
+ * @param roots below them what its owner has closed is opened for it; nothing is unless told
  * @throws {Error} if it cannot be read
  */
-export async function takeSnapshot(path: string, contents: Contents): Promise<Snapshot> {
-  const info = await lstat(path);
-  return info === undefined ? ABSENT : await snapshotOf(path, info, contents, LARGEST_KEPT);
+export async function takeSnapshot(
+  path: string,
+  contents: Contents,
+  roots?: readonly string[],
+): Promise<Snapshot> {
+  const open = <Result>(reads: boolean, act: () => Promise<Result>) =>
+    roots === undefined ? act() : opened(path, reads, roots, act);
+  const info = await open(false, () => lstat(path));
+  return info === undefined ? ABSENT : await open(true, () => snapshotOf(path, info, contents, LARGEST_KEPT));
 }
 
 /** As `takeSnapshot`, of what was just looked at. @param largest bytes; of larger files only the hash is noted */
 export async function snapshotOf(
   path: string,
   info: Deno.FileInfo,
-  contents: Contents,
+  contents: Pick<Contents, "put" | "putParts">,
   largest: number,
 ): Promise<Snapshot> {
   const mode = modeOf(info);
@@ -35,7 +43,7 @@ export async function snapshotOf(
 async function blobOf(
   path: string,
   info: Deno.FileInfo,
-  contents: Contents,
+  contents: Pick<Contents, "put" | "putParts">,
   largest: number,
 ): Promise<string> {
   const { size } = info;
