@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import type { FileChange } from "../../../denops/agent/engine/core/events.ts";
 import type { Random } from "./random.ts";
-import { isMine, parentOf, type Tree } from "./tree.ts";
+import { foldersOfMine, isMine, parentOf, type Tree } from "./tree.ts";
 
 /** What a tool does: it says which paths it writes. Paths are relative. */
 export interface ToolAct {
@@ -35,7 +35,7 @@ export function firstFiles(random: Random): Record<string, string | Uint8Array> 
   }
   // Now and then a project with many files.
   if (random.chance(0.01)) {
-    for (let at = random.int(1_000, 5_000); at > 0; at--) files[`many/${at % 50}/${at}`] = `${at}\n`;
+    for (let at = random.int(200, 5_000); at > 0; at--) files[`many/${at % 50}/${at}`] = `${at}\n`;
   }
   return files;
 }
@@ -136,11 +136,14 @@ export class Acts {
 
   #command(tree: Tree): CommandAct | undefined {
     const random = this.#random;
-    const [one, two, three] = [this.#anything(tree), this.#anything(tree), this.#freshPath(tree)].map((
-      path,
-    ) => path === undefined ? undefined : quoted(path));
+    const holding = foldersOfMine(tree);
+    // Neither the user's own, nor a folder of theirs.
+    const free = [...tree.keys()].filter((path) => !isMine(path) && !holding.has(path));
+    const [one, two, three] = [random.pick(free), random.pick(free), this.#freshPath(tree)].map((path) =>
+      path === undefined ? undefined : quoted(path)
+    );
     const folder = quotedOr(
-      random.pick(of(tree, "folder").filter((path) => !holdsMine(tree, path))),
+      random.pick(of(tree, "folder").filter((path) => !holding.has(path))),
       undefined,
     );
     if (one === undefined || two === undefined || three === undefined) return undefined;
@@ -278,11 +281,6 @@ export class Acts {
     return true;
   }
 
-  /** Not the user's own, nor a folder of theirs. */
-  #anything(tree: Tree): string | undefined {
-    return this.#random.pick([...tree.keys()].filter((path) => !isMine(path) && !holdsMine(tree, path)));
-  }
-
   #isFree(tree: Tree, path: string): boolean {
     return !isMine(path) && this.#isOpen(tree, path);
   }
@@ -308,10 +306,6 @@ export class Acts {
 
 function of(tree: Tree, kind: string): readonly string[] {
   return [...tree].filter(([, entry]) => entry.kind === kind).map(([path]) => path);
-}
-
-function holdsMine(tree: Tree, folder: string): boolean {
-  return [...tree.keys()].some((path) => path.startsWith(`${folder}/`) && isMine(path));
 }
 
 function hasMarks(tree: Tree): boolean {

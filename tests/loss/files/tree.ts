@@ -18,26 +18,29 @@ export interface Entry {
 /** What the user has put somewhere: found again by this. */
 const MARK = /user-\d+/g;
 
-export async function treeOf(root: string): Promise<Tree> {
+/** A file of theirs. */
+const MINE = /(?:^|\/)mine-\d+$/;
+
+export function treeOf(root: string): Tree {
   const tree = new Map<string, Entry>();
-  await look(root, "", tree);
+  look(root, "", tree);
   return tree;
 }
 
-async function look(root: string, folder: string, tree: Map<string, Entry>): Promise<void> {
-  const entries = await Array.fromAsync(Deno.readDir(join(root, folder)));
+function look(root: string, folder: string, tree: Map<string, Entry>): void {
+  const entries = [...Deno.readDirSync(join(root, folder))];
   for (const { name } of entries.sort((a, b) => a.name < b.name ? -1 : 1)) {
     const path = folder === "" ? name : `${folder}/${name}`;
     const full = join(root, path);
-    const info = await Deno.lstat(full);
+    const info = Deno.lstatSync(full);
     const mode = (info.mode ?? 0) & 0o7777;
     if (info.isSymlink) {
-      tree.set(path, { kind: "link", mode, what: `link to ${await Deno.readLink(full)}` });
+      tree.set(path, { kind: "link", mode, what: `link to ${Deno.readLinkSync(full)}` });
     } else if (info.isDirectory) {
       tree.set(path, { kind: "folder", mode, what: `folder ${mode.toString(8)}` });
-      await opened(full, mode, 0o500, () => look(root, path, tree));
+      opened(full, mode, 0o500, () => look(root, path, tree));
     } else {
-      const bytes = await opened(full, mode, 0o400, () => Deno.readFile(full));
+      const bytes = opened(full, mode, 0o400, () => Deno.readFileSync(full));
       const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
       const text = Buffer.from(bytes).toString("latin1");
       tree.set(path, { kind: "file", mode, what: `file ${mode.toString(8)} ${hash}`, text });
@@ -46,18 +49,13 @@ async function look(root: string, folder: string, tree: Map<string, Entry>): Pro
 }
 
 /** Its owner may look at everything, for as long as it takes. */
-export async function opened<Result>(
-  path: string,
-  mode: number,
-  needed: number,
-  act: () => Promise<Result>,
-): Promise<Result> {
-  if ((mode & needed) === needed) return await act();
-  await Deno.chmod(path, mode | needed);
+function opened<Result>(path: string, mode: number, needed: number, act: () => Result): Result {
+  if ((mode & needed) === needed) return act();
+  Deno.chmodSync(path, mode | needed);
   try {
-    return await act();
+    return act();
   } finally {
-    await Deno.chmod(path, mode);
+    Deno.chmodSync(path, mode);
   }
 }
 
@@ -77,16 +75,22 @@ export function differences(wanted: Tree, found: Tree): readonly string[] {
 
 /** Without the user's own files, and without the folders that stand for them alone. */
 export function withoutMine(tree: Tree, known: Tree): Tree {
-  const kept = new Map([...tree].filter(([path]) => !isMine(path)));
-  for (const path of [...kept.keys()].reverse()) {
-    const holds = [...tree.keys()].some((one) => isMine(one) && one.startsWith(`${path}/`));
-    if (holds && !known.has(path)) kept.delete(path);
+  const holding = foldersOfMine(tree);
+  return new Map([...tree].filter(([path]) => !isMine(path) && (known.has(path) || !holding.has(path))));
+}
+
+/** Folders with a file of the user's own somewhere below. */
+export function foldersOfMine(tree: Tree): ReadonlySet<string> {
+  const holding = new Set<string>();
+  for (const path of tree.keys()) {
+    if (!isMine(path)) continue;
+    for (let at = parentOf(path); at !== ""; at = parentOf(at)) holding.add(at);
   }
-  return kept;
+  return holding;
 }
 
 export function isMine(path: string): boolean {
-  return /(^|\/)mine-\d+$/.test(path);
+  return MINE.test(path);
 }
 
 export function parentOf(path: string): string {

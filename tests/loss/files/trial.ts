@@ -107,17 +107,17 @@ class Trial {
 
   async #turn(): Promise<void> {
     const { root } = this.#world;
-    const before = await treeOf(root);
+    const before = treeOf(root);
     const done: Done = { turn: this.#world.nextTurn(), before, marks: marksOf(before) };
     this.#log.push(`turn ${done.turn}`);
     for (let left = this.#random.int(1, 4); left > 0; left--) {
-      const now = await treeOf(root);
+      const now = treeOf(root);
       const act = this.#acts.agent(now);
       if (act === undefined) continue;
       const crash = this.#random.chance(0.06);
       this.#log.push(`${act.said}${crash ? ", and the engine dies" : ""}`);
       await this.#world.act(act, crash ? "crash" : "end");
-      const after = await treeOf(root);
+      const after = treeOf(root);
       for (const path of this.#gone) {
         if (after.has(path) || act.kind === "tool" && act.paths.includes(`${root}/${path}`)) {
           this.#gone.delete(path);
@@ -132,7 +132,7 @@ class Trial {
     const turns = await this.#world.checkpoints.turns();
     if (turns.some(({ turn }) => turn === done.turn)) this.#standing.push(done);
     else if (this.#user === "idle") {
-      this.#compare("a turn that has changed nothing", before, await treeOf(root));
+      this.#compare("a turn that has changed nothing", before, treeOf(root));
     }
     this.#undone = [];
   }
@@ -140,11 +140,11 @@ class Trial {
   /** @param gently nothing of the agent's is touched */
   async #userActs(gently = false): Promise<void> {
     if (this.#user === "idle") return;
-    const before = await treeOf(this.#world.root);
+    const before = treeOf(this.#world.root);
     const { said, gone } = await this.#acts.user(before, gently || this.#user === "beside");
     this.#log.push(said);
     for (const path of gone) this.#gone.add(path);
-    const after = await treeOf(this.#world.root);
+    const after = treeOf(this.#world.root);
     for (const path of after.keys()) this.#gone.delete(path);
     const known = marksOf(before);
     this.#marks = new Set(
@@ -159,19 +159,19 @@ class Trial {
     const said = `turn` in taking && taking.turn !== undefined
       ? `${taking.kind} ${taking.turn}`
       : taking.kind;
-    const before = await treeOf(root);
+    const before = treeOf(root);
     let taken;
     try {
       taken = await this.#world.takeBack(taking);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       this.#log.push(`${said}: ${messageOf(error)}`);
-      this.#compare(`${said} was refused and has changed something`, before, await treeOf(root));
+      this.#compare(`${said} was refused and has changed something`, before, treeOf(root));
       const nothing = taking.kind === "redo" ? this.#undone : this.#standing;
       if (this.#user !== "amidst" && nothing.length > 0) this.#wrong.push(`${said}: ${messageOf(error)}`);
       return;
     }
-    const after = await treeOf(root);
+    const after = treeOf(root);
     const short = (path: string) => path.slice(root.length + 1);
     const told = taken.files.map(({ path, outcome, text }) =>
       `${short(path)} ${outcome}${text === undefined ? "" : ` (${text.split("\n")[0]})`}`
@@ -243,14 +243,14 @@ class Trial {
     const target = this.#standing.at(-1);
     if (target === undefined || this.#undone.length > 0) return;
     const { root } = this.#world;
-    const [before, stood] = [await treeOf(root), this.#standing];
+    const [before, stood] = [treeOf(root), this.#standing];
     const changes = this.#random.int(0, 8);
     const cut = await this.#world.cutOff({ kind: "undo", turn: target.turn }, changes);
     this.#log.push(
       `undo ${target.turn}, and the engine dies after ${changes} changes${cut ? "" : ", too late"}`,
     );
     await this.#world.again();
-    const half = await treeOf(root);
+    const half = treeOf(root);
     for (const mark of marksOf(before)) {
       if (!marksOf(half).has(mark)) this.#wrong.push(`half an undo: ${mark} is lost`);
     }
@@ -264,13 +264,13 @@ class Trial {
         }`,
       );
     }
-    this.#compare("half an undo and the rest", target.before, await treeOf(root));
+    this.#compare("half an undo and the rest", target.before, treeOf(root));
     this.#standing = stood.slice(0, -1);
     for (let redone = 0; redone < 3; redone++) {
       if (await this.#world.takeBack({ kind: "redo" }).then(() => false, () => true)) break;
       this.#log.push("redo");
     }
-    this.#compare("half an undo, the rest and redo", before, await treeOf(root));
+    this.#compare("half an undo, the rest and redo", before, treeOf(root));
     this.#standing = stood;
     this.#undone = [];
   }

@@ -1,5 +1,6 @@
 /** Images of what is at a path. */
 import { createHash } from "node:crypto";
+import { dirname } from "node:path";
 import type { Contents, Snapshot } from "../core/checkpoints.ts";
 import { ABSENT } from "../core/checkpoints.ts";
 import { opened } from "./opened.ts";
@@ -12,7 +13,7 @@ const PART = 4_000_000;
 
 /**
  * What is there now; a file's content goes into `contents`.
- * @param roots below them what its owner has closed is opened for it; nothing is unless told
+ * @param roots real paths of folders: below them what its owner has closed is opened for it, and no link is followed
  * @throws {Error} if it cannot be read
  */
 export async function takeSnapshot(
@@ -22,8 +23,14 @@ export async function takeSnapshot(
 ): Promise<Snapshot> {
   const open = <Result>(reads: boolean, act: () => Promise<Result>) =>
     roots === undefined ? act() : opened(path, reads, roots, act);
-  const info = await open(false, () => lstat(path));
+  const info = await open(false, () => roots === undefined ? lstat(path) : lstatInRealFolder(path));
   return info === undefined ? ABSENT : await open(true, () => snapshotOf(path, info, contents, LARGEST_KEPT));
+}
+
+/** Undefined below a link: what is there is somewhere else. */
+async function lstatInRealFolder(path: string): Promise<Deno.FileInfo | undefined> {
+  const info = await lstat(path);
+  return info !== undefined && await Deno.realPath(dirname(path)) === dirname(path) ? info : undefined;
 }
 
 /** As `takeSnapshot`, of what was just looked at. @param largest bytes; of larger files only the hash is noted */
