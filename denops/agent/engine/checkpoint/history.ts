@@ -5,6 +5,7 @@ import type {
   FileRecord,
   NewCheckpoint,
   StoredCheckpoint,
+  WhichCheckpoints,
 } from "../core/checkpoints.ts";
 import { ToolError } from "../core/errors.ts";
 import { netChanges } from "./net.ts";
@@ -39,9 +40,10 @@ export class History {
     this.#options = options;
   }
 
-  /** Turns that have changed something, oldest first. @param since the first turn; all unless told */
-  turns(since?: number): readonly TurnChanges[] {
-    const byTurn = Map.groupBy(this.#list(since).filter(isTurns), ({ turn }) => turn);
+  /** Turns that have changed something, oldest first. @param only this one */
+  turns(only?: number): readonly TurnChanges[] {
+    const listed = this.#list(only === undefined ? {} : { turn: only });
+    const byTurn = Map.groupBy(listed.filter(isTurns), ({ turn }) => turn);
     return [...byTurn].map(([turn, checkpoints]) => ({
       turn,
       undone: !checkpoints.some(stands),
@@ -61,20 +63,18 @@ export class History {
    */
   async undo(turn: number | undefined, signal: AbortSignal): Promise<TakenBack> {
     const turns = this.turns(turn);
-    const target = turn === undefined
-      ? turns.findLast(({ undone }) => !undone)
-      : turns.find((one) => one.turn === turn);
+    const target = turn === undefined ? turns.findLast(({ undone }) => !undone) : turns[0];
     if (target === undefined) {
       throw new ToolError(turn === undefined ? "nothing to undo" : `turn ${turn} has changed no file`);
     }
     if (target.undone) throw new ToolError(`turn ${target.turn} is undone already`);
-    const taken = this.#list(target.turn).filter((one) => isTurns(one) && one.turn === target.turn);
+    const taken = this.#list({ turn: target.turn }).filter(isTurns);
     return await this.#takeBack("undo", target.turn, standing(taken), signal);
   }
 
   /** Takes back the newest undo or restore, unless a turn has begun since. @throws {ToolError} */
   async redo(signal: AbortSignal): Promise<TakenBack> {
-    const latest = redoable(this.#list(this.#options.turn()));
+    const latest = redoable(this.#list({ turn: this.#options.turn() }));
     if (latest?.target === undefined) throw new ToolError("nothing to redo");
     return await this.#takeBack("redo", latest.target, standing([latest]), signal);
   }
@@ -113,9 +113,9 @@ export class History {
     return { turn: target, ...done };
   }
 
-  #list(since?: number): readonly StoredCheckpoint[] {
+  #list(which?: WhichCheckpoints): readonly StoredCheckpoint[] {
     const { store, session } = this.#options;
-    return store.list(session, since).filter(({ finished }) => finished);
+    return store.list(session, which).filter(({ finished }) => finished);
   }
 }
 

@@ -39,14 +39,16 @@ export class CommandHoldBack implements HoldBack {
     this.#options = options;
     this.#restorer = new Restorer({ ...options, editor: NO_EDITOR });
     // What a crash has cut off was never looked at.
-    const cut = options.store.unfinished(options.session).find(({ kind }) => kind === "command");
+    const cut = options.store.list(options.session, { unfinished: true }).find(({ kind }) =>
+      kind === "command"
+    );
     this.wasCutOff = cut !== undefined;
-    this.#last = cut === undefined ? this.#newest() : cut.id - 1;
+    this.#last = cut === undefined ? options.store.newest() : cut.id - 1;
   }
 
   async take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken> {
     const { store, session } = this.#options;
-    const commands = store.after(session, this.#last).filter(({ kind }) => kind === "command");
+    const commands = store.list(session, { after: this.#last }).filter(({ kind }) => kind === "command");
     const held: HeldFile[] = [];
     const left: { path: string; why: string }[] = [];
     const changes: Taken["changes"][number][] = [];
@@ -65,7 +67,7 @@ export class CommandHoldBack implements HoldBack {
         this.#kept.set(one, one);
       }
     }
-    this.#last = this.#newest();
+    this.#last = store.newest();
     return { held, left, changes };
   }
 
@@ -75,7 +77,7 @@ export class CommandHoldBack implements HoldBack {
     const records = this.#kept.get(file)?.records ?? [];
     const again = records.map(({ path, before, after }) => ({ path, before: after, after: before }));
     const { changes, failures } = await this.#carryOut(again, file.toolCall);
-    this.#last = this.#newest();
+    this.#last = this.#options.store.newest();
     const [failure] = failures.values();
     return failure === undefined ? { changes } : { changes, failure };
   }
@@ -112,10 +114,6 @@ export class CommandHoldBack implements HoldBack {
       texts: before.type === "absent" ? { after: is } : { before: was, after: is },
     };
     return { path, toolCall, what: whatOf(before, after), ...diff, records: [...files, ...folders] };
-  }
-
-  #newest(): number {
-    return this.#options.store.newest(this.#options.session);
   }
 }
 

@@ -29,7 +29,7 @@ const LATE = 2;
 
 export async function recover(options: RecoveryOptions): Promise<void> {
   const { session, store, recorder } = options;
-  for (const cut of store.unfinished(session)) {
+  for (const cut of store.list(session, { unfinished: true })) {
     if (cut.kind === "command") {
       const found = await recorder.sinceBegin(cut.files);
       store.finish(cut.id, await beforeEnd(found, cut, options));
@@ -103,7 +103,7 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
 
 function takenBy(cut: StoredCheckpoint, paths: ReadonlySet<string>, store: CheckpointStore): Taken {
   const { session, kind, target = 0, id } = cut;
-  const older = store.list(session, kind === "redo" ? cut.turn : target).filter((one) =>
+  const older = store.list(session, { since: kind === "redo" ? cut.turn : target }).filter((one) =>
     one.finished && one.id < id
   );
   const latest = redoable(older);

@@ -61,8 +61,7 @@ export class SessionCheckpoints implements Checkpoints {
   /** What a turn has changed in all. */
   async filesOf(turn: number): Promise<TurnFile[]> {
     await this.#ready();
-    const found = this.#history.turns(turn).find((one) => one.turn === turn);
-    return this.listed(found?.files ?? []);
+    return this.listed(this.#history.turns(turn)[0]?.files ?? []);
   }
 
   /** What the session has changed in all, and what stands of it. */

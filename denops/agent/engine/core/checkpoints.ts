@@ -105,6 +105,16 @@ export interface ScannedFile {
   readonly settled: boolean;
 }
 
+/** One of these. */
+export interface WhichCheckpoints {
+  readonly turn?: number;
+  /** Those of this turn and of later ones. */
+  readonly since?: number;
+  /** Those that were made after this one. */
+  readonly after?: number;
+  readonly unfinished?: boolean;
+}
+
 export interface CheckpointStore {
   readonly contents: Contents;
   /** The images before are on disk when this returns. @returns the checkpoint's id */
@@ -113,14 +123,10 @@ export interface CheckpointStore {
   setAlive(ids: readonly number[]): void;
   /** What has changed in the end; a checkpoint without changes is forgotten. */
   finish(id: number, files: readonly FileRecord[], taken?: Taken): void;
-  /** In the order in which they were made. @param since the first turn; all unless told */
-  list(session: string, since?: number): readonly StoredCheckpoint[];
-  /** Those that were made after the one of this id. */
-  after(session: string, id: number): readonly StoredCheckpoint[];
-  /** What the end of a process has cut off, and what runs. */
-  unfinished(session: string): readonly StoredCheckpoint[];
-  /** The newest checkpoint's id; 0 if there is none. */
-  newest(session: string): number;
+  /** In the order in which they were made; all unless told. */
+  list(session: string, which?: WhichCheckpoints): readonly StoredCheckpoint[];
+  /** The id of the newest of any session; 0 if there is none. */
+  newest(): number;
   scanned(): readonly ScannedFile[];
   setScanned(changed: readonly ScannedFile[], gone: readonly string[]): void;
   /** Undo, redo and restore that the model has not been told of. */

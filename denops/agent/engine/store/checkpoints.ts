@@ -10,6 +10,7 @@ import {
   type Snapshot,
   type StoredCheckpoint,
   type Taken,
+  type WhichCheckpoints,
 } from "../core/checkpoints.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
@@ -107,24 +108,21 @@ export class SqliteCheckpoints implements CheckpointStore {
     );
   }
 
-  list(session: string, since = 0): readonly StoredCheckpoint[] {
-    const sql = "SELECT * FROM checkpoints WHERE session = ? AND turn >= ? ORDER BY id";
-    return this.#database.all(sql, session, since).map((row) => this.#stored(row));
+  list(session: string, which: WhichCheckpoints = {}): readonly StoredCheckpoint[] {
+    const { turn, since = 0, after, unfinished = false } = which;
+    if (unfinished) return this.#listed("session = ? AND finished = 0", session);
+    if (after !== undefined) return this.#listed("session = ? AND id > ?", session, after);
+    if (turn !== undefined) return this.#listed("session = ? AND turn = ?", session, turn);
+    return this.#listed("session = ? AND turn >= ?", session, since);
   }
 
-  after(session: string, id: number): readonly StoredCheckpoint[] {
-    const sql = "SELECT * FROM checkpoints WHERE id > ? AND session = ? ORDER BY id";
-    return this.#database.all(sql, id, session).map((row) => this.#stored(row));
+  #listed(where: string, ...values: (string | number)[]): readonly StoredCheckpoint[] {
+    const sql = `SELECT * FROM checkpoints WHERE ${where} ORDER BY id`;
+    return this.#database.all(sql, ...values).map((row) => this.#stored(row));
   }
 
-  unfinished(session: string): readonly StoredCheckpoint[] {
-    const sql = "SELECT * FROM checkpoints WHERE session = ? AND finished = 0 ORDER BY id";
-    return this.#database.all(sql, session).map((row) => this.#stored(row));
-  }
-
-  newest(session: string): number {
-    const row = this.#database.get("SELECT max(id) AS newest FROM checkpoints WHERE session = ?", session);
-    return Number(row?.newest ?? 0);
+  newest(): number {
+    return Number(this.#database.get("SELECT max(id) AS newest FROM checkpoints")?.newest ?? 0);
   }
 
   scanned(): readonly ScannedFile[] {

@@ -93,7 +93,7 @@ export const MIGRATIONS: readonly string[] = [
     time INTEGER NOT NULL
   );
   CREATE INDEX checkpoints_of ON checkpoints(session, turn);
-  CREATE INDEX checkpoints_unfinished ON checkpoints(kind) WHERE finished = 0;
+  CREATE INDEX checkpoints_unfinished ON checkpoints(session) WHERE finished = 0;
 
   -- A side without a type is a file that is not there. A link's blob is its target. A blob of a
   -- file that was too large is not kept.
