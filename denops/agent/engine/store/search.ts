@@ -59,29 +59,28 @@ export function search(database: Database, log: TurnLog, query: string, limit: n
   const terms = termsOf(query);
   return rows.flatMap((row): Hit[] => {
     const [session, turn] = [String(row.session), Number(row.turn)];
-    const owner = ownerOf(database, session, turn);
     const entry = log.entry(session, turn, Number(row.seq));
-    if (owner === undefined || entry === undefined) return [];
+    if (entry === undefined) return [];
     const { role, text } = textOf(entry);
-    return [{ ...owner, turn, role, text: excerpt(searched(role, text), terms), time: entry.time }];
-  });
+    const found = { turn, role, text: excerpt(searched(role, text), terms), time: entry.time };
+    return ownersOf(database, session, turn).map((owner) => ({ ...owner, ...found }));
+  }).slice(0, limit);
 }
 
-/** The session itself, or a fork that has the turn in common with it once it is deleted. */
-function ownerOf(
+/** The session itself, and the forks that have the turn in common with it. */
+function ownersOf(
   database: Database,
   session: string,
   turn: number,
-): Pick<Hit, "sessionId" | "title"> | undefined {
-  const row = database.get(
+): readonly Pick<Hit, "sessionId" | "title">[] {
+  return database.all(
     `WITH RECURSIVE owners(id) AS (
        SELECT ?1 UNION SELECT sessions.id FROM sessions JOIN owners ON parent = owners.id WHERE shared >= ?2
      )
-     SELECT id, title FROM owners JOIN sessions USING (id) WHERE deleted = 0 ORDER BY created, id LIMIT 1`,
+     SELECT id, title FROM owners JOIN sessions USING (id) WHERE deleted = 0 ORDER BY created, id`,
     session,
     turn,
-  );
-  return row === undefined ? undefined : { sessionId: String(row.id), title: String(row.title) };
+  ).map(({ id, title }) => ({ sessionId: String(id), title: String(title) }));
 }
 
 function textOf({ event, message }: Entry): { readonly role: string; readonly text: string } {
