@@ -39,11 +39,11 @@ return function(chat, update)
     if update.error then
       events.emit("AgentError", { chat = chat.id, text = update.error })
     end
-    if config.get().notify and not chat:is_open() then
+    if config.get().notify and not chat:is_visible() then
       notify(update.error or "the turn is done")
     end
   elseif update.type == "notice" and update.severity == "error" then
-    if config.get().notify and not chat:is_open() then
+    if config.get().notify and not chat:is_visible() then
       notify(update.text)
     end
   elseif update.type == "ready" then

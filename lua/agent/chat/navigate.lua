@@ -49,26 +49,27 @@ end
 ---@return boolean? hidden
 function M:step_aside()
   local layout = config.get().layout
-  if self:is_open() and (layout == "float" or layout == "tab" or layout == "current") then
+  if self:is_visible() and (layout == "float" or layout == "tab" or layout == "current") then
     self:hide()
     return true
   end
 end
 
----@return boolean? opened
 function M:goto_file()
   local path, line = self:file_at_cursor()
-  if not path or vim.fn.filereadable(path) == 0 then
-    return
+  if not path then
+    return vim.notify("agent: no file under the cursor")
+  elseif vim.fn.filereadable(path) == 0 then
+    return vim.notify(("agent: cannot read %s"):format(vim.fn.fnamemodify(path, ":~:.")))
   end
-  if not self:step_aside() then
-    vim.api.nvim_set_current_win(vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0)
+  local back = self.windows and self.windows.back
+  if not self:step_aside() and back and vim.api.nvim_win_is_valid(back) then
+    vim.api.nvim_set_current_win(back)
   end
   vim.cmd.edit(vim.fn.fnameescape(path))
   if line then
     pcall(vim.api.nvim_win_set_cursor, 0, { line, 0 })
   end
-  return true
 end
 
 function M:enter()
