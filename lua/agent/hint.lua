@@ -1,4 +1,4 @@
--- Pure: keys and what they do, in lines that are as wide as there is room.
+-- Keys and what they do, in lines that are as wide as there is room.
 local M = {}
 
 local GAP = "  "
@@ -41,6 +41,23 @@ function M.lines(words, width)
   end
   table.insert(lines, line(fitting))
   return lines
+end
+
+--- Keys of which none may be cut, for the footer of a float and, where that is too narrow, a line above the text.
+--- Words that are too long even so are left away: then a key stands alone.
+---@param words string[] each a key, a blank and what it does
+---@param width integer columns of the window
+---@return string footer
+---@return string winbar empty if one line is enough
+function M.footer(words, width)
+  local lines = M.lines(words, width)
+  if #lines > 2 then
+    local function key(word)
+      return word:match("^%S+")
+    end
+    lines = M.lines(vim.tbl_map(key, words), width)
+  end
+  return lines[#lines], #lines > 1 and lines[1] or ""
 end
 
 return M

@@ -8,6 +8,7 @@ local function ready()
   require("agent.editor")
   local chats = require("agent.chat")
   require("agent.chat.chat").on_tab = require("agent.approval").focus
+  require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
     local asked = id and chats.get(id) or chats.get()
     local root = asked.timeline.root

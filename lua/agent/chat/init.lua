@@ -2,6 +2,7 @@
 local announce = require("agent.chat.announce")
 local Chat = require("agent.chat.chat")
 local client = require("agent.client")
+local room = require("agent.chat.room")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
 
@@ -75,6 +76,15 @@ function M.switch(chat)
     current:hide()
   end
   current = chat
+end
+
+--- Room for something that must not hide the chat, if that is in view.
+---@param rows integer so many at most, 0 to give it back
+---@return agent.Room?
+function M.make_room(rows)
+  if current and current:is_visible() then
+    return room.make(current.windows, rows)
+  end
 end
 
 --- The current chat, if there is one.

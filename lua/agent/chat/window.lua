@@ -10,6 +10,7 @@ local M = {}
 ---@field input integer
 ---@field back integer   window that was current before
 ---@field back_buffer integer   what it showed
+---@field kept_free? integer   rows between the two floats, see room.lua
 
 --- Shares of the screen where the user names no size.
 local FLOAT, SPLIT = 0.8, 0.4
@@ -23,25 +24,37 @@ local function fit(size, whole)
   return math.max(10, math.min(wanted, whole - 2))
 end
 
+--- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
+local SMALLEST = 7
+
+--- Rows of the screen that floats may have.
+---@return integer
+local function free_lines()
+  return vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+end
+
 --- Places of the two floats: transcript above, input below, both with a border.
+---@param between? integer rows that stay free between them
 ---@return table transcript
 ---@return table input
-local function float_places()
+local function float_places(between)
+  between = between or 0
   local options = config.get()
-  local lines = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+  local lines = free_lines()
   local width = fit(options.width or FLOAT, vim.o.columns)
   local height = math.max(8, fit(options.height or FLOAT, lines))
-  local input_height = math.min(options.input_height, math.max(1, height - 7))
+  height = between == 0 and height or math.min(lines, height + between)
+  local input_height = math.min(options.input_height, math.max(1, height - between - SMALLEST))
   local row = math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
   local shared = { relative = "editor", col = column, width = width, border = "rounded", style = "minimal", zindex = 45 }
   local transcript = vim.tbl_extend("error", shared, {
     row = row,
-    height = math.max(1, height - input_height - 4),
+    height = math.max(1, height - between - input_height - 4),
     title = { { " Agent ", "AgentTitle" } },
   })
   local input = vim.tbl_extend("error", shared, {
-    row = row + transcript.height + 2,
+    row = row + transcript.height + 2 + between,
     height = input_height,
   })
   return transcript, input
@@ -178,7 +191,7 @@ function M.fit(windows)
   if config.get().layout ~= "float" then
     return
   end
-  local above, below = float_places()
+  local above, below = float_places(windows.kept_free)
   if vim.api.nvim_win_is_valid(windows.transcript) then
     vim.api.nvim_win_set_config(windows.transcript, above)
   end
@@ -186,6 +199,21 @@ function M.fit(windows)
     vim.api.nvim_win_set_config(windows.input, below)
   end
   M.hint(windows, mode())
+end
+
+--- Keeps rows free between the two floats, as many as there can be.
+---@param windows agent.Windows
+---@param rows integer
+---@return integer row the first one
+---@return integer rows
+function M.keep_free(windows, rows)
+  rows = math.min(rows, free_lines() - SMALLEST)
+  if rows ~= (windows.kept_free or 0) then
+    windows.kept_free = rows
+    M.fit(windows)
+  end
+  local above = vim.api.nvim_win_get_config(windows.transcript)
+  return above.row + above.height + 2, rows
 end
 
 ---@param windows agent.Windows
