@@ -7,7 +7,7 @@ import { ChildNvim } from "../tests/support/nvim.ts";
 import { outline, pageOf } from "../denops/agent/engine/acp_history.ts";
 import { Database } from "../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
-import { search } from "../denops/agent/supervisor/search.ts";
+import { search } from "../denops/agent/supervisor/search/search.ts";
 import { scratch } from "../tests/support/project.ts";
 import { MESSAGES_IN_TURN, storeTalk } from "../tests/support/stored_talk.ts";
 import { commandTimes } from "./bench_commands.ts";

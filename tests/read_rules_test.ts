@@ -44,7 +44,7 @@ interface Case {
   readonly asks: number;
 }
 
-const FORBIDDEN = /^Cannot read .+: a rule forbids it: read\(closed\/\*\*\)\.$/;
+const FORBIDDEN = /^Cannot read .+: denied by rule read\(closed\/\*\*\)\.$/;
 const LEFT_OUT = String
   .raw`\[2 files were left out: the user is asked before such a file is read \(read\(private/\*\*\)\); use read_file\]`;
 const PASSED_OVER = new RegExp(String.raw`^(?!.*(?:private|closed) text)[^]*${LEFT_OUT}$`);
@@ -136,7 +136,7 @@ Deno.test({
       assert.equal(results[index]?.asked.length, one.asks, `${nameOf(one)} asks`);
     }
     const [first] = results.flatMap(({ asked }) => asked);
-    assert.equal(first?.reason, "a rule asks: read(private/**)");
+    assert.equal(first?.reason, "rule read(private/**) asks");
     assert.equal(first?.suggestion, undefined, "no rule could answer");
   },
 });

@@ -14,7 +14,7 @@ export const main: Entrypoint = (denops) => {
   let supervisor: Promise<Supervisor> | undefined;
   const start = async () => {
     const { Supervisor } = await import("./supervisor/supervisor.ts");
-    const { watchProcess } = await import("./supervisor/watch.ts");
+    const { watchProcess } = await import("./supervisor/system/watch.ts");
     const started = new Supervisor(deliver);
     const pid = Number(await denops.call("getpid"));
     watchProcess(pid, LOOK_MS, () => started[Symbol.asyncDispose]());

@@ -161,7 +161,7 @@ local function start_standalone()
     "-A",
     "--no-prompt",
     "--frozen",
-    "--config=" .. vim.fs.joinpath(folder, "deno.json"),
+    "--config=" .. vim.fs.joinpath(folder, "..", "..", "deno.json"),
     vim.fs.joinpath(folder, "standalone.ts"),
   })
   host, said = "standalone", {}

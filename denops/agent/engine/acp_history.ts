@@ -1,5 +1,5 @@
 /** A stored conversation as the updates that were sent when it happened, each text and each call in one piece. */
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { SessionUpdate } from "../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import { type ClientAbilities, STOP_REASONS, Updates } from "./acp_updates.ts";

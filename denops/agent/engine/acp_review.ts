@@ -1,6 +1,7 @@
 /** Answers what the screen asks about reviews; see protocol/requests.ts. */
-import type { AgentContext } from "@agentclientprotocol/sdk";
+import type { AgentContext } from "../deps/acp_sdk.ts";
 import { linkMaker } from "./acp_checkpoints.ts";
+import { Screen } from "./acp_screen.ts";
 import type { Answers } from "./acp_requests.ts";
 import type { ClientAbilities } from "./acp_updates.ts";
 import { Restorer } from "./checkpoint/restorer.ts";
@@ -83,7 +84,7 @@ function restorerOf(client: AgentContext, session: string, options: ReviewOption
     editor,
     journal,
     store: checkpoints,
-    makeLink: linkMaker(client, session, can()),
+    makeLink: linkMaker(new Screen(client, session, can().extensions)),
     resolve: (path) => workspace.resolve(path),
   });
 }

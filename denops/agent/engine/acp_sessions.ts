@@ -5,7 +5,7 @@ import {
   methods,
   RequestError,
   type SessionInfo,
-} from "@agentclientprotocol/sdk";
+} from "../deps/acp_sdk.ts";
 import { META, type SessionMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import { history } from "./acp_history.ts";

@@ -3,7 +3,7 @@
  * `--state=FOLDER` before them conversations are kept in that folder, else they are gone with the process.
  * It ends when stdin does.
  */
-import { MessageTooLargeError, ndJsonStream } from "@agentclientprotocol/sdk";
+import { MessageTooLargeError, ndJsonStream } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { EngineConfig, firstProblem } from "../protocol/config.ts";
 import { sizeLimited } from "../protocol/message_size.ts";

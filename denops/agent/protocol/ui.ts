@@ -1,5 +1,5 @@
 /** What Lua and the supervisor tell each other: actions go down, updates come up. */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";

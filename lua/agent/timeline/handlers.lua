@@ -56,7 +56,8 @@ end
 local function draw_retry(timeline, changed)
   local retry = timeline.retry
   local when = retry.left > 0 and ("in %d s"):format(retry.left) or "now"
-  local text = ("%s Trying again %s (%d of %d)."):format(retry.reason, when, retry.attempt, retry.tries)
+  local words = "%s Retrying %s, attempt %d of %d; <C-c> stops."
+  local text = words:format(retry.reason, when, retry.attempt + 1, retry.tries)
   timeline.blocks[retry.index].text = text
   changed[retry.index] = true
 end
@@ -80,7 +81,7 @@ local function at_work(timeline, changed)
   if timeline.state ~= "idle" and timeline.state ~= "stopping" then
     timeline.state = timeline.approvals > 0 and "waiting" or "working"
   end
-  end_retry(timeline, changed, " Tried again.")
+  end_retry(timeline, changed, " Retried.")
 end
 
 ---@type table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>

@@ -1,5 +1,5 @@
 /** What a conversation remembers beside its messages, as it is kept for a resume. */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 
 const texts = z.record(z.string(), z.string());
 

@@ -1,6 +1,6 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
 import type { ApprovedCommand, CommandAccess, CommandInput } from "../../protocol/commands.ts";
-import type { FoundLine, SearchQuery } from "../../protocol/search.ts";
+import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
 import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
@@ -269,7 +269,7 @@ export interface GrepResult {
   readonly more: boolean;
 }
 
-type Query<Op extends SearchQuery["op"]> = Omit<Extract<SearchQuery, { op: Op }>, "op">;
+type Query<Op extends SearchRequest["op"]> = Omit<Extract<SearchRequest, { op: Op }>, "op">;
 
 /** ripgrep and git, run by the other side with fixed arguments. @throws {ToolError} */
 export interface Search {

@@ -24,7 +24,7 @@ export function statusError(status: number, detail: string, target: Target): Tur
     case 403:
       return fail("auth", `Cannot use ${provider}: the API key was refused`, `Check ${keySource}.`);
     case 402:
-      return fail("auth", `Cannot use ${provider}: it wants to be paid`, "Check the account's credit.");
+      return fail("auth", `Cannot use ${provider}: payment is required`, "Check the account's credit.");
     case 404:
       return fail(
         "not_found",
@@ -32,10 +32,12 @@ export function statusError(status: number, detail: string, target: Target): Tur
         "Check the options model and base_url.",
       );
     case 429:
-      return fail("rate_limited", `Cannot go on: ${provider} limits the rate`, "Try again later.");
+      return fail("rate_limited", `Rate limit reached at ${provider}`, "Try again later.");
   }
   if (status >= 500) {
-    return fail("overloaded", `Cannot go on: ${provider} has a problem`, "Try again later.");
+    const [before, after] = detail === "" ? ["", "."] : [" (", ")."];
+    const what = `${provider} answered HTTP ${status}${before}`;
+    return failure("overloaded", what, detail, after, "Try again later.", target);
   }
   if (status >= 300 && status < 400) {
     return fail("setup", `Cannot use ${baseUrl}: it redirects`, "Set base_url to the address itself.");
@@ -122,7 +124,7 @@ export function tooLargeError(limit: number, target: Target): TurnError {
 export function silenceError(seconds: number, target: Target): TurnError {
   return new TurnError(
     "network",
-    `Cannot go on: ${names(target).provider} was silent for ${seconds} s.`,
+    `No answer from ${names(target).provider} for ${seconds} s.`,
     "Try again or raise request_timeout.",
   );
 }

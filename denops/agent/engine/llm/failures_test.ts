@@ -25,7 +25,7 @@ const target: Target = {
 const statuses: readonly (readonly [status: number, kind: string, message: string])[] = [
   [401, "auth", "Cannot use test: the API key was refused (HTTP 401: no). Check TEST_API_KEY."],
   [403, "auth", "Cannot use test: the API key was refused (HTTP 403: no). Check TEST_API_KEY."],
-  [402, "auth", "Cannot use test: it wants to be paid (HTTP 402: no). Check the account's credit."],
+  [402, "auth", "Cannot use test: payment is required (HTTP 402: no). Check the account's credit."],
   [
     404,
     "not_found",
@@ -33,9 +33,9 @@ const statuses: readonly (readonly [status: number, kind: string, message: strin
   ],
   [400, "bad_request", 'Cannot ask test: it refused the request (HTTP 400: no). Check the model "model-1".'],
   [413, "bad_request", 'Cannot ask test: it refused the request (HTTP 413: no). Check the model "model-1".'],
-  [429, "rate_limited", "Cannot go on: test limits the rate (HTTP 429: no). Try again later."],
-  [500, "overloaded", "Cannot go on: test has a problem (HTTP 500: no). Try again later."],
-  [529, "overloaded", "Cannot go on: test has a problem (HTTP 529: no). Try again later."],
+  [429, "rate_limited", "Rate limit reached at test (HTTP 429: no). Try again later."],
+  [500, "overloaded", "test answered HTTP 500 (no). Try again later."],
+  [529, "overloaded", "test answered HTTP 529 (no). Try again later."],
   [
     302,
     "setup",
@@ -48,7 +48,7 @@ for (const [status, kind, message] of statuses) {
     const error = statusError(status, "no", target);
     assert.equal(error.message, message);
     assert.equal(error.kind, kind);
-    assert.equal(statusError(status, "", target).message, message.replace(": no)", ")"));
+    assert.equal(statusError(status, "", target).message, message.replace(": no)", ")").replace(" (no)", ""));
   });
 }
 

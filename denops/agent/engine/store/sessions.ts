@@ -1,5 +1,5 @@
 /** The stored conversations as a list: what there is, and what the user does with one as a whole. */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
 import type { StoredSession } from "../core/ports.ts";
 import type { Database } from "./database.ts";

@@ -2,7 +2,7 @@
  * Contents that nobody names any more. A deleted session leaves a list of what it has named; some time later what no
  * column called "blob" or "something_blob" of any table names is removed, in small steps.
  */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import type { Database } from "./database.ts";
 
 /** A content is stored first and named then: who has found it stored names it within this time. */

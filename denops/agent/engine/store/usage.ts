@@ -1,5 +1,5 @@
 /** What requests have used up, in SQLite. Sums are SQLite's: a long history is not read row by row. */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import type { RequestUsage, UsageLog, UsageReport } from "../core/ports.ts";
 import { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";

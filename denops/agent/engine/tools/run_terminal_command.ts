@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { type ApprovedCommand, COMMAND_ACCESSES, type CommandAccess } from "../../protocol/commands.ts";
 import { ToolError } from "../core/errors.ts";
 import type { CommandReport } from "../core/ports.ts";
