@@ -66,7 +66,10 @@ function M.around(lines, at)
   for _, fence in ipairs(M.find(lines)) do
     local last = fence.last or #lines + 1
     if fence.first <= at and at <= last then
-      return vim.list_slice(lines, fence.first + 1, last - 1)
+      local indent = "^" .. (" ?"):rep(#fence.close:match("^ *"))
+      return vim.tbl_map(function(line)
+        return (line:gsub(indent, ""))
+      end, vim.list_slice(lines, fence.first + 1, last - 1))
     end
   end
 end

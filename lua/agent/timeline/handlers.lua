@@ -174,6 +174,9 @@ function on.thought_done(timeline, update, changed)
   end
 end
 
+--- How a call can have ended.
+local ENDED = { completed = true, failed = true, stopped = true }
+
 function on.tool(timeline, update, changed)
   at_work(timeline, changed)
   local index = timeline.tools[update.id]
@@ -182,13 +185,13 @@ function on.tool(timeline, update, changed)
     timeline.tools[update.id] = index
   end
   local block = timeline.blocks[index]
-  for _, field in ipairs({ "title", "summary", "lines", "output", "path", "added", "removed" }) do
+  for _, field in ipairs({ "title", "summary", "lines", "output", "is_diff", "path", "added", "removed" }) do
     if update[field] ~= nil then
       block[field] = update[field]
     end
   end
   -- What a command prints while it is being stopped may come after its end.
-  local is_late = update.status == "in_progress" and (block.status == "completed" or block.status == "failed")
+  local is_late = update.status == "in_progress" and ENDED[block.status]
   if update.status and not is_late and not (block.status == "waiting" and update.status == "pending") then
     block.status = update.status
   end
@@ -303,7 +306,7 @@ local function settle(timeline, changed)
       block.status = "done"
       break
     end
-    if block.kind == "tool" and not (block.status == "completed" or block.status == "failed") then
+    if block.kind == "tool" and not ENDED[block.status] then
       block.status, block.summary = "stopped", "stopped"
       changed[index] = true
     elseif block.status == "open" and block.kind == "text" then

@@ -129,7 +129,7 @@ function M.tool_lines(block)
     header = header .. "  " .. detail
   end
   local lines = { header }
-  if block.output and (block.expanded or block.status == "in_progress") then
+  if block.output and (block.expanded or (block.status == "in_progress" and not block.is_diff)) then
     local output = vim.split(block.output, "\n")
     for _, line in ipairs(block.expanded and output or last_lines(output)) do
       table.insert(lines, "  " .. line)
