@@ -118,7 +118,8 @@ for (const host of ["auto", "denops"]) {
     if (host === "auto") return await waitForChat(nvim, "Hi.");
     await waitForChat(
       nvim,
-      'Cannot start: denops.vim\'s server stopped. Look at :messages, or set the option host to "standalone".',
+      "Cannot start: denops.vim's server stopped. Look at :messages, try :call denops#server#restart(), or set the " +
+        'option host to "standalone".',
     );
     await nvim.lua("require('agent').setup({ host = 'standalone' })");
     await say(nvim, "Hello again");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isInside } from "../policy/path.ts";
 import { trustedPath } from "./commands/environment.ts";
 import type { SystemLayout } from "./grants.ts";
+import { neovimEnvironment } from "./neovim_environment.ts";
 
 export type Sandbox =
   | { readonly level: "bubblewrap"; readonly bwrap: string; readonly system: SystemLayout }
@@ -47,7 +48,7 @@ async function probe(bwrap: string | undefined): Promise<Sandbox> {
  * written it, and this runs outside of every sandbox.
  */
 export async function findProgram(name: string, roots: readonly string[]): Promise<string | undefined> {
-  const path = Deno.env.get("PATH") ?? "";
+  const path = neovimEnvironment().PATH ?? "";
   const key = JSON.stringify([name, path, roots]);
   const known = programs.get(key);
   if (known !== undefined && isProgram(known, roots)) return known;

@@ -13,6 +13,7 @@ import type { Engine } from "./engine.ts";
 import { Gate } from "./gate.ts";
 import { healthReport } from "./health.ts";
 import { historyUpdates } from "./history.ts";
+import { adoptEnvironment } from "./neovim_environment.ts";
 import { Project } from "./project.ts";
 import { type ProviderWorld, realWorld } from "./provider.ts";
 import { Pump, realClock } from "./pump.ts";
@@ -33,6 +34,17 @@ const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
   "restore",
 ]);
 
+export interface SupervisorOptions {
+  /** Number of this host; the supervisor's requests are numbered from it times a million. */
+  readonly host: number;
+  /** Neovim's environ(). */
+  readonly environment: () => Promise<unknown>;
+  readonly world?: ProviderWorld;
+}
+
+/** As in lua/agent/host.lua. */
+const REQUESTS_PER_HOST = 1_000_000;
+
 export class Supervisor implements AsyncDisposable {
   readonly #pump: Pump;
   readonly #world: ProviderWorld;
@@ -51,9 +63,12 @@ export class Supervisor implements AsyncDisposable {
   /** The project of each chat's last request was looked up. */
   readonly #asked = new Map<number, Promise<unknown>>();
   #configProblem = "Neovim has sent no configuration";
-  #lastRequest = 0;
+  #lastRequest: number;
+  readonly #environment: () => Promise<unknown>;
 
-  constructor(deliver: Deliver, world: ProviderWorld = realWorld) {
+  constructor(deliver: Deliver, { host, environment, world = realWorld }: SupervisorOptions) {
+    this.#lastRequest = host * REQUESTS_PER_HOST;
+    this.#environment = environment;
     this.#pump = new Pump(
       deliver,
       realClock,
@@ -203,6 +218,7 @@ export class Supervisor implements AsyncDisposable {
     if (place === undefined) throw new Error("Nothing was asked in this chat yet.");
     if (this.#config === undefined) throw new Error(`Wrong option: ${this.#configProblem}.`);
     const user = this.#config;
+    adoptEnvironment(await this.#environment());
     const root = await findRoot(place, this.#world.env("HOME") ?? this.#world.env("USERPROFILE"));
     const key = JSON.stringify([root, user]);
     const known = this.#projects.get(key);
@@ -325,6 +341,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #health(request: number, place: RootQuery): Promise<void> {
+    adoptEnvironment(await this.#environment());
     const engines = await Promise.all(
       [...this.#projects.values()].map((opening) =>
         opening.then(({ engine, launch }) => `pid ${engine.pid}, ${launch.sandbox}`, (error) => String(error))
