@@ -6,6 +6,12 @@ import type { Update } from "./protocol/ui.ts";
 /** How often Neovim is looked for. denops.vim's server can outlive it, and engines must not. */
 const LOOK_MS = 1_000;
 
+/**
+ * Loaded with the first action: having the plugin installed costs nothing. A name in the import itself would be
+ * followed when this module is loaded.
+ */
+const SUPERVISOR = "./supervisor/supervisor.ts";
+
 export const main: Entrypoint = (denops) => {
   let supervisor: Supervisor | undefined;
   let hasFailed = false;
@@ -13,16 +19,12 @@ export const main: Entrypoint = (denops) => {
   const deliver = async (batch: readonly Update[]) => {
     await denops.call("luaeval", "require('agent.client').receive(_A)", batch);
   };
-  // Loaded with the first action: having the plugin installed costs nothing.
   const load = async (host: number) => {
     // A module that could not be loaded is remembered as such under its name.
-    const again = `./supervisor/supervisor.ts#${host}`;
-    const modules: typeof import("./supervisor/supervisor.ts") = hasFailed
-      ? await import(again)
-      : await import("./supervisor/supervisor.ts");
+    const name = hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR;
+    const { Supervisor, watchProcess }: typeof import("./supervisor/supervisor.ts") = await import(name);
     const environment = () => denops.call("environ");
-    const started = new modules.Supervisor(deliver, { host, environment });
-    const { watchProcess } = await import("./supervisor/watch.ts");
+    const started = new Supervisor(deliver, { host, environment });
     const pid = Number(await denops.call("getpid"));
     watchProcess(pid, LOOK_MS, () => started[Symbol.asyncDispose]());
     return started;

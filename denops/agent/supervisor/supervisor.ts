@@ -21,6 +21,8 @@ import { Questions } from "./questions.ts";
 import { findRoot, type RootQuery } from "./root.ts";
 import { LONGEST_NOTICE, oneLine } from "./visible.ts";
 
+export { watchProcess } from "./watch.ts";
+
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
 

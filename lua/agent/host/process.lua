@@ -48,7 +48,7 @@ local OFFLINE = { "Failed loading http", "error sending request", "could not fin
 ---@return string
 local function fetch_command()
   local command = vim.list_extend({ unpack(config.get().deno) }, { "cache", "--frozen" })
-  for _, script in ipairs({ "standalone.ts", "engine/main.ts" }) do
+  for _, script in ipairs({ "standalone.ts", "supervisor/supervisor.ts", "engine/main.ts" }) do
     table.insert(command, vim.fs.joinpath(M.scripts(), script))
   end
   return table.concat(command, " ")
