@@ -73,7 +73,7 @@ Deno.test("a turn ends with the list of what it changed; undo and redo; the mode
     !(await transcript(nvim)).some((line) => line.includes("taken back")),
     "the screen shows what was typed",
   );
-  await say(agent, "redo", "There is nothing to redo");
+  await say(agent, "redo", "nothing to redo");
   assert.deepEqual(server.problems, []);
 });
 
