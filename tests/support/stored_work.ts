@@ -188,7 +188,7 @@ class Writer {
       ({ type: "file", mode: 0o644, blob: contents.put(encode(text)) }) as const;
     const was = image(before);
     const kept = { session: this.#work.id, turn, kind: "tool", toolCall: id } as const;
-    const checkpoint = checkpoints.begin(kept, new Map([[path, was]]));
+    const checkpoint = checkpoints.begin(kept, [{ path, before: was, after: was }]);
     checkpoints.finish(checkpoint, [{ path, before: was, after: image(after) }]);
     const change = { path, before, after };
     this.#append([{ type: "file_modified", id, change: { ...change, kind: "modified", onDisk: true } }]);

@@ -169,7 +169,8 @@ export class Updates {
     const content: ToolCallContent[] = event.diff === undefined
       ? [{ type: "content", content: { type: "text", text: event.output.slice(0, LONGEST_OUTPUT) } }]
       : diffContents(event.diff);
-    const meta = { summary: event.summary, ...diffCounts(event.diff) };
+    const stopped = event.stopped === undefined ? {} : { stopped: event.stopped };
+    const meta = { summary: event.summary, ...diffCounts(event.diff), ...stopped };
     return this.#tool(event.id, { status: event.status, content }, meta);
   }
 

@@ -110,7 +110,6 @@ export class Session {
       editor: ports.editor,
       journal: store.writes,
       turn: () => store.turn(id),
-      resolve: (path) => this.#workspace.resolve(path),
       makeLink: ports.makeLink,
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
       isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),

@@ -48,6 +48,8 @@ export const ToolMeta = z.object({
   summary: z.string().optional(),
   /** What gave the call leave to run. */
   rule: z.string().optional(),
+  /** It has not failed: the user, or the end of its process, has cut it off. */
+  stopped: z.boolean().optional(),
 });
 export type ToolMeta = z.infer<typeof ToolMeta>;
 

@@ -52,7 +52,7 @@ export class CommandHoldBack implements HoldBack {
     const left: { path: string; why: string }[] = [];
     const changes: Taken["changes"][number][] = [];
     for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
-      const all = netChanges(checkpoints.flatMap(({ files }) => files));
+      const all = netChanges(checkpoints.map(({ files }) => files));
       const kept = traps(all, (path) => isTrap(path, toolCall))
         .map((files) => this.#held(files, foldersOf(files, all), toolCall));
       if (kept.length === 0) continue;
@@ -87,11 +87,11 @@ export class CommandHoldBack implements HoldBack {
     // Half of it would help nobody, whoever has stopped the turn.
     const { signal } = new AbortController();
     const checkpoint: NewCheckpoint = { session, turn: turn(), kind: "command", toolCall };
-    const planned = await this.#restorer.plan(
-      wanted.map(({ path, before, after }) => ({ path, before, after })),
+    const plan = await this.#restorer.plan(
+      [wanted.map(({ path, before, after }) => ({ path, before, after }))],
       signal,
     );
-    const { files, changes } = await this.#restorer.carryOut(planned, checkpoint, signal);
+    const { files, changes } = await this.#restorer.carryOut(plan, checkpoint, signal);
     const failed = files.filter(({ outcome }) => outcome === "conflict" || outcome === "skipped");
     return {
       changes,

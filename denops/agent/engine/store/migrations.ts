@@ -113,8 +113,8 @@ export const MIGRATIONS: readonly string[] = [
     target INTEGER,
     -- 0: begun, and the images after are not known.
     finished INTEGER NOT NULL DEFAULT 0,
-    -- The checkpoint that took this one back.
-    undone_by INTEGER,
+    -- Unfinished: what makes it still ran then.
+    alive INTEGER NOT NULL DEFAULT 0,
     -- Of undo, redo and restore: the model knows of it.
     told INTEGER NOT NULL DEFAULT 0,
     time INTEGER NOT NULL
@@ -135,6 +135,8 @@ export const MIGRATIONS: readonly string[] = [
     after_type TEXT,
     after_mode INTEGER,
     after_blob TEXT,
+    -- The checkpoint that took this change back.
+    undone_by INTEGER,
     PRIMARY KEY (checkpoint, path)
   ) WITHOUT ROWID;
   CREATE INDEX checkpoint_files_of ON checkpoint_files(path);
