@@ -11,6 +11,7 @@ import {
 } from "../core/checkpoints.ts";
 import { isTurns, markedBy, redoable } from "./history.ts";
 import { netChanges } from "./net.ts";
+import { opened } from "./opened.ts";
 import type { Recorder } from "./recorder.ts";
 import { lstat, takeSnapshot } from "./snapshot.ts";
 
@@ -43,26 +44,33 @@ export async function recover(options: RecoveryOptions): Promise<void> {
 async function beforeEnd(
   records: readonly FileRecord[],
   cut: StoredCheckpoint,
-  { recorder }: RecoveryOptions,
+  { recorder, roots }: RecoveryOptions,
 ): Promise<readonly FileRecord[]> {
   const end = cut.alive + LATE * recorder.aliveMs;
   const later = new Set<string>();
   for (const { path, before, after, renamedFrom } of records) {
     // When something was deleted nobody knows.
-    if (after.type === "absent" || !await isLater(path, before.type === "absent", end)) continue;
+    if (after.type === "absent" || !await isLater(path, before.type === "absent", end, roots)) continue;
     later.add(path);
     if (renamedFrom !== undefined) later.add(renamedFrom);
   }
   return records.filter(({ path }) => !later.has(path));
 }
 
-async function isLater(path: string, isNew: boolean, end: number): Promise<boolean> {
-  const info = await lstat(path);
+async function isLater(
+  path: string,
+  isNew: boolean,
+  end: number,
+  roots: readonly string[],
+): Promise<boolean> {
+  const info = await opened(path, false, roots, () => lstat(path));
   if (info === undefined) return false;
-  const { birthtime, mtime, ctime, isDirectory } = info;
+  const isAfter = (date: Date | null) => (date?.getTime() ?? 0) > end;
   // A folder changes with what is in it.
-  if (isDirectory) return isNew && (birthtime ?? ctime ?? new Date(0)).getTime() > end;
-  return Math.max(mtime?.getTime() ?? 0, ctime?.getTime() ?? 0) > end;
+  if (info.isDirectory) return isNew && isAfter(info.birthtime ?? info.ctime);
+  // What is closed was opened to be read, which shows in one of its times.
+  const isClosed = info.mode !== null && !info.isSymlink && (info.mode & 0o400) === 0;
+  return isAfter(info.mtime) || (!isClosed && isAfter(info.ctime));
 }
 
 async function withImages(
