@@ -116,11 +116,11 @@ Deno.test("what the user changed since and saved: other lines are merged, the sa
   ]);
   // Whoever types goes on typing, with the list on the screen.
   await nvim.waitForScreen("<<<<<<< now, line 2");
-  await nvim.waitForScreen("agent: undid turn 1 in part: b.txt conflicts (see quickfix)");
   await nvim.keys("typed");
   assert.equal(await nvim.lua("return vim.fn.mode() .. vim.fn.getline('.')"), "ityped");
   await nvim.keys("<Esc>");
   await say(agent, "undo", "turn 1 not undone: b.txt conflicts (see quickfix)");
+  await nvim.waitForScreen("agent: turn 1 not undone: b.txt conflicts (see quickfix)");
   assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
   await project.write("b.txt", changed);
   await say(agent, "undo", "undid turn 1: 1 file restored");
