@@ -136,8 +136,11 @@ export class Updates {
           ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
         };
       }
-      case "turn_files":
       case "turn_started":
+        // The calls of a turn end with it.
+        this.#announced.clear();
+        return undefined;
+      case "turn_files":
       case "turn_done":
       case "turn_failed":
       case "approval_requested":
@@ -166,7 +169,8 @@ export class Updates {
     const content: ToolCallContent[] = event.diff === undefined
       ? [{ type: "content", content: { type: "text", text: event.output.slice(0, LONGEST_OUTPUT) } }]
       : diffContents(event.diff);
-    const meta = { summary: event.summary, ...diffCounts(event.diff) };
+    const stopped = event.stopped === undefined ? {} : { stopped: event.stopped };
+    const meta = { summary: event.summary, ...diffCounts(event.diff), ...stopped };
     return this.#tool(event.id, { status: event.status, content }, meta);
   }
 

@@ -44,7 +44,7 @@ export async function runBatch(
   memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<readonly ToolMessage[]> {
-  const ports: BatchPorts = { ...given, emit: inOrder(calls, memory.iteration, given.emit) };
+  const ports: BatchPorts = { ...given, emit: cutOff(signal, inOrder(calls, memory.iteration, given.emit)) };
   const results: ToolMessage[] = [];
   const running = calls.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
@@ -80,6 +80,14 @@ function inOrder(
   return (event) => {
     const order = event.type === "tool_start" ? places.get(event.call.id) : undefined;
     emit(event.type === "tool_start" && order !== undefined ? { ...event, order } : event);
+  };
+}
+
+/** What fails because the user stops has not failed. */
+function cutOff(signal: AbortSignal, emit: BatchPorts["emit"]): BatchPorts["emit"] {
+  return (event) => {
+    const isCut = signal.aborted && event.type === "tool_done" && event.status === "failed";
+    emit(isCut ? { ...event, stopped: true } : event);
   };
 }
 

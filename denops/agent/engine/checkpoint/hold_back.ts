@@ -39,9 +39,8 @@ export class CommandHoldBack implements HoldBack {
     this.#options = options;
     this.#restorer = new Restorer({ ...options, editor: NO_EDITOR });
     // What a crash has cut off was never looked at.
-    const cut = options.store.list(options.session, { unfinished: true }).find(({ kind }) =>
-      kind === "command"
-    );
+    const unfinished = options.store.list(options.session, { unfinished: true });
+    const cut = unfinished.find(({ kind }) => kind === "command");
     this.wasCutOff = cut !== undefined;
     this.#last = cut === undefined ? options.store.newest() : cut.id - 1;
   }

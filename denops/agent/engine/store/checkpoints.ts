@@ -14,7 +14,6 @@ import {
 } from "../core/checkpoints.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
-import { leaveUnnamed } from "./unnamed.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -69,11 +68,6 @@ export class SqliteCheckpoints implements CheckpointStore {
       const row = this.#database.get("SELECT session, turn, kind FROM checkpoints WHERE id = ?", id);
       if (row === undefined) return;
       if (taken !== undefined) this.#setTaken(String(row.session), kindOf(row.kind), id, taken);
-      // What was looked at and has not changed is named by nobody any more.
-      for (const side of ["before", "after"]) {
-        const select = `SELECT ${side}_blob AS name FROM checkpoint_files WHERE checkpoint = ?1`;
-        leaveUnnamed(this.#database, select, id);
-      }
       this.#database.run("DELETE FROM checkpoint_files WHERE checkpoint = ?", id);
       if (files.length === 0) {
         this.#database.run("DELETE FROM checkpoints WHERE id = ?", id);
@@ -84,6 +78,20 @@ export class SqliteCheckpoints implements CheckpointStore {
       const about = { session: String(row.session), turn: Number(row.turn), kind: kindOf(row.kind) };
       this.#recorded(files.map((file) => ({ ...about, ...file })));
     });
+  }
+
+  list(session: string, which: WhichCheckpoints = {}): readonly StoredCheckpoint[] {
+    const { turn, since, after, unfinished = false } = which;
+    if (unfinished) return this.#stored("session = ? AND finished = 0", session);
+    if (turn !== undefined) return this.#stored("session = ? AND turn = ?", session, turn);
+    if (since !== undefined) return this.#stored("session = ? AND turn >= ?", session, since);
+    // The few newest are found by their ids, not among all of the session.
+    if (after !== undefined) return this.#stored("+session = ? AND id > ?", session, after);
+    return this.#stored("session = ?", session);
+  }
+
+  newest(): number {
+    return Number(this.#database.get("SELECT max(id) AS id FROM checkpoints")?.id ?? 0);
   }
 
   /** What an undo has taken back stands again when the undo is. */
@@ -108,23 +116,6 @@ export class SqliteCheckpoints implements CheckpointStore {
     );
   }
 
-  list(session: string, which: WhichCheckpoints = {}): readonly StoredCheckpoint[] {
-    const { turn, since = 0, after, unfinished = false } = which;
-    if (unfinished) return this.#listed("session = ? AND finished = 0", session);
-    if (after !== undefined) return this.#listed("session = ? AND id > ?", session, after);
-    if (turn !== undefined) return this.#listed("session = ? AND turn = ?", session, turn);
-    return this.#listed("session = ? AND turn >= ?", session, since);
-  }
-
-  #listed(where: string, ...values: (string | number)[]): readonly StoredCheckpoint[] {
-    const sql = `SELECT * FROM checkpoints WHERE ${where} ORDER BY id`;
-    return this.#database.all(sql, ...values).map((row) => this.#stored(row));
-  }
-
-  newest(): number {
-    return Number(this.#database.get("SELECT max(id) AS newest FROM checkpoints")?.newest ?? 0);
-  }
-
   scanned(): readonly ScannedFile[] {
     const rows = this.#database.all(
       "SELECT *, type AS now_type, mode AS now_mode, blob AS now_blob FROM scanned_files",
@@ -144,9 +135,6 @@ export class SqliteCheckpoints implements CheckpointStore {
     if (changed.length + gone.length === 0) return;
     this.#database.transaction(() => {
       this.#saveScan([...changed.map(({ path }) => path), ...gone]);
-      const leave = (path: string) =>
-        leaveUnnamed(this.#database, "SELECT blob AS name FROM scanned_files WHERE path = ?1", path);
-      for (const path of [...gone, ...changed.map((file) => file.path)]) leave(path);
       for (const path of gone) this.#database.run("DELETE FROM scanned_files WHERE path = ?", path);
       for (const { path, image, size, mtime, ctime, ino, settled } of changed) {
         this.#database.run(
@@ -176,9 +164,7 @@ export class SqliteCheckpoints implements CheckpointStore {
 
   untold(session: string): readonly StoredCheckpoint[] {
     const kinds = "('undo', 'redo', 'restore')";
-    const sql =
-      `SELECT * FROM checkpoints WHERE session = ? AND told = 0 AND finished = 1 AND kind IN ${kinds} ORDER BY id`;
-    return this.#database.all(sql, session).map((row) => this.#stored(row));
+    return this.#stored(`session = ? AND told = 0 AND finished = 1 AND kind IN ${kinds}`, session);
   }
 
   setTold(ids: readonly number[]): void {
@@ -199,14 +185,22 @@ export class SqliteCheckpoints implements CheckpointStore {
     );
   }
 
-  #stored(row: Row): StoredCheckpoint {
-    const id = Number(row.id);
-    const files = this.#database.all(
-      "SELECT * FROM checkpoint_files WHERE checkpoint = ? ORDER BY path",
-      id,
+  /** @param wanted an SQL condition */
+  #stored(wanted: string, ...values: (string | number)[]): readonly StoredCheckpoint[] {
+    const rows = this.#database.all(`SELECT * FROM checkpoints WHERE ${wanted} ORDER BY id`, ...values);
+    const files = Map.groupBy(
+      this.#database.all(
+        `SELECT checkpoint_files.* FROM checkpoints JOIN checkpoint_files ON checkpoint = id WHERE ${wanted} ORDER BY path`,
+        ...values,
+      ),
+      ({ checkpoint }) => Number(checkpoint),
     );
+    return rows.map((row) => this.#checkpoint(row, files.get(Number(row.id)) ?? []));
+  }
+
+  #checkpoint(row: Row, files: readonly Row[]): StoredCheckpoint {
     return {
-      id,
+      id: Number(row.id),
       session: String(row.session),
       turn: Number(row.turn),
       kind: kindOf(row.kind),

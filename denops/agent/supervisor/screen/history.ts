@@ -33,7 +33,13 @@ const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
     locations: z.array(z.looseObject({ path: z.string() })).nullish(),
     content: z.array(z.discriminatedUnion("type", [
       z.looseObject({ type: z.literal("content"), content }),
-      z.looseObject({ type: z.enum(["diff", "terminal"]) }),
+      z.looseObject({
+        type: z.literal("diff"),
+        path: z.string(),
+        oldText: z.string().nullish(),
+        newText: z.string(),
+      }),
+      z.looseObject({ type: z.literal("terminal") }),
     ])).nullish(),
     _meta,
   }),

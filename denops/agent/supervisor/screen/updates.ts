@@ -2,6 +2,7 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../deps/acp_sdk.ts";
 import { basename, relative, sep } from "node:path";
 import { z } from "../../deps/zod.ts";
+import { structuredPatch } from "../../deps/diff.ts";
 import { isInside } from "../../policy/path.ts";
 import { ours, ToolMeta, TurnMeta } from "../../protocol/extensions.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
@@ -14,6 +15,8 @@ const LONGEST_OUTPUT = 20_000;
 /** Files whose diffs an approval shows, and the characters of them all. */
 const MOST_DIFFS = 100;
 const LARGEST_DIFFS = 500_000;
+/** A comparison that takes longer is given up. */
+const LONGEST_DIFF_MS = 100;
 /** What one update may make Lua remember. */
 const LONGEST_ID = 200;
 const LONGEST_PATH = 4_096;
@@ -86,17 +89,19 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
 /** Agents may leave anything out, and may update a call that they never announced. */
 export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
   const meta = ours(ToolMeta, call._meta) ?? {};
-  const output = outputText(call.content ?? []);
+  const diff = diffText(call.content ?? []);
+  const output = diff === "" ? outputText(call.content ?? []) : diff;
+  const status = meta.stopped === true ? "stopped" : call.status;
   const path = call.locations?.[0]?.path;
   return {
     type: "tool",
     chat,
     id: call.toolCallId.slice(0, LONGEST_ID),
     ...(call.title ? { title: oneLine(call.title) } : {}),
-    ...(call.status ? { status: call.status } : {}),
+    ...(status ? { status } : {}),
     ...(call.kind ? { kind: call.kind } : {}),
     ...(path === undefined || path.length > LONGEST_PATH ? {} : { path }),
-    ...(output === "" ? {} : { output }),
+    ...(output === "" ? {} : { output, is_diff: diff !== "" }),
     ...(meta.lines === undefined ? {} : { lines: meta.lines }),
     ...(meta.added === undefined ? {} : { added: meta.added }),
     ...(meta.removed === undefined ? {} : { removed: meta.removed }),
@@ -108,9 +113,36 @@ function outputText(content: readonly ToolCallContent[]): string {
   const parts = content.map((part) =>
     part.type === "content" && part.content.type === "text" ? part.content.text : ""
   );
-  const text = parts.filter((part) => part !== "").join("\n");
-  const cut = text.length > LONGEST_OUTPUT ? `${text.slice(0, LONGEST_OUTPUT)}\n[cut]` : text;
-  return visible(cut);
+  return shortened(parts.filter((part) => part !== "").join("\n"));
+}
+
+function shortened(text: string): string {
+  return visible(text.length > LONGEST_OUTPUT ? `${text.slice(0, LONGEST_OUTPUT)}\n[cut]` : text);
+}
+
+/** What a call changes in files, as hunks; of several files each under its name. Empty if it has no diff. */
+function diffText(content: readonly ToolCallContent[]): string {
+  const diffs = content.flatMap((part) => part.type === "diff" ? [part] : []);
+  const texts = diffs.map(({ path, oldText, newText }) => {
+    const name = diffs.length > 1 ? [`── ${middleCut(basename(path))} ──`] : [];
+    return [...name, ...hunks(oldText ?? "", newText)].join("\n");
+  });
+  return shortened(texts.join("\n"));
+}
+
+function hunks(before: string, after: string): readonly string[] {
+  if (before.length + after.length > LARGEST_DIFFS) return ["too large to be shown here"];
+  const patch = structuredPatch("", "", before, after, "", "", { context: 3, timeout: LONGEST_DIFF_MS });
+  if (patch === undefined) return ["too large to be shown here"];
+  return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
+    ...lines.filter((line) => !line.startsWith("\\")),
+  ]);
+}
+
+/** No lines stand behind the one before them. */
+function range(start: number, lines: number): string {
+  return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 /**
