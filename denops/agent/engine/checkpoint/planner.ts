@@ -91,12 +91,15 @@ export async function planTaking(
 function takingsOf(records: readonly FileRecord[]): readonly Taking[] {
   const byPath = new Map(records.map((record) => [record.path, record]));
   const sources = new Set(records.flatMap(({ renamedFrom }) => renamedFrom ?? []));
-  const replaced = Map.groupBy(records.filter(isReplaced), ({ before }) => blobOf(before));
+  const replaced = Map.groupBy(
+    records.filter((record) => isReplaced(record) && !sources.has(record.path)),
+    ({ before }) => blobOf(before),
+  );
   return records.filter(({ path }) => !sources.has(path)).map((record) => {
     const source = record.renamedFrom === undefined ? undefined : byPath.get(record.renamedFrom);
+    if (source !== undefined) return { record, source, origins: [] };
     const before = isReplaced(record) ? replaced.get(blobOf(record.after)) ?? [] : [];
-    const origins = before.map(({ path }) => path);
-    return source === undefined ? { record, origins } : { record, source, origins };
+    return { record, origins: before.map(({ path }) => path) };
   });
 }
 
