@@ -98,7 +98,8 @@ function takingsOf(records: readonly FileRecord[]): readonly Taking[] {
   return records.filter(({ path }) => !sources.has(path)).map((record) => {
     const source = record.renamedFrom === undefined ? undefined : byPath.get(record.renamedFrom);
     if (source !== undefined) return { record, source, origins: [] };
-    const before = isReplaced(record) ? replaced.get(blobOf(record.after)) ?? [] : [];
+    const blob = isReplaced(record) ? blobOf(record.after) : undefined;
+    const before = blob === undefined ? [] : replaced.get(blob) ?? [];
     return { record, origins: before.map(({ path }) => path) };
   });
 }
