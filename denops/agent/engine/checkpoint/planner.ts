@@ -9,7 +9,7 @@ import { messageOf } from "../core/errors.ts";
 import type { Editor } from "../core/ports.ts";
 import type { TextFormat } from "../core/text.ts";
 import { conflictText, merge3 } from "./merge.ts";
-import { type Changes, pieces } from "./net.ts";
+import { type Changes, netChanges, originsOf, pieces } from "./net.ts";
 import { decide, textOf } from "./plan.ts";
 import { Disk, PlannedTree } from "./planned_tree.ts";
 
@@ -88,7 +88,9 @@ export async function planTaking(
   }
 }
 
-function takingsOf(records: readonly FileRecord[]): readonly Taking[] {
+function takingsOf(piece: Changes): readonly Taking[] {
+  const records = netChanges(piece);
+  const moves = originsOf(piece);
   const byPath = new Map(records.map((record) => [record.path, record]));
   const sources = new Set(records.flatMap(({ renamedFrom }) => renamedFrom ?? []));
   const replaced = Map.groupBy(
@@ -96,11 +98,15 @@ function takingsOf(records: readonly FileRecord[]): readonly Taking[] {
     ({ before }) => blobOf(before),
   );
   return records.filter(({ path }) => !sources.has(path)).map((record) => {
-    const source = record.renamedFrom === undefined ? undefined : byPath.get(record.renamedFrom);
+    const { path, renamedFrom } = record;
+    const source = renamedFrom === undefined ? undefined : byPath.get(renamedFrom);
     if (source !== undefined) return { record, source, origins: [] };
+    // A command that moves a file over another one does not say so.
     const blob = isReplaced(record) ? blobOf(record.after) : undefined;
     const before = blob === undefined ? [] : replaced.get(blob) ?? [];
-    return { record, origins: before.map(({ path }) => path) };
+    const moved = moves.get(path);
+    const origins = [...before.map(({ path }) => path), ...(moved === undefined ? [] : [moved])];
+    return { record, origins: origins.filter((origin) => origin !== path) };
   });
 }
 

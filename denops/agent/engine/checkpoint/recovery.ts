@@ -35,7 +35,8 @@ export async function recover(options: RecoveryOptions): Promise<void> {
       const found = await recorder.sinceBegin(cut.files);
       store.finish(cut.id, await beforeEnd(found, cut, options));
     } else if (cut.kind === "tool") {
-      store.finish(cut.id, await beforeEnd(await withImages(cut.files, options), cut, options));
+      const found = withMove(await withImages(cut.files, options));
+      store.finish(cut.id, await beforeEnd(found, cut, options));
     } else await finishTaking(cut, options);
   }
 }
@@ -83,6 +84,16 @@ async function withImages(
     records.push({ path, before, after });
   }
   return netChanges([records]);
+}
+
+/** A tool that was to say that it has moved a file. */
+function withMove(records: readonly FileRecord[]): readonly FileRecord[] {
+  const source = records.find(({ before, after }) => before.type !== "absent" && after.type === "absent");
+  return records.map((record) => {
+    const isTarget = source !== undefined && record.before.type === "absent" &&
+      sameSnapshot(record.after, source.before);
+    return isTarget ? { ...record, renamedFrom: source.path } : record;
+  });
 }
 
 /** Half an undo, redo or restore: what is as it was to become is taken back, the rest stands. */
