@@ -12,7 +12,7 @@ local NOTHING = {
 ---@param root? string
 ---@param path string
 ---@return string
-local function short(root, path)
+function M.short(root, path)
   local prefix = (root or "") .. "/"
   return vim.startswith(path, prefix) and path:sub(#prefix + 1) or path
 end
@@ -21,14 +21,14 @@ end
 ---@param root? string
 ---@return string[]
 local function file_lines(file, root)
-  local name = short(root, file.path)
+  local name = M.short(root, file.path)
   local reason = NOTHING[file.outcome]
   if reason then
     local detail = file.text and not file.text:find("\n") and (": " .. file.text) or ""
     return { ("# %s %s%s"):format(name, reason, file.outcome == "skipped" and detail or "") }
   end
   local lines = {
-    "--- " .. (file.kind == "created" and "/dev/null" or short(root, file.from or file.path)),
+    "--- " .. (file.kind == "created" and "/dev/null" or M.short(root, file.from or file.path)),
     "+++ " .. (file.kind == "deleted" and "/dev/null" or name),
   }
   if file.opaque then
