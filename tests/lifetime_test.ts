@@ -233,14 +233,34 @@ Deno.test("a first start without a network, and an old Deno: one line each that 
   await waitForChat(nvim, "Cannot start: It needs Deno 2.8 or newer, and this is 2.2.12.");
 });
 
-Deno.test("the home folder is no project", async () => {
-  await using agent = await start("", { lua: "vim.env.HOME = vim.fn.getcwd()" });
+Deno.test("the home folder is no project, with dotfiles in a repository; what lies in it is", async () => {
+  await using agent = await start("say Hi.", {
+    project: { "notes/today.md": "", "tool/package.json": "{}", "tool/src/a.ts": "" },
+    lua: "vim.env.HOME = vim.fn.getcwd()",
+  });
   const { nvim, project, server } = agent;
+  const rootOf = async (chat: number) => {
+    await nvim.waitForScreen("· ready");
+    return await nvim.lua<string>("return require('agent.chat').get(...).timeline.root", chat);
+  };
+  await nvim.lua("vim.cmd.cd('notes') vim.cmd.edit('today.md')");
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Hi.");
+  assert.equal(await rootOf(1), project.path("notes"));
+  await nvim.command("Agent toggle");
+  server.play("new-history\nsay Ho.");
+  await nvim.lua("vim.cmd.edit('../tool/src/a.ts') vim.cmd('Agent new')");
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Ho.");
+  assert.equal(await rootOf(2), project.path("tool"));
+  await nvim.command("Agent toggle");
+  await nvim.lua("vim.cmd.cd('..') vim.cmd.enew() vim.cmd('Agent new')");
+  const asked = server.requests.length;
   await nvim.command("Agent Hello");
   await waitForChat(
     nvim,
     `Cannot use ${project.root} as the project: the agent could change your home folder. ` +
       "Open a file of a project first.",
   );
-  assert.equal(server.requests.length, 0);
+  assert.equal(server.requests.length, asked);
 });

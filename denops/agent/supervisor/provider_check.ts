@@ -3,13 +3,12 @@ import { z } from "../deps/zod.ts";
 import { connectionProblem } from "../protocol/connection_problem.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import { PRESETS, type WireName } from "../protocol/providers.ts";
-import { oneLine } from "./visible.ts";
+import { LONGEST_NAME, oneLine } from "./visible.ts";
 
 /** For all questions together, in milliseconds. */
 const LIMIT_MS = 2_000;
 /** How many names of models are shown. */
 const SHOWN = 8;
-const LONGEST_NAME = 60;
 
 /** `unknown`: it answers, but cannot be asked this. */
 export interface ProviderCheck {
