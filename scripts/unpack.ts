@@ -90,9 +90,10 @@ export function packageOf(name: ToolName): string {
 export async function findUnpacked(name: ToolName, depsDir: string): Promise<string | undefined> {
   const script = join(depsDir, "bin", name);
   const text = await Deno.readTextFile(script).catch(() => "");
-  return text.startsWith(`${head(depsDir)}\n`) && await exists(join(depsDir, recipes[name].folder))
-    ? script
-    : undefined;
+  const [, madeFor = ""] = STAMP.exec(text) ?? [];
+  // The way to it may lead through a link, as long as that is there.
+  const leadsTo = await Deno.realPath(madeFor).catch(() => undefined);
+  return leadsTo === depsDir && await exists(join(depsDir, recipes[name].folder)) ? script : undefined;
 }
 
 /**
@@ -193,10 +194,12 @@ async function writeScript(name: ToolName, root: string, depsDir: string): Promi
   await replace(script, new TextEncoder().encode(text), assertStarts);
 }
 
-/** What a script in `bin` starts with. One that was made for another folder starts with something else. */
+/** What a script in `bin` starts with; it says for which folder it was made. */
 function head(depsDir: string): string {
   return `#!/bin/sh\n# Written by scripts/unpack.ts for ${depsDir}`;
 }
+
+const STAMP = /^#!\/bin\/sh\n# Written by scripts\/unpack\.ts for (.+)\n/;
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
