@@ -147,6 +147,11 @@ Deno.test("modules of others are named in deps/ alone, with exact versions that 
   assert.deepEqual(wrong, []);
 });
 
+Deno.test("having the plugin installed loads one module", async () => {
+  const main = await Deno.readTextFile(join(AGENT, "main.ts"));
+  assert.deepEqual(specifiersOf(main.replace(/^import type .*$|typeof import\(.*?\)/gm, "")), []);
+});
+
 Deno.test("the module graph as Deno sees it agrees: nothing trusted reaches into the engine, no cycles", async () => {
   const all = await modules();
   const graph = new Map(all.map(({ path, imports }) => [path, imports]));
