@@ -87,6 +87,7 @@ Deno.test("while an approval waits: it is closed, and an answer that comes later
   await nvim.waitForScreen("a once");
   await stop(agent);
   assert.ok(!nvim.text().includes("Approval"));
+  assert.equal((await transcript(nvim))[1], "■ write .env  stopped");
   await nvim.lua("require('agent.client').send({ type = 'answer', request = 1, option = 'allow_once' })");
   await goesOn(agent);
   await assert.rejects(project.read(".env"), Deno.errors.NotFound);

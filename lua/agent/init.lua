@@ -100,10 +100,10 @@ function M.fork()
 end
 
 --- Gives the session another title, or asks for it.
----@param title? string the command's comes in quotes
+---@param title? string
 function M.rename(title)
   vim.validate("title", title, "string", true)
-  require("agent.sessions").rename(ready(), title and title:match('^"(.*)"$') or title)
+  require("agent.sessions").rename(ready(), title)
 end
 
 --- Archives the session, or brings it back from there.
