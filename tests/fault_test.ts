@@ -33,6 +33,13 @@ const FAULTS: readonly Fault[] = [
       "Check the options model and base_url.",
   },
   {
+    name: "a full window (400)",
+    script: "status 400 prompt is too long: 213462 tokens > 200000 maximum",
+    line:
+      "The conversation no longer fits the model's window (HTTP 400: prompt is too long: 213462 tokens > 200000 " +
+      "maximum). Try :Agent new, or :Agent fork at an earlier turn.",
+  },
+  {
     name: "five failures of the server (500)",
     script: FIVE_TIMES_500,
     line: "test answered HTTP 500 (The script answers with HTTP 500). Try again later.",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { RequestPermissionRequest } from "../denops/agent/deps/acp_sdk.ts";
 import { type ApprovedCommand, type CommandInput, commandKey } from "../denops/agent/protocol/commands.ts";
-import { AnswerMeta, META, ours } from "../denops/agent/protocol/extensions.ts";
+import { AnswerMeta, META, ours, PERMISSION_OPTIONS } from "../denops/agent/protocol/extensions.ts";
 import type { Update } from "../denops/agent/protocol/ui.ts";
 import { ApprovalLog } from "../denops/agent/supervisor/gate/approval_log.ts";
 import type { CommandView } from "../denops/agent/supervisor/commands/sandbox.ts";
@@ -61,7 +61,7 @@ function ask(asked: CommandInput, id = "call_1", force = false): RequestPermissi
   return {
     sessionId: "s",
     toolCall: { toolCallId: id, title: `run ${asked.command}`, kind: "execute", rawInput: asked },
-    options: [],
+    options: [...PERMISSION_OPTIONS],
     _meta: { [META]: { reason: "a command", force } },
   };
 }

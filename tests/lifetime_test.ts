@@ -175,7 +175,7 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
   [
     "no Deno",
     'deno = { "no-such-deno" }',
-    "Cannot start: there is no no-such-deno. Install Deno (https://deno.com) or set the option deno.",
+    "Cannot start: no-such-deno was not found. Install Deno (https://deno.com), or set the option deno.",
   ],
   [
     "a command that is no Deno",

@@ -85,10 +85,14 @@ Deno.test("while an approval waits: it is closed, and an answer that comes later
   await using agent = await start('call write_file {"path": ".env", "content": "A=1\\n"}');
   const { nvim, project } = agent;
   await nvim.waitForScreen("a once");
+  const request = await nvim.lua<number>("return require('agent.approval.queue').first().request");
   await stop(agent);
   assert.ok(!nvim.text().includes("Approval"));
   assert.equal((await transcript(nvim))[1], "■ write .env  stopped");
-  await nvim.lua("require('agent.client').send({ type = 'answer', request = 1, option = 'allow_once' })");
+  await nvim.lua(
+    "require('agent.client').send({ type = 'answer', request = ..., option = 'allow_once' })",
+    request,
+  );
   await goesOn(agent);
   await assert.rejects(project.read(".env"), Deno.errors.NotFound);
   assert.ok(lastBody(agent).includes("Cancelled by the user."));

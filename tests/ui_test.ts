@@ -173,7 +173,7 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
   await child.command("Agent! hello");
   await receive(child, WAITS);
   const text = `The supervisor stopped (exit code 1): ${"error ".repeat(30)}.`;
-  await receive(child, { type: "host_lost", text, was_running: true });
+  await receive(child, { type: "host_lost", text, was_running: true, chats: [1] });
   assert.deepEqual(
     (await child.lua<readonly [string, string][]>("return _G.events")).toSorted(),
     [

@@ -5,6 +5,7 @@ import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
 import { EditorQuestions } from "../../denops/agent/supervisor/screen/editor_questions.ts";
 import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
+import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { type Launch, launchCommand } from "../../denops/agent/supervisor/agents/launch.ts";
 import { Project } from "../../denops/agent/supervisor/project.ts";
 import { engineConfig, type ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
@@ -119,7 +120,7 @@ export interface Opened extends AsyncDisposable {
  */
 export async function openProject(
   setup: EngineSetup,
-  option: string,
+  option: Choice,
   meanwhile = () => Promise.resolve(),
 ): Promise<Opened> {
   const asked: ApprovalUpdate[] = [];

@@ -6,7 +6,6 @@ import {
   type ContentBlock,
   type InitializeRequest,
   methods,
-  type PermissionOption,
   RequestError,
   type RequestPermissionRequest,
   type Stream,
@@ -21,6 +20,7 @@ import {
   method,
   OPTION,
   ours,
+  PERMISSION_OPTIONS,
   SessionMeta,
 } from "../protocol/extensions.ts";
 import { REQUEST_NAMES } from "../protocol/requests.ts";
@@ -50,18 +50,14 @@ export interface AcpOptions {
   /** One line that every new session begins with. */
   readonly notice?: string;
   readonly archive: Archive;
+  /** @param isBusy tells whether a turn runs in any session */
+  onServing?(isBusy: () => boolean): void;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
   sessionPorts(
     config: EngineConfig,
   ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers" | "usage">;
 }
-
-const OPTIONS: PermissionOption[] = [
-  { optionId: OPTION.allowOnce, name: "Allow once", kind: "allow_once" },
-  { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
-  { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
-];
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   let can: ClientAbilities = {
@@ -96,6 +92,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     if (text !== undefined) setTimeout(() => sender.send({ type: "notice", severity: "warning", text }), 0);
     return { session, sender };
   });
+
+  options.onServing?.(() => open.isBusy);
 
   const app = agent({ name: "agent.nvim" })
     .onRequest(methods.agent.initialize, ({ params }) => {
@@ -195,7 +193,7 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
     const params: RequestPermissionRequest = {
       sessionId,
       toolCall,
-      options: OPTIONS,
+      options: [...PERMISSION_OPTIONS],
       _meta: { [META]: meta },
     };
     const cancellation = { cancellationSignal: signal, stopWaitingOnCancel: true };

@@ -136,8 +136,11 @@ export class Updates {
           ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
         };
       }
-      case "turn_files":
       case "turn_started":
+        // The calls of a turn end with it.
+        this.#announced.clear();
+        return undefined;
+      case "turn_files":
       case "turn_done":
       case "turn_failed":
       case "approval_requested":

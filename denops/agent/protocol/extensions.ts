@@ -3,6 +3,7 @@
  * `clientCapabilities._meta["agent.nvim"]` and `agentCapabilities._meta["agent.nvim"]`, and used only if the
  * other side has offered it too.
  */
+import type { PermissionOption } from "../deps/acp_sdk.ts";
 import { z } from "../deps/zod.ts";
 import { CommandAccess } from "./commands.ts";
 import { EngineConfig } from "./config.ts";
@@ -76,6 +77,7 @@ export const AnswerMeta = z.object({
   /** What a command may change: at this it runs. */
   access: CommandAccess.optional(),
 });
+export type AnswerMeta = z.infer<typeof AnswerMeta>;
 
 /** Ids of the options of a permission request. */
 export const OPTION = {
@@ -84,6 +86,13 @@ export const OPTION = {
   allowAlways: "allow_always",
   reject: "reject",
 } as const;
+
+/** What our engine offers with each request. */
+export const PERMISSION_OPTIONS: readonly PermissionOption[] = [
+  { optionId: OPTION.allowOnce, name: "Allow once", kind: "allow_once" },
+  { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
+  { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
+];
 
 /** `_meta["agent.nvim"]` of a usage update: of the last request, where the update's own cost is the session's. */
 export const UsageMeta = z.object({

@@ -157,6 +157,11 @@ class Parts {
     this.#user = user;
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
+      ask: async (sessionId, input) => {
+        const chat = ports.chatOf(sessionId);
+        if (chat === undefined) return undefined;
+        return await ports.gate.command(sessionId, input, await this.#gateContext(chat));
+      },
       specify: (input, sessionId, { isMasked }) =>
         this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId)), isMasked),
       show: (sessionId, id, output) => {

@@ -285,7 +285,7 @@ client.listen(function(batch)
     elseif update.type == "approval_closed" then
       closed(update)
     elseif update.type == "host_lost" then
-      for _, approval in ipairs(queue.clear()) do
+      for _, approval in ipairs(queue.take(update.chats)) do
         events.emit("AgentApprovalAnswered", { chat = approval.chat, request = approval.request, answer = "cancelled" })
       end
       next_one()

@@ -105,7 +105,7 @@ end
 --- The process that hosts the supervisor is gone, or never came up: every chat that waits for it is told.
 ---@param update table
 local function host_lost(update)
-  for _, chat in pairs(chats) do
+  for _, chat in ipairs(vim.tbl_map(M.get, update.chats)) do
     local text = update.text
     local is_stored = chat.timeline.session and update.was_running
     if is_stored then

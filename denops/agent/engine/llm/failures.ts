@@ -45,6 +45,35 @@ export function statusError(status: number, detail: string, target: Target): Tur
   return fail("bad_request", `Cannot ask ${provider}: it refused the request`, `Check the model "${model}".`);
 }
 
+/**
+ * How providers say that a request is longer than the model's window: OpenAI, OpenRouter, DeepSeek and vLLM ("maximum
+ * context length", "context length is only"), OpenAI's Responses, Anthropic, Gemini, xAI, Groq and Mistral, llama.cpp,
+ * LM Studio, Copilot, Kimi, MiniMax, Bedrock.
+ */
+const WINDOW_FULL = new RegExp(
+  [
+    "context[ _]length[ _]exceeded|(?:maximum|model's) context length|exceeds? the (?:maximum )?context (?:window|length)",
+    "prompt is too long|input is too long for",
+    "input token count.*exceeds the maximum|maximum prompt length is|prompt token count of \\d+ exceeds",
+    "reduce the length of the (?:messages|input|prompt)|too large for model with \\d+ maximum context",
+    "exceeds? the available context size|exceed_context_size|greater than the context length",
+    "context window exceeds limit|exceeded model token limit|context window is full",
+  ].join("|"),
+  "i",
+);
+
+/** @param text what the provider has answered */
+export function isWindowFull(text: string): boolean {
+  return WINDOW_FULL.test(text);
+}
+
+/** @param said the provider's words, and its status if they came with one */
+export function windowFullError(said: string, target: Target): TurnError {
+  const before = "The conversation no longer fits the model's window (";
+  const hint = "Try :Agent new, or :Agent fork at an earlier turn.";
+  return failure("window_full", before, said, ").", hint, target);
+}
+
 /** The account has no credit left: another try would bring the same. */
 export function quotaError(detail: string, target: Target): TurnError {
   const before = `Cannot use ${names(target).provider}: the account's quota is used up (HTTP 429: `;
@@ -102,6 +131,7 @@ export function garbageError(detail: string, target: Target): TurnError {
 }
 
 export function streamError(detail: string, target: Target): TurnError {
+  if (isWindowFull(detail)) return windowFullError(detail, target);
   const before = `${names(target).provider} stopped with an error: `;
   return failure("overloaded", before, detail, ".", "Try again.", target);
 }

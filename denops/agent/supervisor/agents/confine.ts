@@ -5,7 +5,8 @@
 import { dirname, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { CommandInput } from "../../protocol/commands.ts";
-import { META, OPTION } from "../../protocol/extensions.ts";
+import { OPTION } from "../../protocol/extensions.ts";
+import { outcomeOf } from "../gate/outcome.ts";
 import type { EngineEvents } from "./engine.ts";
 
 /** @param roots real paths of the workspace */
@@ -21,12 +22,7 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
       const command = CommandInput.safeParse(request.toolCall.rawInput);
       if (!command.success || isOwnInAny(command.data.cwd)) return await events.permission(request);
       const reason = "the command's folder is not a real folder of the project";
-      const outcome = {
-        outcome: "selected",
-        optionId: OPTION.reject,
-        _meta: { [META]: { reason } },
-      } as const;
-      return { outcome };
+      return outcomeOf(OPTION.reject, request.options, { reason });
     },
     listeners: {
       ...listeners,

@@ -47,7 +47,7 @@ export function denoArguments(grants: EngineGrants): readonly string[] {
 /** The only variables that the engine gets. */
 export function engineEnvironment(
   grants: EngineGrants,
-  env: (name: string) => string | undefined,
+  environment: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const passed: Record<string, string> = {
     DENO_DIR: grants.denoDir,
@@ -66,7 +66,7 @@ export function engineEnvironment(
   ];
   const system = Deno.build.os === "windows" ? ["SystemRoot", "TEMP", "TMP", "LOCALAPPDATA"] : [];
   for (const name of [...network, ...system]) {
-    const value = env(name);
+    const value = environment[name];
     if (value !== undefined) passed[name] = value;
   }
   return passed;

@@ -8,6 +8,7 @@ import { ensureDependencies } from "./dependencies.ts";
 import type { AgentCommand } from "./process.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 import { encodeHex } from "../system/hex.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 
 export const PLUGIN = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -39,7 +40,7 @@ export async function launchCommand(
     deno: await Deno.realPath(Deno.execPath()),
     denoDir,
   };
-  const env = engineEnvironment(grants, (name) => Deno.env.get(name));
+  const env = engineEnvironment(grants, neovimEnvironment());
   const level: Sandbox = user.sandbox === "off"
     ? { level: "deno", reason: "switched off by the option sandbox" }
     : await sandbox(roots);

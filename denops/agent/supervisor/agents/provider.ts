@@ -2,6 +2,7 @@
 import type { EngineConfig, UserConfig } from "../../protocol/config.ts";
 import { publishedPrice } from "../../protocol/prices.ts";
 import { trustedPath } from "../system/environment.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset } from "../../protocol/providers.ts";
 
@@ -150,15 +151,17 @@ async function findKey(
 
 /** The real world. A key command gets no terminal and 30 seconds. */
 export const realWorld: ProviderWorld = {
-  env: (name) => Deno.env.get(name),
+  env: (name) => neovimEnvironment()[name],
   fetch: (url, init) => fetch(url, init),
   async run(command, roots) {
+    const environment = neovimEnvironment();
     const isWindows = Deno.build.os === "windows";
     const [shell, flag] = isWindows ? ["cmd", "/c"] : [await findProgram("sh", roots) ?? "/bin/sh", "-c"];
-    const path = trustedPath(Deno.env.get("PATH") ?? "", roots).join(":");
+    const path = trustedPath(environment.PATH ?? "", roots).join(":");
     const process = new Deno.Command(shell, {
       args: [flag, command],
-      ...(isWindows ? {} : { env: { PATH: path } }),
+      env: isWindows ? environment : { ...environment, PATH: path },
+      clearEnv: true,
       stdin: "null",
       stdout: "piped",
       stderr: "null",

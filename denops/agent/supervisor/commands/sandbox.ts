@@ -15,6 +15,7 @@ import { commandMounts } from "./plan.ts";
 import type { CommandSpec } from "./runner.ts";
 import { type Architecture, seccompFilter } from "./seccomp.ts";
 import { TrackedFiles } from "./tracked.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 
 export type CommandHold = "bubblewrap" | "seatbelt" | "none";
 
@@ -56,12 +57,12 @@ export class CommandSandbox {
 
   /**
    * @param roots real paths, the project first
-   * @param environment the supervisor's own
+   * @param environment Neovim's own
    */
   constructor(
     roots: readonly string[],
     user: SandboxOptions,
-    environment: Readonly<Record<string, string>> = Deno.env.toObject(),
+    environment: Readonly<Record<string, string>> = neovimEnvironment(),
   ) {
     this.#roots = roots;
     this.#user = user;

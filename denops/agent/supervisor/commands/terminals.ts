@@ -2,7 +2,7 @@
 import { type CreateTerminalRequest, RequestError, type TerminalOutputResponse } from "../../deps/acp_sdk.ts";
 import type { PathLookups } from "../../policy/path.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
-import { TerminalMeta } from "../../protocol/commands.ts";
+import { type CommandInput, TerminalMeta } from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
 import { shortened } from "../system/output.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
@@ -18,6 +18,8 @@ export interface Grant {
 export interface TerminalPorts {
   /** Once for a command that may run. */
   spend(sessionId: string, input: TerminalMeta): Grant | undefined;
+  /** Asks about a command that was not announced; it is approved as it comes back. */
+  ask(sessionId: string, input: CommandInput): Promise<TerminalMeta | undefined>;
   /** How a command is run in this project's sandbox. */
   specify(
     input: TerminalMeta,
@@ -49,18 +51,11 @@ export class Terminals implements AsyncDisposable {
 
   /** @throws {RequestError} one line if the command may not run */
   async create(params: CreateTerminalRequest): Promise<string> {
-    const input = ours(TerminalMeta, params._meta);
     const { sessionId } = params;
-    const [flag, line] = params.args ?? [];
-    if (
-      input === undefined || params.command !== "sh" || flag !== "-c" || line !== input.command ||
-      params.cwd !== input.cwd
-    ) {
-      throw RequestError.invalidParams(undefined, "the command is not in the agreed form");
-    }
+    const input = agreed(params) ?? await this.#asked(params);
     const grant = this.#ports.spend(sessionId, input);
     if (grant === undefined) {
-      throw RequestError.invalidParams(undefined, "the command was not approved");
+      throw RequestError.invalidParams(undefined, NOT_APPROVED);
     }
     const running = [...this.#open.values()].filter((terminal) =>
       terminal.sessionId === sessionId && terminal.end === undefined
@@ -71,14 +66,11 @@ export class Terminals implements AsyncDisposable {
         `${MOST_RUNNING} commands are running; stop one with stop_command`,
       );
     }
-    const { path: cwd } = await resolveInRoots(input.cwd, this.#roots, this.#lookups);
-    if (cwd !== input.cwd) {
-      throw RequestError.invalidParams(undefined, "the command's folder is behind a link");
-    }
+    await this.#checkFolder(input.cwd);
     const spec = {
       ...await this.#ports.specify(input, sessionId, grant),
-      line,
-      cwd,
+      line: input.command,
+      cwd: input.cwd,
       timeoutMs: input.timeout * 1_000,
     };
     const id = crypto.randomUUID();
@@ -94,6 +86,20 @@ export class Terminals implements AsyncDisposable {
     this.#open.set(id, terminal);
     command.ended.then((end) => terminal.end = end);
     return id;
+  }
+
+  /** A command of an agent that knows nothing of our form is asked about here. */
+  async #asked({ sessionId, cwd, ...params }: CreateTerminalRequest): Promise<TerminalMeta> {
+    const input = { command: shellLine(params), cwd: cwd ?? this.#roots[0] ?? "", ...UNTOLD };
+    await this.#checkFolder(input.cwd);
+    const approved = await this.#ports.ask(sessionId, input);
+    if (approved === undefined) throw RequestError.invalidParams(undefined, NOT_APPROVED);
+    return approved;
+  }
+
+  async #checkFolder(cwd: string): Promise<void> {
+    const { path } = await resolveInRoots(cwd, this.#roots, this.#lookups);
+    if (path !== cwd) throw RequestError.invalidParams(undefined, "the command's folder is behind a link");
   }
 
   async output(id: string): Promise<TerminalOutputResponse> {
@@ -156,6 +162,35 @@ export class Terminals implements AsyncDisposable {
       return { folder: "" };
     }
   }
+}
+
+/** What plain ACP does not tell of a command. */
+const UNTOLD = { timeout: 600, background: false } as const;
+
+const NOT_APPROVED = "the command was not approved";
+
+/** Undefined if the agent does not speak our form. @throws {RequestError} if it does, and says two things */
+function agreed(params: CreateTerminalRequest): TerminalMeta | undefined {
+  if (params._meta?.[META] === undefined) return undefined;
+  const input = ours(TerminalMeta, params._meta);
+  const [flag, line] = params.args ?? [];
+  const isSame = params.command === "sh" && flag === "-c" && line === input?.command;
+  if (input !== undefined && isSame && params.cwd === input.cwd) return input;
+  throw RequestError.invalidParams(undefined, "the command is not in the agreed form");
+}
+
+/** As a shell reads it, variables before it, so that all that runs is judged and shown. */
+function shellLine({ command, args = [], env = [] }: Omit<CreateTerminalRequest, "sessionId">): string {
+  const wrong = env.find(({ name }) => !/^[A-Za-z_]\w*$/.test(name));
+  if (wrong !== undefined) throw RequestError.invalidParams(undefined, "a variable has no name");
+  const variables = env.map(({ name, value }) => `${name}=${quoted(value)}`);
+  // Agents send whole lines as the program.
+  const words = args.length === 0 ? [command] : [command, ...args].map(quoted);
+  return [...variables, ...words].join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function exitStatus(end: CommandEnd) {

@@ -18,8 +18,7 @@ import type { ApprovalLog } from "./approval_log.ts";
 import type { CommandView } from "../commands/sandbox.ts";
 import type { RuleBook } from "./rule_book.ts";
 import { LONGEST_FOLDER, middleCut, visible } from "../screen/visible.ts";
-
-const HOME = Deno.env.get("HOME");
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 
 /** Where a request comes from. */
 export interface GateContext {
@@ -70,7 +69,8 @@ function proposed(line: string, context: GateContext): CommandAccess {
 }
 
 function placesOf({ root }: GateContext) {
-  return { root, ...(HOME === undefined ? {} : { home: HOME }) };
+  const { HOME: home } = neovimEnvironment();
+  return { root, ...(home === undefined ? {} : { home }) };
 }
 
 /** What "for this session" allows: this line, in this folder, at this access and no other. */

@@ -7,9 +7,10 @@ import type { RequestPermissionRequest, RequestPermissionResponse } from "../../
 import type { Decision } from "../../policy/file_access.ts";
 import { fileRule, parseRule, type Rule, ruleText } from "../../policy/rules.ts";
 import { type CommandAccess, CommandInput, commandKey, type TerminalMeta } from "../../protocol/commands.ts";
-import { ApprovalMeta, META, OPTION, ours } from "../../protocol/extensions.ts";
+import { ApprovalMeta, OPTION, ours, PERMISSION_OPTIONS } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
+import { approvalOf, CANCELLED, type Choice, outcomeOf } from "./outcome.ts";
 import { diffOf } from "../screen/updates.ts";
 import { type GateContext, judge, sessionKey, type Shown, shownCommand } from "./command.ts";
 import { isPlainLine, oneLine } from "../screen/visible.ts";
@@ -19,7 +20,7 @@ export type { GateContext } from "./command.ts";
 
 /** What the user said; undefined: the turn was stopped. */
 export interface UserAnswer {
-  readonly option: string;
+  readonly option: Choice;
   readonly reason?: string | undefined;
   readonly rule?: string | undefined;
   readonly command?: string | undefined;
@@ -82,7 +83,7 @@ export class Gate {
       // No allow rule is stronger than the one that asks.
       ...(suggestion === undefined || byRule?.verdict === "ask" ? {} : { suggestion }),
     });
-    return answer === undefined ? CANCELLED : response(answer);
+    return answer === undefined ? CANCELLED : response(request, answer);
   }
 
   /**
@@ -94,6 +95,20 @@ export class Gate {
     const grant = this.#granted.get(key);
     this.#granted.delete(key);
     return grant;
+  }
+
+  /** Asks about a command that its agent did not ask about; undefined if it may not run. */
+  async command(
+    sessionId: string,
+    input: CommandInput,
+    context: GateContext,
+  ): Promise<TerminalMeta | undefined> {
+    const toolCallId = crypto.randomUUID();
+    const toolCall = { toolCallId, title: `run ${input.command}`, kind: "execute", rawInput: input } as const;
+    const options = [...PERMISSION_OPTIONS];
+    const answer = await this.permission({ sessionId, options, toolCall }, context);
+    const { command = input.command, access } = approvalOf(answer, options) ?? {};
+    return access && { ...input, command, access, toolCallId };
   }
 
   /** Whether a language server may be started; undefined: the turn was stopped. */
@@ -131,7 +146,7 @@ export class Gate {
     const shown = (command: string) => shownCommand(command, input, meta, context);
     const answer = await this.#ask(request, context, shown(input.command), shown);
     if (answer === undefined) return CANCELLED;
-    if (answer.option === OPTION.reject) return response(answer);
+    if (answer.option === OPTION.reject) return response(request, answer);
     // What runs is what was shown last, and the rules may have changed since.
     const command = answer.command ?? input.command;
     const last = judge(command, input, context);
@@ -141,7 +156,7 @@ export class Gate {
     }
     // Nobody has agreed to more than was shown.
     grant(command, last.asked);
-    return response(answer, last.asked);
+    return response(request, answer, last.asked);
   }
 
   #automatic(
@@ -162,8 +177,7 @@ export class Gate {
     const meta = denied && "reason" in decision
       ? { reason: decision.reason, rule: decision.rule }
       : { rule: decision.rule, ...(access === undefined ? {} : { access }) };
-    const optionId = denied ? OPTION.reject : OPTION.allowOnce;
-    return { outcome: { outcome: "selected", optionId, _meta: { [META]: meta } } };
+    return outcomeOf(denied ? OPTION.reject : OPTION.allowOnce, request.options, meta);
   }
 
   /** Shows the request and waits for the user; undefined if the turn was stopped. */
@@ -242,21 +256,17 @@ function orProblem(show: () => Shown, before: Shown): Shown {
   }
 }
 
-const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
-
 /** @param access what an approved command may change */
 function response(
+  { options }: RequestPermissionRequest,
   { option, reason, command }: UserAnswer,
   access?: CommandAccess,
 ): RequestPermissionResponse {
-  const meta = {
+  return outcomeOf(option, options, {
     ...(reason ? { reason } : {}),
     ...(command === undefined ? {} : { command }),
     ...(access === undefined ? {} : { access }),
-  };
-  // Always is a rule of ours; to the engine it is this once.
-  const optionId = option === OPTION.allowAlways ? OPTION.allowOnce : option;
-  return { outcome: { outcome: "selected", optionId, _meta: { [META]: meta } } };
+  });
 }
 
 /** What the rules say of all files that a call touches: the strictest; undefined if they do not speak of all. */

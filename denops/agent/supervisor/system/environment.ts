@@ -1,6 +1,7 @@
 /** The variables that commands get: cleared but for what programs cannot do without. */
 import { isInside } from "../../policy/path.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
+import { neovimEnvironment } from "./neovim_environment.ts";
 
 const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ"];
 
@@ -37,12 +38,12 @@ const OFFLINE: Readonly<Record<string, string>> = {
 /**
  * @param more names of the user's choice
  * @param access undefined where nothing holds them
- * @param all the supervisor's own environment
+ * @param all Neovim's own environment
  */
 export function commandEnvironment(
   more: readonly string[],
   access: CommandAccess | undefined,
-  all: Readonly<Record<string, string>> = Deno.env.toObject(),
+  all: Readonly<Record<string, string>> = neovimEnvironment(),
 ): Record<string, string> {
   const env: Record<string, string> = {
     ...ALWAYS,

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { trustedPath } from "./environment.ts";
+import { neovimEnvironment } from "./neovim_environment.ts";
 
 /** Folders and links of the system that programs need, found once on this machine. */
 export interface SystemLayout {
@@ -56,7 +57,7 @@ async function probe(bwrap: string | undefined): Promise<Sandbox> {
  * written it, and this runs outside of every sandbox.
  */
 export async function findProgram(name: string, roots: readonly string[]): Promise<string | undefined> {
-  const path = Deno.env.get("PATH") ?? "";
+  const path = neovimEnvironment().PATH ?? "";
   const key = JSON.stringify([name, path, roots]);
   const known = programs.get(key);
   if (known !== undefined && isProgram(known, roots)) return known;
