@@ -188,7 +188,7 @@ Deno.test("q is not stop: the turn goes on, and reopening shows everything", asy
   await nvim.keys("q");
   await nvim.waitForScreenGone("The first half");
   server.release("here");
-  await nvim.waitForScreen("agent: the turn is done");
+  await nvim.waitForScreen(/agent: done$/m);
   await nvim.command("Agent");
   await waitForChat(nvim, "The first half of the answer and then the second.");
   assert.equal(server.requests[0]?.aborted, false);

@@ -123,7 +123,7 @@ Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits
   await child.command("Agent toggle");
   await child.command("Agent rules");
   await child.waitFor(
-    `vim.fn.execute("messages"):find("agent: Cannot start: denops.vim is not", 1, true)`,
+    `vim.fn.execute("messages"):find("agent: cannot start: denops.vim is not", 1, true)`,
   );
   await child.command("checkhealth agent");
   const report = await child.lua<string>(
@@ -184,7 +184,7 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
     ],
   );
   const [line = ""] = await child.lua<readonly string[]>("return _G.told");
-  assert.match(line, /^agent: The supervisor stopped \(exit code 1\): error .*…$/);
+  assert.match(line, /^agent: the supervisor stopped \(exit code 1\): error .*…$/);
   assert.ok(line.length < 80);
 });
 

@@ -19,7 +19,7 @@ function M.ask(open)
     if not result then
       vim.notify("agent: " .. problem, vim.log.levels.ERROR)
     elseif not result.found then
-      vim.notify("agent: no turn that is known wrote this line")
+      vim.notify("agent: no recorded turn wrote this line")
     else
       open(result.found)
     end

@@ -1,4 +1,6 @@
 -- An exported session: a file, or a buffer to read and copy from.
+local say = require("agent.say")
+
 local M = {}
 
 ---@param path string absolute
@@ -12,10 +14,10 @@ function M.write(path, text, overwrite)
     vim.uv.fs_close(file)
   end
   if written ~= #text then
-    local reason = problem or "it was not written whole"
-    return vim.notify(("agent: cannot write %s: %s"):format(path, reason), vim.log.levels.ERROR)
+    local reason = problem or "only a part was written"
+    return say.error(("cannot write %s: %s"):format(path, reason))
   end
-  vim.notify(("agent: written to %s"):format(vim.fn.fnamemodify(path, ":~:.")))
+  say.info(("written to %s"):format(vim.fn.fnamemodify(path, ":~:.")))
 end
 
 ---@param text string
