@@ -70,7 +70,8 @@ Deno.test('words: what follows "agent:" begins in lower case, and one sentence h
 
 Deno.test("words: notices in the transcript are sentences with full stops", async () => {
   const notices = (await literals()).filter(({ at, text, code }) =>
-    /^lua\/agent\/(timeline|chat|sessions\/init)/.test(at) && text.includes(" ") && /\b(local text = |reason = |\{ "(info|warning|error)", )/.test(code) &&
+    /^lua\/agent\/(timeline|chat|sessions\/init)/.test(at) && text.includes(" ") &&
+    /\blocal text = |\{ "(info|warning|error)", /.test(code) &&
     /^[A-Z'%]/.test(text)
   );
   assert.ok(notices.length > 4, `${notices.length} texts`);
