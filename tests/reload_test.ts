@@ -135,7 +135,7 @@ Deno.test("what the user types while the write waits for an answer is merged, or
     assert.equal((await lines(agent))[5], expected === "merged" ? "LINE 6" : "MINE");
     assert.match(
       agent.server.requests.at(-1)?.text ?? "",
-      expected === "merged" ? /Edited/ : /unsaved changes on the same lines/,
+      expected === "merged" ? /Edited.*changed meanwhile was kept/s : /has changed the same lines/,
     );
     assert.equal(await agent.project.read("a.txt"), FILE);
   }

@@ -13,6 +13,7 @@ import {
 } from "../protocol/extensions.ts";
 import { type LspQuestion, LspResponse } from "../protocol/lsp.ts";
 import { messageOf } from "./core/errors.ts";
+import { conflictText, merge3 } from "./core/merge.ts";
 import type { Editor, LanguageServers, UnsavedWrite } from "./core/ports.ts";
 import { type DecodedText, decodeText } from "./core/text.ts";
 
@@ -30,12 +31,30 @@ export function extensionEditor(client: AgentContext, sessionId: string): Editor
   };
   return {
     async unsavedText(path, signal) {
-      return UnsavedTextResponse.parse(await ask(UNSAVED_TEXT, { path }, signal)).text;
+      return withoutMark(UnsavedTextResponse.parse(await ask(UNSAVED_TEXT, { path }, signal)).text);
     },
     async writeUnsaved(path, base, text, signal) {
-      return WriteUnsavedResponse.parse(await ask(WRITE_UNSAVED, { path, base, text }, signal));
+      const written = WriteUnsavedResponse.parse(await ask(WRITE_UNSAVED, { path, base, text }, signal));
+      if (written.status !== "merged") return written;
+      if (written.saved) await settle(path);
+      return { ...written, before: withoutMark(written.before), text: withoutMark(written.text) };
     },
   };
+}
+
+/** Neovim gives the text as `:write` would write it; a byte order mark is no part of what tools work on. */
+function withoutMark<Text extends string | undefined>(text: Text): Text {
+  return text?.replace(/^\ufeff/, "") as Text;
+}
+
+/** Waits until the disk has what Neovim has written, which does not wait for that itself. */
+async function settle(path: string): Promise<void> {
+  try {
+    using file = await Deno.open(path);
+    await file.sync();
+  } catch {
+    // It is gone by now, or on a file system that cannot say.
+  }
 }
 
 /** Our own UI: it asks Neovim's language clients. */
@@ -73,15 +92,17 @@ export function extensionRules(client: AgentContext, sessionId: string): () => P
  * writes go through it, so that it never has to notice them.
  */
 export function fsEditor(client: AgentContext, sessionId: string): Editor {
+  /** Undefined where there is no file. A client that refuses is obeyed: nothing is read behind it. @throws {Error} */
   const shownText = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
     const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
     try {
-      const { content } = await client.request(methods.client.fs.readTextFile, { sessionId, path }, options);
-      return content.replace(/^\ufeff/, "");
-    } catch {
+      const asked = client.request(methods.client.fs.readTextFile, { sessionId, path }, options);
+      return withoutMark((await inItsWords(asked)).content);
+    } catch (error) {
       signal.throwIfAborted();
-      return undefined;
+      if (!await isThere(path)) return undefined;
+      throw waiting.aborted ? new Error("the editor does not answer") : error;
     }
   };
   return {
@@ -90,20 +111,27 @@ export function fsEditor(client: AgentContext, sessionId: string): Editor {
       return shown === (await diskText(path))?.text ? undefined : shown;
     },
     async writeUnsaved(path, base, text, signal): Promise<UnsavedWrite> {
+      const current = await shownText(path, signal) ?? "";
+      const merged = merge3(base, current, text);
+      if (!merged.ok) {
+        return { status: "conflict", text: conflictText(merged.conflicts, "in the editor", "this edit") };
+      }
       const disk = await diskText(path);
-      const current = await shownText(path, signal) ?? disk?.text ?? "";
-      if (current !== base) return { status: "conflict", text: `The editor's text is now:\n${current}` };
       // The protocol knows text only: a file in another encoding keeps it if we write it ourselves.
       const plain = disk === undefined || (disk.encoding === "utf-8" && !disk.bom);
       if (!plain && disk.text === current) return { status: "not_open" };
       // The protocol says that a client creates the file, and nothing about its folders.
       await Deno.mkdir(dirname(path), { recursive: true });
       const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
-      const asked = { sessionId, path, content: text };
+      const asked = { sessionId, path, content: merged.text };
       await inItsWords(client.request(methods.client.fs.writeTextFile, asked, options));
-      return { status: "merged", text, saved: true };
+      return { status: "merged", before: current, text: merged.text, saved: true };
     },
   };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
 }
 
 async function diskText(path: string): Promise<DecodedText | undefined> {

@@ -21,7 +21,8 @@ import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
-import { type ReadFiles, Workspace } from "./tools/files/workspace.ts";
+import { Views } from "./tools/files/views.ts";
+import { Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
   readonly config: EngineConfig;
@@ -52,7 +53,7 @@ export class Session {
   readonly #workspace: Workspace;
   readonly #access: SessionAccess;
   /** What the model has read. */
-  readonly #read: ReadFiles;
+  readonly #views: Views;
   readonly #state: SessionState;
   readonly #meter: Meter;
   /** Tools that the user has switched by hand. */
@@ -86,13 +87,10 @@ export class Session {
     this.#stored = store.session(id) !== undefined;
     this.#history = this.#stored ? [...store.messages(id)] : [];
     const memory = readMemory(this.#stored ? store.memory(id) : {});
-    this.#read = {
-      known: new Map(Object.entries(memory.read.known)),
-      shown: new Map(Object.entries(memory.read.shown)),
-    };
+    this.#views = new Views(memory.read);
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      this.#read,
+      this.#views,
     );
     this.#state = { folder: memory.folder, plan: memory.plan };
     this.#switched = new Map(Object.entries(memory.tools));
@@ -312,10 +310,7 @@ export class Session {
       folder,
       plan: [...plan],
       tools: Object.fromEntries(this.#switched),
-      read: {
-        known: Object.fromEntries(this.#read.known),
-        shown: Object.fromEntries(this.#read.shown),
-      },
+      read: this.#views.hashes,
       spent: this.#meter.spending.session,
       titled: this.#titling.done,
     };

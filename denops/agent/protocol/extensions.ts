@@ -18,7 +18,7 @@ export const FILE_MODIFIED = "_agent/file_modified";
 export const RETRY = "_agent/retry";
 /** Request, engine to client: the text of an open buffer with unsaved changes. */
 export const UNSAVED_TEXT = "_agent/unsaved_text";
-/** Request, engine to client: merge a tool's write into an open buffer with unsaved changes. */
+/** Request, engine to client: merge a tool's write into an open buffer, which is written if it had no unsaved changes. */
 export const WRITE_UNSAVED = "_agent/write_unsaved";
 /** Request, engine to client: a question to the editor's language servers, see lsp.ts. */
 export const LSP = "_agent/lsp";
@@ -93,10 +93,10 @@ export const WriteUnsavedRequest = z.object({
 });
 export type WriteUnsavedRequest = z.infer<typeof WriteUnsavedRequest>;
 export const WriteUnsavedResponse = z.discriminatedUnion("status", [
-  /** No buffer with unsaved changes: write the file. */
+  /** No buffer takes it: write the file. */
   z.object({ status: z.literal("not_open") }),
-  /** The buffer holds `text` now; it is on disk only if `saved`. */
-  z.object({ status: z.literal("merged"), text: z.string(), saved: z.boolean() }),
+  /** The buffer held `before` and holds `text` now; it is on disk only if `saved`. */
+  z.object({ status: z.literal("merged"), before: z.string(), text: z.string(), saved: z.boolean() }),
   /** The user has changed the same lines: nothing was written; `text` shows both sides. */
   z.object({ status: z.literal("conflict"), text: z.string() }),
 ]);

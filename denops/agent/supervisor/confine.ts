@@ -2,7 +2,7 @@
  * An engine speaks of the files of its own project only. One that has been taken over may say anything, and Neovim
  * holds more than the project: what is said of other files is dropped here.
  */
-import { dirname, resolve } from "node:path";
+import { dirname, resolve, sep } from "node:path";
 import { isInside } from "../policy/path.ts";
 import { CommandInput } from "../protocol/commands.ts";
 import { META, OPTION } from "../protocol/extensions.ts";
@@ -39,6 +39,10 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
     },
     async writeUnsaved(request) {
       check(request.path);
+      // Neovim may write there, the engine may not: it finds out by itself.
+      if (request.path.split(sep).some((name) => name.toLowerCase() === ".git")) {
+        return { status: "not_open" };
+      }
       return await events.writeUnsaved(request);
     },
     async lsp(question) {

@@ -1,8 +1,6 @@
 /** What a conversation remembers beside its messages, as it is kept for a resume. */
 import { z } from "zod";
 
-const texts = z.record(z.string(), z.string());
-
 const Memory = z.object({
   /** Where the next command starts, relative to the root. */
   folder: z.string().default(""),
@@ -10,8 +8,8 @@ const Memory = z.object({
     .default([]),
   /** Tools that the user has switched by hand. */
   tools: z.record(z.string(), z.boolean()).default({}),
-  /** What the model has read: see Workspace. */
-  read: z.object({ known: texts, shown: texts }).default({ known: {}, shown: {} }),
+  /** Hashes of what the model has read, by path: see Views. */
+  read: z.record(z.string(), z.string()).catch({}),
   /** Money that the session has cost, and how often its cap was raised. */
   spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),
   /** A title was asked for: once is enough. */

@@ -194,7 +194,7 @@ export class Restorer {
         const blob = store.contents.put(encodeText(text, buffer.format));
         return { type: "file", mode: buffer.mode, blob };
       };
-      records.push({ path, before: image(buffer.unsaved), after: image(written.text) });
+      records.push({ path, before: image(written.before), after: image(written.text) });
       return restored;
     } catch (error) {
       return { path, outcome: "skipped", text: messageOf(error) };
