@@ -42,6 +42,12 @@ export interface SessionPorts {
   readonly publish: Emit;
 }
 
+/** A file that the user has handed over with a prompt; `text` if it is all of it. */
+export interface GivenFile {
+  readonly path: string;
+  readonly text?: string;
+}
+
 /** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
 const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
 
@@ -136,13 +142,13 @@ export class Session {
   }
 
   /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
-  prompt(text: string, branch?: string): Promise<TurnEnd> {
+  prompt(text: string, branch?: string, given: readonly GivenFile[] = []): Promise<TurnEnd> {
     const asked = this.#cancelled;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(text, branch);
+      return this.#turn(text, branch, given);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -201,11 +207,12 @@ export class Session {
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(text: string, branch: string | undefined): Promise<TurnEnd> {
+  async #turn(text: string, branch: string | undefined, given: readonly GivenFile[]): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
     try {
       this.#begin(text, branch);
+      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       const notes = [this.checkpoints.takeNote(), ...put].filter((note) => note !== undefined);
       const told = notes.length === 0 ? text : `${notes.join("\n")}\n\n${text}`;

@@ -90,6 +90,7 @@ function readOnlyRun(calls: readonly ToolCall[], tools: readonly Tool[]): number
 }
 
 const ALREADY_DONE = "Already done, see the result above; nothing has changed since.";
+const DONE_ONCE = "Not run again: this answer has the same call above, see its result.";
 const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or do something else.";
 
 function runOrRecall(
@@ -101,6 +102,7 @@ function runOrRecall(
   const { repeats, iteration } = memory;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (repeats.isKnown(call, tool, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
+  if (repeats.isDouble(call, tool, iteration)) return Promise.resolve(refuse(call, DONE_ONCE, ports));
   repeats.note(call, tool, iteration);
   return runCall(call, ports, memory, signal);
 }

@@ -9,7 +9,7 @@ import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
 import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
-import { decodeText, encodeText, PLAIN, type TextFormat } from "../../core/text.ts";
+import { decodeText, encodeText, lineEnding, PLAIN, type TextFormat, withEnding } from "../../core/text.ts";
 import { conflictText, merge3 } from "../../core/merge.ts";
 import { writeAtomic, type Written } from "../../core/write_atomic.ts";
 import { type FileInfo, fileInfo, hasAllNamesIn, lookups } from "./disk.ts";
@@ -154,15 +154,15 @@ export class Workspace {
     return { text, unsaved: unsaved !== undefined };
   }
 
-  /** Notes that the model was given the file: this text, or what is there now. What is no file of the project is passed over. */
+  /** Notes that the model was given the file: this text of it, or what is there. What is no file of the project is passed over. */
   async noteGiven(named: string, text: string | undefined, signal: AbortSignal): Promise<void> {
-    try {
-      const path = await this.resolve(named);
-      const known = text ?? (await this.readIfText(path, signal))?.text;
-      if (known !== undefined) await this.#views.note(path.path, known);
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
-    }
+    const path = await unlessRefused(this.resolve(named));
+    const now = path === undefined ? undefined : (await this.readIfText(path, signal))?.text;
+    if (path === undefined || now === undefined) return;
+    // Who hands text over may have made all line endings the same.
+    const ending = lineEnding(now);
+    const isNow = text === undefined || (ending !== undefined && withEnding(text, ending) === now);
+    await this.#views.note(path.path, isNow ? now : text);
   }
 
   async #unsavedText(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
