@@ -8,10 +8,7 @@ import { deno, PROJECT, toolEnvironment } from "./environment.ts";
  * from tests/types, in CI from JSR too.
  */
 async function typeCheck(): Promise<number> {
-  const imports: Record<string, string> = {};
-  for (const file of ["deno.json", "denops/agent/deno.json"]) {
-    Object.assign(imports, JSON.parse(await Deno.readTextFile(join(PROJECT, file))).imports);
-  }
+  const { imports } = JSON.parse(await Deno.readTextFile(join(PROJECT, "deno.json")));
   const main = await Deno.readTextFile(join(PROJECT, "denops/agent/main.ts"));
   const [jsr] = /jsr:@denops\/std@[\d.]+/.exec(main) ?? [];
   if (jsr === undefined) throw new Error("main.ts names no version of jsr:@denops/std");

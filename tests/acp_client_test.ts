@@ -1,5 +1,5 @@
 /** What the engine does with a client's own abilities, with two sessions, and with a pipe that misbehaves. */
-import { methods } from "@agentclientprotocol/sdk";
+import { methods } from "../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import {

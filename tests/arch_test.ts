@@ -7,10 +7,31 @@ import { PLUGIN } from "./support/agent.ts";
 const AGENT = join(PLUGIN, "denops/agent");
 const LONGEST = 500;
 
-/** Folder → what it may import of ours, besides itself. "*" at the end takes in the folders below. */
+/** Folder → what it may import of ours, besides itself and `deps`. "*" at the end takes in the folders below. */
 const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
+  ["deps", []],
   ["protocol", []],
   ["policy", ["protocol"]],
+  ["supervisor/system", ["protocol", "policy"]],
+  ["supervisor/screen", ["protocol", "policy"]],
+  ["supervisor/search", ["supervisor/system", "protocol", "policy"]],
+  ["supervisor/branches", ["supervisor/system", "supervisor/screen", "protocol", "policy"]],
+  ["supervisor/git", ["supervisor/system", "protocol", "policy"]],
+  ["supervisor/commands", ["supervisor/system", "supervisor/git", "protocol", "policy"]],
+  ["supervisor/gate", [
+    "supervisor/system",
+    "supervisor/screen",
+    "supervisor/commands",
+    "protocol",
+    "policy",
+  ]],
+  ["supervisor/agents", [
+    "supervisor/system",
+    "supervisor/commands",
+    "supervisor/gate",
+    "protocol",
+    "policy",
+  ]],
   ["supervisor", ["protocol", "policy"]],
   ["engine/core", ["protocol"]],
   ["engine/llm", ["engine/core", "protocol"]],
@@ -54,13 +75,17 @@ async function modules(): Promise<readonly Module[]> {
   for await (const file of walk(AGENT, ".ts")) {
     if (file.endsWith("_test.ts")) continue;
     const text = await Deno.readTextFile(file);
-    const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map(([, specifier]) =>
-      specifier ?? ""
-    );
+    const specifiers = specifiersOf(text).filter((specifier) => specifier.startsWith("."));
     const imports = specifiers.map((specifier) => name(fileURLToPath(new URL(specifier, `file://${file}`))));
     found.push({ path: name(file), imports });
   }
   return found;
+}
+
+function specifiersOf(text: string): readonly string[] {
+  return [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([\w@./:-]+)"/g)].map(([, specifier = ""]) =>
+    specifier
+  );
 }
 
 function name(path: string): string {
@@ -96,9 +121,28 @@ Deno.test("every module has its place, and imports only what its layer may", asy
     }
     const [place, allowed] = rule;
     for (const target of imports) {
-      if (isOf(target, place) || allowed.some((other) => isOf(target, other))) continue;
+      if ([place, "deps", ...allowed].some((other) => isOf(target, other))) continue;
       wrong.push(`${path} imports ${target}`);
     }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+/** denops.vim's server has neither our import map nor our lockfile, and rewrites all modules of a plugin that has one. */
+Deno.test("modules of others are named in deps/ alone, with exact versions that the lockfile holds", async () => {
+  const { specifiers } = JSON.parse(await Deno.readTextFile(join(PLUGIN, "deno.lock")));
+  const wrong: string[] = [];
+  for await (const file of walk(AGENT, ".ts")) {
+    if (file.endsWith("_test.ts")) continue;
+    const text = (await Deno.readTextFile(file)).replace(/^import type .*$/gm, "");
+    for (const specifier of specifiersOf(text)) {
+      if (/^(\.|node:)/.test(specifier)) continue;
+      const isPinned = /^npm:(@[\w-]+\/)?[\w-]+@\d+\.\d+\.\d+$/.test(specifier) && specifier in specifiers;
+      if (!isOf(name(file), "deps") || !isPinned) wrong.push(`${name(file)} names ${specifier}`);
+    }
+  }
+  for (const config of ["deno.json", "deno.jsonc", "import_map.json", "import_map.jsonc"]) {
+    await assert.rejects(Deno.lstat(join(AGENT, config)), Deno.errors.NotFound);
   }
   assert.deepEqual(wrong, []);
 });

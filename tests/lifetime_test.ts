@@ -175,7 +175,7 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
   [
     "no Deno",
     'deno = { "no-such-deno" }',
-    "Cannot start: there is no no-such-deno. Install Deno (https://deno.com) or set the option deno.",
+    "Cannot start: no-such-deno was not found. Install Deno (https://deno.com), or set the option deno.",
   ],
   [
     "a command that is no Deno",
@@ -190,7 +190,7 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
   [
     "an option that only the supervisor checks",
     "command_write = { 1 }",
-    "Wrong option: command_write.0: Invalid input: expected string, received number.",
+    "Invalid option: command_write.0: Invalid input: expected string, received number.",
   ],
   [
     "a root that is not there",

@@ -8,13 +8,13 @@ import { ChildNvim } from "./support/nvim.ts";
 
 Deno.test("README: every dependency with its version; CHANGELOG: this version", async () => {
   const readme = await Deno.readTextFile(join(PLUGIN, "README.md"));
-  const wanted = new Map<string, string>();
-  for (const file of ["deno.json", "denops/agent/deno.json"]) {
-    const { imports } = JSON.parse(await Deno.readTextFile(join(PLUGIN, file)));
-    for (const [name, source] of Object.entries<string>(imports)) {
-      wanted.set(name, source.slice(source.lastIndexOf("@") + 1));
-    }
-  }
+  const deps = join(PLUGIN, "denops/agent/deps");
+  const files = (await Array.fromAsync(Deno.readDir(deps))).map((entry) => join(deps, entry.name));
+  const texts = await Promise.all(
+    [join(PLUGIN, "deno.json"), ...files].map((file) => Deno.readTextFile(file)),
+  );
+  const named = texts.join("\n").matchAll(/"npm:(.+)@(.+?)"/g);
+  const wanted = new Map([...named].map(([, name = "", version = ""]) => [name, version]));
   const rows = [...readme.matchAll(/^\| `([^`]+)` \| ([\d.]+) \| \S/gm)];
   assert.deepEqual(
     Object.fromEntries(rows.map(([, name = "", version]) => [name, version])),

@@ -1,5 +1,5 @@
 /** A conversation that goes on in another engine process is the conversation that it would have been in the first. */
-import { methods, RequestError, type SessionUpdate } from "@agentclientprotocol/sdk";
+import { methods, RequestError, type SessionUpdate } from "../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { WIRES } from "../denops/agent/protocol/providers.ts";
 import { ModelServer } from "./model/model_server.ts";

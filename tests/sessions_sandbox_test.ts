@@ -1,5 +1,11 @@
 /** Two engines as the supervisor starts them, each in its own sandbox, on one project. */
-import { client, type ClientContext, methods, ndJsonStream, RequestError } from "@agentclientprotocol/sdk";
+import {
+  client,
+  type ClientContext,
+  methods,
+  ndJsonStream,
+  RequestError,
+} from "../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { META } from "../denops/agent/protocol/extensions.ts";
 import { ModelServer } from "./model/model_server.ts";

@@ -1,5 +1,5 @@
 /** Stored conversations over the protocol: several engines on one project, titles, and what a user does with a list. */
-import { methods, RequestError } from "@agentclientprotocol/sdk";
+import { methods, RequestError } from "../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { TITLE_SYSTEM } from "../denops/agent/engine/agent/title.ts";

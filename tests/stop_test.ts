@@ -85,9 +85,13 @@ Deno.test("while an approval waits: it is closed, and an answer that comes later
   await using agent = await start('call write_file {"path": ".env", "content": "A=1\\n"}');
   const { nvim, project } = agent;
   await nvim.waitForScreen("a once");
+  const request = await nvim.lua<number>("return require('agent.approval.queue').first().request");
   await stop(agent);
   assert.ok(!nvim.text().includes("Approval"));
-  await nvim.lua("require('agent.client').send({ type = 'answer', request = 1, option = 'allow_once' })");
+  await nvim.lua(
+    "require('agent.client').send({ type = 'answer', request = ..., option = 'allow_once' })",
+    request,
+  );
   await goesOn(agent);
   await assert.rejects(project.read(".env"), Deno.errors.NotFound);
   assert.ok(lastBody(agent).includes("Cancelled by the user."));
@@ -96,9 +100,9 @@ Deno.test("while an approval waits: it is closed, and an answer that comes later
 Deno.test("while a retry waits: the countdown is over", async () => {
   await using agent = await start("status 429 retry-after=60");
   const { nvim, server } = agent;
-  await waitForChat(nvim, "Trying again in 60 s (1 of 5).");
+  await waitForChat(nvim, "Retrying in 60 s, attempt 2 of 5; <C-c> stops.");
   await stop(agent);
-  assert.ok(!chatShows(nvim.text(), "Trying again"));
+  assert.ok(!chatShows(nvim.text(), "Retrying"));
   assert.equal(server.requests.length, 1);
   await goesOn(agent);
 });

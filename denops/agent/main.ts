@@ -6,31 +6,49 @@ import type { Update } from "./protocol/ui.ts";
 /** How often Neovim is looked for. denops.vim's server can outlive it, and engines must not. */
 const LOOK_MS = 1_000;
 
+/**
+ * Loaded with the first action: having the plugin installed costs nothing. A name in the import itself would be
+ * followed when this module is loaded.
+ */
+const SUPERVISOR = "./supervisor/supervisor.ts";
+
 export const main: Entrypoint = (denops) => {
+  let supervisor: Supervisor | undefined;
+  let hasFailed = false;
+
   const deliver = async (batch: readonly Update[]) => {
     await denops.call("luaeval", "require('agent.client').receive(_A)", batch);
   };
-  // Loaded with the first action: having the plugin installed costs nothing.
-  let supervisor: Promise<Supervisor> | undefined;
-  const start = async () => {
-    const { Supervisor } = await import("./supervisor/supervisor.ts");
-    const { watchProcess } = await import("./supervisor/watch.ts");
-    const started = new Supervisor(deliver);
+  const load = async (host: number) => {
+    // A module that could not be loaded is remembered as such under its name.
+    const name = hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR;
+    const { Supervisor, watchProcess }: typeof import("./supervisor/supervisor.ts") = await import(name);
+    const environment = () => denops.call("environ");
+    const started = new Supervisor(deliver, { host, environment });
     const pid = Number(await denops.call("getpid"));
     watchProcess(pid, LOOK_MS, () => started[Symbol.asyncDispose]());
     return started;
   };
-  let order: Promise<unknown> = Promise.resolve();
   denops.dispatcher = {
+    /** Answered by `started` or `failed` of lua/agent/host.lua with the same number. */
+    async start(host: unknown): Promise<void> {
+      try {
+        await supervisor?.[Symbol.asyncDispose]();
+        supervisor = await load(Number(host));
+        await denops.call("luaeval", "require('agent.host').started(_A)", host);
+      } catch (error) {
+        hasFailed = true;
+        const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+        await denops.call("luaeval", "require('agent.host').failed(_A[1], _A[2])", [host, reason]);
+      }
+    },
     act(action: unknown): void {
-      supervisor ??= start();
-      const ready = supervisor;
-      order = order.then(async () => (await ready).act(action));
+      supervisor?.act(action);
     },
   };
   return {
     async [Symbol.asyncDispose]() {
-      if (supervisor !== undefined) await (await supervisor)[Symbol.asyncDispose]();
+      await supervisor?.[Symbol.asyncDispose]();
     },
   };
 };

@@ -1,25 +1,28 @@
--- The only speaker to the supervisor: in denops.vim's server if that is there, else in a process of our own.
--- Actions go down and are never waited for; updates come up in batches.
+-- The only speaker to the supervisor. Actions go down and are never waited for; updates come up in batches.
 local config = require("agent.config")
+local hosts = require("agent.host")
 
 local M = {}
 
 ---@type fun(batch: table[])[]
 local listeners = {}
----@type "denops"|"standalone"|nil
-local host
----@type integer? channel of the standalone process
-local channel
---- Actions that wait for the host to be ready.
----@type table[]
-local waiting = {}
-local ready = false
---- The configuration that the supervisor has.
----@type string?
-local configured
---- The last lines of the standalone process's stderr.
----@type string[]
-local said = {}
+--- The host of new chats, and of what no chat asks.
+---@type agent.Host?
+local current
+--- The host of each chat that has said something.
+---@type table<integer, agent.Host>
+local host_of = {}
+--- Chats whose turn runs.
+---@type table<integer, true>
+local busy = {}
+--- What waits for an answer.
+---@type table<integer, { host?: agent.Host, done: fun(update?: table, problem?: string) }>
+local asked = {}
+local last_request = 0
+
+--- These mean nothing to another host than the one that has what they are about.
+local OF_WHAT_RUNS =
+  { answer = true, edit_command = true, reply = true, answer_question = true, cancel = true, close = true }
 
 --- Calls `listener` with each batch of updates, in order. See protocol/ui.ts for their shapes.
 ---@param listener fun(batch: table[])
@@ -41,242 +44,117 @@ function M.receive(batch)
   return true
 end
 
----@param action table
-local function deliver(action)
-  if host == "denops" then
-    vim.fn["denops#notify"]("agent", "act", { action })
-  elseif channel then
-    vim.rpcnotify(channel, "act", action)
-  end
-end
-
-local function on_ready()
-  if ready then
-    return
-  end
-  ready = true
-  local actions = waiting
-  waiting = {}
-  for _, action in ipairs(actions) do
-    deliver(action)
-  end
-end
-
---- Nothing more will come: every chat is told, once.
+--- Nothing more will come of this host: its chats are told, once, and whoever waits for an answer.
+---@param host agent.Host
 ---@param text string
 ---@param was_running boolean it may have known something
-local function lost(text, was_running)
-  waiting, ready, host, channel, configured = {}, false, nil, nil, nil
+local function lost(host, text, was_running)
   vim.schedule(function()
-    M.receive({ { type = "host_lost", text = text, was_running = was_running } })
-  end)
-end
-
----@return boolean
-local function denops_is_there()
-  if vim.g.loaded_denops == nil or vim.list_contains({ 1, true }, vim.g["denops#disabled"]) then
-    return false
-  end
-  -- Called and not looked for: it is loaded with the first call.
-  local ok, status = pcall(vim.fn["denops#server#status"])
-  return ok and status ~= "stopped"
-end
-
---- How the process ended: its code or signal, and the first line that tells what went wrong.
----@param code integer
----@return string
-local function ending(code)
-  local how = ("exit code %d"):format(code)
-  for name, number in pairs(vim.uv.constants) do
-    if code - 128 == number and name:find("^SIG") then
-      how = "signal " .. name
-    end
-  end
-  local telling = said[#said]
-  for _, line in ipairs(said) do
-    if line:lower():find("error") then
-      telling = line
-      break
-    end
-  end
-  return telling and ("(%s): %s"):format(how, telling) or ("(%s)."):format(how)
-end
-
----@param lines string[]
-local function on_stderr(lines)
-  for _, line in ipairs(lines) do
-    line = line:gsub("\27%[[%d;]*m", ""):gsub("%c", "")
-    if line ~= "" then
-      if line:find("^Download") and #said == 0 then
-        M.receive({ { type = "host_fetching" } })
-      end
-      table.insert(said, line)
-      if #said > 20 then
-        table.remove(said, 1)
+    local chats, unanswered = {}, {}
+    for chat, its in pairs(host_of) do
+      if its == host then
+        table.insert(chats, chat)
       end
     end
-  end
-end
-
---- The folder of main.ts and standalone.ts.
----@return string
-local function scripts()
-  local folder = vim.fs.joinpath(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)), "..", "..", "denops", "agent")
-  return vim.fs.normalize(vim.fn.fnamemodify(folder, ":p"))
-end
-
---- The program on the PATH, but not in a folder of the project: a tool may have written it, and what Neovim starts runs
---- outside of every sandbox. nil if there is none; what the user has named by a path is taken as it is.
----@param program string
----@return string?
-local function outside_of_project(program)
-  if program:find("[/\\]") or vim.fn.has("win32") == 1 then
-    return vim.fn.executable(program) == 1 and program or nil
-  end
-  local roots = vim.tbl_map(vim.uv.fs_realpath, { vim.fn.getcwd(), vim.fs.root(0, ".git") })
-  for folder in vim.gsplit(vim.env.PATH or "", ":", { plain = true }) do
-    local path = vim.startswith(folder, "/") and vim.uv.fs_realpath(vim.fs.joinpath(folder, program))
-    local is_inside = path
-      and vim.iter(roots):any(function(root)
-        return root ~= "/" and vim.startswith(path, root .. "/")
-      end)
-    if path and not is_inside and vim.fn.executable(path) == 1 then
-      return vim.fs.joinpath(folder, program)
+    for _, chat in ipairs(chats) do
+      host_of[chat], busy[chat] = nil, nil
     end
-  end
-end
-
-local function start_standalone()
-  local folder = scripts()
-  local wanted = config.get().deno
-  local program = outside_of_project(wanted[1])
-  if not program then
-    return lost(
-      ("Cannot start: there is no %s. Install Deno (https://deno.com) or set the option deno."):format(wanted[1]),
-      false
-    )
-  end
-  local command = vim.list_extend({ program, unpack(wanted, 2) }, {
-    "run",
-    "-A",
-    "--no-prompt",
-    "--frozen",
-    "--config=" .. vim.fs.joinpath(folder, "deno.json"),
-    vim.fs.joinpath(folder, "standalone.ts"),
-  })
-  host, said = "standalone", {}
-  local job
-  job = vim.fn.jobstart(command, {
-    rpc = true,
-    on_stderr = function(_, lines)
-      on_stderr(lines)
-    end,
-    on_exit = function(_, code)
-      if channel == job then
-        lost("The supervisor stopped " .. ending(code), true)
+    for request, question in pairs(asked) do
+      if question.host == host then
+        asked[request] = nil
+        table.insert(unanswered, question.done)
       end
-    end,
-  })
-  channel = job
-  on_ready()
-end
-
---- denops.vim's server stopped, or could not load us. Where we may, we go on without it.
----@param what string
-local function denops_lost(what)
-  if host ~= "denops" then
-    return
-  end
-  if ready then
-    return lost(what .. ".", true)
-  end
-  if config.get().host == "denops" then
-    local hint = 'Look at :messages, or set the option host to "standalone".'
-    return lost(("Cannot start: %s. %s"):format(what, hint), false)
-  end
-  start_standalone()
-end
-
-local function start_denops()
-  host = "denops"
-  local group = vim.api.nvim_create_augroup("agent.denops", {})
-  for pattern, what in pairs({
-    ["DenopsProcessStopped:*"] = "denops.vim's server stopped",
-    DenopsClosed = "the connection to denops.vim's server was closed",
-    ["DenopsPluginFail:agent"] = "denops.vim's server did not load the plugin",
-    ["DenopsPluginUnloadPre:agent"] = "denops.vim's server unloaded the plugin",
-  }) do
-    vim.api.nvim_create_autocmd("User", {
-      group = group,
-      pattern = pattern,
-      callback = function()
-        denops_lost(what)
-      end,
-    })
-  end
-  vim.fn["denops#server#wait_async"](function()
-    -- denops.vim looks for plugins once: one that a plugin manager loads later is not among them.
-    vim.fn["denops#plugin#load"]("agent", vim.fs.joinpath(scripts(), "main.ts"))
-  end)
-  vim.fn["denops#plugin#wait_async"]("agent", function()
-    if host == "denops" then
-      on_ready()
+    end
+    M.receive({ { type = "host_lost", text = text, was_running = was_running, chats = chats } })
+    for _, done in ipairs(unanswered) do
+      done(nil, text)
     end
   end)
 end
 
-local function start()
-  local wanted = config.get().host
-  local there = denops_is_there()
-  if wanted == "denops" and not there then
-    local what = vim.g.loaded_denops and "denops.vim's server does not run" or "denops.vim is not installed"
-    return lost(("Cannot start: %s (option host)."):format(what), false)
-  end
-  if wanted ~= "standalone" and there then
-    return start_denops()
-  end
-  start_standalone()
+local function fetching()
+  M.receive({ { type = "host_fetching" } })
 end
 
---- "denops", "standalone", or nil before the first action.
+--- The host for a chat that has none, or for what no chat asks.
+---@param chat? integer
+---@return agent.Host
+local function default_host(chat)
+  if not current or current.state == "lost" or chat and hosts.is_outdated(current) then
+    current = hosts.open({ lost = lost, fetching = fetching })
+  end
+  return current
+end
+
+--- Hosts that no chat needs any more, and that are not for the next one.
+---@param host agent.Host?
+local function close_unused(host)
+  if host and host ~= current and not vim.list_contains(vim.tbl_values(host_of), host) then
+    host:close()
+  end
+end
+
+--- "denops", "standalone", or nil before the first action: where the next chat begins.
 ---@return string?
 function M.host()
-  return host
+  return current and current.state ~= "lost" and current.kind or nil
+end
+
+---@param action table
+---@return agent.Host? known
+local function known_host(action)
+  if action.chat then
+    return host_of[action.chat]
+  end
+  return OF_WHAT_RUNS[action.type] and hosts.of_request(action.request) or nil
 end
 
 --- Sends an action; starts the supervisor if need be. Returns at once.
 ---@param action table see protocol/ui.ts
 function M.send(action)
+  local known = known_host(action)
+  if not known and OF_WHAT_RUNS[action.type] then
+    return
+  end
+  local before = current
+  local host = known or default_host(action.chat)
+  local is_fresh = not known and host ~= before
+  local begins = action.type ~= "prompt" or not busy[action.chat]
+  if action.chat then
+    host_of[action.chat] = host
+  end
+  if action.type == "prompt" then
+    busy[action.chat] = true
+  end
+  if not OF_WHAT_RUNS[action.type] and asked[action.request] then
+    asked[action.request].host = host
+  end
   local options = config.for_supervisor()
   local encoded = vim.json.encode(options)
-  local actions = { action }
-  if encoded ~= configured then
-    configured = encoded
-    table.insert(actions, 1, { type = "configure", config = options })
+  if encoded ~= host.configured then
+    host.configured = encoded
+    host:send({ type = "configure", config = options })
   end
-  local begin = not host
-  for _, item in ipairs(actions) do
-    if ready then
-      deliver(item)
-    else
-      table.insert(waiting, item)
+  local is_sent = host:send(action)
+  -- What begins something is asked of another host; what belonged to this one has ended with it.
+  if not is_sent and not is_fresh and begins and not OF_WHAT_RUNS[action.type] then
+    if action.chat then
+      host_of[action.chat], busy[action.chat] = nil, nil
     end
+    return M.send(action)
   end
-  if begin then
-    start()
+  if action.type == "close" then
+    host_of[action.chat], busy[action.chat] = nil, nil
+    close_unused(host)
   end
 end
-
-local last_request = 0
----@type table<integer, fun(update?: table, problem?: string)>
-local asked = {}
 
 --- Asks the supervisor about itself; the answer is an update of the action's own type.
 ---@param action table
 ---@param done fun(update?: table, problem?: string) the problem is set if there will be no answer
 function M.ask(action, done)
   last_request = last_request + 1
-  asked[last_request] = done
+  asked[last_request] = { done = done }
   M.send(vim.tbl_extend("error", action, { request = last_request }))
 end
 
@@ -298,19 +176,17 @@ end
 
 M.listen(function(batch)
   for _, update in ipairs(batch) do
-    local done = ANSWERS[update.type] and asked[update.request]
-    if done then
+    local question = ANSWERS[update.type] and asked[update.request]
+    if question then
       asked[update.request] = nil
       -- Later: what is said within a remote call is in :messages, but not on the screen.
       vim.schedule(function()
-        done(update)
+        question.done(update)
       end)
-    elseif update.type == "host_lost" then
-      local waiting_for = asked
-      asked = {}
-      for _, tell in pairs(waiting_for) do
-        tell(nil, update.text)
-      end
+    elseif update.type == "turn_started" then
+      busy[update.chat] = true
+    elseif update.type == "turn_done" then
+      busy[update.chat] = nil
     end
   end
 end)

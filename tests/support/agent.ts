@@ -1,4 +1,6 @@
 /** The whole program: a project, a scripted model and a real Neovim with the plugin, whose engine is real. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
@@ -18,6 +20,8 @@ export interface AgentOptions extends ChildOptions {
   readonly options?: string;
   /** Another address than the server's. */
   readonly baseUrl?: string;
+  /** Another folder of the plugin than the project's own. */
+  readonly plugin?: string;
   /** Another Neovim, at the same time or after it, with the same project, state and server. */
   readonly beside?: RunningAgent;
 }
@@ -46,6 +50,15 @@ export function providerOptions(wire: WireName, url: string, state: string): str
     `providers = { test = { wire = "${wire}", base_url = "${url}", api_key = "env:TEST_API_KEY" } }`;
 }
 
+/** The plugin's own files in a folder where they may be changed. */
+export async function copyOfPlugin(): Promise<Scratch> {
+  const copy = await scratch();
+  for (const part of ["deno.json", "deno.lock", "denops", "lua", "plugin"]) {
+    cpSync(join(PLUGIN, part), copy.path(part), { recursive: true });
+  }
+  return copy;
+}
+
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const { script, wire = "openai_chat", project: files = GREET, options: extra = "", lua = "", env = {} } =
     options;
@@ -59,7 +72,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     await ChildNvim.start({
       ...options,
       cwd: options.cwd ?? project.root,
-      runtime: [PLUGIN, ...(options.runtime ?? [])],
+      runtime: [options.plugin ?? PLUGIN, ...(options.runtime ?? [])],
       env: { TEST_API_KEY: SECRET, ...env },
       lua: `vim.g.agent = { ${providerOptions(wire, url, state.root)}, ${extra} }\n${lua}`,
     }),

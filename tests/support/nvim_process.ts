@@ -18,6 +18,8 @@ export interface ChildOptions {
   readonly runtime?: readonly string[];
   /** The text of init.lua. */
   readonly lua?: string;
+  /** Ex commands of the command line, as `-c` takes them. */
+  readonly commands?: readonly string[];
   /** Opened at the start, relative to `cwd`. */
   readonly files?: readonly string[];
   /** Let the start end at a prompt, if one comes before VimEnter, instead of failing there. */
@@ -46,9 +48,10 @@ export async function spawnNvim(options: ChildOptions): Promise<NvimProcess> {
     const folders = await makeFolders(home);
     const init = join(home, "init.lua");
     await Deno.writeTextFile(init, options.lua ?? "");
+    const commands = (options.commands ?? []).flatMap((command) => ["-c", command]);
     const executable = options.nvim ?? Deno.env.get("AGENT_NVIM") ?? "nvim";
     const command = new Deno.Command(executable, {
-      args: ["--embed", "-n", "-i", "NONE", "-u", init, "--", ...options.files ?? []],
+      args: ["--embed", "-n", "-i", "NONE", "-u", init, ...commands, "--", ...options.files ?? []],
       cwd: options.cwd ?? join(home, "work"),
       env: { ...inherited(options.clearEnv ?? false), ...folders, ...options.env },
       clearEnv: true,

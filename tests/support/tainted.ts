@@ -2,7 +2,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import type { Order } from "../attacks/hostile_questions.ts";
-import { PLUGIN, providerOptions, SECRET } from "./agent.ts";
+import { copyOfPlugin, PLUGIN, providerOptions, SECRET } from "./agent.ts";
 import { ChildNvim, type ChildOptions } from "./nvim.ts";
 import { type Scratch, scratch } from "./project.ts";
 
@@ -52,10 +52,7 @@ export async function startTainted(orders: readonly Order[], options: TaintedOpt
 
 /** The plugin with the hostile script in the place of its engine. */
 async function taintedPlugin(): Promise<Scratch> {
-  const copy = await scratch();
-  for (const part of ["deno.json", "deno.lock", "denops", "lua", "plugin"]) {
-    cpSync(join(PLUGIN, part), copy.path(part), { recursive: true });
-  }
+  const copy = await copyOfPlugin();
   cpSync(join(PLUGIN, "tests/attacks/hostile_questions.ts"), copy.path("denops/agent/engine/main.ts"));
   return copy;
 }

@@ -1,5 +1,5 @@
 /** Commands over ACP's terminal methods; the other side's gate lets each in and runs it in its sandbox. */
-import { type AgentContext, methods, RequestError } from "@agentclientprotocol/sdk";
+import { type AgentContext, methods, RequestError } from "../deps/acp_sdk.ts";
 import { type ApprovedCommand, TerminalEnd, type TerminalMeta } from "../protocol/commands.ts";
 import { META, ours } from "../protocol/extensions.ts";
 import { ToolError } from "./core/errors.ts";

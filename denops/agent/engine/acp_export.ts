@@ -1,5 +1,5 @@
 /** A stored conversation as a text: markdown to read, JSON to work with. */
-import { createTwoFilesPatch } from "diff";
+import { createTwoFilesPatch } from "../deps/diff.ts";
 import { relative } from "node:path";
 import type { AgentEvent, Diff } from "./core/events.ts";
 import type { Store, StoredEvent, StoredSession } from "./core/ports.ts";

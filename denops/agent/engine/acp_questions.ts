@@ -4,7 +4,7 @@ import {
   type CreateElicitationRequest,
   type CreateElicitationResponse,
   methods,
-} from "@agentclientprotocol/sdk";
+} from "../deps/acp_sdk.ts";
 import { META } from "../protocol/extensions.ts";
 import type { Questions } from "./core/ports.ts";
 

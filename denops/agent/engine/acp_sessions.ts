@@ -5,7 +5,7 @@ import {
   methods,
   RequestError,
   type SessionInfo,
-} from "@agentclientprotocol/sdk";
+} from "../deps/acp_sdk.ts";
 import { META, type SessionMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import { history } from "./acp_history.ts";
@@ -97,6 +97,10 @@ export class AcpSessions {
       throw RequestError.invalidParams(undefined, "no such session is open; it may have been deleted");
     }
     return open.session;
+  }
+
+  get isBusy(): boolean {
+    return this.#open.values().some(({ session }) => session.isBusy);
   }
 
   cancel(id: string): void {

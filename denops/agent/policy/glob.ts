@@ -1,6 +1,5 @@
 /** Globs of paths, understood alike wherever they decide something. Pure. */
-// @ts-types="./picomatch.d.ts"
-import picomatch from "picomatch";
+import picomatch from "../deps/picomatch.ts";
 
 /** "." of the regular expression that a glob becomes matches none of these, so that "**" would end at them. */
 const LINE_ENDS = /[\n\r\u2028\u2029]/g;

@@ -1,5 +1,5 @@
 /** How a command crosses between engine and supervisor: ACP's terminal methods, with these in `_meta`. */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 
 /** What a command may change: nothing, the project without `.git`, or `.git` too. */
 export const COMMAND_LEVELS = ["look", "write", "git"] as const;

@@ -1,5 +1,5 @@
 /** What crosses from the user's Lua options to the supervisor, and from there to the engine. */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { WIRES } from "./providers.ts";
 
 /** Lua has one table type: an empty list arrives as an empty map, and the other way round. */

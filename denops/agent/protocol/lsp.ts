@@ -2,7 +2,7 @@
  * What the engine may ask the editor's language servers, and what they answer: params and result of the
  * extension `_agent/lsp`. Lines are counted from 1, characters from 1 in Unicode code points.
  */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 
 const path = z.string().min(1);
 const line = z.int().min(1);
@@ -50,7 +50,6 @@ export const LspRequest = z.discriminatedUnion("op", [
 export type LspRequest = z.infer<typeof LspRequest>;
 
 export const LspQuestion = z.object({
-  sessionId: z.string(),
   request: LspRequest,
   /** A tool asks: a server that does not run may be started if the user agrees. Else only those that run are asked. */
   may_start: z.boolean().default(false),

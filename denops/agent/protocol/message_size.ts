@@ -2,7 +2,7 @@
  * No message is longer than the other side reads: that would end the connection, and with it the engine. What is too
  * large is an error of its own request instead.
  */
-import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import type { AnyMessage, Stream } from "../deps/acp_sdk.ts";
 
 /** Bytes of a line; the other side reads 32 MiB. */
 const LARGEST = 24 * 2 ** 20;

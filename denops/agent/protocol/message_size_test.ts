@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AnyMessage } from "@agentclientprotocol/sdk";
+import type { AnyMessage } from "../deps/acp_sdk.ts";
 import { sizeLimited } from "./message_size.ts";
 
 const LARGE = "x".repeat(30_000_000);

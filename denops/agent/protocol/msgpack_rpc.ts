@@ -6,7 +6,7 @@
  * and `:help api`. Neovim's handles (buffer, window, tabpage) are extension types 0, 1 and 2
  * whose payload is a MessagePack integer; they are decoded to plain numbers.
  */
-import { decode, decodeMultiStream, encode, ExtensionCodec } from "@msgpack/msgpack";
+import { decode, decodeMultiStream, encode, ExtensionCodec } from "../deps/msgpack.ts";
 
 /** Answers a request of the other side, or takes a notification (its result is then unused). */
 export type RpcHandler = (method: string, params: readonly unknown[]) => unknown;

@@ -1,5 +1,5 @@
 /** What Lua and the supervisor tell each other: actions go down, updates come up. */
-import { z } from "zod";
+import { z } from "../deps/zod.ts";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
@@ -206,13 +206,16 @@ export interface ToolUpdate {
   readonly chat: number;
   readonly id: string;
   readonly title?: string;
-  readonly status?: "pending" | "in_progress" | "completed" | "failed";
+  /** "stopped" by the user, or by the end of its process. */
+  readonly status?: "pending" | "in_progress" | "completed" | "failed" | "stopped";
   readonly kind?: string;
   readonly lines?: number;
   readonly summary?: string;
   readonly added?: number;
   readonly removed?: number;
   readonly output?: string;
+  /** The output is the diff of what was written. */
+  readonly is_diff?: boolean;
   readonly path?: string;
 }
 

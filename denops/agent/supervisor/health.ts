@@ -2,11 +2,11 @@
 import { fileRules, hiddenFiles, patternProblems } from "../policy/rules.ts";
 import type { UserConfig } from "../protocol/config.ts";
 import type { CommandsReport, HealthReport } from "../protocol/ui.ts";
-import { type Launch, launchCommand } from "./launch.ts";
-import { engineConfig, type ProviderWorld } from "./provider.ts";
-import { findRoot, otherRoots, type RootQuery } from "./root.ts";
-import { RuleBook } from "./rule_book.ts";
-import { findProgram } from "./sandbox.ts";
+import { type Launch, launchCommand } from "./agents/launch.ts";
+import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
+import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
+import { RuleBook } from "./gate/rule_book.ts";
+import { findProgram } from "./system/sandbox.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 
 /** Rules of this Neovim's conversations are not looked at. */
@@ -24,7 +24,7 @@ export async function healthReport(
     problems.push(error instanceof Error ? error.message : String(error));
     return undefined;
   };
-  const user = typeof config === "string" ? note(`Wrong option: ${config}.`) : config;
+  const user = typeof config === "string" ? note(`Invalid option: ${config}.`) : config;
   const home = world.env("HOME");
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined

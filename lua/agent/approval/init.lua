@@ -230,6 +230,12 @@ function M.reject(reason)
   return true
 end
 
+--- Who makes room for the float beside the chat.
+---@param make_room fun(rows: integer): agent.Room?
+function M.beside(make_room)
+  window.make_room = make_room
+end
+
 ---@return integer
 function M.count()
   return queue.count()
@@ -265,6 +271,11 @@ local function closed(update)
   end
 end
 
+vim.api.nvim_create_autocmd("TabEnter", {
+  group = vim.api.nvim_create_augroup("agent.approval.tab", {}),
+  callback = vim.schedule_wrap(show),
+})
+
 client.listen(function(batch)
   for _, update in ipairs(batch) do
     if update.type == "approval" or update.type == "question" then
@@ -274,12 +285,14 @@ client.listen(function(batch)
     elseif update.type == "approval_closed" then
       closed(update)
     elseif update.type == "host_lost" then
-      for _, approval in ipairs(queue.clear()) do
+      for _, approval in ipairs(queue.take(update.chats)) do
         events.emit("AgentApprovalAnswered", { chat = approval.chat, request = approval.request, answer = "cancelled" })
       end
       next_one()
     end
   end
+  -- What has come may need the room.
+  window.refit()
 end)
 
 return M

@@ -48,12 +48,16 @@ function M.rotate()
   table.insert(waiting, table.remove(waiting, 1))
 end
 
---- Takes all of them out.
+--- Takes out those of these chats.
+---@param chats integer[]
 ---@return agent.Approval[]
-function M.clear()
-  local all = waiting
-  waiting = {}
-  return all
+function M.take(chats)
+  local taken, left = {}, {}
+  for _, approval in ipairs(waiting) do
+    table.insert(vim.list_contains(chats, approval.chat) and taken or left, approval)
+  end
+  waiting = left
+  return taken
 end
 
 return M

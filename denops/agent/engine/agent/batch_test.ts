@@ -1,6 +1,6 @@
 /** The calls of one answer, run by the real session for a scripted model. */
 import assert from "node:assert/strict";
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
 import { WIRES } from "../../protocol/providers.ts";
 import { defineTool, type Tool } from "../tools/define.ts";
@@ -128,13 +128,13 @@ for (const [calls, run, noted] of batches) {
 const failures: readonly (readonly [call: string, result: RegExp])[] = [
   [
     'call read_fil {"path": "a.txt"}',
-    /^There is no tool "read_fil"\. The tools are: read_file, read_files, list_directory, write_file, edit_file/,
+    /^Not run: no tool is called "read_fil"\. The tools are: read_file, read_files, list_directory, write_file, edit_file/,
   ],
   [
     'rawcall write_file {"path": "c.txt", "content": "function () {}',
-    /^The arguments are not valid JSON: .*\. Send the call again\.$/,
+    /^Not run: the arguments are not valid JSON: .*\. Send the call again\.$/,
   ],
-  ['rawcall write_file {"path": "c.txt", "content": "// }', /^The arguments are not valid JSON: /],
+  ['rawcall write_file {"path": "c.txt", "content": "// }', /^Not run: the arguments are not valid JSON: /],
   ['rawcall read_file ["a.txt"]', /^The arguments of read_file must be a JSON object\.$/],
   ["call read_file {}", /^Wrong argument "path" for read_file: .* The schema says "path": \{"type":"string"/],
   ['call read_file {"path": 7}', /^Wrong argument "path" for read_file/],

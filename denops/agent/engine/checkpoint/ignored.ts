@@ -1,5 +1,5 @@
 /** Which of a project's files are looked at: those that git would show, whether it is a repository or not. */
-import ignore, { type Ignore } from "ignore";
+import ignore, { type Ignore } from "../../deps/ignore.ts";
 import { join } from "node:path";
 
 /** Never looked at: not the project's own files. */

@@ -1,5 +1,5 @@
 /** Which change wrote a line: the line is followed back through the versions of its file. Pure. */
-import { diffArrays } from "diff";
+import { diffArrays } from "../../deps/diff.ts";
 import type { Contents } from "../core/checkpoints.ts";
 import type { Version } from "../core/reviews.ts";
 import { textOf } from "./plan.ts";

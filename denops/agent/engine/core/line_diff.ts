@@ -1,5 +1,5 @@
 /** How many lines a change adds and removes. Pure. */
-import { diffLines } from "diff";
+import { diffLines } from "../../deps/diff.ts";
 import type { Diff } from "./events.ts";
 import { splitLines } from "./text.ts";
 

@@ -2,7 +2,7 @@
  * Three-way merge of lines, by the same rule as the editor merges by (lua/agent/merge.lua), after git's
  * `xdl_do_merge`: changes of the two sides that overlap or only touch conflict. Pure.
  */
-import { diffArrays } from "diff";
+import { diffArrays } from "../../deps/diff.ts";
 
 /** Texts that differ so much are taken as one change. */
 const LONGEST_MS = 1_000;

@@ -1,5 +1,5 @@
 /** The arguments of a tool call: JSON text as a model wrote it, whole or broken. Pure. */
-import { jsonrepair } from "jsonrepair";
+import { jsonrepair } from "../../deps/jsonrepair.ts";
 import { messageOf } from "../core/errors.ts";
 
 export type ParsedArguments =

@@ -1,5 +1,5 @@
 /** The configured model: what the loop talks to. */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
 import { TurnError } from "../core/errors.ts";
 import type { Message, ToolSpec } from "../core/messages.ts";

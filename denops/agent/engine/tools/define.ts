@@ -4,7 +4,7 @@
  * A call runs in two steps. `prepare` checks the arguments, resolves paths and says what the call would touch;
  * it changes nothing. `run` does exactly what was prepared, after policy and, if need be, a person have agreed.
  */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { Image, ToolSpec } from "../core/messages.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { counted, defineTool, shown } from "./define.ts";
 import { leftOutNote } from "./search/format.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { defineTool, shown } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import type { Workspace } from "./files/workspace.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import type { LspResponse } from "../../protocol/lsp.ts";
 import { defineTool, shown, type ToolResult } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { defineTool, shown } from "./define.ts";
 import { askServers, nothing, PATH } from "./lsp/ask.ts";
 import { counted, lineRange, symbolName } from "./lsp/show.ts";

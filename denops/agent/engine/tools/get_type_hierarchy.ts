@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { defineTool } from "./define.ts";
 import { askServers, nothing, PLACE, placeOf, placeTitle } from "./lsp/ask.ts";
 import { showHierarchy } from "./lsp/hierarchy.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import { counted, defineTool, shown } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
 import { defineTool, shown } from "./define.ts";
 import { shownPath } from "./files/workspace.ts";

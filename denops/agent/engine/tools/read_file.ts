@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
 import { counted, defineTool, shown, type ToolResult } from "./define.ts";
 import { readImage } from "./files/disk.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { messageOf } from "../core/errors.ts";
 import { counted, defineTool, shown, type ToolResult } from "./define.ts";
 import { readFile } from "./read_file.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { defineTool, shown } from "./define.ts";
 import { askServers, nothing, PLACE, placeOf } from "./lsp/ask.ts";
 import { prepareWrites } from "./lsp/writes.ts";

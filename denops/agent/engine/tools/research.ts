@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { messageOf } from "../core/errors.ts";
 import { counted, defineTool, type Tool, type ToolContext, type ToolResult } from "./define.ts";
 import { findCodeChanges } from "./find_code_changes.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { type ApprovedCommand, COMMAND_ACCESSES, type CommandAccess } from "../../protocol/commands.ts";
 import { ToolError } from "../core/errors.ts";
 import type { CommandReport } from "../core/ports.ts";
@@ -65,7 +65,7 @@ export const runTerminalCommand = defineTool({
         return {
           text: prefix + reportText(report, approved.access, final.command),
           summary: report.end,
-          failed: report.failed,
+          failed: report.failed || signal.aborted,
         };
       },
     };

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { defineTool, shown } from "./define.ts";
 import { reportText } from "./run_terminal_command.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { defineTool } from "./define.ts";
 
 export const think = defineTool({

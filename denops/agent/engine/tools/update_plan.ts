@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { counted, defineTool } from "./define.ts";
 
 export const updatePlan = defineTool({

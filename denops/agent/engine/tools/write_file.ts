@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import { defineTool, shown } from "./define.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
 import { lineEnding, withEnding } from "../core/text.ts";

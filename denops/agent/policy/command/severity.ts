@@ -1,5 +1,5 @@
 /** What one look at a command found, how findings are put together, and the tables that hold them. Pure. */
-import { z } from "zod";
+import { z } from "../../deps/zod.ts";
 import {
   COMMAND_LEVELS,
   CommandAccess,

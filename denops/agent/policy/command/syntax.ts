@@ -1,5 +1,10 @@
 /** What is not worth parsing, what the parser passes over, and what a plain line may be made of. Pure. */
-import { forEachChild, type Function as FunctionNode, type ParsedScript, type SyntaxNode } from "unbash";
+import {
+  forEachChild,
+  type Function as FunctionNode,
+  type ParsedScript,
+  type SyntaxNode,
+} from "../../deps/unbash.ts";
 
 const DEEPEST = 60;
 const LONGEST = 200_000;

@@ -1,5 +1,5 @@
 /** Words as a shell will expand them, as far as the text alone says it; and whether there is anything to expand. Pure. */
-import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from "unbash";
+import type { ParameterExpansionPart, ParsedScript, Word, WordPart } from "../../deps/unbash.ts";
 import { UNKNOWN } from "./places.ts";
 
 export interface Surroundings {

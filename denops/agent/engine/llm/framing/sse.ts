@@ -1,5 +1,5 @@
 /** Bytes of a server-sent-events stream → the data of each event. Chunks may split anywhere. */
-import { createParser } from "eventsource-parser";
+import { createParser } from "../../../deps/eventsource_parser.ts";
 import type { Framing } from "./framing.ts";
 
 export function sse(): Framing {

@@ -3,7 +3,7 @@
  * Source: docs.anthropic.com, "Messages", "Streaming Messages", "Tool use", "Prompt caching", "Extended thinking",
  * "Vision"; a tool's result may be a list of text and images.
  */
-import { z } from "zod";
+import { z } from "../../../deps/zod.ts";
 import type { AssistantMessage, FinishReason, Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { parseFrame, requestBody, toolName } from "./json.ts";

@@ -1,5 +1,5 @@
 /** Reads a frame's JSON by a schema. */
-import type { z } from "zod";
+import type { z } from "../../../deps/zod.ts";
 
 /** @throws {Error} with one line if the frame is not JSON or not of this shape. */
 export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.infer<T> {

@@ -3,7 +3,7 @@
  * Source: github.com/ollama/ollama, docs/api.md ("Generate a chat completion") and docs/tool-calling. Images may be
  * in any message, but renderers of models that see (model/renderers/qwen3vl.go) leave them out of a tool's.
  */
-import { z } from "zod";
+import { z } from "../../../deps/zod.ts";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";

@@ -5,7 +5,7 @@
  * the content (docs.mistral.ai, "Reasoning"). Reasons to finish that OpenAI lacks are in the documents of Mistral,
  * DeepSeek and OpenRouter; images in OpenAI's guide, "Images and vision"; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
  */
-import { z } from "zod";
+import { z } from "../../../deps/zod.ts";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";

@@ -149,8 +149,7 @@ Deno.test("a line of 1 GB in a file is read in the memory of a window", async ()
   `;
   const script = folder.path("read.ts");
   await Deno.writeTextFile(script, code);
-  const config = new URL("../../../deno.json", import.meta.url).pathname;
-  const args = ["run", "--quiet", "--no-check", "--allow-read", `--config=${config}`, script, path];
+  const args = ["run", "--quiet", "--no-check", "--allow-read", script, path];
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
   const text = new TextDecoder().decode(stdout);
   assert.notEqual(text, "", new TextDecoder().decode(stderr));

@@ -9,14 +9,9 @@ export class Views {
   readonly #texts = new Map<string, string>();
   #held = 0;
 
-  /** @param hashes of the texts by path, as {@link hashes} has given them */
-  constructor(hashes: Readonly<Record<string, string>> = {}) {
-    this.#hashes = new Map(Object.entries(hashes));
-  }
-
-  /** For a resume. */
-  get hashes(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#hashes);
+  /** @param hashes of the texts by path: they outlive the process */
+  constructor(hashes: Map<string, string> = new Map()) {
+    this.#hashes = hashes;
   }
 
   has(path: string): boolean {

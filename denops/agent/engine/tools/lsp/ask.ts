@@ -1,5 +1,5 @@
 /** Questions to the editor's language servers, and the arguments that the tools for them share. */
-import { z } from "zod";
+import { z } from "../../../deps/zod.ts";
 import type { LspRequest, LspResponse } from "../../../protocol/lsp.ts";
 import type { ResolvedPath } from "../../../policy/path.ts";
 import { ToolError } from "../../core/errors.ts";

@@ -1,5 +1,5 @@
 /** The tools that lead from a symbol to other places. */
-import { z } from "zod";
+import { z } from "../../../deps/zod.ts";
 import { defineTool, type Tool } from "../define.ts";
 import { askServers, nothing, PLACE, placeOf, placeTitle } from "./ask.ts";
 import { counted, showLocations } from "./show.ts";

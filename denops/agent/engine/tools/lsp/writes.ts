@@ -1,5 +1,5 @@
 /** A language server's edits, written as every other write is: policy and diff first, then all files. */
-import { diffLines } from "diff";
+import { diffLines } from "../../../deps/diff.ts";
 import type { LspEdit } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../core/errors.ts";
 import type { Diff, FileChange } from "../../core/events.ts";

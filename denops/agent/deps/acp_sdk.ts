@@ -1,0 +1,1 @@
+export * from "npm:@agentclientprotocol/sdk@2.4.0";

@@ -1,0 +1,1 @@
+export * from "npm:diff@9.0.0";

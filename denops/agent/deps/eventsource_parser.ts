@@ -1,0 +1,1 @@
+export * from "npm:eventsource-parser@4.1.3";

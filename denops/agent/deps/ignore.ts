@@ -1,0 +1,1 @@
+export { default, type Ignore } from "npm:ignore@7.0.16";

@@ -1,0 +1,1 @@
+export * from "npm:jsonrepair@3.15.0";

@@ -1,0 +1,1 @@
+export * from "npm:@msgpack/msgpack@3.1.3";

@@ -1,0 +1,1 @@
+export * from "npm:unbash@6.0.4";

@@ -1,0 +1,1 @@
+export * from "npm:zod@4.6.7";

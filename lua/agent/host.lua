@@ -1,0 +1,261 @@
+-- Where a supervisor runs: in denops.vim's server if that is there, else in a process of our own. A host takes actions
+-- at any time, and delivers them in order once the supervisor has started.
+local config = require("agent.config")
+local process = require("agent.host.process")
+
+--- So long the server may take until the supervisor has started in it. Milliseconds.
+local PATIENCE = { auto = 5000, denops = 30000 }
+--- A supervisor numbers its requests from its own number times this: they tell whom an answer is for.
+local REQUESTS = 1000000
+
+local SERVER_GONE = "denops.vim's server stopped"
+
+---@class agent.Host
+---@field number integer             changes with each start
+---@field kind "denops"|"standalone"
+---@field wanted string              the option host
+---@field state "starting"|"ready"|"lost"
+---@field waiting table[]            actions
+---@field process? agent.Process
+---@field configured? string         the configuration that it has been sent
+---@field on_lost fun(host: agent.Host, text: string, was_running: boolean)
+---@field on_fetching fun()
+local Host = {}
+Host.__index = Host
+
+local M = {}
+
+local last_number = 0
+---@type table<integer, agent.Host>
+local hosts = {}
+
+--- What denops.vim's server does, in its own words; nil if there is no denops.vim.
+---@return string?
+local function server_status()
+  if vim.g.loaded_denops == nil or vim.list_contains({ 1, true }, vim.g["denops#disabled"]) then
+    return nil
+  end
+  -- Called and not looked for: it is loaded with the first call.
+  local ok, status = pcall(vim.fn["denops#server#status"])
+  return ok and status or nil
+end
+
+---@return boolean
+local function server_runs()
+  return vim.list_contains({ "starting", "preparing", "running" }, server_status())
+end
+
+--- The answers to what came before belong to nothing any more.
+function Host:renumber()
+  hosts[self.number or 0] = nil
+  last_number = last_number + 1
+  self.number = last_number
+  hosts[last_number] = self
+end
+
+--- It has come to its end, or never came up.
+---@param text string
+function Host:lose(text)
+  if self.state == "lost" then
+    return
+  end
+  local was_running = self.state == "ready"
+  hosts[self.number] = nil
+  self.state, self.waiting = "lost", {}
+  self:stop_process()
+  self.on_lost(self, text, was_running)
+end
+
+function Host:stop_process()
+  local running = self.process
+  self.process = nil
+  if running then
+    running:stop()
+  end
+end
+
+--- Ends a host that no chat needs.
+function Host:close()
+  hosts[self.number] = nil
+  self.state, self.waiting = "lost", {}
+  self:stop_process()
+end
+
+---@param name string
+---@param argument any
+---@return boolean delivered
+function Host:notify(name, argument)
+  if self.kind == "standalone" then
+    return self.process ~= nil and pcall(vim.rpcnotify, self.process.channel, name, argument)
+  end
+  -- While it closes, it takes messages and drops them.
+  return server_status() == "running" and pcall(vim.fn["denops#notify"], "agent", name, { argument })
+end
+
+--- False if the host is gone: then it is lost, and the action is not on its way.
+---@param action table
+---@return boolean
+function Host:send(action)
+  if self.state == "starting" then
+    table.insert(self.waiting, action)
+    return true
+  end
+  if self.state == "ready" and not self:notify("act", action) then
+    self:lose(self.kind == "denops" and SERVER_GONE .. "." or "The supervisor stopped.")
+  end
+  return self.state == "ready"
+end
+
+function Host:start_process()
+  self:renumber()
+  self.kind = "standalone"
+  local started, problem = process.start({
+    on_fetching = self.on_fetching,
+    on_exit = function(stopped, how)
+      if self.process == stopped then
+        self:lose(how)
+      end
+    end,
+  })
+  if not started then
+    return self:lose("Cannot start: " .. problem)
+  end
+  self.process = started
+  self:notify("start", self.number)
+end
+
+--- The server cannot be used. Where we may, we go on without it.
+---@param what string
+function Host:without_server(what)
+  if self.kind ~= "denops" or self.state == "lost" then
+    return
+  end
+  if self.state == "ready" then
+    return self:lose(what .. ".")
+  end
+  if self.wanted == "denops" then
+    local hint = 'Look at :messages, try :call denops#server#restart(), or set the option host to "standalone".'
+    return self:lose(("Cannot start: %s. %s"):format(what, hint))
+  end
+  self:start_process()
+end
+
+function Host:start_in_server()
+  self:renumber()
+  self.kind = "denops"
+  local number = self.number
+  local group = vim.api.nvim_create_augroup("agent.denops", {})
+  for pattern, what in pairs({
+    ["DenopsProcessStopped:*"] = SERVER_GONE,
+    DenopsClosed = "the connection to denops.vim's server was closed",
+    ["DenopsPluginFail:agent"] = "denops.vim's server did not load the plugin",
+    ["DenopsPluginUnloadPre:agent"] = "denops.vim's server unloaded the plugin",
+  }) do
+    vim.api.nvim_create_autocmd("User", {
+      group = group,
+      pattern = pattern,
+      callback = function()
+        self:without_server(what)
+      end,
+    })
+  end
+  vim.fn["denops#server#wait_async"](function()
+    -- denops.vim looks for plugins once: one that a plugin manager loads later is not among them.
+    vim.fn["denops#plugin#load"]("agent", vim.fs.joinpath(process.scripts(), "main.ts"))
+  end)
+  vim.fn["denops#plugin#wait_async"]("agent", function()
+    if self.number == number then
+      self:notify("start", number)
+    end
+  end)
+  local patience = PATIENCE[self.wanted]
+  vim.defer_fn(function()
+    if self.number == number and self.state == "starting" then
+      self:without_server(("denops.vim's server was not ready within %d s"):format(patience / 1000))
+    end
+  end, patience)
+end
+
+function Host:start()
+  local runs = server_runs()
+  if self.wanted == "denops" and not runs then
+    local what = vim.g.loaded_denops and "denops.vim's server does not run" or "denops.vim is not installed"
+    return self:lose(("Cannot start: %s (option host)."):format(what))
+  end
+  if self.wanted ~= "standalone" and runs then
+    return self:start_in_server()
+  end
+  self:start_process()
+end
+
+--- Starts a host.
+---@param on { lost: fun(host: agent.Host, text: string, was_running: boolean), fetching: fun() }
+---@return agent.Host
+function M.open(on)
+  local host = setmetatable({
+    kind = "standalone",
+    wanted = config.get().host,
+    state = "starting",
+    waiting = {},
+    on_lost = on.lost,
+    on_fetching = on.fetching,
+  }, Host)
+  host:renumber()
+  if vim.v.vim_did_enter == 1 or host.wanted == "standalone" then
+    host:start()
+  else
+    -- denops.vim starts its server at VimEnter.
+    vim.api.nvim_create_autocmd("VimEnter", {
+      once = true,
+      callback = vim.schedule_wrap(function()
+        host:start()
+      end),
+    })
+  end
+  return host
+end
+
+--- Whether a new host would be a better one: denops.vim's server has come (again) meanwhile.
+---@param host agent.Host
+---@return boolean
+function M.is_outdated(host)
+  return host.kind == "standalone" and host.state == "ready" and config.get().host ~= "standalone" and server_runs()
+end
+
+--- The host that has asked this.
+---@param request integer
+---@return agent.Host?
+function M.of_request(request)
+  return hosts[math.floor(request / REQUESTS)]
+end
+
+--- Called by main.ts: the supervisor takes actions.
+---@param number integer
+function M.started(number)
+  local host = hosts[number]
+  if not host or host.state ~= "starting" then
+    return
+  end
+  host.state = "ready"
+  local actions = host.waiting
+  host.waiting = {}
+  for _, action in ipairs(actions) do
+    host:send(action)
+  end
+end
+
+--- Called by main.ts: the supervisor could not be loaded.
+---@param number integer
+---@param reason string
+function M.failed(number, reason)
+  local host = hosts[number]
+  if not host or host.state ~= "starting" then
+    return
+  end
+  if host.kind == "denops" then
+    return host:without_server(("denops.vim's server could not load the supervisor (%s)"):format(reason))
+  end
+  host:lose("Cannot start: " .. reason)
+end
+
+return M
