@@ -207,7 +207,7 @@ Deno.test("a search fills the quickfix list; an entry opens its session at the t
   await agent.nvim.quit();
   await using again = await another(agent, { files: ["README.md"] });
   const { nvim } = again;
-  await nvim.command("Agent search Edited greet");
+  await nvim.command('Agent search "Edited greet"');
   await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
   const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
     "return vim.fn.getqflist({ title = true, items = true })",
@@ -226,7 +226,7 @@ Deno.test("a search fills the quickfix list; an entry opens its session at the t
   assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
 
   await nvim.command("cclose");
-  await nvim.keys("<Cmd>Agent! search Half answer<CR>");
+  await nvim.keys('<Cmd>Agent! search "Half answer"<CR>');
   await nvim.waitForScreen(/1: rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
   await nvim.keys("1<CR>");
   await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);

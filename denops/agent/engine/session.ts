@@ -22,6 +22,7 @@ import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
+import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
@@ -40,6 +41,12 @@ export interface SessionPorts {
   /** What the client does for tools. */
   readonly offers: Partial<Offers>;
   readonly publish: Emit;
+}
+
+/** A file that the user has handed over with a prompt; `text` if it is all of it. */
+export interface GivenFile {
+  readonly path: string;
+  readonly text?: string;
 }
 
 /** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
@@ -88,7 +95,7 @@ export class Session {
     this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      this.#memory,
+      new Views(this.#memory.known),
     );
     this.#state = { folder, plan };
     this.#titling = new Titling(this.#titlingPorts(), titled);
@@ -132,13 +139,13 @@ export class Session {
   }
 
   /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
-  prompt(text: string, branch?: string): Promise<TurnEnd> {
+  prompt(text: string, branch?: string, given: readonly GivenFile[] = []): Promise<TurnEnd> {
     const asked = this.#cancelled;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(text, branch);
+      return this.#turn(text, branch, given);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -207,13 +214,14 @@ export class Session {
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(text: string, branch: string | undefined): Promise<TurnEnd> {
+  async #turn(text: string, branch: string | undefined, given: readonly GivenFile[]): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
     try {
       const notice = await this.#ports.store.ensure();
       this.#begin(text, branch);
       if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
+      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       const notes = [this.checkpoints.takeNote(), ...put].filter((note) => note !== undefined);
       const told = notes.length === 0 ? text : `${notes.join("\n")}\n\n${text}`;

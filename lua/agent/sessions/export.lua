@@ -1,4 +1,6 @@
 -- An exported session: a file, or a buffer to read and copy from. The text comes in pieces.
+local say = require("agent.say")
+
 local M = {}
 
 ---@class agent.Export
@@ -14,7 +16,7 @@ function M.file(path, overwrite)
   -- A link stays one.
   path = vim.uv.fs_realpath(path) or path
   local function complain(problem)
-    vim.notify(("agent: cannot write %s: %s"):format(path, problem), vim.log.levels.ERROR)
+    say.error(("cannot write %s: %s"):format(path, problem))
   end
   local part = ("%s/.%s.%d.part"):format(vim.fs.dirname(path), vim.fs.basename(path), vim.uv.hrtime() % 1e9)
   local known = vim.uv.fs_stat(path)
@@ -46,7 +48,7 @@ function M.file(path, overwrite)
       if not moved then
         return complain(why)
       end
-      vim.notify(("agent: written to %s"):format(vim.fn.fnamemodify(path, ":~:.")))
+      say.info(("written to %s"):format(vim.fn.fnamemodify(path, ":~:.")))
     end,
     cancel = cancel,
   }
