@@ -22,6 +22,9 @@ export interface TrapPorts {
 const MOST_ASKED = 20;
 const MOST_LISTED = 10;
 
+/** Lines that are remembered; older commands have ended. */
+const MOST_APPROVED = 500;
+
 export class CommandTraps {
   readonly #ports: TrapPorts;
   /** Lines that the user has approved, by the call. */
@@ -34,6 +37,8 @@ export class CommandTraps {
   /** The user has seen this line, and agreed to it. */
   approved(toolCall: string, line: string, cwd: string): void {
     this.#approved.set(toolCall, { line, cwd });
+    const [oldest] = this.#approved.keys();
+    if (this.#approved.size > MOST_APPROVED && oldest !== undefined) this.#approved.delete(oldest);
   }
 
   /** To be called after a command, and at a turn's end. @returns what the model is to know, a line each */

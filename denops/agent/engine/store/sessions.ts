@@ -204,7 +204,7 @@ export class StoredSessions {
 
 /** What a fork does not take over, as it has not spent or asked for it; and what belongs to the last turn. */
 const OWN = ["spent", "titled"];
-const OF_THE_END = ["folder", "plan", "known", "shown", "first"];
+const OF_THE_END = ["folder", "plan", "known", "first"];
 
 /** Where a turn that goes on is stored: the columns beside the session. */
 const TURN_TABLES = [
