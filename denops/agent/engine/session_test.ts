@@ -89,7 +89,7 @@ const phases: readonly Phase[] = [
   },
   {
     what: "while the user is asked",
-    script: `${write}\n${write}`,
+    script: `${write}\n${write.replace("KEY=2", "KEY=3")}`,
     at: "approval_requested",
     results: [cancelled, cancelled],
   },
