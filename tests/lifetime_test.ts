@@ -196,7 +196,7 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
   [
     "a root that is not there",
     'root = "/no/such/folder"',
-    "Cannot use /no/such/folder as the project: there is no such folder. Set the option root.",
+    "Cannot use /no/such/folder as the project: the folder does not exist. Set the option root.",
   ],
 ];
 
