@@ -239,7 +239,11 @@ class Trial {
     for (const mark of must) if (!has.has(mark)) this.#wrong.push(`${said}: ${mark} is lost`);
     if (taking.kind === "redo") return;
     for (const path of this.#gone) {
-      if (after.has(path)) this.#wrong.push(`${said}: ${path} was deleted by the user and is back`);
+      // A folder that was there before is needed for what comes back into it.
+      const { kind } = after.get(path) ?? {};
+      if (kind !== undefined && kind !== "folder") {
+        this.#wrong.push(`${said}: ${path} was deleted by the user and is back`);
+      }
     }
     this.#marks = new Set();
   }
