@@ -2,6 +2,8 @@
 local client = require("agent.client")
 local preview = require("agent.checkpoints.preview")
 
+local say = require("agent.say")
+
 local M = {}
 
 ---@class agent.RestoredFile see protocol/requests.ts
@@ -17,14 +19,14 @@ local M = {}
 local function ask(chat, name, params, done)
   local session = chat.timeline.session
   if not session then
-    return vim.notify("agent: this conversation has changed no file yet")
+    return say.info("this conversation has changed no file yet")
   end
   params = vim.tbl_extend("error", params, { sessionId = session })
   client.request(chat, name, params, function(result, problem)
     if result then
       done(result)
     else
-      vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+      say.error(problem)
     end
   end)
 end
@@ -117,7 +119,7 @@ local function tell(words, result, root)
   end
   local done = summary(counts)
   if #names.conflict + #names.skipped == 0 then
-    return vim.notify(("agent: %s: %s"):format(words.done, done ~= "" and done or "no file was changed"))
+    return say.info(("%s: %s"):format(words.done, done ~= "" and done or "no file was changed"))
   end
   local nothing = not counts.restored and not counts.merged
   local function text(named)
@@ -125,12 +127,12 @@ local function tell(words, result, root)
     table.insert(parts, left(names.conflict, "conflict", named))
     table.insert(parts, left(names.skipped, "skipped", named))
     local title = nothing and words.none or words.done .. " in part"
-    return ("agent: %s: %s (see quickfix)"):format(title, table.concat(parts, ", "))
+    return ("%s: %s (see quickfix)"):format(title, table.concat(parts, ", "))
   end
   -- A message that does not fit has to be answered.
   local short = vim.api.nvim_strwidth(text(true)) < vim.o.columns - 12
   show_beside(("Agent: not taken back; %s tries again"):format(words.again), problems(result.files))
-  vim.notify(text(short), vim.log.levels.WARN)
+  say.warn(text(short))
 end
 
 ---@param chat agent.Chat
@@ -194,7 +196,7 @@ function M.restore(chat, turn)
   end
   ask(chat, "checkpoints", {}, function(result)
     if #result.turns == 0 then
-      return vim.notify("agent: this conversation has changed no file yet")
+      return say.info("this conversation has changed no file yet")
     end
     vim.ui.select(result.turns, {
       prompt = "Go back before turn",
@@ -212,7 +214,7 @@ end
 function M.changes(chat)
   ask(chat, "changes", {}, function(result)
     if #result.files == 0 then
-      return vim.notify("agent: no file is changed")
+      return say.info("no file is changed")
     end
     local items = vim.tbl_map(function(file)
       local counts = file.opaque and "binary" or ("+%d −%d"):format(file.added, file.removed)

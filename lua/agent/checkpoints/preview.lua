@@ -1,4 +1,6 @@
 -- What a restore would do to the files: a diff in a tab of its own, to be agreed to or closed.
+local say = require("agent.say")
+
 local M = {}
 
 local diff = vim.text and vim.text.diff or vim.diff
@@ -55,7 +57,7 @@ end
 ---@param restore fun()
 function M.show(turn, files, root, restore)
   if #files == 0 then
-    return vim.notify(("agent: all files are as they were before turn %d"):format(turn))
+    return say.info(("all files are as they were before turn %d"):format(turn))
   end
   local lines = { ("# Back before turn %d. <CR> does it, q closes."):format(turn) }
   for _, file in ipairs(files) do
