@@ -92,6 +92,29 @@ Deno.test({
 });
 
 Deno.test({
+  name: "an engine that dies with a message that it has not stored: the message is back in the input, once",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await nvim.waitForScreen("· ready");
+    const { pid } = await engineProcess(agent);
+    process.kill(pid, "SIGSTOP");
+    await nvim.command("Agent Lost in between");
+    await nvim.waitForScreen("Lost in between");
+    await nvim.waitForScreen("· working");
+    process.kill(pid, "SIGKILL");
+    await waitForChat(nvim, "The engine stopped (signal SIGKILL).");
+    await waitForChat(nvim, "Lost in between (not sent)");
+    const input = await nvim.lua<readonly string[]>(
+      `return vim.api.nvim_buf_get_lines(require("agent.chat").current().input.buffer, 0, -1, false)`,
+    );
+    assert.deepEqual(input, ["Lost in between"]);
+  },
+});
+
+Deno.test({
   name: "an engine that does not react to a stop is ended",
   ignore: !linux,
   async fn() {

@@ -218,7 +218,9 @@ export class Session {
     const controller = new AbortController();
     this.#running = controller;
     try {
+      const notice = await this.#ports.store.ensure();
       this.#begin(text, branch);
+      if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
       for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       const notes = [this.checkpoints.takeNote(), ...put].filter((note) => note !== undefined);
