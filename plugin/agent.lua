@@ -16,6 +16,12 @@ end, {
   end,
 })
 
+vim.api.nvim_create_autocmd("SessionLoadPost", {
+  callback = function()
+    require("agent.restored")()
+  end,
+})
+
 -- The API function and no more: vim.keymap.set takes several times as long, and this runs at every startup.
 local map = vim.api.nvim_set_keymap
 

@@ -14,7 +14,7 @@ const FILES = [
   "tests/hostile_approval_test.ts",
   "tests/hostile_flood_test.ts",
   "tests/lsp_start_test.ts",
-  "denops/agent/supervisor/links_test.ts",
+  "denops/agent/supervisor/system/links_test.ts",
   "tests/approval_race_test.ts",
   "tests/command_attack_test.ts",
   "tests/command_kernel_attack_test.ts",
@@ -36,7 +36,7 @@ const SOME: Readonly<Record<string, readonly string[]>> = {
   "tests/lsp_safety_test.ts": ["may not be read", "what a rule asks about"],
   "tests/lsp_editor_test.ts": ["edits outside of the project"],
   "denops/agent/engine/checkpoint/restorer_test.ts": ["that has become a link"],
-  "denops/agent/supervisor/git_branch_test.ts": ["that somebody has put there"],
+  "denops/agent/supervisor/branches/git_test.ts": ["that somebody has put there"],
 };
 
 interface Count {

@@ -1,5 +1,6 @@
 /**
- * Measures what a user feels, each beside a floor from the same run: `deno task bench`.
+ * Measures what a user feels, each beside a floor from the same run: `deno task bench`; `deno task bench store` does
+ * so for a conversation of 2,000 turns.
  * Numbers of one machine at one time; what counts is the ratio, and the limits that the project has set itself.
  */
 import { startAgent } from "../tests/support/agent.ts";
@@ -7,10 +8,11 @@ import { ChildNvim } from "../tests/support/nvim.ts";
 import { outline, pageOf } from "../denops/agent/engine/acp_history.ts";
 import { Database } from "../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
-import { search } from "../denops/agent/supervisor/search.ts";
+import { search } from "../denops/agent/supervisor/search/search.ts";
 import { scratch } from "../tests/support/project.ts";
 import { MESSAGES_IN_TURN, storeTalk } from "../tests/support/stored_talk.ts";
 import { commandTimes } from "./bench_commands.ts";
+import { benchStore } from "./bench_store.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 
 for (const [name, value] of Object.entries(await toolEnvironment(["nvim", "git", "rg", "bwrap"]))) {
@@ -267,11 +269,14 @@ async function commands(): Promise<void> {
   }
 }
 
-await startup();
-await submit();
-await flood();
-await coldStart();
-await searching();
-await longConversation();
-await opening();
-await commands();
+if (Deno.args[0] === "store") await benchStore();
+else {
+  await startup();
+  await submit();
+  await flood();
+  await coldStart();
+  await searching();
+  await longConversation();
+  await opening();
+  await commands();
+}

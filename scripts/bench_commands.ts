@@ -1,6 +1,6 @@
 /** What the sandbox of commands costs, for bench.ts: `true` in it against `true` in a plain shell, in turns. */
 import { join } from "node:path";
-import { commandEnvironment } from "../denops/agent/supervisor/commands/environment.ts";
+import { commandEnvironment } from "../denops/agent/supervisor/system/environment.ts";
 import { RunningCommand } from "../denops/agent/supervisor/commands/runner.ts";
 import { CommandSandbox } from "../denops/agent/supervisor/commands/sandbox.ts";
 import { DEPS } from "./environment.ts";

@@ -191,8 +191,8 @@ Deno.test("notices go to a client that has offered to take them, to others as te
   await using offers = await startEngine({ script, capabilities: { session: { notices: {} } } });
   const [notice] = await noticesOf(offers);
   assert.ok(notice?.sessionUpdate === "notice");
-  assert.match(notice.title, /limits the rate .* Trying again in 0 s\./);
+  assert.match(notice.title, /^Rate limit reached .* Retrying in 0 s, attempt 2 of 5\.$/);
   await using plain = await startEngine({ script });
   assert.deepEqual(await noticesOf(plain), []);
-  assert.ok(JSON.stringify(plain.seen).includes("Trying again in 0 s."));
+  assert.ok(JSON.stringify(plain.seen).includes("Retrying in 0 s, attempt 2 of 5."));
 });

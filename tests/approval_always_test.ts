@@ -33,7 +33,7 @@ Deno.test("of several rules none is kept if one of them is wrong, and it is said
   await nvim.keys("A");
   await nvim.waitForScreen("Always allow: run(touch *)");
   await nvim.keys(", run(touch<CR>");
-  await nvim.waitForScreen("Allowed this once only. Not a rule: run(touch.");
+  await nvim.waitForScreen("Allowed only this once. Not a rule: run(touch.");
   await nvim.waitForScreen("? run touch two");
 });
 

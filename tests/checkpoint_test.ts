@@ -59,7 +59,7 @@ Deno.test("a turn ends with the list of what it changed; undo and redo; the mode
   assert.equal(await project.read("a.txt"), A);
   await assert.rejects(Deno.lstat(project.path("new")), Deno.errors.NotFound);
   await waitUntil("the buffer to follow", async () => (await lines(agent, "a.txt"))[1] === "two");
-  await say(agent, "undo", "There is nothing to undo");
+  await say(agent, "undo", "nothing to undo");
   await say(agent, "redo", "Redid turn 1: 2 files restored");
   assert.equal(await project.read("new/deep/b.txt"), "new\n");
   await say(agent, "undo 1", "Undid turn 1");
@@ -73,7 +73,7 @@ Deno.test("a turn ends with the list of what it changed; undo and redo; the mode
     !(await transcript(nvim)).some((line) => line.includes("taken back")),
     "the screen shows what was typed",
   );
-  await say(agent, "redo", "There is nothing to redo");
+  await say(agent, "redo", "nothing to redo");
   assert.deepEqual(server.problems, []);
 });
 

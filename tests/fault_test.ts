@@ -33,14 +33,21 @@ const FAULTS: readonly Fault[] = [
       "Check the options model and base_url.",
   },
   {
+    name: "a full window (400)",
+    script: "status 400 prompt is too long: 213462 tokens > 200000 maximum",
+    line:
+      "The conversation no longer fits the model's window (HTTP 400: prompt is too long: 213462 tokens > 200000 " +
+      "maximum). Try :Agent new, or :Agent fork at an earlier turn.",
+  },
+  {
     name: "five failures of the server (500)",
     script: FIVE_TIMES_500,
-    line: "Cannot go on: test has a problem (HTTP 500: The script answers with HTTP 500). Try again later.",
+    line: "test answered HTTP 500 (The script answers with HTTP 500). Try again later.",
   },
   {
     name: "a rate limit that is too long to wait for (429)",
     script: "status 429 retry-after=3600",
-    line: "Cannot go on: test limits the rate (HTTP 429: The script answers with HTTP 429). Try again later.",
+    line: "Rate limit reached at test (HTTP 429: The script answers with HTTP 429). Try again later.",
   },
   {
     name: "a stream that is cut after its first text",
@@ -120,12 +127,12 @@ Deno.test("a rate limit counts down on screen, and is tried again", async () => 
   await using agent = await startAgent({ script: `status 429 retry-after=2\n---\nsay Here I am.${AGAIN}` });
   const { nvim } = agent;
   await nvim.command("Agent Hello");
-  const reason = "Cannot go on: test limits the rate (HTTP 429: The script answers with HTTP 429).";
-  await waitForChat(nvim, `${reason} Trying again in 2 s (1 of 5).`);
-  await nvim.waitForScreen("· trying again");
-  await waitForChat(nvim, `${reason} Trying again in 1 s (1 of 5).`);
+  const reason = "Rate limit reached at test (HTTP 429: The script answers with HTTP 429).";
+  await waitForChat(nvim, `${reason} Retrying in 2 s, attempt 2 of 5; <C-c> stops.`);
+  await nvim.waitForScreen("· retrying");
+  await waitForChat(nvim, `${reason} Retrying in 1 s, attempt 2 of 5; <C-c> stops.`);
   await waitForChat(nvim, "Here I am.");
-  assert.deepEqual(await transcript(nvim), ["Hello", `${reason} Tried again.`, "Here I am."]);
+  assert.deepEqual(await transcript(nvim), ["Hello", `${reason} Retried.`, "Here I am."]);
   await goesOn(agent);
 });
 
@@ -135,9 +142,9 @@ for (const wire of ["openai_chat", "anthropic_messages"] as const) {
     const { nvim } = agent;
     await nvim.command("Agent Hello");
     const reason = "The answer of test was cut off.";
-    await waitForChat(nvim, `${reason} Trying again in 1 s (1 of 5).`);
+    await waitForChat(nvim, `${reason} Retrying in 1 s, attempt 2 of 5; <C-c> stops.`);
     await waitForChat(nvim, "Here I am.");
-    assert.deepEqual(await transcript(nvim), ["Hello", `${reason} Tried again.`, "Here I am."]);
+    assert.deepEqual(await transcript(nvim), ["Hello", `${reason} Retried.`, "Here I am."]);
     await goesOn(agent);
   });
 }

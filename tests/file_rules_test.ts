@@ -12,8 +12,8 @@ const RULES = {
   deny: ["write(src/**)", "read(private/**)"],
 };
 
-const FORBIDDEN = /^Not allowed: a rule forbids it: write\(src\/\*\*\)\.$/;
-const UNREADABLE = /^Cannot read .+: a rule forbids it: read\(private\/\*\*\)\.$/;
+const FORBIDDEN = /^Not allowed: denied by rule write\(src\/\*\*\)\.$/;
+const UNREADABLE = /^Cannot read .+: denied by rule read\(private\/\*\*\)\.$/;
 const NEW = { content: "written by the model\n" };
 
 interface Case {

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import type { RequestPermissionRequest } from "../denops/agent/deps/acp_sdk.ts";
 import { type ApprovedCommand, type CommandInput, commandKey } from "../denops/agent/protocol/commands.ts";
-import { AnswerMeta, META, ours } from "../denops/agent/protocol/extensions.ts";
+import { AnswerMeta, META, ours, PERMISSION_OPTIONS } from "../denops/agent/protocol/extensions.ts";
 import type { Update } from "../denops/agent/protocol/ui.ts";
-import { ApprovalLog } from "../denops/agent/supervisor/approval_log.ts";
+import { ApprovalLog } from "../denops/agent/supervisor/gate/approval_log.ts";
 import type { CommandView } from "../denops/agent/supervisor/commands/sandbox.ts";
-import { Gate, type GateContext } from "../denops/agent/supervisor/gate.ts";
-import { RuleBook, type UserRules } from "../denops/agent/supervisor/rule_book.ts";
+import { Gate, type GateContext } from "../denops/agent/supervisor/gate/gate.ts";
+import { RuleBook, type UserRules } from "../denops/agent/supervisor/gate/rule_book.ts";
 import { type Scratch, scratch, waitUntil } from "./support/project.ts";
 
 const NO_RULES: UserRules = { allow: [], ask: [], deny: [] };
@@ -61,7 +61,7 @@ function ask(asked: CommandInput, id = "call_1", force = false): RequestPermissi
   return {
     sessionId: "s",
     toolCall: { toolCallId: id, title: `run ${asked.command}`, kind: "execute", rawInput: asked },
-    options: [],
+    options: [...PERMISSION_OPTIONS],
     _meta: { [META]: { reason: "a command", force } },
   };
 }
@@ -140,13 +140,13 @@ Deno.test("an edited command is judged once more, and nothing is approved by edi
   assert.equal(last().severity, "high");
   assert.equal(last().is_edited, true);
   gate.edit(request, "make build");
-  assert.equal(last().reason, "a rule asks: run(make *)");
+  assert.equal(last().reason, "rule run(make *) asks");
   assert.equal(last().suggestion, undefined);
   gate.edit(request, "npm test");
   assert.equal(last().is_edited, undefined);
   assert.equal(last().suggestion, "run(npm test *)");
   gate.edit(request, "rm notes.md");
-  assert.equal(last().reason, "a rule forbids it: run(rm *)");
+  assert.equal(last().reason, "denied by rule run(rm *)");
   for (const command of ["npm test", "make build", "rm notes.md"]) {
     assert.equal(spends(gate, "s", { ...input(command), toolCallId: "call_1" }), false, command);
   }

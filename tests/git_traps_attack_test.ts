@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
-import { gitGuard, sweepAfterCrash } from "../denops/agent/supervisor/git_guard.ts";
+import { gitGuard, sweepAfterCrash } from "../denops/agent/supervisor/git/guard.ts";
 import type { CommandLevel } from "../denops/agent/protocol/commands.ts";
 import { git, type Scratch, scratch, waitUntil } from "./support/project.ts";
 
@@ -389,7 +389,7 @@ Deno.test("a trap is swept while the command still runs", async () => {
 Deno.test("a supervisor that dies leaves nothing: the next start sweeps, and removes what was made", async () => {
   await using here = await world();
   const { project, state } = here;
-  const module = new URL("../denops/agent/supervisor/git_guard.ts", import.meta.url).href;
+  const module = new URL("../denops/agent/supervisor/git/guard.ts", import.meta.url).href;
   const code = `const { gitGuard } = await import("${module}");
     await gitGuard(${JSON.stringify(project.root)}, "git", ${JSON.stringify(state.root)});
     console.log("guarded");

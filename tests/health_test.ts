@@ -92,9 +92,9 @@ Deno.test("health: mistakes in the options by name, patterns too", async () => {
   for (
     const line of [
       'ERROR layout must be one of float, right, left, bottom, tab, current, not "top"',
-      "ERROR Wrong option deny: Not a rule: read([x). Its pattern needs a closing ].",
-      "ERROR Wrong option deny: Not a rule: git push. Rules look like ",
-      "ERROR Wrong option deny_read: /etc/** must be relative to the project, without ./ before it.",
+      "ERROR Invalid option deny: Not a rule: read([x). Its pattern needs a closing ].",
+      "ERROR Invalid option deny: Not a rule: git push. Rules look like ",
+      "ERROR Invalid option deny_read: /etc/** must be relative to the project, without ./ before it.",
     ]
   ) assert.ok(options.includes(line), options);
 });
@@ -109,7 +109,7 @@ Deno.test("a wrong pattern is told in one line at the first use, and nothing is 
   );
   assert.ok(
     lines.join(" ").includes(
-      "Wrong option deny: Not a rule: read([x). Its pattern needs a closing ]. And 1 more, see :checkhealth agent.",
+      "Invalid option deny: Not a rule: read([x). Its pattern needs a closing ]. And 1 more, see :checkhealth agent.",
     ),
     lines.join("\n"),
   );

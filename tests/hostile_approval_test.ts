@@ -1,7 +1,7 @@
 /** What an engine that has been taken over says of a call passes for no word of the supervisor's. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { META } from "../denops/agent/protocol/extensions.ts";
+import { META, PERMISSION_OPTIONS } from "../denops/agent/protocol/extensions.ts";
 import type { Message, Order } from "./attacks/hostile_questions.ts";
 import { scratch } from "./support/project.ts";
 import { startTainted, type Tainted } from "./support/tainted.ts";
@@ -14,7 +14,11 @@ function command(cwd: string, more: Readonly<Record<string, unknown>> = {}): Mes
 }
 
 function permission(call: Readonly<Record<string, unknown>>, reason = "it writes"): Message {
-  const params = { toolCall: { toolCallId: "t", ...call }, options: [], _meta: { [META]: { reason } } };
+  const params = {
+    toolCall: { toolCallId: "t", ...call },
+    options: [...PERMISSION_OPTIONS],
+    _meta: { [META]: { reason } },
+  };
   return { method: "session/request_permission", request: true, params };
 }
 

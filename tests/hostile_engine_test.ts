@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EngineCommand } from "../denops/agent/supervisor/engine.ts";
+import type { AgentCommand } from "../denops/agent/supervisor/agents/process.ts";
 import { type Attempt, ATTEMPTS, NEEDS, type Report, type Targets } from "./attacks/attempts.ts";
 import type { Orders } from "./attacks/hostile_engine.ts";
 import { type Playground, playground, SECRETS, snapshot } from "./attacks/playground.ts";
@@ -100,14 +100,14 @@ async function someFile(folder: string): Promise<string> {
 }
 
 /** The command with the hostile script in the place of the engine's own; all else stays. */
-function hostile({ launch }: Prepared): EngineCommand {
+function hostile({ launch }: Prepared): AgentCommand {
   const own = launch.args.filter((arg) => arg.endsWith("/engine/main.ts"));
   assert.equal(own.length, 1);
   return { ...launch, args: launch.args.map((arg) => arg === own[0] ? HOSTILE : arg) };
 }
 
 async function reports(
-  { program, args, env, cwd }: EngineCommand,
+  { program, args, env, cwd }: AgentCommand,
   attempts: readonly Attempt[],
   targets: Targets,
 ): Promise<readonly Report[]> {
@@ -148,7 +148,7 @@ Deno.test({
     await using place = await scene();
     await using cache = await scratch();
     const { launch } = await place.prepare(DENO);
-    const free: EngineCommand = {
+    const free: AgentCommand = {
       ...launch,
       args: ["run", "-A", "--quiet", "--no-lock", HOSTILE],
       env: { DENO_DIR: cache.root, [VARIABLE]: place.targets.secret },

@@ -1,7 +1,7 @@
 /** An engine that has been taken over floods the editor: it is ended, one line says why, and nobody waits for a key. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { FILE_MODIFIED, FILE_RULES, UNSAVED_TEXT } from "../denops/agent/protocol/extensions.ts";
+import { method } from "../denops/agent/protocol/extensions.ts";
 import type { Order } from "./attacks/hostile_questions.ts";
 import { watchFrames, worst } from "./support/frames.ts";
 import { scratch } from "./support/project.ts";
@@ -122,7 +122,7 @@ const FLOODS: readonly Flood[] = [
   {
     name: "100,000 questions about buffers",
     orders: (root) => [{
-      method: UNSAVED_TEXT,
+      method: method("unsaved_text"),
       request: true,
       params: { path: join(root, "a.txt") },
       times: 100_000,
@@ -141,7 +141,7 @@ const FLOODS: readonly Flood[] = [
         before: "x\n".repeat(500),
         after: "y\n".repeat(500),
       };
-      return [{ method: FILE_MODIFIED, request: false, params, times: 100_000 }];
+      return [{ method: method("file_modified"), request: false, params, times: 100_000 }];
     },
     says: ENDED("sent more than"),
   },
@@ -156,7 +156,7 @@ const FLOODS: readonly Flood[] = [
         before,
         after: `${before}b\n`,
       };
-      return [{ method: FILE_MODIFIED, request: false, params }];
+      return [{ method: method("file_modified"), request: false, params }];
     },
   },
 ];
@@ -182,7 +182,7 @@ for (const { name, orders, says } of FLOODS) {
       assert.ok(frame < LONGEST_FRAME, `a frame took ${Math.round(frame)} ms`);
       assert.ok(megabytes < MOST_MEGABYTES, `Neovim holds ${Math.round(megabytes)} MB`);
       // The next message has an engine.
-      await tainted.order([{ method: FILE_RULES, request: true, params: {} }]);
+      await tainted.order([{ method: method("file_rules"), request: true, params: {} }]);
       await nvim.command("Agent! again");
       await nvim.waitFor(
         `(function()

@@ -1,7 +1,7 @@
 /** An engine that has been taken over learns and changes nothing through Neovim but what is its project's. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { FILE_MODIFIED, LSP, UNSAVED_TEXT, WRITE_UNSAVED } from "../denops/agent/protocol/extensions.ts";
+import { method } from "../denops/agent/protocol/extensions.ts";
 import type { Order } from "./attacks/hostile_questions.ts";
 import { scratch } from "./support/project.ts";
 import { startTainted } from "./support/tainted.ts";
@@ -13,13 +13,17 @@ const LETTER = "a letter, saved and shown\n";
 function ordersAbout(path: string, root: string): readonly Order[] {
   const modified = { toolCallId: "t", path, before: LETTER, after: "x".repeat(LETTER.length - 1) + "\n" };
   return [
-    { method: UNSAVED_TEXT, request: true, params: { path } },
-    { method: LSP, request: true, params: { request: { op: "document_symbols", path } } },
-    { method: WRITE_UNSAVED, request: true, params: { path, base: "", text: "written by the engine\n" } },
-    { method: FILE_MODIFIED, request: false, params: { ...modified, kind: "modified" } },
-    { method: FILE_MODIFIED, request: false, params: { ...modified, kind: "deleted" } },
+    { method: method("unsaved_text"), request: true, params: { path } },
+    { method: method("lsp"), request: true, params: { request: { op: "document_symbols", path } } },
     {
-      method: FILE_MODIFIED,
+      method: method("write_unsaved"),
+      request: true,
+      params: { path, base: "", text: "written by the engine\n" },
+    },
+    { method: method("file_modified"), request: false, params: { ...modified, kind: "modified" } },
+    { method: method("file_modified"), request: false, params: { ...modified, kind: "deleted" } },
+    {
+      method: method("file_modified"),
       request: false,
       params: { toolCallId: "t", path: join(root, "stolen.txt"), from: path, kind: "renamed" },
     },
@@ -53,7 +57,7 @@ Deno.test({
       `${root}/../outside/draft.txt`,
       "../outside/draft.txt",
     ];
-    const own = { method: UNSAVED_TEXT, request: true, params: { path: join(root, "own.txt") } };
+    const own = { method: method("unsaved_text"), request: true, params: { path: join(root, "own.txt") } };
     const orders = [...foreign.flatMap((path) => ordersAbout(path, root)), own];
     await using tainted = await startTainted(orders, { root, options: "save_unsaved = true" });
     const { nvim } = tainted;
@@ -74,7 +78,7 @@ Deno.test({
     const transcript = await tainted.transcript();
     assert.ok(transcript.some((line) => line.includes("the project's own draft")), transcript.join("\n"));
     assert.ok(transcript.every((line) => !line.includes(DRAFT)), "the draft was told");
-    const asked = transcript.filter((line) => line.startsWith(`${LSP}:`));
+    const asked = transcript.filter((line) => line.startsWith(`${method("lsp")}:`));
     assert.equal(asked.length, foreign.length);
     for (const answer of asked) assert.match(answer, /is not a file of this engine's project/);
     assert.deepEqual(await nvim.lua(BUFFERS), before);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EngineCommand } from "../denops/agent/supervisor/engine.ts";
+import type { AgentCommand } from "../denops/agent/supervisor/agents/process.ts";
 import type { ParentOrders } from "./attacks/parent.ts";
 import { ModelServer } from "./model/model_server.ts";
 import { SECRET } from "./support/agent.ts";
@@ -27,7 +27,7 @@ interface Doomed extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-async function supervisor(level: Level, change?: (command: EngineCommand) => EngineCommand): Promise<Doomed> {
+async function supervisor(level: Level, change?: (command: AgentCommand) => AgentCommand): Promise<Doomed> {
   await using stack = new AsyncDisposableStack();
   const project = stack.use(await scratch({ "a.txt": "" }));
   const state = stack.use(await scratch());
@@ -68,7 +68,7 @@ async function endAll(root: string): Promise<void> {
   }
 }
 
-function withoutLoyalty(command: EngineCommand): EngineCommand {
+function withoutLoyalty(command: AgentCommand): AgentCommand {
   return { ...command, args: command.args.map((arg) => arg.endsWith("/engine/main.ts") ? SURVIVOR : arg) };
 }
 

@@ -190,7 +190,7 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
   [
     "an option that only the supervisor checks",
     "command_write = { 1 }",
-    "Wrong option: command_write.0: Invalid input: expected string, received number.",
+    "Invalid option: command_write.0: Invalid input: expected string, received number.",
   ],
   [
     "a root that is not there",

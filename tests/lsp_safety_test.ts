@@ -1,6 +1,6 @@
 /** Language servers see more than the model may: what they say is held to the same rules. Whole program. */
 import assert from "node:assert/strict";
-import { denoArguments } from "../denops/agent/supervisor/grants.ts";
+import { denoArguments } from "../denops/agent/supervisor/agents/grants.ts";
 import { ModelServer } from "./model/model_server.ts";
 import { PLUGIN } from "./support/agent.ts";
 import { ask, startTypescript, toolResults, turn, TYPESCRIPT } from "./support/language_servers.ts";
@@ -16,7 +16,7 @@ Deno.test("one approval shows the diffs of all files; a rejected renaming change
   await nvim.command("Agent rename greet");
   const shown = await nvim.waitForScreen("a once", { timeout: 20_000 });
   assert.match(shown, /rename greet to salute/);
-  assert.match(shown, /src\/main\.ts is sensitive/);
+  assert.match(shown, /src\/main\.ts needs your approval/);
   assert.match(
     shown,
     /── src\/greet\.ts ──[^]*\+export function salute[^]*── src\/main\.ts ──[^]*\+import \{ salute \}/,
@@ -71,7 +71,7 @@ Deno.test("what a rule asks about is left out, and asked about when it is named"
   const { nvim, server } = agent;
   await nvim.command("Agent look around");
   const shown = await nvim.waitForScreen("a once", { timeout: 20_000 });
-  assert.match(shown, /a rule asks: read\(\*\*\/secret\.ts\)/);
+  assert.match(shown, /rule read\(\*\*\/secret\.ts\) asks/);
   await nvim.keys("r");
   await nvim.waitForScreen("· ready");
   const [references, calls, symbols, refused] = toolResults(server);

@@ -45,7 +45,7 @@ Deno.test("no server of the project is started before a person agrees, nor after
   await nvim.command("Agent look");
   const shown = await nvim.waitForScreen("a once");
   assert.match(shown, /start the language server fake: sh node_modules\/server\.sh/);
-  assert.match(shown, /it runs outside of the sandbox, and runs code of the project/);
+  assert.match(shown, /runs outside the sandbox and runs this project's code/);
   assert.equal(await isStarted(agent), false);
   await nvim.keys("r");
   await nvim.waitFor(`require("agent").status():find("ready$")`);

@@ -1,5 +1,6 @@
 /** Rules on reading: what they deny is not there, and before what they ask about is read somebody is asked. */
 import assert from "node:assert/strict";
+import type { Choice } from "../denops/agent/supervisor/gate/outcome.ts";
 import { OPTION } from "../denops/agent/protocol/extensions.ts";
 import { messagesOf } from "./model/model_messages.ts";
 import { ModelServer } from "./model/model_server.ts";
@@ -44,7 +45,7 @@ interface Case {
   readonly asks: number;
 }
 
-const FORBIDDEN = /^Cannot read .+: a rule forbids it: read\(closed\/\*\*\)\.$/;
+const FORBIDDEN = /^Cannot read .+: denied by rule read\(closed\/\*\*\)\.$/;
 const LEFT_OUT = String
   .raw`\[2 files were left out: the user is asked before such a file is read \(read\(private/\*\*\)\); use read_file\]`;
 const PASSED_OVER = new RegExp(String.raw`^(?!.*(?:private|closed) text)[^]*${LEFT_OUT}$`);
@@ -108,7 +109,7 @@ function scriptOf(cases: readonly Case[]): string {
 }
 
 /** What the model got of each call, and how often each of them asked. */
-async function play(cases: readonly Case[], answer: string, level = DENO) {
+async function play(cases: readonly Case[], answer: Choice, level = DENO) {
   await using around = await playground();
   await using server = await ModelServer.start(scriptOf(cases));
   const setup = { level, root: around.path("proj"), stateDir: around.path("state"), rules: RULES };
@@ -136,7 +137,7 @@ Deno.test({
       assert.equal(results[index]?.asked.length, one.asks, `${nameOf(one)} asks`);
     }
     const [first] = results.flatMap(({ asked }) => asked);
-    assert.equal(first?.reason, "a rule asks: read(private/**)");
+    assert.equal(first?.reason, "rule read(private/**) asks");
     assert.equal(first?.suggestion, undefined, "no rule could answer");
   },
 });

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CommandSandbox, type CommandView } from "../denops/agent/supervisor/commands/sandbox.ts";
-import { commandEnvironment } from "../denops/agent/supervisor/commands/environment.ts";
+import { commandEnvironment } from "../denops/agent/supervisor/system/environment.ts";
 import { RunningCommand } from "../denops/agent/supervisor/commands/runner.ts";
-import { ApprovalLog } from "../denops/agent/supervisor/approval_log.ts";
-import { type GateContext, judge } from "../denops/agent/supervisor/gate_command.ts";
-import { RuleBook } from "../denops/agent/supervisor/rule_book.ts";
+import { ApprovalLog } from "../denops/agent/supervisor/gate/approval_log.ts";
+import { type GateContext, judge } from "../denops/agent/supervisor/gate/command.ts";
+import { RuleBook } from "../denops/agent/supervisor/gate/rule_book.ts";
 import { DEPS, PROJECT } from "../scripts/environment.ts";
 import { type Scratch, scratch } from "./support/project.ts";
 import { addPacked, readingProject } from "./support/reading_project.ts";

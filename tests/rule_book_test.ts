@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { ruleText } from "../denops/agent/policy/rules.ts";
-import { RuleBook } from "../denops/agent/supervisor/rule_book.ts";
+import { RuleBook } from "../denops/agent/supervisor/gate/rule_book.ts";
 import { scratch } from "./support/project.ts";
 
 const NO_RULES = { allow: [], ask: [], deny: [] };

@@ -1,7 +1,7 @@
 /** What is sensitive asks with its reason, also in an engine that no client of ours has configured. */
 import assert from "node:assert/strict";
 import { ApprovalMeta, ours } from "../denops/agent/protocol/extensions.ts";
-import { hookFolders } from "../denops/agent/supervisor/git_hooks.ts";
+import { hookFolders } from "../denops/agent/supervisor/git/hooks.ts";
 import { engineConfig, startEngine } from "./support/acp.ts";
 import { messagesOf } from "./model/model_messages.ts";
 import { ModelServer } from "./model/model_server.ts";
@@ -66,7 +66,11 @@ Deno.test({
     for (const [index, [path, reason]] of WRITES.entries()) {
       const { id = "", text = "" } = results[index + reads.length] ?? {};
       assert.match(text, /^(Created|Replaced|Wrote|Rewrote)/, `${path}: ${text}`);
-      assert.equal(asked.get(id), reason === undefined ? undefined : `${path} is sensitive: ${reason}`, path);
+      assert.equal(
+        asked.get(id),
+        reason === undefined ? undefined : `${path} needs your approval: ${reason}`,
+        path,
+      );
     }
     assert.equal(await outside.read("a.txt"), "outside\n");
   },

@@ -100,9 +100,9 @@ Deno.test("while an approval waits: it is closed, and an answer that comes later
 Deno.test("while a retry waits: the countdown is over", async () => {
   await using agent = await start("status 429 retry-after=60");
   const { nvim, server } = agent;
-  await waitForChat(nvim, "Trying again in 60 s (1 of 5).");
+  await waitForChat(nvim, "Retrying in 60 s, attempt 2 of 5; <C-c> stops.");
   await stop(agent);
-  assert.ok(!chatShows(nvim.text(), "Trying again"));
+  assert.ok(!chatShows(nvim.text(), "Retrying"));
   assert.equal(server.requests.length, 1);
   await goesOn(agent);
 });

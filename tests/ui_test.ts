@@ -207,7 +207,7 @@ say Done.`;
   assert.deepEqual((await transcript(nvim)).slice(1, 4), [
     "✗ read ../elsewhere/secret.txt  path is outside of the project: ../elsewhere/secret.txt",
     "✓ read README.md  1 line",
-    "✗ read README.md  Already done, see the result above; nothing has changed since.",
+    "✗ read README.md  done already",
   ]);
 });
 
@@ -228,13 +228,13 @@ say Done.`;
   await using agent = await startAgent({ script, options, project });
   const { nvim } = agent;
   await nvim.command("Agent go on");
-  await nvim.waitForScreen("a rule asks: write(*.md)");
+  await nvim.waitForScreen("rule write(*.md) asks");
   await nvim.command("Agent approve");
   await waitForChat(nvim, "Done.");
   assert.deepEqual((await transcript(nvim)).slice(3, 7), [
-    "✗ read src/notes.md  Cannot read src/notes.md: a rule forbids it: read(**/notes.md).",
-    "✗ edit src/greet.ts  Not allowed: a rule forbids it: write(src/*.ts).",
-    "✗ run curl example.com  Not allowed: a rule forbids it: network(curl example.com).",
+    "✗ read src/notes.md  Cannot read src/notes.md: denied by rule read(**/notes.md)",
+    "✗ edit src/greet.ts  not allowed: denied by rule write(src/*.ts)",
+    "✗ run curl example.com  not allowed: denied by rule network(curl example.com)",
     "✓ edit README.md  +1 −1",
   ]);
 });

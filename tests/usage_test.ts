@@ -1,7 +1,7 @@
 /** `:Agent usage`, and money on the screen. Whole program. */
 import assert from "node:assert/strict";
 import { UserConfig } from "../denops/agent/protocol/config.ts";
-import { engineConfig as configOf } from "../denops/agent/supervisor/provider.ts";
+import { engineConfig as configOf } from "../denops/agent/supervisor/agents/provider.ts";
 import { ModelServer } from "./model/model_server.ts";
 import { engineConfig, startEngine } from "./support/acp.ts";
 import { SECRET, startAgent } from "./support/agent.ts";

@@ -90,7 +90,7 @@ local function check_options(report)
   end
   local patterns = report and report.patterns or {}
   for _, problem in ipairs(patterns) do
-    health.error("Wrong option " .. problem, { "See :help agent-rule-patterns" })
+    health.error("Invalid option " .. problem, { "See :help agent-rule-patterns" })
   end
   if #problems == 0 and #patterns == 0 then
     health.ok("No mistakes found")

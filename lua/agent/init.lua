@@ -8,6 +8,7 @@ local function ready()
   require("agent.editor")
   local chats = require("agent.chat")
   require("agent.chat.chat").on_tab = require("agent.approval").focus
+  require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
     local asked = id and chats.get(id) or chats.get()
     local root = asked.timeline.root
@@ -40,9 +41,8 @@ function M.open(_, extra)
   if extra and extra.context then
     chat.input:add(extra.context .. "\n")
   end
-  if chat.input:is_empty() then
-    vim.cmd.startinsert()
-  end
+  -- Behind what stands there: a draft, or the selected lines.
+  vim.cmd("startinsert!")
 end
 
 --- Opens the chat, or hides it; a turn goes on. With a context it opens.
@@ -50,7 +50,7 @@ end
 ---@param extra? { context?: string }
 function M.toggle(_, extra)
   local chat = ready().get()
-  if chat:is_open() and not (extra and extra.context) then
+  if chat:is_visible() and not (extra and extra.context) then
     chat:hide()
   else
     M.open(nil, extra)
@@ -302,9 +302,7 @@ function M.review(what)
   local verb, scope = (what or ""):match("^(%l+)%s*(%l*)$")
   if not verb then
     local chat = chats.get()
-    if chat:is_open() and vim.api.nvim_win_get_config(0).relative ~= "" then
-      chat:hide()
-    end
+    chat:step_aside()
     return require("agent.review").list()
   end
   local review = require("agent.review")

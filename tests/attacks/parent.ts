@@ -2,10 +2,10 @@
  * A supervisor to be killed. With a setup as its only argument it opens the project and begins a turn; with a command it
  * starts that as an engine is started, and holds its pipes only. Both as JSON.
  */
-import type { EngineCommand } from "../../denops/agent/supervisor/engine.ts";
+import type { AgentCommand } from "../../denops/agent/supervisor/agents/process.ts";
 import { type EngineSetup, openProject } from "../support/engine.ts";
 
-export type ParentOrders = { readonly setup: EngineSetup } | { readonly command: EngineCommand };
+export type ParentOrders = { readonly setup: EngineSetup } | { readonly command: AgentCommand };
 
 const orders: ParentOrders = JSON.parse(Deno.args[0] ?? "{}");
 if ("setup" in orders) {

@@ -30,10 +30,20 @@ export function checkDatabase(database: DatabaseSync): readonly string[] {
   return [...integrity.filter((line) => line !== "ok"), ...foreign];
 }
 
+/** Of turns that have ended, and of the last one. */
+function storedEvents(database: DatabaseSync): readonly StoredEvent[] {
+  const ended = database.prepare("SELECT log FROM turns WHERE log IS NOT NULL ORDER BY session, turn").all()
+    .flatMap(({ log }): [number, number, string, StoredEvent][] =>
+      log instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(inflateRawSync(log))) : []
+    ).map(([, , , event]) => event);
+  const rows = database.prepare("SELECT payload FROM log ORDER BY session, turn, seq").all()
+    .map(({ payload }): StoredEvent => JSON.parse(String(payload)));
+  return [...ended, ...rows];
+}
+
 /** Updates that were shown and of which the database knows nothing. */
 export function lostUpdates(shown: readonly Shown[], database: DatabaseSync): readonly string[] {
-  const events = database.prepare("SELECT payload FROM events ORDER BY session, seq").all()
-    .map(({ payload }): StoredEvent => JSON.parse(String(payload)));
+  const events = storedEvents(database);
   const texts = joined(events.map((event) => ({ ...event, text: whole(event.text, database) })));
   const lost: string[] = [];
   for (const [key, text] of joined(shown)) {

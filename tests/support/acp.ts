@@ -1,4 +1,5 @@
 /** The engine, alone, with a plain ACP client: the SDK's own, without any extension of ours. */
+import { method } from "../../denops/agent/protocol/extensions.ts";
 import {
   client,
   type ClientCapabilities,
@@ -17,13 +18,12 @@ import {
 import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import {
-  requestMethod,
   type RequestName,
   type RequestParams,
   type RequestResult,
   REQUESTS,
 } from "../../denops/agent/protocol/requests.ts";
-import { denoArguments } from "../../denops/agent/supervisor/grants.ts";
+import { denoArguments } from "../../denops/agent/supervisor/agents/grants.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { GREET, PLUGIN, SECRET } from "./agent.ts";
 import { DEFAULT_TIMEOUT, type Scratch, scratch, within } from "./project.ts";
@@ -148,7 +148,7 @@ export async function startEngine(options: EngineOptions): Promise<EngineClient>
       await agent.request(methods.agent.session.resume, { sessionId, cwd: engine.project.root });
     },
     async ask<Name extends RequestName>(name: Name, params: RequestParams<Name>) {
-      const answer = await agent.request<unknown, unknown>(requestMethod(name), params);
+      const answer = await agent.request<unknown, unknown>(method(name), params);
       return REQUESTS[name].result.parse(answer) as RequestResult<Name>;
     },
     async kill() {

@@ -6,7 +6,6 @@ import type { FileChange } from "../../denops/agent/engine/core/events.ts";
 import type { Editor } from "../../denops/agent/engine/core/ports.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
-import { Workspace } from "../../denops/agent/engine/tools/files/workspace.ts";
 import { type Scratch, scratch } from "./project.ts";
 
 export interface Kept extends AsyncDisposable {
@@ -45,12 +44,6 @@ export async function keptFolder(options: KeptOptions = {}): Promise<Kept> {
   const store = new SqliteStore(Database.inMemory());
   store.createSession({ id: "s1", root: roots[0] ?? "", model: "scripted" });
   const journal = store.writes;
-  const workspace = new Workspace({
-    roots,
-    editor,
-    journal,
-    mayRead: () => ({ verdict: "allow", rule: "", reason: "" }),
-  });
   const open = () =>
     new SessionCheckpoints({
       session: "s1",
@@ -59,7 +52,6 @@ export async function keptFolder(options: KeptOptions = {}): Promise<Kept> {
       editor,
       journal,
       turn: () => store.turn("s1"),
-      resolve: (path) => workspace.resolve(path),
       makeLink: (path, target) => Deno.symlink(target, path),
       notice: (text) => notices.push(text),
       ...(limits === undefined ? {} : { limits }),

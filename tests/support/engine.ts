@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { basename, join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
-import { EditorQuestions } from "../../denops/agent/supervisor/editor_questions.ts";
-import { Gate } from "../../denops/agent/supervisor/gate.ts";
-import { type Launch, launchCommand } from "../../denops/agent/supervisor/launch.ts";
+import { EditorQuestions } from "../../denops/agent/supervisor/screen/editor_questions.ts";
+import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
+import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
+import { type Launch, launchCommand } from "../../denops/agent/supervisor/agents/launch.ts";
 import { Project } from "../../denops/agent/supervisor/project.ts";
-import { engineConfig, type ProviderWorld } from "../../denops/agent/supervisor/provider.ts";
-import { Questions } from "../../denops/agent/supervisor/questions.ts";
+import { engineConfig, type ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
+import { Questions } from "../../denops/agent/supervisor/gate/questions.ts";
 import { PLUGIN, SECRET } from "./agent.ts";
 
 /** What holds the engine: the best that the machine has, or what is left without a sandbox. */
@@ -119,7 +120,7 @@ export interface Opened extends AsyncDisposable {
  */
 export async function openProject(
   setup: EngineSetup,
-  option: string,
+  option: Choice,
   meanwhile = () => Promise.resolve(),
 ): Promise<Opened> {
   const asked: ApprovalUpdate[] = [];

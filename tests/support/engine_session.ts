@@ -35,6 +35,8 @@ export interface EngineOptions {
   /** Everything is allowed unless told. */
   readonly ask?: (request: ApprovalRequest, signal: AbortSignal) => ApprovalAnswer | Promise<ApprovalAnswer>;
   readonly publish?: (event: AgentEvent) => void;
+  /** One in memory unless told; it is closed with the engine. */
+  readonly database?: Database;
   /** The store in this database, with what is to be in it; an empty one unless told. */
   readonly store?: (database: Database) => SqliteStore;
 }
@@ -65,7 +67,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const project = stack.use(await scratch(files));
   const server = stack.use(await ModelServer.start(options.script, { secrets: [KEY] }));
   const config = engineConfig(server.url, wire, options.config);
-  const database = stack.use(Database.inMemory());
+  const database = stack.use(options.database ?? Database.inMemory());
   const store = options.store?.(database) ?? new SqliteStore(database);
   const usage = new SqliteUsage(database);
   const events: AgentEvent[] = [];

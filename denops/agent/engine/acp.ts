@@ -6,7 +6,6 @@ import {
   type ContentBlock,
   type InitializeRequest,
   methods,
-  type PermissionOption,
   RequestError,
   type RequestPermissionRequest,
   type Stream,
@@ -16,27 +15,22 @@ import type { EngineConfig } from "../protocol/config.ts";
 import {
   AnswerMeta,
   type ApprovalMeta,
-  EXTENSIONS,
-  FILE_RULES,
   InitializeMeta,
-  LSP,
   META,
+  method,
   OPTION,
   ours,
+  PERMISSION_OPTIONS,
   SessionMeta,
-  TOOLS,
-  ToolsRequest,
-  type ToolsResponse,
-  UNSAVED_TEXT,
-  WRITE_UNSAVED,
 } from "../protocol/extensions.ts";
-import { SEARCH } from "../protocol/search.ts";
+import { REQUEST_NAMES } from "../protocol/requests.ts";
 import { answerRequests, type Answers } from "./acp_requests.ts";
 import { checkpointAnswers, linkMaker } from "./acp_checkpoints.ts";
 import { acpCommands } from "./acp_commands.ts";
-import { extensionEditor, extensionRules, extensionServers, fsEditor, noEditor } from "./acp_editor.ts";
+import { fsEditor, noEditor, screenEditor, screenServers } from "./acp_editor.ts";
 import { acpQuestions } from "./acp_questions.ts";
 import { reviewAnswers, type ReviewOptions } from "./acp_review.ts";
+import { Screen } from "./acp_screen.ts";
 import { acpSearch } from "./acp_search.ts";
 import { sessionAnswers } from "./acp_session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./acp_sessions.ts";
@@ -56,18 +50,14 @@ export interface AcpOptions {
   /** One line that every new session begins with. */
   readonly notice?: string;
   readonly archive: Archive;
+  /** @param isBusy tells whether a turn runs in any session */
+  onServing?(isBusy: () => boolean): void;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
   sessionPorts(
     config: EngineConfig,
   ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers" | "usage">;
 }
-
-const OPTIONS: PermissionOption[] = [
-  { optionId: OPTION.allowOnce, name: "Allow once", kind: "allow_once" },
-  { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
-  { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
-];
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   let can: ClientAbilities = {
@@ -81,18 +71,19 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   let config: EngineConfig | undefined;
   const open = new AcpSessions(options.archive, options.roots, (client, id, roots) => {
     const sender = new UpdateSender(client, id, can);
+    const screen = new Screen(client, id, can.extensions);
     const session = new Session(id, roots, {
       ...options.sessionPorts(configOrError(config, options)),
       usage: options.usage,
       editor: editorOf(client, id, can),
-      makeLink: linkMaker(client, id, can),
+      makeLink: linkMaker(screen),
       ask: asker(client, id),
-      ...(can.extensions.has(FILE_RULES) ? { fileRules: extensionRules(client, id) } : {}),
+      ...(screen.has("file_rules") ? { fileRules: () => screen.ask("file_rules", {}) } : {}),
       offers: {
         ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
         ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
-        ...(can.extensions.has(SEARCH) ? { search: acpSearch(client, id) } : {}),
-        ...(can.extensions.has(LSP) ? { languages: extensionServers(client, id) } : {}),
+        ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
+        ...(screen.has("lsp") ? { languages: screenServers(screen) } : {}),
       },
       publish: (event) => sender.send(event),
     });
@@ -101,6 +92,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     if (text !== undefined) setTimeout(() => sender.send({ type: "notice", severity: "warning", text }), 0);
     return { session, sender };
   });
+
+  options.onServing?.(() => open.isBusy);
 
   const app = agent({ name: "agent.nvim" })
     .onRequest(methods.agent.initialize, ({ params }) => {
@@ -115,7 +108,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
           promptCapabilities: { embeddedContext: true },
           loadSession: true,
           sessionCapabilities: { list: {}, resume: {}, delete: {}, close: {}, additionalDirectories: {} },
-          _meta: { [META]: { extensions: EXTENSIONS } },
+          _meta: { [META]: { extensions: REQUEST_NAMES.map(method) } },
         },
         authMethods: [],
       };
@@ -127,11 +120,6 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
       const branch = ours(SessionMeta, params._meta)?.branch;
       return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt), branch));
-    })
-    .onRequest(TOOLS, ToolsRequest, ({ params }): ToolsResponse => {
-      const session = open.get(params.sessionId);
-      if (params.toggle !== undefined) session.toggleTool(params.toggle);
-      return { tools: [...session.tools] };
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
@@ -181,9 +169,8 @@ function ownConfigIfRight(options: AcpOptions): EngineConfig | undefined {
 }
 
 function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities): Editor {
-  if (can.extensions.has(UNSAVED_TEXT) && can.extensions.has(WRITE_UNSAVED)) {
-    return extensionEditor(client, sessionId);
-  }
+  const screen = new Screen(client, sessionId, can.extensions);
+  if (screen.has("unsaved_text") && screen.has("write_unsaved")) return screenEditor(screen);
   return can.readFiles && can.writeFiles ? fsEditor(client, sessionId) : noEditor;
 }
 
@@ -206,7 +193,7 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
     const params: RequestPermissionRequest = {
       sessionId,
       toolCall,
-      options: OPTIONS,
+      options: [...PERMISSION_OPTIONS],
       _meta: { [META]: meta },
     };
     const cancellation = { cancellationSignal: signal, stopWaitingOnCancel: true };

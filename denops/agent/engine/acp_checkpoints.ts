@@ -1,9 +1,7 @@
 /** Answers what the screen asks about checkpoints; see protocol/requests.ts. */
-import { type AgentContext, RequestError } from "../deps/acp_sdk.ts";
-import { MAKE_LINK } from "../protocol/extensions.ts";
 import type { CheckpointTurn, PreviewFile, RestoredFile } from "../protocol/requests.ts";
 import type { Answers } from "./acp_requests.ts";
-import type { ClientAbilities } from "./acp_updates.ts";
+import type { Screen } from "./acp_screen.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { previewFiles } from "./checkpoint/preview.ts";
 import { messageOf, ToolError } from "./core/errors.ts";
@@ -50,17 +48,14 @@ function taken({ turn, files }: TakenBack): { turn: number; files: RestoredFile[
   return { turn, files: [...files] };
 }
 
-/** Our own UI makes links for us; elsewhere Deno says whether it may be done here. */
-export function linkMaker(client: AgentContext, sessionId: string, can: ClientAbilities) {
+/** Our own screen makes links for us; elsewhere Deno says whether it may be done here. */
+export function linkMaker(screen: Screen) {
   return async (path: string, target: string): Promise<void> => {
     try {
-      if (!can.extensions.has(MAKE_LINK)) return await Deno.symlink(target, path);
-      await client.request<unknown, unknown>(MAKE_LINK, { sessionId, path, target });
+      if (!screen.has("make_link")) return await Deno.symlink(target, path);
+      await screen.ask("make_link", { path, target });
     } catch (error) {
-      const said = error instanceof RequestError
-        ? error.message.replace(/^Invalid params: /, "")
-        : messageOf(error);
-      throw new ToolError(`the symbolic link to ${target} cannot be made: ${said}`);
+      throw new ToolError(`the symbolic link to ${target} cannot be made: ${messageOf(error)}`);
     }
   };
 }

@@ -1,17 +1,7 @@
 /** The editor on the other side of the protocol: ours by its extensions, any other by ACP's fs methods. */
 import { type AgentContext, methods, RequestError } from "../deps/acp_sdk.ts";
 import { dirname } from "node:path";
-import type { FileRules } from "../protocol/config.ts";
-import {
-  FILE_RULES,
-  FileRulesResponse,
-  LSP,
-  UNSAVED_TEXT,
-  UnsavedTextResponse,
-  WRITE_UNSAVED,
-  WriteUnsavedResponse,
-} from "../protocol/extensions.ts";
-import { type LspQuestion, LspResponse } from "../protocol/lsp.ts";
+import type { Screen } from "./acp_screen.ts";
 import { messageOf } from "./core/errors.ts";
 import type { Editor, LanguageServers, UnsavedWrite } from "./core/ports.ts";
 import { type DecodedText, decodeText } from "./core/text.ts";
@@ -21,34 +11,28 @@ const LONGEST_WAIT_MS = 5_000;
 /** A language server may have to start, and then has five seconds to answer. */
 const LONGEST_LSP_MS = 32_000;
 
-/** Our own UI: it knows which buffers have unsaved changes, and merges. */
-export function extensionEditor(client: AgentContext, sessionId: string): Editor {
-  const ask = (method: string, params: Record<string, unknown>, signal: AbortSignal) => {
-    const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
-    const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
-    return inItsWords(client.request<unknown, unknown>(method, { sessionId, ...params }, options));
-  };
+/** Our own screen: it knows which buffers have unsaved changes, and merges. */
+export function screenEditor(screen: Screen): Editor {
+  const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
   return {
     async unsavedText(path, signal) {
-      return UnsavedTextResponse.parse(await ask(UNSAVED_TEXT, { path }, signal)).text;
+      return (await screen.ask("unsaved_text", { path }, inTime(signal))).text;
     },
     async writeUnsaved(path, base, text, signal) {
-      return WriteUnsavedResponse.parse(await ask(WRITE_UNSAVED, { path, base, text }, signal));
+      return await screen.ask("write_unsaved", { path, base, text }, inTime(signal));
     },
   };
 }
 
-/** Our own UI: it asks Neovim's language clients. */
-export function extensionServers(client: AgentContext, sessionId: string): LanguageServers {
+/** Our own screen: it asks Neovim's language clients. */
+export function screenServers(screen: Screen): LanguageServers {
   return {
     async ask(request, signal, who) {
       const may_start = who === "tool";
       // A person may be asked first, who takes as long as that takes.
       const waiting = may_start ? signal : AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LSP_MS)]);
-      const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
-      const question: LspQuestion = { sessionId, request, may_start };
       try {
-        return LspResponse.parse(await client.request<unknown, unknown>(LSP, question, options));
+        return await screen.ask("lsp", { request, may_start }, waiting);
       } catch (error) {
         signal.throwIfAborted();
         return {
@@ -57,14 +41,6 @@ export function extensionServers(client: AgentContext, sessionId: string): Langu
         };
       }
     },
-  };
-}
-
-/** Our own UI: its rules change while the engine runs. @throws {Error} what is wrong with them */
-export function extensionRules(client: AgentContext, sessionId: string): () => Promise<FileRules> {
-  return async () => {
-    const asked = client.request<unknown, unknown>(FILE_RULES, { sessionId });
-    return FileRulesResponse.parse(await inItsWords(asked));
   };
 }
 

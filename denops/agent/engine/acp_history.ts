@@ -4,7 +4,7 @@ import { META, type TurnMeta } from "../protocol/extensions.ts";
 import type { HistoryEntry } from "../protocol/requests.ts";
 import { type ClientAbilities, STOP_REASONS, Updates } from "./acp_updates.ts";
 import type { AgentEvent } from "./core/events.ts";
-import type { Store, StoredEvent } from "./core/ports.ts";
+import type { Store, StoredEvent, WhichEvents } from "./core/ports.ts";
 
 /** What a screen is not drawn from. */
 const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;
@@ -13,10 +13,13 @@ const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as c
 const LARGEST_OUTPUTS = 4_000_000;
 
 /** As `history`, without the texts of diffs: a screen shows their counts. */
-export function outline(...args: Parameters<typeof history>): readonly HistoryEntry[] {
+export function outline(...[store, ...args]: Parameters<typeof history>): readonly HistoryEntry[] {
   let room = LARGEST_OUTPUTS;
+  const bare = {
+    events: (session: string, which?: WhichEvents) => store.events(session, { ...which, bareDiffs: true }),
+  };
   // The newest first: they are what is looked at.
-  return history(...args).toReversed().map((entry) => {
+  return history(bare, ...args).toReversed().map((entry) => {
     if (entry.type !== "update" || !Array.isArray(entry.update.content)) return entry;
     const content = entry.update.content.filter((part) => !isRecord(part) || part.type !== "diff");
     room -= JSON.stringify(content).length;
@@ -32,7 +35,12 @@ export function history(
   can: Pick<ClientAbilities, "notices">,
 ): readonly HistoryEntry[] {
   const pieces = new Pieces(can);
-  for (const stored of store.events(session, { first, last, without: UNSEEN })) pieces.add(stored);
+  // One after the other: what was read of the last one can be forgotten.
+  for (let turn = first; turn <= last; turn++) {
+    for (const stored of store.events(session, { first: turn, last: turn, without: UNSEEN })) {
+      pieces.add(stored);
+    }
+  }
   return pieces.entries;
 }
 

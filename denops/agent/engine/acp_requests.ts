@@ -2,12 +2,12 @@
 import { type AgentApp, type AgentContext, RequestError } from "../deps/acp_sdk.ts";
 import {
   REQUEST_NAMES,
-  requestMethod,
   type RequestName,
   type RequestParams,
   type RequestResult,
   REQUESTS,
 } from "../protocol/requests.ts";
+import { method } from "../protocol/extensions.ts";
 import { messageOf, ToolError } from "./core/errors.ts";
 
 /** Name of a request → its answer. @throws {ToolError} one line for the user */
@@ -26,7 +26,7 @@ function answerOne<Name extends RequestName>(app: AgentApp, name: Name, answers:
   const answer: Answers[Name] = answers[name];
   if (answer === undefined) return app;
   return app.onRequest(
-    requestMethod(name),
+    method(name),
     REQUESTS[name].params,
     async ({ params, client }: { params: unknown; client: AgentContext }) => {
       try {

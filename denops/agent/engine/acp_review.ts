@@ -1,6 +1,7 @@
 /** Answers what the screen asks about reviews; see protocol/requests.ts. */
 import type { AgentContext } from "../deps/acp_sdk.ts";
 import { linkMaker } from "./acp_checkpoints.ts";
+import { Screen } from "./acp_screen.ts";
 import type { Answers } from "./acp_requests.ts";
 import type { ClientAbilities } from "./acp_updates.ts";
 import { Restorer } from "./checkpoint/restorer.ts";
@@ -8,7 +9,6 @@ import type { Reviews } from "./checkpoint/reviews.ts";
 import { whoWrote } from "./checkpoint/why.ts";
 import type { Editor, Store } from "./core/ports.ts";
 import type { ReviewStore } from "./core/reviews.ts";
-import { Workspace } from "./tools/files/workspace.ts";
 
 export interface ReviewOptions {
   /** Real paths. */
@@ -39,9 +39,9 @@ export function reviewAnswers(options: ReviewOptions): Answers {
       const restorer = restorerOf(client, session, options);
       // Half of it would help nobody.
       const { signal } = new AbortController();
-      const planned = await restorer.plan(records, signal);
+      const plan = await restorer.plan([records], signal);
       const checkpoint = { session, turn: options.store.turn(session), kind: "undo", target: turn } as const;
-      const { files } = await restorer.carryOut(planned, checkpoint, signal);
+      const { files } = await restorer.carryOut(plan, checkpoint, signal);
       const file = files.find((one) => one.path === path || one.from === path) ?? files[0];
       return { file: file ?? { path, outcome: "unchanged" } };
     },
@@ -71,19 +71,11 @@ function restorerOf(client: AgentContext, session: string, options: ReviewOption
   const { roots, store, can } = options;
   const editor = options.editorOf(client, session);
   const { writes: journal, checkpoints } = store;
-  const workspace = new Workspace({
-    roots,
-    editor,
-    journal,
-    // No content is read for a model.
-    mayRead: () => ({ verdict: "deny", rule: "review", reason: "a review reads for nobody" }),
-  });
   return new Restorer({
     roots,
     editor,
     journal,
     store: checkpoints,
-    makeLink: linkMaker(client, session, can()),
-    resolve: (path) => workspace.resolve(path),
+    makeLink: linkMaker(new Screen(client, session, can().extensions)),
   });
 }

@@ -10,6 +10,11 @@ import { titleLine } from "./core/title.ts";
 export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => ClientAbilities): Answers {
   const { store, sessions, locks } = archive;
   return {
+    tools: at(({ sessionId, toggle }) => {
+      const session = open.get(sessionId);
+      if (toggle !== undefined) session.toggleTool(toggle);
+      return { tools: [...session.tools] };
+    }),
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

@@ -99,6 +99,10 @@ export class AcpSessions {
     return open.session;
   }
 
+  get isBusy(): boolean {
+    return this.#open.values().some(({ session }) => session.isBusy);
+  }
+
   cancel(id: string): void {
     this.#open.get(id)?.session.cancel();
   }

@@ -1,7 +1,7 @@
 /** Engine events → ACP version 1 updates. */
 import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../deps/acp_sdk.ts";
-import { FILE_MODIFIED, META, RETRY, type ToolMeta, type UsageMeta } from "../protocol/extensions.ts";
-import { TURN_FILES } from "../protocol/requests.ts";
+import { META, type ToolMeta, type UsageMeta } from "../protocol/extensions.ts";
+import { Screen } from "./acp_screen.ts";
 import type { AgentEvent, Diff, StopReason } from "./core/events.ts";
 
 /** Characters of a tool's output that the screen gets. */
@@ -33,45 +33,39 @@ export interface ClientAbilities {
 export class UpdateSender {
   readonly #client: AgentContext;
   readonly #sessionId: string;
-  readonly #can: ClientAbilities;
+  readonly #screen: Screen;
   readonly #updates: Updates;
 
   constructor(client: AgentContext, sessionId: string, can: ClientAbilities) {
     this.#client = client;
     this.#sessionId = sessionId;
-    this.#can = can;
+    this.#screen = new Screen(client, sessionId, can.extensions);
     this.#updates = new Updates(can);
   }
 
   send(event: AgentEvent): void {
-    const sessionId = this.#sessionId;
     if (event.type === "file_modified") {
       const { onDisk, before, after, ...change } = event.change;
-      if (!onDisk || !this.#can.extensions.has(FILE_MODIFIED)) return;
+      if (!onDisk) return;
       const size = (before?.length ?? 0) + (after?.length ?? 0);
       const texts = size > LARGEST_TEXTS ? {} : { before, after };
-      return this.#notify(FILE_MODIFIED, { sessionId, toolCallId: event.id, ...change, ...texts });
+      return this.#screen.tell("file_modified", { toolCallId: event.id, ...change, ...texts });
     }
-    if (event.type === "retry" && this.#can.extensions.has(RETRY)) {
+    if (event.type === "retry" && this.#screen.has("retry")) {
       const { type: _, ...retry } = event;
-      return this.#notify(RETRY, { sessionId, ...retry });
+      return this.#screen.tell("retry", retry);
     }
     if (event.type === "turn_files") {
-      const { turn, files } = event;
-      if (this.#can.extensions.has(TURN_FILES)) this.#notify(TURN_FILES, { sessionId, turn, files });
-      return;
+      return this.#screen.tell("turn_files", { turn: event.turn, files: [...event.files] });
     }
     const update = this.#updates.of(event);
     if (update !== undefined) this.sendUpdate(update);
   }
 
   sendUpdate(update: SessionUpdate): void {
-    this.#notify(methods.client.session.update, { sessionId: this.#sessionId, update });
-  }
-
-  #notify(method: string, params: unknown): void {
+    const told = { sessionId: this.#sessionId, update };
     // A failed write means that the client is gone; the connection's end says so too.
-    this.#client.notify(method, params).catch(() => {});
+    this.#client.notify(methods.client.session.update, told).catch(() => {});
   }
 }
 
@@ -125,7 +119,9 @@ export class Updates {
       case "retry":
         return this.#notice(
           "warning",
-          `${event.reason} Trying again in ${Math.ceil(event.waitMs / 1_000)} s.`,
+          `${event.reason} Retrying in ${Math.ceil(event.waitMs / 1_000)} s, attempt ${
+            event.attempt + 1
+          } of ${event.tries}.`,
         );
       case "usage":
         return this.#usage(event);
@@ -140,8 +136,11 @@ export class Updates {
           ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
         };
       }
-      case "turn_files":
       case "turn_started":
+        // The calls of a turn end with it.
+        this.#announced.clear();
+        return undefined;
+      case "turn_files":
       case "turn_done":
       case "turn_failed":
       case "approval_requested":
@@ -170,7 +169,8 @@ export class Updates {
     const content: ToolCallContent[] = event.diff === undefined
       ? [{ type: "content", content: { type: "text", text: event.output.slice(0, LONGEST_OUTPUT) } }]
       : diffContents(event.diff);
-    const meta = { summary: event.summary, ...diffCounts(event.diff) };
+    const stopped = event.stopped === undefined ? {} : { stopped: event.stopped };
+    const meta = { summary: event.summary, ...diffCounts(event.diff), ...stopped };
     return this.#tool(event.id, { status: event.status, content }, meta);
   }
 

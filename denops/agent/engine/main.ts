@@ -18,7 +18,7 @@ import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { SqliteUsage } from "./store/usage.ts";
-import { removeUnnamed } from "./store/unnamed.ts";
+import { IdleSweep } from "./store/sweep.ts";
 import { TOOLS } from "./tools/registry.ts";
 
 /** Clients other than agent.nvim configure the engine by this variable, as JSON. */
@@ -59,7 +59,6 @@ const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
 const reviews = new Reviews(store.reviews, store.blobs);
 await store.writes.sweep();
-removeUnnamed(database).catch(() => {});
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 
 const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable)), {
@@ -69,6 +68,7 @@ const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.
   ...(notice === undefined ? {} : { notice }),
   review: { reviews, store },
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
+  onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
   sessionPorts: (config) => ({
     config,

@@ -7,11 +7,12 @@ import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { missing } from "./agent/interrupted.ts";
 import { runTurn, type TurnEnd } from "./agent/loop.ts";
-import { type Memory, readMemory } from "./agent/memory.ts";
+import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
+import { HistoryWindow } from "./agent/window.ts";
 import { WriteChecks } from "./agent/write_checks.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
@@ -21,7 +22,7 @@ import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
-import { type ReadFiles, Workspace } from "./tools/files/workspace.ts";
+import { Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
   readonly config: EngineConfig;
@@ -51,16 +52,11 @@ export class Session {
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
   readonly #access: SessionAccess;
-  /** What the model has read. */
-  readonly #read: ReadFiles;
   readonly #state: SessionState;
   readonly #meter: Meter;
-  /** Tools that the user has switched by hand. */
-  readonly #switched: Map<string, boolean>;
-  /** As they are in the store. */
-  readonly #history: Message[];
-  /** What is remembered, as it is in the store. */
-  #remembered = "";
+  readonly #memory: Memory;
+  /** As it is in the store. */
+  readonly #history: HistoryWindow;
   #stored: boolean;
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
@@ -84,26 +80,23 @@ export class Session {
     this.#access = new SessionAccess(config, ports.fileRules);
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
-    this.#history = this.#stored ? [...store.messages(id)] : [];
-    const memory = readMemory(this.#stored ? store.memory(id) : {});
-    this.#read = {
-      known: new Map(Object.entries(memory.read.known)),
-      shown: new Map(Object.entries(memory.read.shown)),
-    };
+    this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
+    const { folder, plan, titled, spent, first } = this.#memory.facts;
+    const window = () => ports.model.contextWindow;
+    this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      this.#read,
+      this.#memory,
     );
-    this.#state = { folder: memory.folder, plan: memory.plan };
-    this.#switched = new Map(Object.entries(memory.tools));
-    this.#titling = new Titling(this.#titlingPorts(), memory.titled);
+    this.#state = { folder, plan };
+    this.#titling = new Titling(this.#titlingPorts(), titled);
     this.#meter = new Meter({
       session: id,
       turn: () => store.turn(id),
       provider: config.provider.name,
       model: ports.model,
       price: config.price,
-      spending: this.#spendingOf(memory.spent),
+      spending: this.#spendingOf(spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
     });
@@ -115,7 +108,6 @@ export class Session {
       editor: ports.editor,
       journal: store.writes,
       turn: () => store.turn(id),
-      resolve: (path) => this.#workspace.resolve(path),
       makeLink: ports.makeLink,
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
       isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),
@@ -171,7 +163,7 @@ export class Session {
 
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
-    this.#switched.set(name, !this.#isOn(name));
+    this.#memory.tools.set(name, !this.#isOn(name));
     if (this.#stored) this.#append({});
   }
 
@@ -180,13 +172,18 @@ export class Session {
   }
 
   #isOn(name: string): boolean {
-    return this.#switched.get(name) ?? !this.#ports.config.tools_off.includes(name);
+    return this.#memory.tools.get(name) ?? !this.#ports.config.tools_off.includes(name);
   }
 
   /** The tools that this client makes possible. */
   #offered(): readonly Tool[] {
     const { tools, offers } = this.#ports;
     return tools.filter(({ needs }) => needs === undefined || offers[needs] !== undefined);
+  }
+
+  /** A prompt runs or waits. */
+  get isBusy(): boolean {
+    return this.#prompts > 0;
   }
 
   cancel(): void {
@@ -219,7 +216,7 @@ export class Session {
           ? { type: "turn_done", reason: end.reason }
           : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
       );
-      if (untitled) this.#titling.ask(text, this.#history);
+      if (untitled) this.#titling.ask(text, this.#history.messages);
       return end;
     } catch (error) {
       // Nothing that is not stored may be shown, so this turn cannot even end as others do.
@@ -254,7 +251,14 @@ export class Session {
     }
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
+    const slid = this.#history.slide();
     this.#emit({ type: "turn_started", text });
+    if (slid) {
+      const left = `${this.#history.first - 1}`;
+      const text =
+        `The conversation is longer than the model's window: it no longer sees turns 1 to ${left}.`;
+      this.#emit({ type: "notice", severity: "warning", text });
+    }
     const title = store.session(this.id)?.title ?? "";
     this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
   }
@@ -264,7 +268,8 @@ export class Session {
     const { store } = this.#ports;
     const turn = store.turn(this.id);
     const events = store.events(this.id, { first: turn, last: turn, without: ["file_modified"] });
-    const { messages, events: ends } = missing(this.#history, events, store.countMessages(this.id, turn) > 0);
+    const begun = store.messages(this.id, turn, turn).length > 0;
+    const { messages, events: ends } = missing(this.#history.messages, events, begun);
     if (messages.length > 0 || ends.length > 0) this.#append({ messages, events: ends });
   }
 
@@ -287,7 +292,7 @@ export class Session {
       decide: (prepared: PreparedCall, granted: ReadonlySet<string>) =>
         this.#access.decide(prepared, granted),
       allowForSession: (touches: readonly Touch[]) => this.#access.allow(touches),
-      history: () => this.#history,
+      history: () => this.#history.messages,
       append: (message: Message) => this.#append({ messages: [message] }),
     };
   }
@@ -306,28 +311,19 @@ export class Session {
     };
   }
 
-  #memory(): Memory {
+  /** With what is remembered by now, so that both are always of the same moment. */
+  #append(entries: Omit<Entries, "memory">): void {
     const { folder, plan } = this.#state;
-    return {
+    const memory = this.#memory.unstored({
       folder,
       plan: [...plan],
-      tools: Object.fromEntries(this.#switched),
-      read: {
-        known: Object.fromEntries(this.#read.known),
-        shown: Object.fromEntries(this.#read.shown),
-      },
       spent: this.#meter.spending.session,
       titled: this.#titling.done,
-    };
-  }
-
-  /** With what is remembered by now, so that both are always of the same moment. */
-  #append(entries: Entries): void {
-    const memory = this.#memory();
-    const text = JSON.stringify(memory);
-    this.#ports.store.append(this.id, text === this.#remembered ? entries : { ...entries, memory });
-    this.#remembered = text;
-    this.#history.push(...entries.messages ?? []);
+      first: this.#history.first,
+    });
+    this.#ports.store.append(this.id, { ...entries, memory });
+    this.#memory.stored(memory);
+    this.#history.push(entries.messages ?? []);
   }
 
   #emit(event: AgentEvent): void {

@@ -49,17 +49,17 @@ export function decideCommand(
     [run, git, network].flatMap((found) => found?.verdict === wanted ? [ruleText(found.rule)] : [])[0];
   const denying = against("deny");
   if (denying !== undefined) {
-    return decided({ verdict: "deny", rule: denying, reason: `a rule forbids it: ${denying}` });
+    return decided({ verdict: "deny", rule: denying, reason: `denied by rule ${denying}` });
   }
   if (verdict.severity === "critical") return ask("critical", verdict.reason, true);
-  if (!sandboxed) return ask("no sandbox", `it runs without a sandbox; ${verdict.reason}`, true);
+  if (!sandboxed) return ask("no sandbox", `runs without a sandbox; ${verdict.reason}`, true);
   const asking = against("ask");
-  if (asking !== undefined) return ask(asking, `a rule asks: ${asking}`);
+  if (asking !== undefined) return ask(asking, `rule ${asking} asks`);
   const readsOnly = verdict.access === "look" && verdict.severity === "none";
   const named = readsOnly ? texts(run) ?? texts(git) : undefined;
   if (named !== undefined) return decided({ verdict: "allow", rule: named }, false, "look");
   if (hasNetwork(access) && texts(network) === undefined) {
-    return ask("network", `it wants the network; ${verdict.reason}`);
+    return ask("network", `needs network access; ${verdict.reason}`);
   }
   const allowing = texts(level === "git" ? git : run);
   if (allowing !== undefined) {
@@ -69,7 +69,7 @@ export function decideCommand(
     return decided({ verdict: "allow", rule: "look" });
   }
   return level === "git"
-    ? ask("git", `it may change the repository; ${verdict.reason}`)
+    ? ask("git", `may change the repository; ${verdict.reason}`)
     : ask(verdict.severity, verdict.reason);
 }
 

@@ -69,7 +69,7 @@ Deno.test("each sensitive file asks, and says why", () => {
   for (const [reason, paths] of Object.entries(SENSITIVE)) {
     for (const path of paths) {
       const decision = mayWrite(at(path), safe_to_write);
-      assert.deepEqual("reason" in decision && decision.reason, `${path} is sensitive: ${reason}`);
+      assert.deepEqual("reason" in decision && decision.reason, `${path} needs your approval: ${reason}`);
     }
   }
   for (const path of ORDINARY) assert.equal(mayWrite(at(path), safe_to_write).verdict, "allow", path);

@@ -26,11 +26,11 @@ export function mayRead(path: ResolvedPath, { deny_read, read_rules }: ReadOptio
   }
   const denied = matching(read_rules.deny);
   if (denied !== undefined) {
-    return { verdict: "deny", rule: `read(${denied})`, reason: `a rule forbids it: read(${denied})` };
+    return { verdict: "deny", rule: `read(${denied})`, reason: `denied by rule read(${denied})` };
   }
   const asked = matching(read_rules.ask);
   if (asked !== undefined) {
-    return { verdict: "ask", rule: `read(${asked})`, reason: `a rule asks: read(${asked})` };
+    return { verdict: "ask", rule: `read(${asked})`, reason: `rule read(${asked}) asks` };
   }
   return { verdict: "allow", rule: "read" };
 }
@@ -49,11 +49,11 @@ export function mayWrite(path: ResolvedPath, rules: readonly SafeToWrite[], risk
   for (const name of names(path)) {
     const row = sensitivity(name, rules);
     if (row === undefined) continue;
-    const why = row.reason === undefined ? ` (safe_to_write: ${row.glob})` : `: ${row.reason}`;
-    return { verdict: "ask", rule: row.glob, reason: `${path.named} is sensitive${why}` };
+    const why = row.reason === undefined ? ` (matches ${row.glob})` : `: ${row.reason}`;
+    return { verdict: "ask", rule: row.glob, reason: `${path.named} needs your approval${why}` };
   }
   if (risk !== undefined) {
-    return { verdict: "ask", rule: "safe_to_write", reason: `${path.named} is sensitive: ${risk}` };
+    return { verdict: "ask", rule: "safe_to_write", reason: `${path.named} needs your approval: ${risk}` };
   }
   return { verdict: "allow", rule: "safe_to_write" };
 }

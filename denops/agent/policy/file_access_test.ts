@@ -124,6 +124,6 @@ Deno.test("the reason names the file as it was called, and the rule", () => {
   assert.deepEqual(mayWrite(at(".git/config", "notes.txt"), SAFE_TO_WRITE), {
     verdict: "ask",
     rule: "**/.git/**",
-    reason: "notes.txt is sensitive (safe_to_write: **/.git/**)",
+    reason: "notes.txt needs your approval (matches **/.git/**)",
   });
 });

@@ -3,104 +3,18 @@
  * `clientCapabilities._meta["agent.nvim"]` and `agentCapabilities._meta["agent.nvim"]`, and used only if the
  * other side has offered it too.
  */
+import type { PermissionOption } from "../deps/acp_sdk.ts";
 import { z } from "../deps/zod.ts";
 import { CommandAccess } from "./commands.ts";
-import { EngineConfig, FileRules } from "./config.ts";
-import { TURN_FILES } from "./requests.ts";
-import { SEARCH } from "./search.ts";
+import { EngineConfig } from "./config.ts";
 
 /** The key of everything of ours in `_meta`. */
 export const META = "agent.nvim";
 
-/** Notification, engine to client: a file was changed by a tool. */
-export const FILE_MODIFIED = "_agent/file_modified";
-/** Notification, engine to client: a request to the model failed and is tried again. */
-export const RETRY = "_agent/retry";
-/** Request, engine to client: the text of an open buffer with unsaved changes. */
-export const UNSAVED_TEXT = "_agent/unsaved_text";
-/** Request, engine to client: merge a tool's write into an open buffer with unsaved changes. */
-export const WRITE_UNSAVED = "_agent/write_unsaved";
-/** Request, engine to client: a question to the editor's language servers, see lsp.ts. */
-export const LSP = "_agent/lsp";
-
-/** Request, engine to client: which files may be read and written at this moment. */
-export const FILE_RULES = "_agent/file_rules";
-
-/** Request, client to engine: which tools there are, and which of them are off in a session. */
-export const TOOLS = "_agent/tools";
-
-/** Request, engine to client: make a symbolic link, which Deno lets no process do that may not write everywhere. */
-export const MAKE_LINK = "_agent/make_link";
-
-export const EXTENSIONS = [
-  FILE_MODIFIED,
-  RETRY,
-  UNSAVED_TEXT,
-  WRITE_UNSAVED,
-  SEARCH,
-  TOOLS,
-  LSP,
-  FILE_RULES,
-  MAKE_LINK,
-  TURN_FILES,
-] as const;
-
-/** `path` is absolute and in the workspace, where nothing is yet; so is what `target` leads to. */
-export const MakeLinkRequest = z.object({ sessionId: z.string(), path: z.string(), target: z.string() });
-
-export const FileRulesRequest = z.object({ sessionId: z.string() });
-export const FileRulesResponse = FileRules;
-
-/** `toggle` switches one tool; without it nothing changes. */
-export const ToolsRequest = z.object({ sessionId: z.string(), toggle: z.string().optional() });
-export const ToolsResponse = z.object({ tools: z.array(z.object({ name: z.string(), on: z.boolean() })) });
-export type ToolsResponse = z.infer<typeof ToolsResponse>;
-
-export const FileModified = z.object({
-  sessionId: z.string(),
-  toolCallId: z.string(),
-  /** Absolute and real. */
-  path: z.string(),
-  kind: z.enum(["created", "modified", "deleted", "renamed"]),
-  /** The earlier path of a renamed file. */
-  from: z.string().optional(),
-  /** Whole text before and after, as UTF-8 with the file's own line endings; absent for binaries. */
-  before: z.string().optional(),
-  after: z.string().optional(),
-});
-export type FileModified = z.infer<typeof FileModified>;
-
-export const Retry = z.object({
-  sessionId: z.string(),
-  /** The try that failed, from 1. */
-  attempt: z.int(),
-  tries: z.int(),
-  waitMs: z.number(),
-  reason: z.string(),
-});
-export type Retry = z.infer<typeof Retry>;
-
-export const UnsavedTextRequest = z.object({ sessionId: z.string(), path: z.string() });
-/** `text` is absent if no buffer with unsaved changes shows the file. */
-export const UnsavedTextResponse = z.object({ text: z.string().optional() });
-
-export const WriteUnsavedRequest = z.object({
-  sessionId: z.string(),
-  path: z.string(),
-  /** The text from which the tool made `text`. */
-  base: z.string(),
-  text: z.string(),
-});
-export type WriteUnsavedRequest = z.infer<typeof WriteUnsavedRequest>;
-export const WriteUnsavedResponse = z.discriminatedUnion("status", [
-  /** No buffer with unsaved changes: write the file. */
-  z.object({ status: z.literal("not_open") }),
-  /** The buffer holds `text` now; it is on disk only if `saved`. */
-  z.object({ status: z.literal("merged"), text: z.string(), saved: z.boolean() }),
-  /** The user has changed the same lines: nothing was written; `text` shows both sides. */
-  z.object({ status: z.literal("conflict"), text: z.string() }),
-]);
-export type WriteUnsavedResponse = z.infer<typeof WriteUnsavedResponse>;
+/** The method on the wire of a request or notification of ours. */
+export function method(name: string): string {
+  return `_agent/${name}`;
+}
 
 /** `_meta["agent.nvim"]` of the `initialize` request. */
 export const InitializeMeta = z.object({
@@ -134,6 +48,8 @@ export const ToolMeta = z.object({
   summary: z.string().optional(),
   /** What gave the call leave to run. */
   rule: z.string().optional(),
+  /** It has not failed: the user, or the end of its process, has cut it off. */
+  stopped: z.boolean().optional(),
 });
 export type ToolMeta = z.infer<typeof ToolMeta>;
 
@@ -161,6 +77,7 @@ export const AnswerMeta = z.object({
   /** What a command may change: at this it runs. */
   access: CommandAccess.optional(),
 });
+export type AnswerMeta = z.infer<typeof AnswerMeta>;
 
 /** Ids of the options of a permission request. */
 export const OPTION = {
@@ -169,6 +86,13 @@ export const OPTION = {
   allowAlways: "allow_always",
   reject: "reject",
 } as const;
+
+/** What our engine offers with each request. */
+export const PERMISSION_OPTIONS: readonly PermissionOption[] = [
+  { optionId: OPTION.allowOnce, name: "Allow once", kind: "allow_once" },
+  { optionId: OPTION.allowSession, name: "Allow for this session", kind: "allow_always" },
+  { optionId: OPTION.reject, name: "Reject", kind: "reject_once" },
+];
 
 /** `_meta["agent.nvim"]` of a usage update: of the last request, where the update's own cost is the session's. */
 export const UsageMeta = z.object({

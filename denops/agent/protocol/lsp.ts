@@ -50,7 +50,6 @@ export const LspRequest = z.discriminatedUnion("op", [
 export type LspRequest = z.infer<typeof LspRequest>;
 
 export const LspQuestion = z.object({
-  sessionId: z.string(),
   request: LspRequest,
   /** A tool asks: a server that does not run may be started if the user agrees. Else only those that run are asked. */
   may_start: z.boolean().default(false),

@@ -11,7 +11,7 @@ const sessionId = z.string();
 const turn = z.int().min(1);
 const time = z.number();
 const counts = { added: z.int(), removed: z.int() };
-const changeKind = z.enum(["created", "modified", "deleted", "renamed"]);
+export const changeKind = z.enum(["created", "modified", "deleted", "renamed"]);
 
 const SessionRow = z.object({
   sessionId,
@@ -29,7 +29,7 @@ const SessionRow = z.object({
 });
 export type SessionRow = z.infer<typeof SessionRow>;
 
-const TurnFile = z.object({
+export const TurnFile = z.object({
   path: z.string(),
   from: z.string().optional(),
   kind: changeKind,
@@ -136,6 +136,11 @@ const nothing = z.object({});
 
 /** Name → what is asked, what is answered. */
 export const REQUESTS = {
+  /** Which tools there are, and which of them are off in a session. `toggle` switches one first. */
+  tools: {
+    params: z.object({ sessionId, toggle: z.string().optional() }),
+    result: z.object({ tools: z.array(z.object({ name: z.string(), on: z.boolean() })) }),
+  },
   session_list: {
     params: z.object({ archived: z.boolean() }),
     result: z.object({ sessions: z.array(SessionRow) }),
@@ -244,15 +249,3 @@ export type RequestParams<Name extends RequestName> = z.infer<(typeof REQUESTS)[
 export type RequestResult<Name extends RequestName> = z.infer<(typeof REQUESTS)[Name]["result"]>;
 
 export const REQUEST_NAMES = Object.keys(REQUESTS) as readonly RequestName[];
-
-/** The request's method on the wire. */
-export function requestMethod(name: RequestName): string {
-  return `_agent/${name}`;
-}
-
-/**
- * Notification, engine to client, at the end of a turn that changed files: what the summary line shows.
- */
-export const TURN_FILES = "_agent/turn_files";
-export const TurnFiles = z.object({ sessionId, turn, files: z.array(TurnFile) });
-export type TurnFiles = z.infer<typeof TurnFiles>;

@@ -1,16 +1,12 @@
 /** What the engine may have looked for: the supervisor runs ripgrep and git with fixed arguments. */
 import { z } from "../deps/zod.ts";
 
-/** Request, engine to client. */
-export const SEARCH = "_agent/search";
-
 /** Absolute, "" for the project; resolved by the engine, and once more by the supervisor. */
 const path = z.string();
 
 export const SearchRequest = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("grep"),
-    sessionId: z.string(),
     query: z.string().min(1),
     isRegex: z.boolean(),
     path,
@@ -23,7 +19,6 @@ export const SearchRequest = z.discriminatedUnion("op", [
   }),
   z.object({
     op: z.literal("files"),
-    sessionId: z.string(),
     path,
     glob: z.string().optional(),
     depth: z.int().min(1).optional(),
@@ -31,7 +26,6 @@ export const SearchRequest = z.discriminatedUnion("op", [
   }),
   z.object({
     op: z.literal("changes"),
-    sessionId: z.string(),
     path,
     /** As git takes it: "2 days ago", a date, a commit. */
     since: z.string().optional(),
@@ -59,8 +53,3 @@ export const SearchResponse = z.discriminatedUnion("op", [
   z.object({ op: z.literal("changes"), text: z.string(), leftOut }),
 ]);
 export type SearchResponse = z.infer<typeof SearchResponse>;
-
-/** Without the session, which only the protocol knows. */
-export type SearchQuery = SearchRequest extends infer Each
-  ? Each extends unknown ? Omit<Each, "sessionId"> : never
-  : never;

@@ -206,13 +206,16 @@ export interface ToolUpdate {
   readonly chat: number;
   readonly id: string;
   readonly title?: string;
-  readonly status?: "pending" | "in_progress" | "completed" | "failed";
+  /** "stopped" by the user, or by the end of its process. */
+  readonly status?: "pending" | "in_progress" | "completed" | "failed" | "stopped";
   readonly kind?: string;
   readonly lines?: number;
   readonly summary?: string;
   readonly added?: number;
   readonly removed?: number;
   readonly output?: string;
+  /** The output is the diff of what was written. */
+  readonly is_diff?: boolean;
   readonly path?: string;
 }
 

@@ -1,8 +1,8 @@
 /** One chat: its messages go to its engine one after the other. */
 import type { PromptResponse } from "../deps/acp_sdk.ts";
 import type { Update } from "../protocol/ui.ts";
-import type { Engine } from "./engine.ts";
-import { LONGEST_NOTICE, oneLine } from "./visible.ts";
+import type { Engine } from "./agents/engine.ts";
+import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 
 export interface ChatSession {
   readonly engine: Engine;

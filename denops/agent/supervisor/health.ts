@@ -2,12 +2,13 @@
 import { fileRules, hiddenFiles, patternProblems } from "../policy/rules.ts";
 import type { UserConfig } from "../protocol/config.ts";
 import type { CommandsReport, HealthReport } from "../protocol/ui.ts";
-import { type Launch, launchCommand } from "./launch.ts";
-import { engineConfig, type ProviderWorld } from "./provider.ts";
-import { findRoot, otherRoots, type RootQuery } from "./root.ts";
-import { checkProvider } from "./provider_check.ts";
-import { RuleBook } from "./rule_book.ts";
-import { findProgram } from "./sandbox.ts";
+import { type Launch, launchCommand } from "./agents/launch.ts";
+import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
+import { checkProvider } from "./agents/provider_check.ts";
+import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
+import { RuleBook } from "./gate/rule_book.ts";
+import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
+import { findProgram } from "./system/sandbox.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 
 /** Rules of this Neovim's conversations are not looked at. */
@@ -25,7 +26,7 @@ export async function healthReport(
     problems.push(error instanceof Error ? error.message : String(error));
     return undefined;
   };
-  const user = typeof config === "string" ? note(`Wrong option: ${config}.`) : config;
+  const user = typeof config === "string" ? note(`Invalid option: ${config}.`) : config;
   const home = world.env("HOME");
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined
@@ -44,6 +45,7 @@ export async function healthReport(
   const commands = usable && patterns.length === 0
     ? await commandsReport(user, roots).catch(note)
     : undefined;
+  const check = await checking;
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
     address: engine?.provider.base_url ?? "",
@@ -57,7 +59,9 @@ export async function healthReport(
       ? "none needed"
       : `from ${engine.provider.key_source}`,
     sandbox: launch?.sandbox ?? "",
-    ...(checking === undefined ? {} : { check: await checking }),
+    ...(check === undefined
+      ? {}
+      : { check: { state: check.state, text: oneLine(check.text, LONGEST_NOTICE) } }),
     ...engineArguments(launch),
     ...(commands === undefined ? {} : { commands }),
     problems,

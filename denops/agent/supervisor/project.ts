@@ -1,30 +1,31 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
 import type { FileRules, UserConfig } from "../protocol/config.ts";
-import { ours, UnsavedTextResponse, UsageMeta, WriteUnsavedResponse } from "../protocol/extensions.ts";
+import { ours, UsageMeta } from "../protocol/extensions.ts";
+import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
 import type { ShownRule, Update } from "../protocol/ui.ts";
 import { fileRules, hiddenFiles, patternProblems, ruleText } from "../policy/rules.ts";
-import { screenUpdates, shownFiles, toolUpdate } from "./acp_updates.ts";
-import { ApprovalLog, logLines } from "./approval_log.ts";
-import { confined } from "./confine.ts";
-import type { EditorQuestions } from "./editor_questions.ts";
-import { Engine, type EngineEvents } from "./engine.ts";
-import type { BranchOptions } from "./git_branch.ts";
-import type { Gate, GateContext } from "./gate.ts";
-import { type Launch, launchCommand } from "./launch.ts";
-import { Increments, Ledger } from "./ledger.ts";
-import { makeLink } from "./links.ts";
-import { sweepAfterCrash } from "./git_guard.ts";
-import { hookFolders } from "./git_hooks.ts";
-import { LspStarts } from "./lsp_start.ts";
-import { lookups } from "./lookups.ts";
-import { engineConfig, type ProviderWorld } from "./provider.ts";
-import type { Questions } from "./questions.ts";
-import { otherRoots } from "./root.ts";
-import { RuleBook } from "./rule_book.ts";
-import { search } from "./search.ts";
+import { screenUpdates, shownFiles, toolUpdate } from "./screen/updates.ts";
+import { ApprovalLog, logLines } from "./gate/approval_log.ts";
+import { confined } from "./agents/confine.ts";
+import type { EditorQuestions } from "./screen/editor_questions.ts";
+import { Engine, type EngineEvents } from "./agents/engine.ts";
+import type { BranchOptions } from "./branches/git.ts";
+import type { Gate, GateContext } from "./gate/gate.ts";
+import { type Launch, launchCommand } from "./agents/launch.ts";
+import { Increments, Ledger } from "./gate/ledger.ts";
+import { makeLink } from "./system/links.ts";
+import { sweepAfterCrash } from "./git/guard.ts";
+import { hookFolders } from "./git/hooks.ts";
+import { LspStarts } from "./gate/lsp_start.ts";
+import { lookups } from "./system/lookups.ts";
+import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
+import type { Questions } from "./gate/questions.ts";
+import { otherRoots } from "./agents/root.ts";
+import { RuleBook } from "./gate/rule_book.ts";
+import { search } from "./search/search.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
-import { Terminals } from "./terminals.ts";
-import { oneLine, visible } from "./visible.ts";
+import { Terminals } from "./commands/terminals.ts";
+import { oneLine, visible } from "./screen/visible.ts";
 
 export interface ProjectPorts {
   push(update: Update): void;
@@ -75,7 +76,7 @@ export class Project implements AsyncDisposable {
     const [problem, ...more] = patternProblems(user);
     if (problem !== undefined) {
       const others = more.length === 0 ? "" : ` And ${more.length} more, see :checkhealth agent.`;
-      throw new Error(`Wrong option ${problem}${others}`);
+      throw new Error(`Invalid option ${problem}${others}`);
     }
     const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
     for (const one of roots) {
@@ -156,6 +157,11 @@ class Parts {
     this.#user = user;
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
+      ask: async (sessionId, input) => {
+        const chat = ports.chatOf(sessionId);
+        if (chat === undefined) return undefined;
+        return await ports.gate.command(sessionId, input, await this.#gateContext(chat));
+      },
       specify: (input, sessionId, { isMasked }) =>
         this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId)), isMasked),
       show: (sessionId, id, output) => {
@@ -208,28 +214,6 @@ class Parts {
         }
         withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
       },
-      fileModified: ({ sessionId, toolCallId: _id, before, after, from, ...event }) => {
-        // A file that was written is so, whatever became of the turn.
-        const chat = ownerOf(sessionId);
-        if (chat === undefined) return;
-        const texts = {
-          ...(before === undefined ? {} : { before }),
-          ...(after === undefined ? {} : { after }),
-        };
-        push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
-      },
-      retry: ({ sessionId, attempt, tries, waitMs, reason }) =>
-        withChat(sessionId, (chat) => {
-          push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: oneLine(reason) });
-        }),
-      turnFiles: ({ sessionId, turn, files }) => {
-        // Also of a turn that was stopped: what it has changed is changed.
-        const chat = ownerOf(sessionId);
-        if (chat !== undefined) {
-          push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
-        }
-      },
-      makeLink: (path, target) => makeLink(path, target, { roots: this.#roots, held }),
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
         if (chat === undefined) return { outcome: { outcome: "cancelled" } };
@@ -237,38 +221,70 @@ class Parts {
         push(toolUpdate(chat, request.toolCall));
         return await gate.permission(request, await this.#gateContext(chat));
       },
-      unsavedText: async ({ path }) => {
-        return UnsavedTextResponse.parse(await editor.ask({ method: "unsaved_text", params: { path } }));
-      },
-      writeUnsaved: async ({ sessionId, path, base, text }) => {
-        if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
-        const params = { path, base, text };
-        return WriteUnsavedResponse.parse(await editor.ask({ method: "write_unsaved", params }));
-      },
-      lsp: async (question) => {
-        const { request, sessionId } = question;
-        return await this.#lspStarts.answer(question, {
-          option: this.#user.lsp_start,
-          editor: (servers) =>
-            editor.ask({ method: "lsp", params: { roots: this.#roots, request, servers } }),
-          ask: async (server) => {
-            const chat = chatOf(sessionId);
-            return chat === undefined
-              ? undefined
-              : await gate.startServer(server, await this.#gateContext(chat));
-          },
-        });
-      },
-      terminals: this.terminals,
       question: async (request) => {
         const chat = "sessionId" in request ? chatOf(String(request.sessionId)) : undefined;
         return chat === undefined ? { action: "cancel" } : await questions.ask(request, chat);
       },
-      search: (request, signal) => {
-        const rules = this.#rulesOf(request.sessionId);
-        return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
+      terminals: this.terminals,
+      listeners: {
+        file_modified: (sessionId, { toolCallId: _id, before, after, from, ...event }) => {
+          // A file that was written is so, whatever became of the turn.
+          const chat = ownerOf(sessionId);
+          if (chat === undefined) return;
+          const texts = {
+            ...(before === undefined ? {} : { before }),
+            ...(after === undefined ? {} : { after }),
+          };
+          push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
+        },
+        retry: (sessionId, { attempt, tries, waitMs, reason }) =>
+          withChat(sessionId, (chat) => {
+            push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: oneLine(reason) });
+          }),
+        turn_files: (sessionId, { turn, files }) => {
+          // Also of a turn that was stopped: what it has changed is changed.
+          const chat = ownerOf(sessionId);
+          if (chat !== undefined) {
+            push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
+          }
+        },
       },
-      fileRules: (sessionId) => this.#rulesOf(sessionId),
+      answers: {
+        make_link: async (_, { path, target }) => {
+          await makeLink(path, target, { roots: this.#roots, held });
+          return {};
+        },
+        unsaved_text: async (_, { path }) =>
+          SCREEN_REQUESTS.unsaved_text.result.parse(
+            await editor.ask({ method: "unsaved_text", params: { path } }),
+          ),
+        write_unsaved: async (sessionId, params) => {
+          if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
+          return SCREEN_REQUESTS.write_unsaved.result.parse(
+            await editor.ask({ method: "write_unsaved", params }),
+          );
+        },
+        lsp: async (sessionId, question) =>
+          await this.#lspStarts.answer(sessionId, question, {
+            option: this.#user.lsp_start,
+            editor: (servers) =>
+              editor.ask({
+                method: "lsp",
+                params: { roots: this.#roots, request: question.request, servers },
+              }),
+            ask: async (server) => {
+              const chat = chatOf(sessionId);
+              return chat === undefined
+                ? undefined
+                : await gate.startServer(server, await this.#gateContext(chat));
+            },
+          }),
+        search: (sessionId, request, signal) => {
+          const rules = this.#rulesOf(sessionId);
+          return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
+        },
+        file_rules: (sessionId) => Promise.resolve().then(() => this.#rulesOf(sessionId)),
+      },
     };
   }
 

@@ -5,23 +5,23 @@
 import { firstProblem, type UserConfig } from "../protocol/config.ts";
 import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
-import { Branches } from "./branches.ts";
+import { Branches } from "./branches/branches.ts";
 import { Chat, type ChatSession } from "./chat.ts";
-import { ownFilesOnly } from "./confine.ts";
-import { EditorQuestions } from "./editor_questions.ts";
-import type { Engine } from "./engine.ts";
-import { Gate } from "./gate.ts";
+import { ownFilesOnly } from "./agents/confine.ts";
+import { EditorQuestions } from "./screen/editor_questions.ts";
+import type { Engine } from "./agents/engine.ts";
+import { Gate } from "./gate/gate.ts";
 import { healthReport } from "./health.ts";
-import { historyUpdates } from "./history.ts";
-import { adoptEnvironment } from "./neovim_environment.ts";
+import { historyUpdates } from "./screen/history.ts";
+import { adoptEnvironment } from "./system/neovim_environment.ts";
 import { Project } from "./project.ts";
-import { type ProviderWorld, realWorld } from "./provider.ts";
-import { Pump, realClock } from "./pump.ts";
-import { Questions } from "./questions.ts";
-import { findRoot, type RootQuery } from "./root.ts";
-import { LONGEST_NOTICE, oneLine } from "./visible.ts";
+import { type ProviderWorld, realWorld } from "./agents/provider.ts";
+import { Pump, realClock } from "./screen/pump.ts";
+import { Questions } from "./gate/questions.ts";
+import { findRoot, type RootQuery } from "./agents/root.ts";
+import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 
-export { watchProcess } from "./watch.ts";
+export { watchProcess } from "./system/watch.ts";
 
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
@@ -188,7 +188,7 @@ export class Supervisor implements AsyncDisposable {
     await this.#reading.get(chat);
     const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
     if (stored !== undefined && resumed === undefined) {
-      this.#notice(chat, "warning", "Nothing of this conversation is stored: the message begins a new one.");
+      this.#notice(chat, "warning", "This conversation was not stored; your message starts a new one.");
     }
     const isThere = stored !== undefined && resumed !== undefined;
     const sessionId = isThere ? stored : await engine.newSession(roots);
@@ -218,7 +218,7 @@ export class Supervisor implements AsyncDisposable {
   /** The project of a chat, opened if need be. */
   async #project(chat: number, place = this.#places.get(chat)): Promise<Project> {
     if (place === undefined) throw new Error("Nothing was asked in this chat yet.");
-    if (this.#config === undefined) throw new Error(`Wrong option: ${this.#configProblem}.`);
+    if (this.#config === undefined) throw new Error(`Invalid option: ${this.#configProblem}.`);
     const user = this.#config;
     adoptEnvironment(await this.#environment());
     const root = await findRoot(place, this.#world.env("HOME") ?? this.#world.env("USERPROFILE"));
@@ -334,7 +334,8 @@ export class Supervisor implements AsyncDisposable {
 
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {
     const session = await this.#chat(chat).session();
-    const { tools } = await session.engine.tools(session.sessionId, toggle);
+    const params = { sessionId: session.sessionId, ...(toggle === undefined ? {} : { toggle }) };
+    const { tools } = await session.engine.request("tools", params);
     this.#pump.push({ type: "tools", request, tools });
   }
 

@@ -29,12 +29,12 @@ local diff = vim.text and vim.text.diff or vim.diff
 
 --- The keys that this approval offers.
 ---@param approval agent.Approval
----@return string
+---@return string[]
 function M.keys(approval)
   if approval.question then
     local count = math.min(9, #(approval.options or {}))
-    local choose = count > 0 and ("1-%d choose  "):format(count) or ""
-    return (" %sa type an answer  r no answer "):format(choose)
+    local choose = count > 0 and { ("1-%d choose"):format(count) } or {}
+    return vim.list_extend(choose, { "a type an answer", "r no answer" })
   end
   local parts = { "a once", "s session" }
   if approval.suggestion then
@@ -43,7 +43,7 @@ function M.keys(approval)
   table.insert(parts, "r reject")
   table.insert(parts, "R with reason")
   table.insert(parts, approval.command and "e edit" or approval.after and "d diff" or nil)
-  return " " .. table.concat(parts, "  ") .. " "
+  return parts
 end
 
 --- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.

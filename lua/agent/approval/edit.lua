@@ -1,36 +1,57 @@
 -- A small buffer above the approval, in which its command is edited. It runs nothing: the text goes back to the
 -- approval, is judged there once more, and waits for an answer as before.
+local hint = require("agent.hint")
+
 local M = {}
 
 ---@type integer?
 local window
 
+--- Rows of the screen's top that it may have, whatever is there.
+local ROOM = 8
+
+--- What is cut by no width.
+local KEYS = { "<CR>/:w use this text", "(nothing runs yet)", "q cancel" }
+
 --- Of the text as far as there is room between the top of the screen and the approval.
 ---@param buffer integer
 ---@param below? integer the approval's window
----@return table
+---@return table config
+---@return string winbar
 local function place(buffer, below)
   local at = below and vim.api.nvim_win_get_config(below) or {}
   local width = at.width or math.max(20, math.min(100, vim.o.columns - 2))
-  local row = (at.row or vim.o.lines) - (at.height or 0) - 2
-  local height = 0
+  local row = math.max(at.row or vim.o.lines, ROOM)
+  local footer, winbar = hint.footer(KEYS, width)
+  local height = winbar == "" and 0 or 1
   for _, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, true)) do
     height = height + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / width))
   end
   return {
     relative = "editor",
     anchor = "SW",
-    row = math.max(row, 5),
+    row = row,
     col = at.col or 0,
     width = width,
-    height = math.max(1, math.min(height, math.max(row, 5) - 2)),
+    height = math.max(1, math.min(height, row - 2)),
     border = "rounded",
     style = "minimal",
     zindex = 70,
     title = { { " Edit the command ", "AgentTitle" } },
-    footer = { { " <CR> or :w take it, nothing runs yet  q give up ", "AgentHint" } },
+    footer = { { footer, "AgentHint" } },
     footer_pos = "right",
-  }
+  },
+    winbar
+end
+
+---@param buffer integer
+---@param below? integer
+local function fit(buffer, below)
+  if window and vim.api.nvim_win_is_valid(window) then
+    local config, winbar = place(buffer, below)
+    vim.wo[window].winbar = winbar
+    vim.api.nvim_win_set_config(window, config)
+  end
 end
 
 --- Gives up; what was typed is gone.
@@ -64,9 +85,11 @@ end
 function M.open(text, below, done)
   M.close()
   local buffer = new_buffer(text)
-  window = vim.api.nvim_open_win(buffer, true, place(buffer, below))
+  window = vim.api.nvim_open_win(buffer, true, (place(buffer, below)))
   vim.wo[window].wrap = true
-  vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting"
+  vim.wo[window].winhighlight = 
+    "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
+  fit(buffer, below)
   local taken ---@type string?
 
   local function accept()
@@ -92,9 +115,7 @@ function M.open(text, below, done)
   vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {
     buffer = buffer,
     callback = function()
-      if window and vim.api.nvim_win_is_valid(window) then
-        vim.api.nvim_win_set_config(window, place(buffer, below))
-      end
+      fit(buffer, below)
     end,
   })
   vim.api.nvim_create_autocmd("BufWipeout", {

@@ -230,6 +230,12 @@ function M.reject(reason)
   return true
 end
 
+--- Who makes room for the float beside the chat.
+---@param make_room fun(rows: integer): agent.Room?
+function M.beside(make_room)
+  window.make_room = make_room
+end
+
 ---@return integer
 function M.count()
   return queue.count()
@@ -265,6 +271,11 @@ local function closed(update)
   end
 end
 
+vim.api.nvim_create_autocmd("TabEnter", {
+  group = vim.api.nvim_create_augroup("agent.approval.tab", {}),
+  callback = vim.schedule_wrap(show),
+})
+
 client.listen(function(batch)
   for _, update in ipairs(batch) do
     if update.type == "approval" or update.type == "question" then
@@ -280,6 +291,8 @@ client.listen(function(batch)
       next_one()
     end
   end
+  -- What has come may need the room.
+  window.refit()
 end)
 
 return M

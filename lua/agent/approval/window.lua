@@ -1,9 +1,16 @@
 -- The float that shows what waits first. It takes the cursor only from somebody who does nothing but watch.
 local config = require("agent.config")
 local content = require("agent.approval.content")
+local keys_hint = require("agent.hint")
 local queue = require("agent.approval.queue")
 
 local M = {}
+
+---@class agent.Room of the screen, borders included
+---@field row integer      from 0
+---@field col integer
+---@field rows integer
+---@field columns integer
 
 ---@type integer?
 local window
@@ -28,14 +35,25 @@ local function is_focused()
   return is_open() and vim.api.nvim_get_current_win() == window
 end
 
+--- Gives room beside the chat if that is in view: so many rows at most, borders included. Set by init.lua.
+---@type fun(rows: integer): agent.Room?
+M.make_room = function() end
+
 --- The keys, once they count; before that, how to get there.
----@return string
-local function hint()
+---@param width integer columns
+---@return string footer
+---@return string winbar
+local function hint(width)
   if not is_focused() then
-    return " <Tab> in the chat, or :Agent approval, to answer "
+    return keys_hint.one_line({ ":Agent approval to answer", "or <Tab> in the chat" }, width), ""
   end
   local approval = queue.first()
-  return M.is_armed() and approval and content.keys(approval) or " … "
+  -- As many lines before they count as after it.
+  local footer, winbar = keys_hint.footer(approval and content.keys(approval) or {}, width)
+  if M.is_armed() then
+    return footer, winbar
+  end
+  return " … ", winbar == "" and "" or " … "
 end
 
 --- Rows of the screen that the text takes, wrapped lines in full; those that cannot fit are not counted.
@@ -52,7 +70,8 @@ local function has_more_below()
   local last = math.min(vim.api.nvim_buf_line_count(buffer), view.topline + vim.o.lines)
   local below = vim.api.nvim_win_text_height(window, { start_row = view.topline - 1, end_row = last - 1 }).all
   local width = vim.api.nvim_win_get_width(window)
-  return below - math.floor(view.skipcol / width) > vim.api.nvim_win_get_height(window)
+  local height = vim.api.nvim_win_get_height(window) - (vim.wo[window].winbar == "" and 0 or 1)
+  return below - math.floor(view.skipcol / width) > height
 end
 
 --- What kind it is, how many wait, and the chat that it is from if that is not the one in view.
@@ -74,23 +93,38 @@ local function title()
   return (" %s "):format(text)
 end
 
----@return table
+--- The place without borders, and the line above the text.
+---@return table config
+---@return string winbar
 local function place()
   local free = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+  local width = math.max(20, math.min(100, vim.o.columns - 2))
+  local wanted = math.min(rows(), math.floor(free * 0.5)) + 2
+  local function room_for(lines)
+    return M.make_room(lines) or { row = free - lines, col = 0, rows = lines, columns = width + 2 }
+  end
+  local room = room_for(wanted)
+  width = math.min(width, room.columns - 2)
+  local footer, winbar = hint(width)
+  room = winbar == "" and room or room_for(wanted + 1)
   return {
     relative = "editor",
-    anchor = "SW",
-    row = free,
-    col = 0,
-    width = math.max(20, math.min(100, vim.o.columns - 2)),
-    height = math.max(1, math.min(rows(), math.floor(free * 0.5))),
+    row = room.row,
+    col = room.col + math.floor((room.columns - width - 2) / 2),
+    width = width,
+    height = math.max(1, room.rows - 2),
     border = "rounded",
     style = "minimal",
     zindex = 60,
     title = { { title(), "AgentTitle" } },
-    footer = { { hint(), "AgentHint" } },
+    footer = { { footer, "AgentHint" } },
     footer_pos = "right",
-  }
+  }, winbar
+end
+
+---@return boolean
+local function is_here()
+  return is_open() and vim.api.nvim_win_get_tabpage(window) == vim.api.nvim_get_current_tabpage()
 end
 
 --- Whether a key is an answer now.
@@ -110,14 +144,19 @@ function M.close()
     vim.api.nvim_win_close(window, true)
   end
   window, buffer = nil, nil
+  M.make_room(0)
   if was_focused and back and vim.api.nvim_win_is_valid(back) then
     vim.api.nvim_set_current_win(back)
   end
 end
 
 function M.refit()
-  if is_open() and buffer then
-    vim.api.nvim_win_set_config(window, place())
+  if is_here() and buffer then
+    local config, winbar = place()
+    if vim.wo[window].winbar ~= winbar then
+      vim.wo[window].winbar = winbar
+    end
+    vim.api.nvim_win_set_config(window, config)
     -- The title says what the new size leaves out of sight.
     vim.api.nvim_win_set_config(window, { title = { { title(), "AgentTitle" } } })
   end
@@ -169,8 +208,11 @@ function M.show(map_keys)
   if not approval then
     return
   end
-  if is_open() then
+  if is_here() then
     return M.refit()
+  elseif is_open() then
+    -- It comes along to the tab page that is shown.
+    M.close()
   end
   buffer = vim.api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "wipe"
@@ -180,13 +222,14 @@ function M.show(map_keys)
   map_keys(buffer)
   local takes_focus = may_take_focus()
   local from = vim.api.nvim_get_current_win()
-  window = vim.api.nvim_open_win(buffer, false, place())
+  window = vim.api.nvim_open_win(buffer, false, (place()))
   vim.wo[window].wrap = true
   vim.wo[window].smoothscroll = true
   vim.wo[window].linebreak = true
   -- Where a long line goes on is to be seen: it may be made to look like the next one.
   vim.wo[window].showbreak = "↪ "
-  vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting"
+  vim.wo[window].winhighlight = 
+    "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
   if takes_focus then
     back = from
     vim.api.nvim_set_current_win(window)
@@ -236,6 +279,9 @@ function M.leave()
 end
 
 local group = vim.api.nvim_create_augroup("agent.approval", {})
-vim.api.nvim_create_autocmd({ "VimResized", "WinEnter", "WinScrolled" }, { group = group, callback = M.refit })
+vim.api.nvim_create_autocmd({ "VimResized", "WinEnter", "WinScrolled", "WinClosed" }, {
+  group = group,
+  callback = vim.schedule_wrap(M.refit),
+})
 
 return M

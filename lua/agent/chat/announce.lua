@@ -29,7 +29,7 @@ return function(chat, update)
   local block = update.type == "tool" and chat.timeline.blocks[chat.timeline.tools[update.id] or 0]
   if block and update.status == "in_progress" then
     events.emit("AgentToolStart", { chat = chat.id, id = update.id, title = block.title })
-  elseif block and (update.status == "completed" or update.status == "failed") then
+  elseif block and (update.status == "completed" or update.status == "failed" or update.status == "stopped") then
     local data = { chat = chat.id, id = update.id, title = block.title, status = update.status }
     events.emit("AgentToolDone", data)
   elseif update.type == "turn_started" then
@@ -39,11 +39,11 @@ return function(chat, update)
     if update.error then
       events.emit("AgentError", { chat = chat.id, text = update.error })
     end
-    if config.get().notify and not chat:is_open() then
+    if config.get().notify and not chat:is_visible() then
       notify(update.error or "the turn is done")
     end
   elseif update.type == "notice" and update.severity == "error" then
-    if config.get().notify and not chat:is_open() then
+    if config.get().notify and not chat:is_visible() then
       notify(update.text)
     end
   elseif update.type == "ready" then

@@ -1,11 +1,11 @@
 -- A chat: one conversation with its transcript, its input and its windows.
+local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
 local config = require("agent.config")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
-local new_input = require("agent.chat.input")
+local input = require("agent.chat.input")
 local navigate = require("agent.chat.navigate")
-local Renderer = require("agent.chat.renderer")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
@@ -15,8 +15,8 @@ local window = require("agent.chat.window")
 ---@field timeline agent.Timeline
 ---@field transcript integer buffer
 ---@field input agent.Input
----@field renderer agent.Renderer
----@field windows? agent.Windows
+---@field renderer? agent.Renderer  nil while the transcript is lost, see buffers.lua
+---@field windows? agent.Windows  nil while it is hidden
 ---@field counted? agent.Retry  the countdown on screen
 ---@field clock? uv.uv_timer_t   of that countdown
 ---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
@@ -25,63 +25,61 @@ local window = require("agent.chat.window")
 ---@field reading? boolean      a part of the session is on its way
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
 ---@field target? integer       turn that is looked for in the older parts
-local Chat = vim.tbl_extend("error", {}, history, navigate, status)
+---@field is_closed? boolean     for good
+local Chat = vim.tbl_extend("error", {}, buffers, history, navigate, status)
 Chat.__index = Chat
-
----@return integer buffer
-local function transcript_buffer()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "hide"
-  vim.bo[buffer].swapfile = false
-  vim.bo[buffer].undolevels = -1
-  vim.bo[buffer].modeline = false
-  vim.bo[buffer].filetype = "agent"
-  vim.bo[buffer].modifiable = false
-  pcall(vim.treesitter.start, buffer, "markdown")
-  return buffer
-end
 
 ---@param id integer
 ---@return agent.Chat
 function Chat.new(id)
-  local buffer = transcript_buffer()
-  local chat = setmetatable({
-    id = id,
-    timeline = timeline.new(),
-    transcript = buffer,
-    input = new_input.new(id),
-    renderer = Renderer.new(buffer),
-  }, Chat)
-  pcall(vim.api.nvim_buf_set_name, buffer, ("agent://chat/%d"):format(id))
-  keymaps.map(chat)
+  local chat = setmetatable({ id = id, timeline = timeline.new() }, Chat)
+  chat:revive()
   return chat
 end
 
+--- On some tab page.
 ---@return boolean
 function Chat:is_open()
   return self.windows ~= nil and window.is_open(self.windows)
 end
 
---- Opens the windows and goes to the input.
+--- On the tab page that is shown.
+---@return boolean
+function Chat:is_visible()
+  return self:is_open() and vim.api.nvim_win_get_tabpage(self.windows.input) == vim.api.nvim_get_current_tabpage()
+end
+
+--- Opens the windows on this tab page and goes to the input. A chat with a tab page of its own has that one.
 function Chat:open()
-  if not self:is_open() then
-    if self.windows then
-      window.close(self.windows)
-    end
+  self:revive()
+  local has_tab = self:is_open() and config.get().layout == "tab"
+  if not (self:is_visible() or has_tab) then
+    self:close_windows()
     self.windows = window.open(self.transcript, self.input.buffer)
     self:follow({ [self.windows.transcript] = true })
     self:fill()
+  else
+    window.come_from(self.windows, vim.api.nvim_get_current_win())
   end
   vim.api.nvim_set_current_win(self.windows.input)
   self:show_state()
 end
 
---- Closes the windows; a turn goes on.
+--- Closes every window on one of the two buffers.
+---@return agent.Windows? closed
+function Chat:close_windows()
+  local windows = self.windows
+  self.windows = nil
+  window.close(windows or {}, { self.transcript, self.input.buffer })
+  return windows
+end
+
+--- Closes the windows and goes back; a turn goes on.
 function Chat:hide()
-  if self.windows then
-    vim.cmd.stopinsert()
-    window.close(self.windows)
-    self.windows = nil
+  vim.cmd.stopinsert()
+  local windows = self:close_windows()
+  if windows then
+    window.go_back(windows)
   end
 end
 
@@ -98,6 +96,15 @@ function Chat:following()
   return at_end
 end
 
+--- Every window on the transcript shows its end.
+function Chat:follow_all()
+  local all = {}
+  for _, win in ipairs(vim.fn.win_findbuf(self.transcript)) do
+    all[win] = true
+  end
+  self:follow(all)
+end
+
 ---@param windows table<integer, true>
 function Chat:follow(windows)
   local last = vim.api.nvim_buf_line_count(self.transcript)
@@ -111,6 +118,7 @@ end
 --- Applies updates and draws what they changed, in one go.
 ---@param updates table[]
 function Chat:apply(updates)
+  self:revive()
   local changed = {}
   for _, update in ipairs(updates) do
     for index in pairs(timeline.apply(self.timeline, update)) do
@@ -175,9 +183,9 @@ end
 
 ---@param text string
 function Chat:send(text)
-  new_input.remember(text)
+  input.remember(text)
   self:apply({ { type = "submitted", text = text } })
-  self:follow(self:is_open() and { [self.windows.transcript] = true } or {})
+  self:follow_all()
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
   client.send(vim.tbl_extend("error", action, self:place()))
 end

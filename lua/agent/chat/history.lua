@@ -29,9 +29,10 @@ function M:read()
   local params = { sessionId = self.timeline.session, before = self.older, turns = turns }
   client.request(self, "session_history", params, function(result, problem)
     self.reading = false
-    if not vim.api.nvim_buf_is_valid(self.transcript) then
+    if self.is_closed then
       return
     end
+    self:revive()
     if result then
       self:show_part(result)
     else

@@ -2,6 +2,7 @@
 local announce = require("agent.chat.announce")
 local Chat = require("agent.chat.chat")
 local client = require("agent.client")
+local room = require("agent.chat.room")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
 
@@ -37,7 +38,7 @@ end
 function M.close(chat)
   client.send({ type = "close", chat = chat.id })
   chat:hide()
-  chats[chat.id] = nil
+  chats[chat.id], chat.is_closed = nil, true
   if current == chat then
     current = M.list()[#M.list()]
   end
@@ -53,7 +54,9 @@ function M.get(id)
   if id then
     return chats[id]
   end
-  return current or M.new()
+  local chat = current or M.new()
+  chat:revive()
+  return chat
 end
 
 --- Every chat of this Neovim, oldest first.
@@ -73,6 +76,15 @@ function M.switch(chat)
     current:hide()
   end
   current = chat
+end
+
+--- Room for something that must not hide the chat, if that is in view.
+---@param rows integer so many at most, 0 to give it back
+---@return agent.Room?
+function M.make_room(rows)
+  if current and current:is_visible() then
+    return room.make(current.windows, rows)
+  end
 end
 
 --- The current chat, if there is one.
@@ -144,6 +156,35 @@ vim.api.nvim_create_autocmd("VimResized", {
     end
   end,
 })
+
+--- A session file is read: it may name windows as ours are named.
+vim.api.nvim_create_autocmd("SessionLoadPre", {
+  group = group,
+  callback = function()
+    for _, chat in pairs(chats) do
+      chat:hide()
+      chat:name_buffers("agent-before://")
+    end
+  end,
+})
+
+--- It is read: what has such a name and is not ours is empty, and goes. Called once for each buffer.
+---@param named integer[] buffers
+function M.restored(named)
+  local ours = {}
+  for _, chat in pairs(chats) do
+    ours[chat.transcript], ours[chat.input.buffer] = true, true
+  end
+  for _, buffer in ipairs(named) do
+    if not ours[buffer] then
+      window.close({}, { buffer })
+      pcall(vim.api.nvim_buf_delete, buffer, { force = true })
+    end
+  end
+  for _, chat in pairs(chats) do
+    chat:name_buffers()
+  end
+end
 
 vim.api.nvim_create_autocmd("ColorScheme", {
   group = group,

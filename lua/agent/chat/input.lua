@@ -9,17 +9,13 @@ local history = {}
 ---@field buffer integer
 ---@field at? integer    place in the history
 ---@field draft? string  what was being typed before the history was looked through
+---@field lost? string   what stood there when the buffer was unloaded
 local Input = {}
 Input.__index = Input
 
----@param id integer of the chat
+---@param buffer integer
 ---@return agent.Input
-function M.new(id)
-  local buffer = vim.api.nvim_create_buf(false, true)
-  pcall(vim.api.nvim_buf_set_name, buffer, ("agent://input/%d"):format(id))
-  vim.bo[buffer].bufhidden = "hide"
-  vim.bo[buffer].filetype = "agent-input"
-  vim.bo[buffer].modeline = false
+function M.new(buffer)
   return setmetatable({ buffer = buffer }, Input)
 end
 

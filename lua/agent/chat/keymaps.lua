@@ -5,17 +5,19 @@ local M = {}
 ---@field keys string
 ---@field modes string
 ---@field where "both"|"transcript"|"input"
----@field action string  method of the chat, see chat/init.lua
+---@field action string  method of the chat, see chat/chat.lua
 ---@field doc string
+---@field hint? string    of the input's window, in the modes below: in a word
+---@field hint_in? string modes
 
 ---@type agent.Key[]
 M.keys = {
-  { keys = "<CR>", modes = "n", where = "input", action = "submit", doc = "send" },
-  { keys = "<C-s>", modes = "ni", where = "input", action = "submit", doc = "send" },
+  { keys = "<CR>", modes = "n", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "n" },
+  { keys = "<C-s>", modes = "ni", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "i" },
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
-  { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn" },
-  { keys = "q", modes = "n", where = "both", action = "hide", doc = "hide the chat; the turn goes on" },
+  { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn", hint = "stop", hint_in = "ni" },
+  { keys = "q", modes = "n", where = "both", action = "hide", doc = "hide the chat; the turn goes on", hint = "hide", hint_in = "n" },
   { keys = "<Tab>", modes = "n", where = "both", action = "tab", doc = "go to what waits, else open or close a block" },
   { keys = "<CR>", modes = "n", where = "transcript", action = "enter", doc = "open the file, or open or close a block" },
   { keys = "gf", modes = "n", where = "transcript", action = "goto_file", doc = "open the file" },
@@ -23,20 +25,33 @@ M.keys = {
   { keys = "[[", modes = "n", where = "transcript", action = "previous_turn", doc = "previous message of yours" },
   { keys = "gy", modes = "n", where = "transcript", action = "yank_code", doc = "yank the code block" },
   { keys = "i", modes = "n", where = "transcript", action = "focus_input", doc = "go to the input" },
-  { keys = "g?", modes = "n", where = "both", action = "show_keys", doc = "show these keys" },
+  { keys = "g?", modes = "n", where = "both", action = "show_keys", doc = "show these keys", hint = "keys", hint_in = "n" },
 }
 
 ---@param chat agent.Chat
-function M.map(chat)
-  local buffers = { transcript = { chat.transcript }, input = { chat.input.buffer } }
-  buffers.both = { chat.transcript, chat.input.buffer }
+---@param where "transcript"|"input"
+---@param buffer integer
+function M.map(chat, where, buffer)
   for _, key in ipairs(M.keys) do
-    for _, buffer in ipairs(buffers[key.where]) do
+    if key.where == where or key.where == "both" then
       vim.keymap.set(vim.split(key.modes, ""), key.keys, function()
         chat[key.action](chat)
       end, { buffer = buffer, desc = "Agent: " .. key.doc, nowait = true })
     end
   end
+end
+
+--- What the input's window says of the keys.
+---@param mode "n"|"i"
+---@return string[]
+function M.hints(mode)
+  local hints = {}
+  for _, key in ipairs(M.keys) do
+    if key.hint and key.hint_in:find(mode) then
+      table.insert(hints, ("%s %s"):format(key.keys, key.hint))
+    end
+  end
+  return hints
 end
 
 --- Lines that explain the keys.

@@ -15,6 +15,9 @@ local STATUS_GROUPS = {
 }
 local SEVERITY_GROUPS = { info = "AgentNotice", warning = "AgentWarning", error = "AgentError" }
 
+--- By the first character behind the indent.
+local DIFF_GROUPS = { ["+"] = "AgentDiffAdd", ["-"] = "AgentDiffDelete", ["@"] = "AgentHint" }
+
 ---@param buffer integer
 ---@param first integer
 ---@param last integer exclusive
@@ -80,7 +83,7 @@ function M.draw(buffer, block, lines, row)
     elseif block.kind == "thought" or block.kind == "plan" then
       M.mark(buffer, at, 0, #line, "AgentThought")
     else
-      M.mark(buffer, at, 0, #line, "AgentTool")
+      M.mark(buffer, at, 0, #line, offset > 1 and block.is_diff and DIFF_GROUPS[line:sub(3, 3)] or "AgentTool")
       if offset == 1 then
         M.mark(buffer, at, 0, #(text.icons[block.status] or "…"), STATUS_GROUPS[block.status])
         mark_counts(buffer, at, line)

@@ -1,5 +1,6 @@
 -- Moving about in a transcript: to files, to turns, to code. Methods of the chat.
 local config = require("agent.config")
+local fences = require("agent.timeline.fences")
 
 ---@class agent.Chat
 local M = {}
@@ -49,26 +50,27 @@ end
 ---@return boolean? hidden
 function M:step_aside()
   local layout = config.get().layout
-  if self:is_open() and (layout == "float" or layout == "tab" or layout == "current") then
+  if self:is_visible() and (layout == "float" or layout == "tab" or layout == "current") then
     self:hide()
     return true
   end
 end
 
----@return boolean? opened
 function M:goto_file()
   local path, line = self:file_at_cursor()
-  if not path or vim.fn.filereadable(path) == 0 then
-    return
+  if not path then
+    return vim.notify("agent: no file under the cursor")
+  elseif vim.fn.filereadable(path) == 0 then
+    return vim.notify(("agent: cannot read %s"):format(vim.fn.fnamemodify(path, ":~:.")))
   end
-  if not self:step_aside() then
-    vim.api.nvim_set_current_win(vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0)
+  local back = self.windows and self.windows.back
+  if not self:step_aside() and back and vim.api.nvim_win_is_valid(back) then
+    vim.api.nvim_set_current_win(back)
   end
   vim.cmd.edit(vim.fn.fnameescape(path))
   if line then
     pcall(vim.api.nvim_win_set_cursor, 0, { line, 0 })
   end
-  return true
 end
 
 function M:enter()
@@ -112,21 +114,14 @@ end
 
 --- Yanks the fenced block around the cursor.
 function M:yank_code()
-  local row = vim.api.nvim_win_get_cursor(0)[1]
-  local lines = vim.api.nvim_buf_get_lines(self.transcript, 0, -1, false)
-  local from
-  for at, line in ipairs(lines) do
-    if line:match("^%s*```") then
-      if from and at >= row then
-        if from <= row then
-          vim.fn.setreg(vim.v.register, vim.list_slice(lines, from + 1, at - 1), "l")
-          vim.notify(("agent: yanked %d lines"):format(at - from - 1))
-        end
-        return
-      end
-      from = not from and at or nil
-    end
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local index = self.renderer:block_at(row)
+  local code = index and fences.around(self.renderer:lines(index), row - self.renderer:row(index) + 1)
+  if not code then
+    return vim.notify("agent: no code block under the cursor")
   end
+  vim.fn.setreg(vim.v.register, code, "l")
+  vim.notify(("agent: yanked %d %s"):format(#code, #code == 1 and "line" or "lines"))
 end
 
 return M

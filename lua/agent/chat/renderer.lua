@@ -46,6 +46,13 @@ function Renderer:row(index)
   return row
 end
 
+--- The lines of a block, as they stand in the buffer.
+---@param index integer
+---@return string[]
+function Renderer:lines(index)
+  return self.drawn[index].lines
+end
+
 --- Each block's index and first line, from the first one on.
 ---@return fun(): integer?, integer?
 function Renderer:rows()

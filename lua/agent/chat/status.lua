@@ -10,7 +10,7 @@ local STATES = {
   starting = "starting",
   working = "working",
   waiting = "waits for you",
-  retrying = "trying again",
+  retrying = "retrying",
   stopping = "stopping",
 }
 

@@ -1,5 +1,7 @@
 -- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
 local config = require("agent.config")
+local hint = require("agent.hint")
+local keymaps = require("agent.chat.keymaps")
 
 local M = {}
 
@@ -7,8 +9,8 @@ local M = {}
 ---@field transcript integer
 ---@field input integer
 ---@field back integer   window that was current before
-
-local HINT = " <CR> send  <C-c> stop  q hide  g? keys "
+---@field back_buffer integer   what it showed
+---@field kept_free? integer   rows between the two floats, see room.lua
 
 --- Shares of the screen where the user names no size.
 local FLOAT, SPLIT = 0.8, 0.4
@@ -22,57 +24,112 @@ local function fit(size, whole)
   return math.max(10, math.min(wanted, whole - 2))
 end
 
+--- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
+local SMALLEST = 7
+
+--- Rows of the screen that floats may have.
+---@return integer
+local function free_lines()
+  return vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+end
+
 --- Places of the two floats: transcript above, input below, both with a border.
+---@param between? integer rows that stay free between them
 ---@return table transcript
 ---@return table input
-local function float_places()
+local function float_places(between)
+  between = between or 0
   local options = config.get()
-  local lines = vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
+  local lines = free_lines()
   local width = fit(options.width or FLOAT, vim.o.columns)
   local height = math.max(8, fit(options.height or FLOAT, lines))
-  local input_height = math.min(options.input_height, math.max(1, height - 7))
+  height = between == 0 and height or math.min(lines, height + between)
+  local input_height = math.min(options.input_height, math.max(1, height - between - SMALLEST))
   local row = math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
   local shared = { relative = "editor", col = column, width = width, border = "rounded", style = "minimal", zindex = 45 }
   local transcript = vim.tbl_extend("error", shared, {
     row = row,
-    height = math.max(1, height - input_height - 4),
+    height = math.max(1, height - between - input_height - 4),
     title = { { " Agent ", "AgentTitle" } },
   })
   local input = vim.tbl_extend("error", shared, {
-    row = row + transcript.height + 2,
+    row = row + transcript.height + 2 + between,
     height = input_height,
-    footer = { { HINT, "AgentHint" } },
-    footer_pos = "right",
   })
   return transcript, input
 end
 
+local OPTIONS = {
+  wrap = true,
+  linebreak = true,
+  smoothscroll = true,
+  breakindent = true,
+  number = false,
+  relativenumber = false,
+  signcolumn = "no",
+  foldcolumn = "0",
+  foldenable = false,
+  list = false,
+  spell = false,
+  cursorline = false,
+  conceallevel = 0,
+  statuscolumn = "",
+  colorcolumn = "",
+  fillchars = "eob: ",
+  winfixbuf = true,
+}
+
 ---@param window integer
----@param wrap boolean
-local function style(window, wrap)
-  local options = {
-    wrap = wrap,
-    linebreak = wrap,
-    smoothscroll = wrap,
-    breakindent = wrap,
-    number = false,
-    relativenumber = false,
-    signcolumn = "no",
-    foldcolumn = "0",
-    foldenable = false,
-    list = false,
-    spell = false,
-    cursorline = false,
-    conceallevel = 0,
-    statuscolumn = "",
-    colorcolumn = "",
-    fillchars = "eob: ",
-    winfixbuf = true,
-  }
-  for name, value in pairs(options) do
+local function style(window)
+  for name, value in pairs(OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
   end
+end
+
+--- The window is an ordinary one again.
+---@param window integer
+local function unstyle(window)
+  vim.api.nvim_win_call(window, function()
+    for name in pairs(OPTIONS) do
+      vim.cmd.setlocal(name .. "<")
+    end
+    vim.cmd("setlocal winbar< winhighlight< winfixheight<")
+  end)
+end
+
+--- Shows another buffer in a window that is bound to its own.
+---@param window integer
+---@param buffer integer
+function M.set_buffer(window, buffer)
+  local is_fixed = vim.wo[window].winfixbuf
+  vim.wo[window].winfixbuf = false
+  vim.api.nvim_win_set_buf(window, buffer)
+  if is_fixed then
+    style(window)
+  end
+end
+
+--- Names the keys of the mode at the input.
+---@param windows? agent.Windows
+---@param mode "n"|"i"
+function M.hint(windows, mode)
+  if not windows or not vim.api.nvim_win_is_valid(windows.input) then
+    return
+  end
+  local window = windows.input
+  local line = hint.one_line(keymaps.hints(mode), vim.api.nvim_win_get_width(window))
+  if vim.api.nvim_win_get_config(window).relative == "" then
+    vim.wo[window].winbar = line
+  else
+    vim.api.nvim_win_set_config(window, { footer = { { line, "AgentHint" } }, footer_pos = "right" })
+  end
+end
+
+--- The mode whose keys count at the input.
+---@return "n"|"i"
+local function mode()
+  return vim.api.nvim_get_mode().mode:find("^i") and "i" or "n"
 end
 
 local SPLITS = {
@@ -104,30 +161,27 @@ end
 ---@param input integer buffer
 ---@return agent.Windows
 function M.open(transcript, input)
-  local back = vim.api.nvim_get_current_win()
   ---@type agent.Windows
-  local windows
+  local windows = {}
+  M.come_from(windows, vim.api.nvim_get_current_win())
   if config.get().layout == "float" then
     local above, below = float_places()
-    windows = {
-      back = back,
-      transcript = vim.api.nvim_open_win(transcript, false, above),
-      input = vim.api.nvim_open_win(input, false, below),
-    }
+    windows.transcript = vim.api.nvim_open_win(transcript, false, above)
+    windows.input = vim.api.nvim_open_win(input, false, below)
   else
-    local window = open_split(transcript)
-    local below = { split = "below", win = window, height = config.get().input_height + 1 }
-    windows = { back = back, transcript = window, input = vim.api.nvim_open_win(input, false, below) }
+    windows.transcript = open_split(transcript)
+    local below = { split = "below", win = windows.transcript, height = config.get().input_height + 1 }
+    windows.input = vim.api.nvim_open_win(input, false, below)
     vim.wo[windows.input].winfixheight = true
-    vim.wo[windows.input].winbar = HINT
   end
-  style(windows.transcript, true)
-  style(windows.input, true)
+  style(windows.transcript)
+  style(windows.input)
   local colours = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
   if config.get().layout == "float" then
     vim.wo[windows.transcript].winhighlight = colours
     vim.wo[windows.input].winhighlight = colours
   end
+  M.hint(windows, mode())
   return windows
 end
 
@@ -137,13 +191,29 @@ function M.fit(windows)
   if config.get().layout ~= "float" then
     return
   end
-  local above, below = float_places()
+  local above, below = float_places(windows.kept_free)
   if vim.api.nvim_win_is_valid(windows.transcript) then
     vim.api.nvim_win_set_config(windows.transcript, above)
   end
   if vim.api.nvim_win_is_valid(windows.input) then
     vim.api.nvim_win_set_config(windows.input, below)
   end
+  M.hint(windows, mode())
+end
+
+--- Keeps rows free between the two floats, as many as there can be.
+---@param windows agent.Windows
+---@param rows integer
+---@return integer row the first one
+---@return integer rows
+function M.keep_free(windows, rows)
+  rows = math.min(rows, free_lines() - SMALLEST)
+  if rows ~= (windows.kept_free or 0) then
+    windows.kept_free = rows
+    M.fit(windows)
+  end
+  local above = vim.api.nvim_win_get_config(windows.transcript)
+  return above.row + above.height + 2, rows
 end
 
 ---@param windows agent.Windows
@@ -152,19 +222,46 @@ function M.is_open(windows)
   return vim.api.nvim_win_is_valid(windows.transcript) and vim.api.nvim_win_is_valid(windows.input)
 end
 
+--- Notes where to go back to: no window of the chat's, and none that floats above the others.
 ---@param windows agent.Windows
-function M.close(windows)
-  for _, window in ipairs({ windows.input, windows.transcript }) do
-    if vim.api.nvim_win_is_valid(window) then
-      vim.wo[window].winfixbuf = false
-      -- The last window of all cannot be closed.
-      if not pcall(vim.api.nvim_win_close, window, true) then
-        vim.api.nvim_win_call(window, function()
-          vim.cmd.enew()
-        end)
-      end
+---@param window integer the current one
+function M.come_from(windows, window)
+  local is_ours = window == windows.transcript or window == windows.input
+  local is_float = windows.back and vim.api.nvim_win_get_config(window).relative ~= ""
+  if not (is_ours or is_float) then
+    windows.back, windows.back_buffer = window, vim.api.nvim_win_get_buf(window)
+  end
+end
+
+--- Closes every window on the chat's buffers, those that the user has split off too. A window that was the user's
+--- before, or is the last of all, stays and shows what was there.
+---@param windows agent.Windows
+---@param buffers integer[]
+function M.close(windows, buffers)
+  local all = { windows.input, windows.transcript }
+  for _, buffer in ipairs(buffers) do
+    vim.list_extend(all, vim.fn.win_findbuf(buffer))
+  end
+  for _, window in ipairs(all) do
+    local is_there = vim.api.nvim_win_is_valid(window)
+    if is_there and (window == windows.back or not pcall(vim.api.nvim_win_close, window, true)) then
+      M.empty(window, windows.back_buffer)
     end
   end
+end
+
+--- Makes a window an ordinary one, with this buffer or a new one in it.
+---@param window integer
+---@param buffer? integer
+function M.empty(window, buffer)
+  vim.wo[window].winfixbuf = false
+  unstyle(window)
+  local is_there = buffer and vim.api.nvim_buf_is_loaded(buffer)
+  vim.api.nvim_win_set_buf(window, is_there and buffer or vim.api.nvim_create_buf(true, false))
+end
+
+---@param windows agent.Windows
+function M.go_back(windows)
   if vim.api.nvim_win_is_valid(windows.back) then
     vim.api.nvim_set_current_win(windows.back)
   end

@@ -1,23 +1,50 @@
 -- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
+local fences = require("agent.timeline.fences")
 
----@param timeline agent.Timeline
+--- A text that has come to its end. A fence that was left open is closed: what follows is no code.
 ---@param block agent.Block
----@return integer index
-local function add(timeline, block)
-  table.insert(timeline.blocks, block)
-  return #timeline.blocks
+---@return boolean changed
+local function close_text(block)
+  local missing = fences.missing(vim.split(block.text, "\n"))
+  block.status = "done"
+  if missing then
+    block.text = block.text .. (vim.endswith(block.text, "\n") and "" or "\n") .. missing
+  end
+  return missing ~= nil
 end
 
---- The block that a piece of text goes on with, if it is the last one of this kind and message. Messages that
---- wait for the turn's end stand below it.
+--- The last block but the messages that wait for the turn's end: they stand below what goes on.
 ---@param timeline agent.Timeline
----@param update table
----@return integer? index
-local function open_block(timeline, update)
+---@return integer index
+local function last_block(timeline)
   local index = #timeline.blocks
   while index > 0 and timeline.blocks[index].status == "queued" do
     index = index - 1
   end
+  return index
+end
+
+---@param timeline agent.Timeline
+---@param block agent.Block
+---@param changed table<integer, true>
+---@return integer index
+local function add(timeline, block, changed)
+  local at = last_block(timeline)
+  local last = timeline.blocks[at]
+  if last and last.kind == "text" and last.status == "open" and block.status ~= "queued" and close_text(last) then
+    changed[at] = true
+  end
+  table.insert(timeline.blocks, block)
+  changed[#timeline.blocks] = true
+  return #timeline.blocks
+end
+
+--- The block that a piece of text goes on with, if it is the last one of this kind and message.
+---@param timeline agent.Timeline
+---@param update table
+---@return integer? index
+local function open_block(timeline, update)
+  local index = last_block(timeline)
   local last = timeline.blocks[index]
   if last and last.kind == update.type and last.id == update.message and last.status == "open" then
     return index
@@ -29,7 +56,8 @@ end
 local function draw_retry(timeline, changed)
   local retry = timeline.retry
   local when = retry.left > 0 and ("in %d s"):format(retry.left) or "now"
-  local text = ("%s Trying again %s (%d of %d)."):format(retry.reason, when, retry.attempt, retry.tries)
+  local words = "%s Retrying %s, attempt %d of %d; <C-c> stops."
+  local text = words:format(retry.reason, when, retry.attempt + 1, retry.tries)
   timeline.blocks[retry.index].text = text
   changed[retry.index] = true
 end
@@ -53,7 +81,7 @@ local function at_work(timeline, changed)
   if timeline.state ~= "idle" and timeline.state ~= "stopping" then
     timeline.state = timeline.approvals > 0 and "waiting" or "working"
   end
-  end_retry(timeline, changed, " Tried again.")
+  end_retry(timeline, changed, " Retried.")
 end
 
 ---@type table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
@@ -61,7 +89,7 @@ local on = {}
 
 function on.submitted(timeline, update, changed)
   local status = timeline.state == "idle" and "sent" or "queued"
-  changed[add(timeline, { kind = "user", text = update.text, status = status })] = true
+  add(timeline, { kind = "user", text = update.text, status = status }, changed)
   if timeline.state == "idle" then
     timeline.state = "starting"
   end
@@ -96,7 +124,8 @@ function on.turn_started(timeline, _, changed)
       -- It comes behind what was answered while it waited, and the others behind it.
       timeline.blocks[index] = { kind = "moved", text = "" }
       block.status, status = status, "queued"
-      changed[index], changed[add(timeline, block)] = true, true
+      changed[index] = true
+      add(timeline, block, changed)
     end
   end
 end
@@ -104,7 +133,7 @@ end
 --- A message of the user's in a stored part.
 function on.user(timeline, update, changed)
   local block = { kind = "user", text = update.text, status = "sent", turn = update.turn }
-  changed[add(timeline, block)] = true
+  add(timeline, block, changed)
 end
 
 --- The engine has begun the turn of the message that was sent, and stored it.
@@ -126,7 +155,7 @@ local function text_piece(timeline, update, changed)
   else
     -- Providers like to begin with empty lines.
     local text = update.text:gsub("^%s*\n", "")
-    index = add(timeline, { kind = update.type, id = update.message, text = text, status = "open" })
+    index = add(timeline, { kind = update.type, id = update.message, text = text, status = "open" }, changed)
   end
   changed[index] = true
 end
@@ -145,21 +174,24 @@ function on.thought_done(timeline, update, changed)
   end
 end
 
+--- How a call can have ended.
+local ENDED = { completed = true, failed = true, stopped = true }
+
 function on.tool(timeline, update, changed)
   at_work(timeline, changed)
   local index = timeline.tools[update.id]
   if not index then
-    index = add(timeline, { kind = "tool", id = update.id, text = "", title = "", status = "pending" })
+    index = add(timeline, { kind = "tool", id = update.id, text = "", title = "", status = "pending" }, changed)
     timeline.tools[update.id] = index
   end
   local block = timeline.blocks[index]
-  for _, field in ipairs({ "title", "summary", "lines", "output", "path", "added", "removed" }) do
+  for _, field in ipairs({ "title", "summary", "lines", "output", "is_diff", "path", "added", "removed" }) do
     if update[field] ~= nil then
       block[field] = update[field]
     end
   end
   -- What a command prints while it is being stopped may come after its end.
-  local is_late = update.status == "in_progress" and (block.status == "completed" or block.status == "failed")
+  local is_late = update.status == "in_progress" and ENDED[block.status]
   if update.status and not is_late and not (block.status == "waiting" and update.status == "pending") then
     block.status = update.status
   end
@@ -189,7 +221,7 @@ function on.retry(timeline, update, changed)
   timeline.state = "retrying"
   local last = timeline.retry and timeline.retry.index == #timeline.blocks
   local index = last and timeline.retry.index
-    or add(timeline, { kind = "notice", severity = "warning", text = "" })
+    or add(timeline, { kind = "notice", severity = "warning", text = "" }, changed)
   timeline.retry = {
     index = index,
     reason = update.reason,
@@ -221,7 +253,7 @@ function on.plan(timeline, update, changed)
   if last and last.kind == "plan" then
     last.text = text
   else
-    add(timeline, { kind = "plan", text = text })
+    add(timeline, { kind = "plan", text = text }, changed)
   end
   changed[#timeline.blocks] = true
 end
@@ -242,7 +274,7 @@ function on.title(timeline, update)
 end
 
 function on.notice(timeline, update, changed)
-  changed[add(timeline, { kind = "notice", severity = update.severity, text = update.text })] = true
+  add(timeline, { kind = "notice", severity = update.severity, text = update.text }, changed)
 end
 
 --- What a turn has changed: one list, which grows.
@@ -253,7 +285,7 @@ function on.turn_files(timeline, update, changed)
       return
     end
   end
-  changed[add(timeline, { kind = "files", text = "", files = update.files, files_of = update.turn })] = true
+  add(timeline, { kind = "files", text = "", files = update.files, files_of = update.turn }, changed)
 end
 
 local ENDINGS = {
@@ -274,13 +306,13 @@ local function settle(timeline, changed)
       block.status = "done"
       break
     end
-    if block.kind == "tool" and not (block.status == "completed" or block.status == "failed") then
+    if block.kind == "tool" and not ENDED[block.status] then
       block.status, block.summary = "stopped", "stopped"
       changed[index] = true
+    elseif block.status == "open" and block.kind == "text" then
+      changed[index] = close_text(block) or changed[index]
     elseif block.status == "open" then
-      block.status = "done"
-      -- Of a text nothing else is to be seen.
-      changed[index] = block.kind == "thought" or changed[index]
+      block.status, changed[index] = "done", true
     end
   end
 end
@@ -296,7 +328,7 @@ function on.turn_done(timeline, update, changed)
   end
   -- A failure that was tried again is one failure, and one line.
   local given_up = update.error and retry and retry.index == #timeline.blocks
-  local index = given_up and retry.index or add(timeline, { kind = "notice", text = "" })
+  local index = given_up and retry.index or add(timeline, { kind = "notice", text = "" }, changed)
   timeline.blocks[index].severity, timeline.blocks[index].text = ending[1], ending[2]
   changed[index] = true
 end

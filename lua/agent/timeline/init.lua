@@ -13,6 +13,7 @@ local M = {}
 ---@field summary? string
 ---@field lines? integer        written so far, while a call's arguments stream in
 ---@field output? string
+---@field is_diff? boolean      the output is the diff of what was written
 ---@field path? string
 ---@field added? integer
 ---@field removed? integer

@@ -1,10 +1,12 @@
 -- Pure: the text of a block, as lines without markup.
+local fences = require("agent.timeline.fences")
+
 local M = {}
 
 --- The header and the body of a block, as lines without markup.
 ---@param block agent.Block
 ---@return string[]
-function M.lines(block)
+local function lines_of(block)
   if block.kind == "user" then
     local note = block.status == "queued" and " (waits for the turn to end)"
       or block.status == "stopped" and " (not sent)"
@@ -26,6 +28,18 @@ function M.lines(block)
     return {}
   end
   return vim.split(block.text, "\n")
+end
+
+--- The same, and nothing of a block makes code of what comes after it. What still grows is closed at its end, see
+--- handlers.lua.
+---@param block agent.Block
+---@return string[]
+function M.lines(block)
+  local lines = lines_of(block)
+  if block.kind ~= "text" then
+    table.insert(lines, fences.missing(lines))
+  end
+  return lines
 end
 
 ---@param seconds number
@@ -115,7 +129,7 @@ function M.tool_lines(block)
     header = header .. "  " .. detail
   end
   local lines = { header }
-  if block.output and (block.expanded or block.status == "in_progress") then
+  if block.output and (block.expanded or (block.status == "in_progress" and not block.is_diff)) then
     local output = vim.split(block.output, "\n")
     for _, line in ipairs(block.expanded and output or last_lines(output)) do
       table.insert(lines, "  " .. line)

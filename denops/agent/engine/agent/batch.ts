@@ -44,7 +44,7 @@ export async function runBatch(
   memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<readonly ToolMessage[]> {
-  const ports: BatchPorts = { ...given, emit: inOrder(calls, memory.iteration, given.emit) };
+  const ports: BatchPorts = { ...given, emit: cutOff(signal, inOrder(calls, memory.iteration, given.emit)) };
   const results: ToolMessage[] = [];
   const running = calls.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
@@ -54,10 +54,10 @@ export async function runBatch(
     at += group.length;
   }
   for (const call of calls.slice(MOST_CALLS)) {
-    results.push(refuse(call, `Not run: at most ${MOST_CALLS} calls at once. Send it again.`, ports));
+    results.push(refuse(call, TOO_MANY, ports));
   }
   const last = results.at(-1);
-  if (last !== undefined && results.every(({ text }) => text === ALREADY_DONE)) {
+  if (last !== undefined && results.every(({ text }) => text === ALREADY_DONE.message)) {
     results[results.length - 1] = { ...last, text: `${last.text} ${ALL_REPEATED}` };
   }
   if (calls.length > MANY_CALLS && last !== undefined) {
@@ -83,13 +83,25 @@ function inOrder(
   };
 }
 
+/** What fails because the user stops has not failed. */
+function cutOff(signal: AbortSignal, emit: BatchPorts["emit"]): BatchPorts["emit"] {
+  return (event) => {
+    const isCut = signal.aborted && event.type === "tool_done" && event.status === "failed";
+    emit(isCut ? { ...event, stopped: true } : event);
+  };
+}
+
 /** How many calls from the first on change nothing, and so may run at the same time. */
 function readOnlyRun(calls: readonly ToolCall[], tools: readonly Tool[]): number {
   const end = calls.findIndex((call) => tools.find(({ name }) => name === call.name)?.readOnly !== true);
   return end === -1 ? calls.length : end;
 }
 
-const ALREADY_DONE = "Already done, see the result above; nothing has changed since.";
+const TOO_MANY = new ToolError(`Not run: at most ${MOST_CALLS} calls at once. Send it again.`);
+const ALREADY_DONE = new ToolError(
+  "Already done, see the result above; nothing has changed since.",
+  "done already",
+);
 const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or do something else.";
 
 function runOrRecall(
@@ -117,11 +129,17 @@ async function runCall(
   if (tool === undefined) {
     const names = ports.tools.map(({ name }) => name).join(", ");
     const name = oneLine(call.name, LONGEST_NAME);
-    return refuse(call, `There is no tool "${name}". The tools are: ${names}.`, ports);
+    const problem = `no tool is called "${name}"`;
+    return refuse(call, new ToolError(`Not run: ${problem}. The tools are: ${names}.`, problem), ports);
   }
   const args = parseArguments(call.arguments);
   if (!args.ok) {
-    return refuse(call, `The arguments are not valid JSON: ${args.error}. Send the call again.`, ports);
+    const problem = "the arguments are not valid JSON";
+    return refuse(
+      call,
+      new ToolError(`Not run: ${problem}: ${args.error}. Send the call again.`, problem),
+      ports,
+    );
   }
   const permissions = new Permissions(ports, (touches) => startOf(call, tool, args.value, touches), signal);
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
@@ -146,9 +164,12 @@ async function runCall(
   } catch (error) {
     // A call that is not even prepared still shows on screen.
     permissions.start([]);
-    if (signal.aborted) return failed(call, "Cancelled by the user.", ports);
-    if (error instanceof ToolError) return failed(call, error.message, ports);
-    return failed(call, `The tool failed: ${messageOf(error)}`, ports);
+    if (signal.aborted) return failed(call, new ToolError("Cancelled by the user.", "stopped"), ports);
+    return failed(
+      call,
+      error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`),
+      ports,
+    );
   }
 }
 
@@ -182,14 +203,13 @@ function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): Too
   return { role: "tool", id: call.id, name: call.name, text: result.text, isError, ...images };
 }
 
-function failed(call: ToolCall, text: string, { emit }: BatchPorts): ToolMessage {
-  const [summary = text] = text.split("\n");
+function failed(call: ToolCall, { message: text, summary }: ToolError, { emit }: BatchPorts): ToolMessage {
   emit({ type: "tool_done", id: call.id, status: "failed", summary, output: text });
   return { role: "tool", id: call.id, name: call.name, text, isError: true };
 }
 
 /** A call that reaches no tool still shows on screen, with what it wanted as far as that can be read. */
-function refuse(call: ToolCall, text: string, ports: BatchPorts): ToolMessage {
+function refuse(call: ToolCall, error: ToolError, ports: BatchPorts): ToolMessage {
   const tool = ports.tools.find(({ name }) => name === call.name);
   const args = parseArguments(call.arguments);
   const title = oneLine(call.name, LONGEST_NAME);
@@ -197,5 +217,5 @@ function refuse(call: ToolCall, text: string, ports: BatchPorts): ToolMessage {
     ? startOf(call, tool, args.value, [])
     : { id: call.id, tool: call.name, title, kind: "other", paths: [] };
   ports.emit({ type: "tool_start", call: start });
-  return failed(call, text, ports);
+  return failed(call, error, ports);
 }

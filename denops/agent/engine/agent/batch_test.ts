@@ -112,13 +112,13 @@ for (const [calls, run, noted] of batches) {
 const failures: readonly (readonly [call: string, result: RegExp])[] = [
   [
     'call read_fil {"path": "a.txt"}',
-    /^There is no tool "read_fil"\. The tools are: read_file, read_files, list_directory, write_file, edit_file/,
+    /^Not run: no tool is called "read_fil"\. The tools are: read_file, read_files, list_directory, write_file, edit_file/,
   ],
   [
     'rawcall write_file {"path": "c.txt", "content": "function () {}',
-    /^The arguments are not valid JSON: .*\. Send the call again\.$/,
+    /^Not run: the arguments are not valid JSON: .*\. Send the call again\.$/,
   ],
-  ['rawcall write_file {"path": "c.txt", "content": "// }', /^The arguments are not valid JSON: /],
+  ['rawcall write_file {"path": "c.txt", "content": "// }', /^Not run: the arguments are not valid JSON: /],
   ['rawcall read_file ["a.txt"]', /^The arguments of read_file must be a JSON object\.$/],
   ["call read_file {}", /^Wrong argument "path" for read_file: .* The schema says "path": \{"type":"string"/],
   ['call read_file {"path": 7}', /^Wrong argument "path" for read_file/],

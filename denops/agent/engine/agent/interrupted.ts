@@ -94,6 +94,7 @@ function missingEvents(turn: readonly StoredEvent[]): readonly AgentEvent[] {
       status: "failed" as const,
       summary: "interrupted",
       output: CALL_INTERRUPTED,
+      stopped: true,
     })),
     { type: "turn_done", reason: "interrupted" },
   ];

@@ -1,26 +1,109 @@
-/** What a conversation remembers beside its messages, as it is kept for a resume. */
+/** What a conversation remembers beside its messages, as it is kept for a resume: one fact a row. */
 import { z } from "../../deps/zod.ts";
+import type { Remembered } from "../core/ports.ts";
 
-const texts = z.record(z.string(), z.string());
-
-const Memory = z.object({
+/** Facts of which there is one; each has a value that a new conversation begins with. */
+const Facts = z.object({
   /** Where the next command starts, relative to the root. */
   folder: z.string().default(""),
   plan: z.array(z.object({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) }))
     .default([]),
-  /** Tools that the user has switched by hand. */
-  tools: z.record(z.string(), z.boolean()).default({}),
-  /** What the model has read: see Workspace. */
-  read: z.object({ known: texts, shown: texts }).default({ known: {}, shown: {} }),
   /** Money that the session has cost, and how often its cap was raised. */
   spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),
   /** A title was asked for: once is enough. */
   titled: z.boolean().default(false),
+  /** The first turn that the model still sees. */
+  first: z.int().default(1),
 });
-export type Memory = z.infer<typeof Memory>;
+export type Facts = z.infer<typeof Facts>;
 
-/** One that an earlier version has written lacks what this one knows; what cannot be read is forgotten. */
-export function readMemory(stored: unknown): Memory {
-  const parsed = Memory.safeParse(stored);
-  return parsed.success ? parsed.data : Memory.parse({});
+/** A map that knows which of its entries are not stored yet. */
+export class RememberedMap<Value> extends Map<string, Value> {
+  readonly #topic: string;
+  readonly #changed = new Set<string>();
+
+  constructor(topic: string, entries: Iterable<readonly [string, Value]>) {
+    super();
+    this.#topic = topic;
+    for (const [name, value] of entries) super.set(name, value);
+  }
+
+  override set(name: string, value: Value): this {
+    if (this.get(name) !== value) this.#changed.add(name);
+    return super.set(name, value);
+  }
+
+  override delete(name: string): boolean {
+    if (this.has(name)) this.#changed.add(name);
+    return super.delete(name);
+  }
+
+  get unstored(): readonly Remembered[] {
+    return [...this.#changed].map((name) => ({ topic: this.#topic, name, value: this.get(name) }));
+  }
+
+  stored(): void {
+    this.#changed.clear();
+  }
+}
+
+export class Memory {
+  /** What the model has read: see Workspace. */
+  readonly known: RememberedMap<string>;
+  readonly shown: RememberedMap<string>;
+  /** Tools that the user has switched by hand. */
+  readonly tools: RememberedMap<boolean>;
+  /** As they were stored. */
+  readonly facts: Facts;
+  /** Topic → the value as JSON. */
+  readonly #stored = new Map<string, string>();
+
+  constructor(rows: readonly Remembered[]) {
+    const map = <Value>(topic: string, isRight: (value: unknown) => value is Value) =>
+      new RememberedMap<Value>(
+        topic,
+        rows.flatMap(({ topic: of, name, value }) =>
+          of === topic && isRight(value) ? [[name, value] as const] : []
+        ),
+      );
+    this.known = map("known", isText);
+    this.shown = map("shown", isText);
+    this.tools = map("tool", (value) => typeof value === "boolean");
+    this.facts = factsOf(rows);
+    for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
+  }
+
+  /** What is to be stored, with the facts as they are now. */
+  unstored(facts: Facts): readonly Remembered[] {
+    const changed = Object.entries(facts).filter(([topic, value]) =>
+      this.#stored.get(topic) !== JSON.stringify(value)
+    ).map(([topic, value]) => ({ topic, name: "", value }));
+    return [...changed, ...this.#maps.flatMap(({ unstored }) => unstored)];
+  }
+
+  /** What was given as `unstored` is in the store. */
+  stored(rows: readonly Remembered[]): void {
+    for (const { topic, name, value } of rows) {
+      if (name === "") this.#stored.set(topic, JSON.stringify(value));
+    }
+    for (const map of this.#maps) map.stored();
+  }
+
+  get #maps() {
+    return [this.known, this.shown, this.tools];
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** A fact that cannot be read is forgotten. */
+function factsOf(rows: readonly Remembered[]): Facts {
+  const known = Object.entries(Facts.shape).flatMap(([topic, shape]) => {
+    const row = rows.find((one) => one.topic === topic && one.name === "");
+    const parsed = shape.safeParse(row?.value);
+    return parsed.success ? [[topic, parsed.data]] : [];
+  });
+  return Facts.parse(Object.fromEntries(known));
 }

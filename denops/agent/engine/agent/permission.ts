@@ -23,8 +23,7 @@ export type Permission =
     readonly byUser: boolean;
     readonly approved: ApprovedChanges;
   }
-  /** What to tell the model. */
-  | { readonly refusal: string };
+  | { readonly refusal: ToolError };
 
 export class Permissions {
   readonly #ports: PermissionPorts;
@@ -66,7 +65,7 @@ export class Permissions {
     if (this.#granted.has(allowKey(touch))) return;
     const answer = await this.#ask([touch], reason, false);
     const refusal = refusalOf(answer);
-    if (refusal !== undefined) throw new ToolError(refusal);
+    if (refusal !== undefined) throw refusal;
     this.#granted.add(allowKey(touch));
   }
 
@@ -91,7 +90,7 @@ export class Permissions {
       answer: denied ? "denied by rule" : "allowed by rule",
       rule: decision.rule,
     });
-    if (denied) return { refusal: `Not allowed: ${decision.reason}.` };
+    if (denied) return { refusal: notAllowed(decision.reason) };
     return { rule: decision.rule, byUser: false, approved: {} };
   }
 
@@ -132,13 +131,20 @@ function ruleOf(answer: ApprovalAnswer): string | undefined {
   return "rule" in answer ? answer.rule : undefined;
 }
 
-/** What to tell the model; undefined if it was allowed. */
-function refusalOf(answer: ApprovalAnswer): string | undefined {
-  if (answer.answer === "cancelled") return "Cancelled by the user.";
+/** Undefined if it was allowed. */
+function refusalOf(answer: ApprovalAnswer): ToolError | undefined {
+  if (answer.answer === "cancelled") return new ToolError("Cancelled by the user.", "stopped");
   if (answer.answer !== "reject") return undefined;
   const { reason, rule } = answer;
-  if (rule !== undefined) return `Not allowed: ${reason ?? rule}.`;
+  if (rule !== undefined) return notAllowed(reason ?? rule);
   return reason === undefined
-    ? "The user rejected this. Do not try it again; ask what to do instead, or go on without it."
-    : `The user rejected this: ${reason}`;
+    ? new ToolError(
+      "The user rejected this. Do not try it again; ask what to do instead, or go on without it.",
+      "rejected by you",
+    )
+    : new ToolError(`The user rejected this: ${reason}`, `rejected by you: ${reason}`);
+}
+
+function notAllowed(reason: string): ToolError {
+  return new ToolError(`Not allowed: ${reason}.`, `not allowed: ${reason}`);
 }

@@ -1,25 +1,32 @@
 /** A session's checkpoints as turns that can be taken back, done again, or gone back before. */
-import type { FileRecord, NewCheckpoint, StoredCheckpoint } from "../core/checkpoints.ts";
+import type {
+  CheckpointKind,
+  CheckpointStore,
+  FileRecord,
+  NewCheckpoint,
+  StoredCheckpoint,
+  WhichCheckpoints,
+} from "../core/checkpoints.ts";
 import { ToolError } from "../core/errors.ts";
-import type { FileChange } from "../core/events.ts";
 import { netChanges } from "./net.ts";
-import type { Planned, Restored, Restorer, RestorerOptions } from "./restorer.ts";
+import type { Plan } from "./planner.ts";
+import type { CarriedOut, Restorer } from "./restorer.ts";
 
 export interface TurnChanges {
   readonly turn: number;
+  /** All of it. */
   readonly undone: boolean;
   readonly files: readonly FileRecord[];
 }
 
 /** What was done, for the screen and for open buffers. */
-export interface TakenBack {
+export interface TakenBack extends CarriedOut {
   /** The turn that it is about. */
   readonly turn: number;
-  readonly files: readonly Restored[];
-  readonly changes: readonly FileChange[];
 }
 
-export interface HistoryOptions extends Pick<RestorerOptions, "store"> {
+export interface HistoryOptions {
+  readonly store: CheckpointStore;
   readonly session: string;
   readonly restorer: Restorer;
   /** The turn that runs or ran last. */
@@ -33,97 +40,107 @@ export class History {
     this.#options = options;
   }
 
-  /** Turns that have changed something, oldest first. */
-  turns(): readonly TurnChanges[] {
-    const byTurn = Map.groupBy(this.#list().filter(isTurns), ({ turn }) => turn);
+  /** Turns that have changed something, oldest first. @param only this one */
+  turns(only?: number): readonly TurnChanges[] {
+    const listed = this.#list(only === undefined ? {} : { turn: only });
+    const byTurn = Map.groupBy(listed.filter(isTurns), ({ turn }) => turn);
     return [...byTurn].map(([turn, checkpoints]) => ({
       turn,
-      undone: checkpoints.every(({ undoneBy }) => undoneBy !== undefined),
-      files: netChanges(checkpoints.flatMap(({ files }) => files)),
+      undone: !checkpoints.some(stands),
+      files: netChanges(checkpoints.map(({ files }) => files)),
     })).filter(({ files }) => files.length > 0);
   }
 
-  /** What the session has changed in all and what stands of it. */
-  changes(): readonly FileRecord[] {
-    return netChanges(this.#list().flatMap(({ files }) => files));
+  /** All that the session has changed, oldest first. */
+  changes(): readonly (readonly FileRecord[])[] {
+    return this.#list().map(({ files }) => files);
   }
 
-  /** @param turn undefined: the newest that stands. @throws {ToolError} */
+  /**
+   * What is left of a turn that was taken back in part is taken back the next time.
+   * @param turn undefined: the newest that stands
+   * @throws {ToolError}
+   */
   async undo(turn: number | undefined, signal: AbortSignal): Promise<TakenBack> {
-    const turns = this.turns();
-    const target = turn === undefined
-      ? turns.findLast(({ undone }) => !undone)
-      : turns.find((one) => one.turn === turn);
+    const turns = this.turns(turn);
+    const target = turn === undefined ? turns.findLast(({ undone }) => !undone) : turns[0];
     if (target === undefined) {
-      throw new ToolError(
-        turn === undefined ? "There is nothing to undo." : `Turn ${turn} has changed no file.`,
-      );
+      throw new ToolError(turn === undefined ? "nothing to undo" : `turn ${turn} has changed no file`);
     }
-    if (target.undone) throw new ToolError(`Turn ${target.turn} is undone already.`);
-    const taken = this.#list().filter((one) => isTurns(one) && one.turn === target.turn && stands(one));
-    return await this.#takeBack("undo", target.turn, taken, taken, signal);
+    if (target.undone) throw new ToolError(`turn ${target.turn} is undone already`);
+    const taken = this.#list({ turn: target.turn }).filter(isTurns);
+    return await this.#takeBack("undo", target.turn, standing(taken), signal);
   }
 
   /** Takes back the newest undo or restore, unless a turn has begun since. @throws {ToolError} */
   async redo(signal: AbortSignal): Promise<TakenBack> {
-    const latest = this.#list().findLast((one) =>
-      (one.kind === "undo" || one.kind === "restore") && stands(one) && one.turn === this.#options.turn()
-    );
-    if (latest?.target === undefined) throw new ToolError("There is nothing to redo.");
-    return await this.#takeBack("redo", latest.target, [latest], [latest], signal);
+    const latest = redoable(this.#list({ turn: this.#options.turn() }));
+    if (latest?.target === undefined) throw new ToolError("nothing to redo");
+    return await this.#takeBack("redo", latest.target, standing([latest]), signal);
   }
 
-  async preview(turn: number, signal: AbortSignal): Promise<readonly Planned[]> {
-    const wanted = netChanges(this.#since(turn).flatMap(({ files }) => files));
-    return await this.#options.restorer.plan(wanted, signal);
+  async preview(turn: number, signal: AbortSignal): Promise<Plan> {
+    return await this.#options.restorer.plan(this.#since(turn).map(({ files }) => files), signal);
   }
 
   /** Brings all files back to what they were before the turn began. @throws {ToolError} */
   async restore(turn: number, signal: AbortSignal): Promise<TakenBack> {
-    const since = this.#since(turn);
-    const marked = since.filter((one) => isTurns(one) && stands(one));
-    return await this.#takeBack("restore", turn, since, marked, signal);
+    return await this.#takeBack("restore", turn, this.#since(turn), signal);
   }
 
   /** Everything from the turn's first change on. */
   #since(turn: number): readonly StoredCheckpoint[] {
     const all = this.#list();
     const first = all.findIndex((one) => isTurns(one) && one.turn >= turn);
-    if (first === -1) throw new ToolError(`No file was changed since turn ${turn} began.`);
+    if (first === -1) throw new ToolError(`no file was changed since turn ${turn} began`);
     return all.slice(first);
   }
 
-  /** @param marked those that count as taken back afterwards */
   async #takeBack(
     kind: "undo" | "redo" | "restore",
     target: number,
     taken: readonly StoredCheckpoint[],
-    marked: readonly StoredCheckpoint[],
     signal: AbortSignal,
   ): Promise<TakenBack> {
-    const { store, session, restorer, turn } = this.#options;
-    const planned = await restorer.plan(netChanges(taken.flatMap(({ files }) => files)), signal);
+    const { session, restorer, turn } = this.#options;
+    const changes = taken.map(({ files }) => files);
+    const plan = await restorer.plan(changes, signal);
     const checkpoint: NewCheckpoint = { session, turn: turn(), kind, target };
-    const { id, files, changes } = await restorer.carryOut(planned, checkpoint, signal);
-    // Where every file refused nothing was taken back.
-    if (files.some(({ outcome }) => outcome !== "conflict" && outcome !== "skipped") || files.length === 0) {
-      store.setUndone(marked.map((one) => one.id), id);
-      const again = kind === "redo" ? this.#list().filter(({ undoneBy }) => undoneBy === marked[0]?.id) : [];
-      store.setUndone(again.map((one) => one.id), undefined);
-    }
-    return { turn: target, files, changes };
+    const done = await restorer.carryOut(plan, checkpoint, signal, {
+      checkpoints: markedBy(kind, taken),
+      paths: new Set(changes.flat().map(({ path }) => path)),
+    });
+    return { turn: target, ...done };
   }
 
-  #list(): readonly StoredCheckpoint[] {
+  #list(which?: WhichCheckpoints): readonly StoredCheckpoint[] {
     const { store, session } = this.#options;
-    return store.list(session).filter(({ finished }) => finished);
+    return store.list(session, which).filter(({ finished }) => finished);
   }
 }
 
-function isTurns({ kind }: StoredCheckpoint): boolean {
+/** What a redo would take back. @param all of the turn that runs or ran last */
+export function redoable(all: readonly StoredCheckpoint[]): StoredCheckpoint | undefined {
+  return all.findLast((one) => (one.kind === "undo" || one.kind === "restore") && stands(one));
+}
+
+/** Those that count as taken back afterwards. */
+export function markedBy(kind: CheckpointKind, taken: readonly StoredCheckpoint[]): readonly number[] {
+  return taken.filter((one) => kind === "redo" || isTurns(one)).map(({ id }) => id);
+}
+
+export function isTurns({ kind }: StoredCheckpoint): boolean {
   return kind === "tool" || kind === "command";
 }
 
-function stands({ undoneBy }: StoredCheckpoint): boolean {
-  return undoneBy === undefined;
+/** As far as they stand. */
+function standing(checkpoints: readonly StoredCheckpoint[]): readonly StoredCheckpoint[] {
+  return checkpoints.map((one) => ({
+    ...one,
+    files: one.files.filter(({ undoneBy }) => undoneBy === undefined),
+  }));
+}
+
+function stands({ files }: StoredCheckpoint): boolean {
+  return files.some(({ undoneBy }) => undoneBy === undefined);
 }

@@ -39,21 +39,20 @@ export class CommandHoldBack implements HoldBack {
     this.#options = options;
     this.#restorer = new Restorer({ ...options, editor: NO_EDITOR });
     // What a crash has cut off was never looked at.
-    const cut = options.store.list(options.session).find(({ kind, finished }) =>
-      kind === "command" && !finished
-    );
+    const unfinished = options.store.list(options.session, { unfinished: true });
+    const cut = unfinished.find(({ kind }) => kind === "command");
     this.wasCutOff = cut !== undefined;
-    this.#last = cut === undefined ? this.#newest() : cut.id - 1;
+    this.#last = cut === undefined ? options.store.newest() : cut.id - 1;
   }
 
   async take(isTrap: (path: string, toolCall: string) => boolean): Promise<Taken> {
     const { store, session } = this.#options;
-    const commands = store.list(session).filter(({ id, kind }) => id > this.#last && kind === "command");
+    const commands = store.list(session, { after: this.#last }).filter(({ kind }) => kind === "command");
     const held: HeldFile[] = [];
     const left: { path: string; why: string }[] = [];
     const changes: Taken["changes"][number][] = [];
     for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
-      const all = netChanges(checkpoints.flatMap(({ files }) => files));
+      const all = netChanges(checkpoints.map(({ files }) => files));
       const kept = traps(all, (path) => isTrap(path, toolCall))
         .map((files) => this.#held(files, foldersOf(files, all), toolCall));
       if (kept.length === 0) continue;
@@ -67,7 +66,7 @@ export class CommandHoldBack implements HoldBack {
         this.#kept.set(one, one);
       }
     }
-    this.#last = this.#newest();
+    this.#last = store.newest();
     return { held, left, changes };
   }
 
@@ -77,7 +76,7 @@ export class CommandHoldBack implements HoldBack {
     const records = this.#kept.get(file)?.records ?? [];
     const again = records.map(({ path, before, after }) => ({ path, before: after, after: before }));
     const { changes, failures } = await this.#carryOut(again, file.toolCall);
-    this.#last = this.#newest();
+    this.#last = this.#options.store.newest();
     const [failure] = failures.values();
     return failure === undefined ? { changes } : { changes, failure };
   }
@@ -88,11 +87,11 @@ export class CommandHoldBack implements HoldBack {
     // Half of it would help nobody, whoever has stopped the turn.
     const { signal } = new AbortController();
     const checkpoint: NewCheckpoint = { session, turn: turn(), kind: "command", toolCall };
-    const planned = await this.#restorer.plan(
-      wanted.map(({ path, before, after }) => ({ path, before, after })),
+    const plan = await this.#restorer.plan(
+      [wanted.map(({ path, before, after }) => ({ path, before, after }))],
       signal,
     );
-    const { files, changes } = await this.#restorer.carryOut(planned, checkpoint, signal);
+    const { files, changes } = await this.#restorer.carryOut(plan, checkpoint, signal);
     const failed = files.filter(({ outcome }) => outcome === "conflict" || outcome === "skipped");
     return {
       changes,
@@ -114,10 +113,6 @@ export class CommandHoldBack implements HoldBack {
       texts: before.type === "absent" ? { after: is } : { before: was, after: is },
     };
     return { path, toolCall, what: whatOf(before, after), ...diff, records: [...files, ...folders] };
-  }
-
-  #newest(): number {
-    return Math.max(0, ...this.#options.store.list(this.#options.session).map(({ id }) => id));
   }
 }
 

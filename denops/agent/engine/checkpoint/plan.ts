@@ -24,8 +24,10 @@ export const LARGEST_TEXT = 20_000_000;
 
 export function decide({ now, left, then }: Sides, contents: Contents): Decision {
   if (sameSnapshot(now, then)) return { outcome: "unchanged" };
-  const lost = "its content was too large to be kept";
-  if (then.type === "file" && !contents.has(then.blob)) return { outcome: "skipped", text: lost };
+  const isThere = now.type === "file" && then.type === "file" && now.blob === then.blob;
+  if (then.type === "file" && !isThere && !contents.has(then.blob)) {
+    return { outcome: "skipped", text: "its content was not kept: it was too large, or could not be read" };
+  }
   if (then.type === "other") return { outcome: "skipped", text: "it was neither a file nor a link" };
   if (sameSnapshot(now, left)) return { outcome: "restored", image: then };
   if (now.type === "file" && left.type === "file") {

@@ -2,24 +2,25 @@
 import type { PreviewFile } from "../../protocol/requests.ts";
 import { type Contents, sameSnapshot, type Snapshot } from "../core/checkpoints.ts";
 import { textOf } from "./plan.ts";
-import type { Planned } from "./restorer.ts";
+import type { Plan, Restored } from "./planner.ts";
 
-export function previewFiles(planned: readonly Planned[], contents: Contents): PreviewFile[] {
-  return planned.filter(({ quiet, restored }) => quiet !== true && restored.outcome !== "unchanged")
-    .map((one) => ({ ...shown(one, contents), ...one.restored }));
+export function previewFiles(plan: Plan, contents: Contents): PreviewFile[] {
+  return plan.files.filter(({ outcome }) => outcome !== "unchanged")
+    .map((file) => ({ ...shown(file, plan, contents), ...file }));
 }
 
 type Sides = Pick<PreviewFile, "kind" | "now" | "then" | "opaque">;
 
-function shown({ restored, steps, buffer }: Planned, contents: Contents): Sides {
+function shown({ path, from }: Restored, { steps, buffers }: Plan, contents: Contents): Sides {
+  const buffer = buffers.get(path);
   if (buffer !== undefined) {
     return { kind: "modified", now: buffer.unsaved, then: buffer.merged, opaque: false };
   }
-  const target = steps.find(({ path }) => path === restored.path);
+  const target = steps.get(path);
   if (target === undefined) return { kind: "modified", opaque: false };
-  const source = steps.find(({ path }) => path === restored.from) ?? target;
+  const source = steps.get(from ?? path) ?? target;
   const [now, then] = [textIn(source.now, contents), textIn(target.image, contents)];
-  const kind = kindOf(source.now, target.image, restored.from !== undefined);
+  const kind = kindOf(source.now, target.image, from !== undefined);
   if (now.opaque || then.opaque) return { kind, opaque: true };
   return {
     kind,

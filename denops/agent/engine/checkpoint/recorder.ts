@@ -3,13 +3,20 @@
  * taken back too; the images after follow when it has ended.
  */
 import { basename, dirname, join } from "node:path";
-import { type CheckpointStore, type FileRecord, sameSnapshot, type Snapshot } from "../core/checkpoints.ts";
+import {
+  ABSENT,
+  type CheckpointStore,
+  type FileRecord,
+  type NewCheckpoint,
+  sameSnapshot,
+  type Snapshot,
+} from "../core/checkpoints.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { FileChange } from "../core/events.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import { encodeText, PLAIN } from "../core/text.ts";
+import { fileChanges } from "./file_changes.ts";
 import { textOf } from "./plan.ts";
-import { fileChanges } from "./restorer.ts";
 import { type Scan, SCAN_LIMITS, Scanner, type ScannerOptions } from "./scanner.ts";
 import { takeSnapshot } from "./snapshot.ts";
 
@@ -19,6 +26,8 @@ export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
   readonly roots: readonly string[];
   readonly store: CheckpointStore;
   readonly limits?: ScannerOptions["limits"];
+  /** Milliseconds between two signs of life of what runs. */
+  readonly aliveMs?: number;
   /** The turn that runs. */
   turn(): number;
   /** One line for the user. */
@@ -30,6 +39,9 @@ interface Background {
   readonly id: number;
   readonly toolCall: string;
 }
+
+/** A user needs longer than that to change something after a crash. */
+const ALIVE_MS = 500;
 
 const NOTHING: PendingCheckpoint = { done: () => Promise.resolve([]) };
 
@@ -47,10 +59,14 @@ export class Recorder implements Checkpoints {
   /** What is known of the project while commands run in the background. */
   #seen: Scan | undefined;
   #toldOfLimits = false;
+  /** Checkpoints of what runs. */
+  readonly #running = new Set<number>();
+  readonly aliveMs: number;
 
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#scanner = new Scanner(options);
+    this.aliveMs = options.aliveMs ?? ALIVE_MS;
   }
 
   async before(call: CallToKeep): Promise<PendingCheckpoint> {
@@ -58,7 +74,7 @@ export class Recorder implements Checkpoints {
   }
 
   async #beforeCommand({ id: toolCall, command }: CallToKeep): Promise<PendingCheckpoint> {
-    const { store, session, turn } = this.#options;
+    const { session, turn } = this.#options;
     const before = await this.#scanner.scan();
     if (before === undefined) {
       this.#tellLimits();
@@ -66,7 +82,7 @@ export class Recorder implements Checkpoints {
     }
     if (before.partial) this.#tellLimits();
     this.#noteLate(before);
-    const id = store.begin({ session, turn: turn(), kind: "command", toolCall }, new Map());
+    const id = this.#begin({ session, turn: turn(), kind: "command", toolCall }, []);
     if (command === "background") {
       this.#background.push({ id, toolCall });
       this.#seen = before;
@@ -81,8 +97,34 @@ export class Recorder implements Checkpoints {
     if (after === undefined || after.partial) this.#tellLimits();
     if (after !== undefined && this.#seen !== undefined) this.#seen = after;
     const records = after === undefined ? [] : this.#scanner.changes(before, after);
-    store.finish(id, records);
+    this.#finish(id, records);
     return fileChanges(records, store);
+  }
+
+  /** What it changes is the agent's for as long as there are signs of life of it. */
+  #begin(checkpoint: NewCheckpoint, files: readonly FileRecord[]): number {
+    const id = this.#options.store.begin(checkpoint, files);
+    this.#running.add(id);
+    if (this.#running.size === 1) this.#keepAlive();
+    return id;
+  }
+
+  #finish(id: number, records: readonly FileRecord[]): void {
+    this.#running.delete(id);
+    this.#options.store.finish(id, records);
+  }
+
+  #keepAlive(): void {
+    const timer = setTimeout(() => {
+      if (this.#running.size === 0) return;
+      try {
+        this.#options.store.setAlive([...this.#running]);
+        this.#keepAlive();
+      } catch {
+        // Who cannot be stored is not seen; the end of what runs will tell.
+      }
+    }, this.aliveMs);
+    Deno.unrefTimer(timer);
   }
 
   /** What has changed since the last look is the work of a command in the background; the oldest stands for all. */
@@ -94,7 +136,7 @@ export class Recorder implements Checkpoints {
     const records = this.#scanner.changes(this.#seen, now);
     this.#seen = now;
     if (records.length === 0) return;
-    store.finish(store.begin({ session, turn: turn(), kind: "command", toolCall }, new Map()), records);
+    store.finish(store.begin({ session, turn: turn(), kind: "command", toolCall }, []), records);
     this.#late.push({ toolCall, changes: fileChanges(records, store) });
   }
 
@@ -104,7 +146,7 @@ export class Recorder implements Checkpoints {
     const now = await this.#scanner.scan(this.#seen);
     if (now === undefined) this.#tellLimits();
     else this.#noteLate(now);
-    for (const { id } of this.#background) this.#options.store.finish(id, []);
+    for (const { id } of this.#background) this.#finish(id, []);
     const found = this.#late;
     this.#background = [];
     this.#late = [];
@@ -123,22 +165,26 @@ export class Recorder implements Checkpoints {
     );
   }
 
-  /** After a crash: what lies between the last look at the project and now. */
-  async sinceLastLook(): Promise<readonly FileRecord[]> {
-    const before = this.#scanner.last();
+  /** After a crash: what has changed since a command began. @param changed files as they were then, if not as last seen */
+  async sinceBegin(changed: readonly FileRecord[]): Promise<readonly FileRecord[]> {
+    const before = withImages(this.#scanner.last(), changed.map(({ path, before }) => [path, before]));
     const after = await this.#scanner.scan(before);
     return after === undefined ? [] : this.#scanner.changes(before, after);
   }
 
   async #beforeTool({ id: toolCall, paths }: CallToKeep): Promise<PendingCheckpoint> {
-    const { store, session, turn } = this.#options;
+    const { session, turn } = this.#options;
     const images = await this.#imagesOf(paths);
-    const id = store.begin({ session, turn: turn(), kind: "tool", toolCall }, images);
+    const files = [...images].map(([path, before]) => ({ path, before, after: ABSENT }));
+    const id = this.#begin({ session, turn: turn(), kind: "tool", toolCall }, files);
     return {
       done: async (changes) => {
         const records = await this.#records(images, changes);
-        store.finish(id, records);
-        if (this.#seen !== undefined) this.#seen = withChanges(this.#seen, records);
+        this.#finish(id, records);
+        // What a tool has written is no command's work.
+        if (this.#seen !== undefined) {
+          this.#seen = withImages(this.#seen, records.map(({ path, after }) => [path, after]));
+        }
         return [];
       },
     };
@@ -152,7 +198,7 @@ export class Recorder implements Checkpoints {
       const path = await withRealFolder(named);
       try {
         for (let at = path; !images.has(at) && !roots.includes(at); at = dirname(at)) {
-          const image = await takeSnapshot(at, store.contents);
+          const image = await takeSnapshot(at, store.contents, roots);
           images.set(at, image);
           if (image.type !== "absent" || dirname(at) === at) break;
         }
@@ -171,14 +217,14 @@ export class Recorder implements Checkpoints {
     images: ReadonlyMap<string, Snapshot>,
     changes: readonly FileChange[],
   ): Promise<readonly FileRecord[]> {
-    const { contents } = this.#options.store;
+    const { roots, store: { contents } } = this.#options;
     const written = new Map<string, FileChange>();
     for (const change of changes) written.set(await withRealFolder(change.path), change);
     const records: FileRecord[] = [];
     for (const [path, image] of images) {
       const change = written.get(path);
       const { before, after } = change === undefined || change.kind === "deleted"
-        ? { before: image, after: await takeSnapshot(path, contents) }
+        ? { before: image, after: await takeSnapshot(path, contents, roots) }
         : await this.#imagesOfWrite(path, image, change);
       if (sameSnapshot(before, after)) continue;
       const from = change?.kind === "renamed" ? change.from : undefined;
@@ -211,12 +257,11 @@ export class Recorder implements Checkpoints {
   }
 }
 
-/** What a tool has written is no command's work. */
-function withChanges(scan: Scan, records: readonly FileRecord[]): Scan {
+function withImages(scan: Scan, images: readonly (readonly [path: string, image: Snapshot])[]): Scan {
   const index = new Map(scan.index);
-  for (const { path, after } of records) {
-    if (after.type === "absent") index.delete(path);
-    else index.set(path, after);
+  for (const [path, image] of images) {
+    if (image.type === "absent") index.delete(path);
+    else index.set(path, image);
   }
   return { ...scan, index };
 }

@@ -60,7 +60,7 @@ class Project implements AsyncDisposable {
   record(kind: CheckpointKind, files: readonly FileRecord[]): void {
     this.store.append(SESSION, { events: [{ type: "turn_started", text: `message ${++this.#turn}` }] });
     const turn = this.store.turn(SESSION);
-    const id = this.store.checkpoints.begin({ session: SESSION, turn, kind }, new Map());
+    const id = this.store.checkpoints.begin({ session: SESSION, turn, kind }, []);
     this.store.checkpoints.finish(id, files);
   }
 

@@ -6,12 +6,15 @@ import { dirname, join, sep } from "node:path";
 import {
   ABSENT,
   type CheckpointStore,
+  type Contents,
   type FileRecord,
   sameSnapshot,
   type ScannedFile,
   type Snapshot,
 } from "../core/checkpoints.ts";
+import { messageOf } from "../core/errors.ts";
 import { Ignored, isNeverSeen } from "./ignored.ts";
+import { opened } from "./opened.ts";
 import { modeOf, snapshotOf } from "./snapshot.ts";
 
 /** Larger projects are not looked at: what commands do there cannot be taken back. */
@@ -92,7 +95,7 @@ export class Scanner {
     // Under rules that have changed meanwhile a file may be out of sight that is still there.
     for (const path of before?.index.keys() ?? []) {
       if (found.has(path) || (partial && !this.#isWatched(path)) || !hasRealFolder(path)) continue;
-      const info = statOf(path);
+      const info = await this.#statOf(path);
       if (info !== undefined) found.set(path, { path, info });
     }
     const known = this.#load();
@@ -157,14 +160,14 @@ export class Scanner {
       for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
         await pause();
         if (++walked > MOST_FOLDERS) return undefined;
-        for (const { name, isDirectory } of entriesOf(join(root, folder))) {
+        for (const { name, isDirectory } of await this.#entriesOf(join(root, folder))) {
           const path = join(root, folder, name);
           if ([rules, before?.get(root)].some((one) => one?.has(folder, name, isDirectory))) {
             if (isNeverSeen(name) || !this.#isWatched(path) || ++watched > MOST_WATCHED) continue;
           }
           if (partial && isDirectory) folders.push(folder === "" ? name : `${folder}/${name}`);
           if (partial && !this.#isWatched(path)) continue;
-          const info = statOf(path);
+          const info = await this.#statOf(path);
           if (info === undefined) continue;
           found.set(path, { path, info });
           if (info.isFile && info.size <= LARGEST_SCANNED) bytes += info.size;
@@ -176,13 +179,32 @@ export class Scanner {
     return found;
   }
 
+  async #entriesOf(folder: string): Promise<readonly Deno.DirEntry[]> {
+    try {
+      return [...Deno.readDirSync(folder)];
+    } catch (error) {
+      if (!(error instanceof Deno.errors.PermissionDenied)) return [];
+      const { roots } = this.#options;
+      return await opened(folder, true, roots, () => Array.fromAsync(Deno.readDir(folder))).catch(() => []);
+    }
+  }
+
+  async #statOf(path: string): Promise<Deno.FileInfo | undefined> {
+    try {
+      return Deno.lstatSync(path);
+    } catch (error) {
+      if (!(error instanceof Deno.errors.PermissionDenied)) return undefined;
+      return await opened(path, false, this.#options.roots, () => Deno.lstat(path)).catch(() => undefined);
+    }
+  }
+
   /** @returns what is known if nothing has changed; undefined if it cannot be read, or is nothing to keep */
   async #look(
     { path, info }: Found,
     known: ScannedFile | undefined,
     started: number,
   ): Promise<ScannedFile | undefined> {
-    const { contents } = this.#options.store;
+    const { roots, store: { contents } } = this.#options;
     const [mtime, ctime] = [info.mtime?.getTime() ?? 0, info.ctime?.getTime() ?? 0];
     const stat = { size: info.size, mtime, ctime, ino: info.ino ?? 0 };
     const mode = modeOf(info);
@@ -192,7 +214,12 @@ export class Scanner {
       if (same && (stat.size > LARGEST_SCANNED || contents.has(known.image.blob))) return known;
     }
     try {
-      const image = await snapshotOf(path, info, contents, LARGEST_SCANNED);
+      const image = await opened(
+        path,
+        true,
+        roots,
+        () => snapshotOf(path, info, storing(contents), LARGEST_SCANNED),
+      );
       if (image.type === "other") return undefined;
       const settled = started - Math.max(mtime, ctime) > UNSETTLED_MS;
       const scanned: ScannedFile = { path, image, ...stat, settled };
@@ -200,7 +227,8 @@ export class Scanner {
         known.settled === settled &&
         known.mtime === mtime && known.ctime === ctime && known.ino === stat.ino;
       return unchanged ? known : scanned;
-    } catch {
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
       // Not readable any more; what it holds is known if only its mode was taken away.
       const same = known?.image.type === "file" && known.size === stat.size && known.mtime === mtime &&
         known.ino === stat.ino;
@@ -218,20 +246,23 @@ function hasRealFolder(path: string): boolean {
   }
 }
 
-function entriesOf(folder: string): readonly Deno.DirEntry[] {
-  try {
-    return [...Deno.readDirSync(folder)];
-  } catch {
-    return [];
-  }
-}
+/** Not the file's fault. */
+class StoreError extends Error {}
 
-function statOf(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(path);
-  } catch {
-    return undefined;
-  }
+function storing(contents: Contents): Pick<Contents, "put" | "putParts"> {
+  const failed = (error: unknown): never => {
+    throw new StoreError(messageOf(error));
+  };
+  return {
+    put(bytes) {
+      try {
+        return contents.put(bytes);
+      } catch (error) {
+        return failed(error);
+      }
+    },
+    putParts: (open) => contents.putParts(open).catch(failed),
+  };
 }
 
 /** Lets others run now and then: the screen and the model's stream must not wait for thousands of files. */

@@ -5,10 +5,12 @@ import type { Contents, FileRecord } from "../core/checkpoints.ts";
 import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import { CommandHoldBack } from "./hold_back.ts";
 import { History, type TakenBack, type TurnChanges } from "./history.ts";
+import { agentsPart } from "./agents_part.ts";
 import { netChanges } from "./net.ts";
 import { type LateChanges, Recorder, type RecorderOptions } from "./recorder.ts";
-import { type Planned, Restorer, type RestorerOptions } from "./restorer.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import type { Plan } from "./planner.ts";
+import { recover } from "./recovery.ts";
+import { Restorer, type RestorerOptions } from "./restorer.ts";
 import { TurnFiles } from "./turn_files.ts";
 
 export interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {}
@@ -21,7 +23,8 @@ export class SessionCheckpoints implements Checkpoints {
   readonly #history: History;
   readonly #files: TurnFiles;
   readonly holdBack: CommandHoldBack;
-  #completed: Promise<void> | undefined;
+  #recovered: Promise<void> | undefined;
+  #looked = false;
 
   constructor(options: SessionCheckpointsOptions) {
     this.#options = options;
@@ -38,7 +41,8 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** To be called when the first turn begins: true if `holdBack` has to look at what a crash has cut off. */
   async wasCutOff(): Promise<boolean> {
-    if (!this.holdBack.wasCutOff || this.#completed !== undefined) return false;
+    if (!this.holdBack.wasCutOff || this.#looked) return false;
+    this.#looked = true;
     await this.#ready();
     return true;
   }
@@ -56,14 +60,14 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** What a turn has changed in all. */
   async filesOf(turn: number): Promise<TurnFile[]> {
-    const found = (await this.turns()).find((one) => one.turn === turn);
-    return this.listed(found?.files ?? []);
+    await this.#ready();
+    return this.listed(this.#history.turns(turn)[0]?.files ?? []);
   }
 
   /** What the session has changed in all, and what stands of it. */
   async changed(): Promise<TurnFile[]> {
     await this.#ready();
-    return this.listed(this.#history.changes());
+    return this.listed(await agentsPart(this.#history.changes(), this.#options));
   }
 
   get contents(): Contents {
@@ -74,7 +78,7 @@ export class SessionCheckpoints implements Checkpoints {
     return this.#files.list(records);
   }
 
-  async preview(turn: number, signal: AbortSignal): Promise<readonly Planned[]> {
+  async preview(turn: number, signal: AbortSignal): Promise<Plan> {
     await this.#ready();
     return await this.#history.preview(turn, signal);
   }
@@ -104,7 +108,7 @@ export class SessionCheckpoints implements Checkpoints {
     const untold = store.untold(session);
     if (untold.length === 0) return undefined;
     store.setTold(untold.map(({ id }) => id));
-    const files = this.listed(netChanges(untold.flatMap(({ files }) => files)));
+    const files = this.listed(netChanges(untold.map(({ files }) => files)));
     if (files.length === 0) return undefined;
     const names = files.slice(0, MOST_NAMES).map(({ path }) => relative(roots[0] ?? "", path));
     const more = files.length > MOST_NAMES ? ` and ${files.length - MOST_NAMES} more` : "";
@@ -115,23 +119,6 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** What a crash has cut off: the files as they are now are what it has left. */
   #ready(): Promise<void> {
-    return this.#completed ??= this.#complete();
-  }
-
-  async #complete(): Promise<void> {
-    const { store, session } = this.#options;
-    for (const { id, kind, finished, files } of store.list(session)) {
-      if (finished) continue;
-      if (kind === "command") {
-        store.finish(id, await this.#recorder.sinceLastLook());
-        continue;
-      }
-      const records: FileRecord[] = [];
-      for (const { path, before } of files) {
-        records.push({ path, before, after: await takeSnapshot(path, store.contents) });
-      }
-      const changed = new Set(netChanges(records).map(({ path }) => path));
-      store.finish(id, records.filter(({ path }) => changed.has(path)));
-    }
+    return this.#recovered ??= recover({ ...this.#options, recorder: this.#recorder });
   }
 }

@@ -1,7 +1,9 @@
 /** Images of what is at a path. */
 import { createHash } from "node:crypto";
+import { dirname } from "node:path";
 import type { Contents, Snapshot } from "../core/checkpoints.ts";
 import { ABSENT } from "../core/checkpoints.ts";
+import { opened } from "./opened.ts";
 
 /** Contents of larger files are not kept: SQLite's blobs and the user's patience end somewhere. */
 export const LARGEST_KEPT = 1_000_000_000;
@@ -11,23 +13,31 @@ const PART = 4_000_000;
 
 /**
  * What is there now; a file's content goes into `contents`.
- * @param largest bytes; of larger files only the hash is noted
+ * @param roots real paths of folders: below them what its owner has closed is opened for it, and no link is followed
  * @throws {Error} if it cannot be read
  */
 export async function takeSnapshot(
   path: string,
   contents: Contents,
-  largest: number = LARGEST_KEPT,
+  roots?: readonly string[],
 ): Promise<Snapshot> {
-  const info = await lstat(path);
-  return info === undefined ? ABSENT : await snapshotOf(path, info, contents, largest);
+  const open = <Result>(reads: boolean, act: () => Promise<Result>) =>
+    roots === undefined ? act() : opened(path, reads, roots, act);
+  const info = await open(false, () => roots === undefined ? lstat(path) : lstatInRealFolder(path));
+  return info === undefined ? ABSENT : await open(true, () => snapshotOf(path, info, contents, LARGEST_KEPT));
 }
 
-/** As `takeSnapshot`, of what was just looked at. */
+/** Undefined below a link: what is there is somewhere else. */
+async function lstatInRealFolder(path: string): Promise<Deno.FileInfo | undefined> {
+  const info = await lstat(path);
+  return info !== undefined && await Deno.realPath(dirname(path)) === dirname(path) ? info : undefined;
+}
+
+/** As `takeSnapshot`, of what was just looked at. @param largest bytes; of larger files only the hash is noted */
 export async function snapshotOf(
   path: string,
   info: Deno.FileInfo,
-  contents: Contents,
+  contents: Pick<Contents, "put" | "putParts">,
   largest: number,
 ): Promise<Snapshot> {
   const mode = modeOf(info);
@@ -40,7 +50,7 @@ export async function snapshotOf(
 async function blobOf(
   path: string,
   info: Deno.FileInfo,
-  contents: Contents,
+  contents: Pick<Contents, "put" | "putParts">,
   largest: number,
 ): Promise<string> {
   const { size } = info;

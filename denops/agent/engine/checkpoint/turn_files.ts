@@ -4,6 +4,9 @@ import type { Contents, FileRecord, Snapshot } from "../core/checkpoints.ts";
 import { lineDiff } from "../core/line_diff.ts";
 import { textOf } from "./plan.ts";
 
+/** More are counted anew. */
+const MOST_COUNTS = 1_000;
+
 type Counts = Pick<TurnFile, "added" | "removed" | "opaque">;
 
 export class TurnFiles {
@@ -46,6 +49,7 @@ export class TurnFiles {
     const counts: Counts = was === undefined || is === undefined
       ? { added: 0, removed: 0, opaque: true }
       : { ...countsOnly(was, is), opaque: false };
+    if (this.#counts.size >= MOST_COUNTS) this.#counts.clear();
     this.#counts.set(key, counts);
     return counts;
   }

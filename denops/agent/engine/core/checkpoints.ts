@@ -46,14 +46,29 @@ export interface NewCheckpoint {
 
 export interface StoredCheckpoint extends NewCheckpoint {
   readonly id: number;
-  /** False if the process ended between the first image and the second: `after` is not known then. */
+  /**
+   * False if the process ended between the first image and the second. `after` is what was to come of undo, redo and
+   * restore then, and unknown else; the files of a command are those that others have seen changed since it began.
+   */
   readonly finished: boolean;
-  /** The checkpoint that took this one back. */
-  readonly undoneBy?: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, as are all times. */
   readonly time: number;
+  /** What made it still ran then. */
+  readonly alive: number;
   /** By path. */
-  readonly files: readonly FileRecord[];
+  readonly files: readonly StoredFile[];
+}
+
+export interface StoredFile extends FileRecord {
+  /** The checkpoint that took this change back. */
+  readonly undoneBy?: number;
+}
+
+/** What undo, redo or restore has taken back. */
+export interface Taken {
+  /** Checkpoints whose changes of these paths were. */
+  readonly checkpoints: readonly number[];
+  readonly paths: ReadonlySet<string>;
 }
 
 /** One change of one file, as it is recorded. */
@@ -90,16 +105,28 @@ export interface ScannedFile {
   readonly settled: boolean;
 }
 
+/** One of these. */
+export interface WhichCheckpoints {
+  readonly turn?: number;
+  /** Those of this turn and of later ones. */
+  readonly since?: number;
+  /** Those that were made after this one. */
+  readonly after?: number;
+  readonly unfinished?: boolean;
+}
+
 export interface CheckpointStore {
   readonly contents: Contents;
   /** The images before are on disk when this returns. @returns the checkpoint's id */
-  begin(checkpoint: NewCheckpoint, before: ReadonlyMap<string, Snapshot>): number;
+  begin(checkpoint: NewCheckpoint, files: readonly FileRecord[]): number;
+  /** What makes these still runs. */
+  setAlive(ids: readonly number[]): void;
   /** What has changed in the end; a checkpoint without changes is forgotten. */
-  finish(id: number, files: readonly FileRecord[]): void;
-  /** In the order in which they were made. */
-  list(session: string): readonly StoredCheckpoint[];
-  /** Notes that these were taken back by the checkpoint `by`; undefined: that they stand again. */
-  setUndone(ids: readonly number[], by: number | undefined): void;
+  finish(id: number, files: readonly FileRecord[], taken?: Taken): void;
+  /** In the order in which they were made; all unless told. */
+  list(session: string, which?: WhichCheckpoints): readonly StoredCheckpoint[];
+  /** The id of the newest of any session; 0 if there is none. */
+  newest(): number;
   scanned(): readonly ScannedFile[];
   setScanned(changed: readonly ScannedFile[], gone: readonly string[]): void;
   /** Undo, redo and restore that the model has not been told of. */

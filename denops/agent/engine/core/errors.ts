@@ -6,6 +6,7 @@ export type ErrorKind =
   | "rate_limited"
   | "overloaded"
   | "bad_request"
+  | "window_full"
   | "network"
   | "bad_answer"
   | "cut_off"
@@ -25,9 +26,19 @@ export class TurnError extends Error {
   }
 }
 
-/** A tool could not do what was asked; the model sees `message` as the call's result. */
+/** A tool could not do what was asked. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
+  /**
+   * @param message the call's result, for the model
+   * @param summary what the user reads, one line without a full stop; unless told the message's first line
+   */
+  constructor(
+    message: string,
+    readonly summary: string = message.split("\n")[0]?.replace(/\.$/, "") ?? message,
+  ) {
+    super(message);
+  }
 }
 
 /** The text of anything thrown. */

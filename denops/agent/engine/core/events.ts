@@ -84,6 +84,8 @@ export type AgentEvent =
     /** What the model was told. */
     readonly output: string;
     readonly diff?: Diff;
+    /** It has not failed: the user, or the end of its process, has cut it off. */
+    readonly stopped?: boolean;
   }
   | { readonly type: "plan"; readonly steps: Plan }
   | { readonly type: "file_modified"; readonly id: string; readonly change: FileChange }

@@ -1,6 +1,6 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
 import type { ApprovedCommand, CommandAccess, CommandInput } from "../../protocol/commands.ts";
-import type { FoundLine, SearchQuery } from "../../protocol/search.ts";
+import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
 import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
@@ -92,6 +92,7 @@ export interface WriteJournal {
 
 export interface TurnBegun {
   readonly turn: number;
+  /** The first line of what was asked. */
   readonly text: string;
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -112,6 +113,8 @@ export interface WhichEvents {
   readonly last?: number;
   /** Kinds that are left out: they are not even read. */
   readonly without?: readonly AgentEvent["type"][];
+  /** The texts of diffs are left empty: they are not even read. */
+  readonly bareDiffs?: boolean;
 }
 
 /** What belongs together: all of it is stored, or nothing. */
@@ -119,14 +122,22 @@ export interface Entries {
   readonly messages?: readonly Message[];
   /** After the messages. */
   readonly events?: readonly AgentEvent[];
-  /** Replaces what the session has remembered until now; any JSON value. */
-  readonly memory?: unknown;
+  /** What is remembered from now on, or forgotten. */
+  readonly memory?: readonly Remembered[];
+}
+
+/** One fact that a session remembers beside its messages, by topic and name. */
+export interface Remembered {
+  readonly topic: string;
+  readonly name: string;
+  /** Any JSON value; undefined: forgotten. */
+  readonly value: unknown;
 }
 
 /**
  * Where conversations are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
  * begins the session's next turn; what is appended after it belongs to this turn. When a turn ends, the pieces of
- * each of its texts become one event.
+ * each of its texts become one event. Nothing but what is asked for is read.
  */
 export interface Store {
   readonly writes: WriteJournal;
@@ -142,11 +153,12 @@ export interface Store {
   /** @throws {TurnError} if it cannot be stored; then nothing is */
   append(session: string, entries: Entries): void;
   events(session: string, which?: WhichEvents): readonly StoredEvent[];
-  messages(session: string): readonly Message[];
-  /** How many messages the turn has. */
-  countMessages(session: string, turn: number): number;
-  /** What the session has remembered; an empty object at first. */
-  memory(session: string): unknown;
+  /** Of these turns, both included; of all unless told. */
+  messages(session: string, first?: number, last?: number): readonly Message[];
+  /** Turn → characters of its messages, of those from `first` on; 0 for one that goes on. */
+  sizes(session: string, first: number): ReadonlyMap<number, number>;
+  /** Everything that the session remembers. */
+  remembered(session: string): readonly Remembered[];
   /** The title of the session if it has `known` for a title: the user may have given another meanwhile. */
   retitle(session: string, known: string, title: string): boolean;
 }
@@ -269,7 +281,7 @@ export interface GrepResult {
   readonly more: boolean;
 }
 
-type Query<Op extends SearchQuery["op"]> = Omit<Extract<SearchQuery, { op: Op }>, "op">;
+type Query<Op extends SearchRequest["op"]> = Omit<Extract<SearchRequest, { op: Op }>, "op">;
 
 /** ripgrep and git, run by the other side with fixed arguments. @throws {ToolError} */
 export interface Search {

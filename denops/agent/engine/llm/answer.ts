@@ -3,11 +3,13 @@ import { messageOf, TurnError } from "../core/errors.ts";
 import {
   garbageError,
   htmlError,
+  isWindowFull,
   quotaError,
   statusError,
   streamError,
   type Target,
   tooLargeError,
+  windowFullError,
 } from "./failures.ts";
 import type { AnyWire } from "./registry.ts";
 import { isRetryable } from "./retry.ts";
@@ -47,6 +49,11 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
   const detail = html ? "" : errorInBody(text, wire) ?? text;
   if (response.status === 429 && QUOTA_USED_UP.test(text)) {
     return { type: "failed", error: quotaError(detail, target), retryable: false };
+  }
+  // llama.cpp has said so with 500.
+  if ([400, 413, 422, 500].includes(response.status) && isWindowFull(text)) {
+    const error = windowFullError(`HTTP ${response.status}: ${detail}`, target);
+    return { type: "failed", error, retryable: false, noImages: response.status === 413 };
   }
   return {
     type: "failed",

@@ -187,6 +187,14 @@ const cases: readonly Case[] = [
     error: "The script answers with HTTP 400)",
   },
   {
+    what: "400 for a full window",
+    script: "status 400 prompt is too long: 213462 tokens > 200000 maximum",
+    end: "failed",
+    kind: "window_full",
+    error:
+      "no longer fits the model's window (HTTP 400: prompt is too long: 213462 tokens > 200000 maximum).",
+  },
+  {
     what: "422",
     script: 'status 422 {"detail":[{"loc":["body"],"msg":"field required"}]}',
     end: "failed",

@@ -25,7 +25,7 @@ export function statusError(status: number, detail: string, target: Target): Tur
     case 403:
       return fail("auth", `Cannot use ${provider}: the API key was refused`, `Check ${keySource}.`);
     case 402:
-      return fail("auth", `Cannot use ${provider}: it wants to be paid`, "Check the account's credit.");
+      return fail("auth", `Cannot use ${provider}: payment is required`, "Check the account's credit.");
     case 404:
       return fail(
         "not_found",
@@ -33,15 +33,46 @@ export function statusError(status: number, detail: string, target: Target): Tur
         "Check the options model and base_url.",
       );
     case 429:
-      return fail("rate_limited", `Cannot go on: ${provider} limits the rate`, "Try again later.");
+      return fail("rate_limited", `Rate limit reached at ${provider}`, "Try again later.");
   }
   if (status >= 500) {
-    return fail("overloaded", `Cannot go on: ${provider} has a problem`, "Try again later.");
+    const [before, after] = detail === "" ? ["", "."] : [" (", ")."];
+    const what = `${provider} answered HTTP ${status}${before}`;
+    return failure("overloaded", what, detail, after, "Try again later.", target);
   }
   if (status >= 300 && status < 400) {
     return fail("setup", `Cannot use ${baseUrl}: it redirects`, "Set base_url to the address itself.");
   }
   return fail("bad_request", `Cannot ask ${provider}: it refused the request`, `Check the model "${model}".`);
+}
+
+/**
+ * How providers say that a request is longer than the model's window: OpenAI, OpenRouter, DeepSeek and vLLM ("maximum
+ * context length", "context length is only"), OpenAI's Responses, Anthropic, Gemini, xAI, Groq and Mistral, llama.cpp,
+ * LM Studio, Copilot, Kimi, MiniMax, Bedrock.
+ */
+const WINDOW_FULL = new RegExp(
+  [
+    "context[ _]length[ _]exceeded|(?:maximum|model's) context length|exceeds? the (?:maximum )?context (?:window|length)",
+    "prompt is too long|input is too long for",
+    "input token count.*exceeds the maximum|maximum prompt length is|prompt token count of \\d+ exceeds",
+    "reduce the length of the (?:messages|input|prompt)|too large for model with \\d+ maximum context",
+    "exceeds? the available context size|exceed_context_size|greater than the context length",
+    "context window exceeds limit|exceeded model token limit|context window is full",
+  ].join("|"),
+  "i",
+);
+
+/** @param text what the provider has answered */
+export function isWindowFull(text: string): boolean {
+  return WINDOW_FULL.test(text);
+}
+
+/** @param said the provider's words, and its status if they came with one */
+export function windowFullError(said: string, target: Target): TurnError {
+  const before = "The conversation no longer fits the model's window (";
+  const hint = "Try :Agent new, or :Agent fork at an earlier turn.";
+  return failure("window_full", before, said, ").", hint, target);
 }
 
 /** The account has no credit left: another try would bring the same. */
@@ -72,6 +103,7 @@ export function garbageError(detail: string, target: Target): TurnError {
 }
 
 export function streamError(detail: string, target: Target): TurnError {
+  if (isWindowFull(detail)) return windowFullError(detail, target);
   const before = `${names(target).provider} stopped with an error: `;
   return failure("overloaded", before, detail, ".", "Try again.", target);
 }
@@ -94,7 +126,7 @@ export function tooLargeError(limit: number, target: Target): TurnError {
 export function silenceError(seconds: number, target: Target): TurnError {
   return new TurnError(
     "network",
-    `Cannot go on: ${names(target).provider} was silent for ${seconds} s.`,
+    `No answer from ${names(target).provider} for ${seconds} s.`,
     "Try again or raise request_timeout.",
   );
 }

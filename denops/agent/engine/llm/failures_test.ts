@@ -25,7 +25,7 @@ const target: Target = {
 const statuses: readonly (readonly [status: number, kind: string, message: string])[] = [
   [401, "auth", "Cannot use test: the API key was refused (HTTP 401: no). Check TEST_API_KEY."],
   [403, "auth", "Cannot use test: the API key was refused (HTTP 403: no). Check TEST_API_KEY."],
-  [402, "auth", "Cannot use test: it wants to be paid (HTTP 402: no). Check the account's credit."],
+  [402, "auth", "Cannot use test: payment is required (HTTP 402: no). Check the account's credit."],
   [
     404,
     "not_found",
@@ -33,9 +33,9 @@ const statuses: readonly (readonly [status: number, kind: string, message: strin
   ],
   [400, "bad_request", 'Cannot ask test: it refused the request (HTTP 400: no). Check the model "model-1".'],
   [413, "bad_request", 'Cannot ask test: it refused the request (HTTP 413: no). Check the model "model-1".'],
-  [429, "rate_limited", "Cannot go on: test limits the rate (HTTP 429: no). Try again later."],
-  [500, "overloaded", "Cannot go on: test has a problem (HTTP 500: no). Try again later."],
-  [529, "overloaded", "Cannot go on: test has a problem (HTTP 529: no). Try again later."],
+  [429, "rate_limited", "Rate limit reached at test (HTTP 429: no). Try again later."],
+  [500, "overloaded", "test answered HTTP 500 (no). Try again later."],
+  [529, "overloaded", "test answered HTTP 529 (no). Try again later."],
   [
     302,
     "setup",
@@ -48,7 +48,7 @@ for (const [status, kind, message] of statuses) {
     const error = statusError(status, "no", target);
     assert.equal(error.message, message);
     assert.equal(error.kind, kind);
-    assert.equal(statusError(status, "", target).message, message.replace(": no)", ")"));
+    assert.equal(statusError(status, "", target).message, message.replace(": no)", ")").replace(" (no)", ""));
   });
 }
 
@@ -145,6 +145,52 @@ for (const [what, thrown, message, retryable] of broken) {
     assert.ok(!failure.error.message.includes("sk-12345678"));
   });
 }
+
+/** As the providers have said it. */
+const FULL: readonly (readonly [who: string, said: string])[] = [
+  ["OpenAI", "Your input exceeds the context window of this model. Please adjust your input and try again."],
+  [
+    "OpenAI",
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 8545 tokens.",
+  ],
+  ["OpenAI", '{"error":{"message":"Too long","code":"context_length_exceeded"}}'],
+  ["Anthropic", "prompt is too long: 213462 tokens > 200000 maximum"],
+  ["Gemini", "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."],
+  [
+    "OpenRouter",
+    "This endpoint's maximum context length is 32768 tokens. However, you requested about 40000 tokens.",
+  ],
+  ["DeepSeek", "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens"],
+  ["vLLM", "You passed 1015 input tokens. However, the model's context length is only 1024 tokens."],
+  ["llama.cpp", "the request exceeds the available context size. try increasing the context size"],
+  [
+    "LM Studio",
+    "Trying to keep the first 5000 tokens when tokens to keep is greater than the context length",
+  ],
+  ["xAI", "This model's maximum prompt length is 131072 but the request contains 537812 tokens."],
+  ["Groq", "Please reduce the length of the messages or completion."],
+  ["Mistral", "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"],
+  ["Ollama", "the input length exceeds the context length"],
+];
+
+Deno.test("a full window is said as that, whoever says it how, and nothing else is", () => {
+  for (const [who, said] of FULL) {
+    const { kind, message } = streamError(said, target);
+    assert.equal(kind, "window_full", `${who}: ${message}`);
+    assert.match(
+      message,
+      /^The conversation no longer fits the model's window \(.*\)\. Try :Agent new, or :Agent fork/,
+    );
+    checkError(message);
+  }
+  const others = [
+    "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
+    "Request too large for gpt-4 on tokens per min (TPM): Limit 30000, Requested 40000.",
+    "The model is overloaded.",
+    "image exceeds 5 MB maximum",
+  ];
+  for (const said of others) assert.equal(streamError(said, target).kind, "overloaded", said);
+});
 
 Deno.test("whatever others write, a message is one short line without secrets that says what to check", () => {
   const text = fc.oneof(

@@ -4,8 +4,15 @@ import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Contents } from "../core/checkpoints.ts";
 import type { Database } from "./database.ts";
 
-/** The fastest: contents are written while a model waits. */
-const LEVEL = 1;
+/** Contents are written while a model waits: large ones as fast as it goes. */
+const LARGE = 200_000;
+const levelOf = (bytes: Uint8Array) => bytes.length < LARGE ? 5 : 1;
+
+/**
+ * A content is stored first and named then: who has stored it, or found it stored, names it within this time. What
+ * nobody names after that is removed.
+ */
+export const GRACE_MS = 10 * 60_000;
 
 const DEFLATED = { no: 0, yes: 1, inParts: 2 } as const;
 
@@ -16,15 +23,19 @@ export class Blobs implements Contents {
     this.#database = database;
   }
 
+  /** True if it is there, and stays long enough to be named. */
   has(sha256: string): boolean {
-    return this.#database.get("SELECT 1 FROM blobs WHERE sha256 = ?", sha256) !== undefined;
+    const row = this.#database.get("SELECT time FROM blobs WHERE sha256 = ?", sha256);
+    if (row === undefined) return false;
+    if (Date.now() - Number(row.time) < GRACE_MS / 2) return true;
+    return this.#database.run("UPDATE blobs SET time = ? WHERE sha256 = ?", Date.now(), sha256).changes > 0;
   }
 
   /** @returns the content's SHA-256, in hexadecimal */
   put(bytes: Uint8Array): string {
-    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const sha256 = hashOf(bytes);
     if (this.has(sha256)) return sha256;
-    const deflated = deflateRawSync(bytes, { level: LEVEL });
+    const deflated = deflateRawSync(bytes, { level: levelOf(bytes) });
     const smaller = deflated.length < bytes.length;
     this.#insert(sha256, bytes.length, smaller ? DEFLATED.yes : DEFLATED.no, smaller ? deflated : bytes);
     return sha256;
@@ -43,10 +54,11 @@ export class Blobs implements Contents {
       again.update(bytes);
       size += bytes.length;
       this.#database.run(
-        "INSERT OR REPLACE INTO blob_parts (sha256, part, bytes) VALUES (?, ?, ?)",
+        "INSERT OR REPLACE INTO blob_parts (sha256, part, time, bytes) VALUES (?, ?, ?, ?)",
         sha256,
         part++,
-        deflateRawSync(bytes, { level: LEVEL }),
+        Date.now(),
+        deflateRawSync(bytes, { level: levelOf(bytes) }),
       );
     }
     if (again.digest("hex") !== sha256) {
@@ -58,8 +70,10 @@ export class Blobs implements Contents {
   }
 
   #insert(sha256: string, size: number, deflated: number, bytes: Uint8Array): void {
-    const sql = "INSERT OR IGNORE INTO blobs (sha256, size, deflated, bytes) VALUES (?, ?, ?, ?)";
-    this.#database.run(sql, sha256, size, deflated, bytes);
+    this.#database.run(
+      "INSERT OR IGNORE INTO blobs (sha256, time, size, deflated, bytes) VALUES (?, ?, ?, ?, ?)",
+      ...[sha256, Date.now(), size, deflated, bytes],
+    );
   }
 
   /** In bytes. @throws {Error} if it is not there */
@@ -103,7 +117,18 @@ export class Blobs implements Contents {
     return this.put(new TextEncoder().encode(text));
   }
 
+  /** The name of a text that is stored; undefined if it is not. */
+  findText(text: string): string | undefined {
+    const sha256 = hashOf(text);
+    return this.has(sha256) ? sha256 : undefined;
+  }
+
   getText(sha256: string): string {
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(this.get(sha256));
   }
+}
+
+/** In hexadecimal; of a text in UTF-8. */
+function hashOf(content: Uint8Array | string): string {
+  return createHash("sha256").update(content).digest("hex");
 }

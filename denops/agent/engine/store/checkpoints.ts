@@ -9,10 +9,11 @@ import {
   type ScannedFile,
   type Snapshot,
   type StoredCheckpoint,
+  type Taken,
+  type WhichCheckpoints,
 } from "../core/checkpoints.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
-import { leaveUnnamed } from "./unnamed.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -35,33 +36,38 @@ export class SqliteCheckpoints implements CheckpointStore {
     this.#recorded = recorded;
   }
 
-  begin(checkpoint: NewCheckpoint, before: ReadonlyMap<string, Snapshot>): number {
+  begin(checkpoint: NewCheckpoint, files: readonly FileRecord[]): number {
     const { session, turn, kind, toolCall, target } = checkpoint;
+    const now = Date.now();
     return this.#database.transaction(() => {
       const { lastInsertRowid: id } = this.#database.run(
-        "INSERT INTO checkpoints (session, turn, kind, tool_call, target, time) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO checkpoints (session, turn, kind, tool_call, target, alive, time) VALUES (?, ?, ?, ?, ?, ?, ?)",
         session,
         turn,
         kind,
         toolCall ?? null,
         target ?? null,
-        Date.now(),
+        now,
+        now,
       );
-      for (const [path, image] of before) this.#insertFile(id, { path, before: image, after: ABSENT });
+      for (const file of files) this.#insertFile(id, file);
       return id;
     });
   }
 
-  finish(id: number, files: readonly FileRecord[]): void {
+  setAlive(ids: readonly number[]): void {
+    this.#database.run(
+      "UPDATE checkpoints SET alive = ? WHERE id IN (SELECT value FROM json_each(?))",
+      Date.now(),
+      JSON.stringify(ids),
+    );
+  }
+
+  finish(id: number, files: readonly FileRecord[], taken?: Taken): void {
     this.#database.transaction(() => {
       const row = this.#database.get("SELECT session, turn, kind FROM checkpoints WHERE id = ?", id);
       if (row === undefined) return;
-      // What was looked at and has not changed is named by nobody any more.
-      leaveUnnamed(
-        this.#database,
-        "SELECT before_blob AS name FROM checkpoint_files WHERE checkpoint = ?1",
-        id,
-      );
+      if (taken !== undefined) this.#setTaken(String(row.session), kindOf(row.kind), id, taken);
       this.#database.run("DELETE FROM checkpoint_files WHERE checkpoint = ?", id);
       if (files.length === 0) {
         this.#database.run("DELETE FROM checkpoints WHERE id = ?", id);
@@ -74,17 +80,40 @@ export class SqliteCheckpoints implements CheckpointStore {
     });
   }
 
-  list(session: string): readonly StoredCheckpoint[] {
-    const rows = this.#database.all("SELECT * FROM checkpoints WHERE session = ? ORDER BY id", session);
-    return rows.map((row) => this.#stored(row));
+  list(session: string, which: WhichCheckpoints = {}): readonly StoredCheckpoint[] {
+    const { turn, since, after, unfinished = false } = which;
+    if (unfinished) return this.#stored("session = ? AND finished = 0", session);
+    if (turn !== undefined) return this.#stored("session = ? AND turn = ?", session, turn);
+    if (since !== undefined) return this.#stored("session = ? AND turn >= ?", session, since);
+    // The few newest are found by their ids, not among all of the session.
+    if (after !== undefined) return this.#stored("+session = ? AND id > ?", session, after);
+    return this.#stored("session = ?", session);
   }
 
-  setUndone(ids: readonly number[], by: number | undefined): void {
-    this.#database.transaction(() => {
-      for (const id of ids) {
-        this.#database.run("UPDATE checkpoints SET undone_by = ? WHERE id = ?", by ?? null, id);
-      }
-    });
+  newest(): number {
+    return Number(this.#database.get("SELECT max(id) AS id FROM checkpoints")?.id ?? 0);
+  }
+
+  /** What an undo has taken back stands again when the undo is. */
+  #setTaken(session: string, kind: CheckpointKind, id: number, { checkpoints, paths }: Taken): void {
+    const [ids, names] = [JSON.stringify(checkpoints), JSON.stringify([...paths])];
+    const among = "path IN (SELECT value FROM json_each(?))";
+    if (kind === "redo") {
+      this.#database.run(
+        "UPDATE checkpoint_files SET undone_by = NULL WHERE undone_by IN (SELECT value FROM json_each(?)) " +
+          `AND checkpoint IN (SELECT id FROM checkpoints WHERE session = ?) AND ${among}`,
+        ids,
+        session,
+        names,
+      );
+    }
+    this.#database.run(
+      "UPDATE checkpoint_files SET undone_by = ? WHERE undone_by IS NULL " +
+        `AND checkpoint IN (SELECT value FROM json_each(?)) AND ${among}`,
+      id,
+      ids,
+      names,
+    );
   }
 
   scanned(): readonly ScannedFile[] {
@@ -103,10 +132,9 @@ export class SqliteCheckpoints implements CheckpointStore {
   }
 
   setScanned(changed: readonly ScannedFile[], gone: readonly string[]): void {
+    if (changed.length + gone.length === 0) return;
     this.#database.transaction(() => {
-      const leave = (path: string) =>
-        leaveUnnamed(this.#database, "SELECT blob AS name FROM scanned_files WHERE path = ?1", path);
-      for (const path of [...gone, ...changed.map((file) => file.path)]) leave(path);
+      this.#saveScan([...changed.map(({ path }) => path), ...gone]);
       for (const path of gone) this.#database.run("DELETE FROM scanned_files WHERE path = ?", path);
       for (const { path, image, size, mtime, ctime, ino, settled } of changed) {
         this.#database.run(
@@ -124,10 +152,19 @@ export class SqliteCheckpoints implements CheckpointStore {
     });
   }
 
+  /** For commands that have not ended, or never will: how these files were when they began. */
+  #saveScan(paths: readonly string[]): void {
+    this.#database.run(
+      "INSERT OR IGNORE INTO checkpoint_files (checkpoint, path, before_type, before_mode, before_blob) " +
+        "SELECT c.id, p.value, s.type, s.mode, s.blob FROM checkpoints c JOIN json_each(?) p " +
+        "LEFT JOIN scanned_files s ON s.path = p.value WHERE c.kind = 'command' AND c.finished = 0",
+      JSON.stringify(paths),
+    );
+  }
+
   untold(session: string): readonly StoredCheckpoint[] {
     const kinds = "('undo', 'redo', 'restore')";
-    const sql = `SELECT * FROM checkpoints WHERE session = ? AND told = 0 AND kind IN ${kinds} ORDER BY id`;
-    return this.#database.all(sql, session).map((row) => this.#stored(row));
+    return this.#stored(`session = ? AND told = 0 AND finished = 1 AND kind IN ${kinds}`, session);
   }
 
   setTold(ids: readonly number[]): void {
@@ -148,14 +185,22 @@ export class SqliteCheckpoints implements CheckpointStore {
     );
   }
 
-  #stored(row: Row): StoredCheckpoint {
-    const id = Number(row.id);
-    const files = this.#database.all(
-      "SELECT * FROM checkpoint_files WHERE checkpoint = ? ORDER BY path",
-      id,
+  /** @param wanted an SQL condition */
+  #stored(wanted: string, ...values: (string | number)[]): readonly StoredCheckpoint[] {
+    const rows = this.#database.all(`SELECT * FROM checkpoints WHERE ${wanted} ORDER BY id`, ...values);
+    const files = Map.groupBy(
+      this.#database.all(
+        `SELECT checkpoint_files.* FROM checkpoints JOIN checkpoint_files ON checkpoint = id WHERE ${wanted} ORDER BY path`,
+        ...values,
+      ),
+      ({ checkpoint }) => Number(checkpoint),
     );
+    return rows.map((row) => this.#checkpoint(row, files.get(Number(row.id)) ?? []));
+  }
+
+  #checkpoint(row: Row, files: readonly Row[]): StoredCheckpoint {
     return {
-      id,
+      id: Number(row.id),
       session: String(row.session),
       turn: Number(row.turn),
       kind: kindOf(row.kind),
@@ -163,12 +208,13 @@ export class SqliteCheckpoints implements CheckpointStore {
       time: Number(row.time),
       ...(typeof row.tool_call === "string" ? { toolCall: row.tool_call } : {}),
       ...(typeof row.target === "number" ? { target: row.target } : {}),
-      ...(typeof row.undone_by === "number" ? { undoneBy: row.undone_by } : {}),
+      alive: Number(row.alive),
       files: files.map((file) => ({
         path: String(file.path),
         ...(typeof file.renamed_from === "string" ? { renamedFrom: file.renamed_from } : {}),
         before: snapshotOf(file, "before", this.contents),
         after: snapshotOf(file, "after", this.contents),
+        ...(typeof file.undone_by === "number" ? { undoneBy: file.undone_by } : {}),
       })),
     };
   }

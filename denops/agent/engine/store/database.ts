@@ -7,6 +7,16 @@ import { MIGRATIONS } from "./migrations.ts";
 /** Another engine's write is waited for so long. */
 const BUSY_MS = 5_000;
 
+/** Contents of some kilobytes leave less of a page empty; what is deleted can be given back to the disk. */
+const NEW_FILE = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL";
+
+const SETTINGS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA journal_size_limit = 2000000;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA foreign_keys = ON;
+`;
+
 export const DATABASE_FILE = "agent.db";
 
 export interface Opened {
@@ -50,7 +60,8 @@ export class Database implements Disposable {
   static #open(path: string): Database {
     const connection = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
-      connection.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;");
+      if (connection.prepare("PRAGMA page_count").get()?.page_count === 0) connection.exec(NEW_FILE);
+      connection.exec(SETTINGS);
       const database = new Database(connection);
       database.#migrate();
       return database;

@@ -30,11 +30,3 @@ export function runsOf<Place>(
   return runs.filter(({ others }) => others.length > 0)
     .map(({ place, event, texts, others }) => ({ place, event: { ...event, text: texts.join("") }, others }));
 }
-
-/** A log as it is read after all its runs were merged. */
-export function mergedEvents(events: readonly AgentEvent[]): readonly AgentEvent[] {
-  const runs = runsOf(events.map((event, place) => ({ place, event })));
-  const merged = new Map(runs.map(({ place, event }) => [place, event]));
-  const gone = new Set(runs.flatMap(({ others }) => others));
-  return events.flatMap((event, place) => gone.has(place) ? [] : [merged.get(place) ?? event]);
-}

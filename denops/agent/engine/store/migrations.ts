@@ -7,41 +7,69 @@ export const MIGRATIONS: readonly string[] = [
     root TEXT NOT NULL,
     mode TEXT NOT NULL DEFAULT 'agent',
     model TEXT NOT NULL,
+    -- Of a fork: the session that it was made from, and the last turn that it has in common with it. These turns are
+    -- stored once, with the parent.
     parent TEXT,
+    shared INTEGER NOT NULL DEFAULT 0,
     created INTEGER NOT NULL,
     updated INTEGER NOT NULL,
     archived INTEGER NOT NULL DEFAULT 0,
+    -- 1: gone for the user; forks still have turns in common with it.
+    deleted INTEGER NOT NULL DEFAULT 0,
     -- Turns begun so far.
     turns INTEGER NOT NULL DEFAULT 0,
-    -- JSON: what tools and the user have set in this session.
-    memory TEXT NOT NULL DEFAULT '{}',
     branch TEXT
   ) WITHOUT ROWID;
+  CREATE INDEX sessions_of ON sessions(parent);
 
-  -- The log from which the screen is drawn again.
-  CREATE TABLE events (
+  -- What was said and done, turn by turn.
+  CREATE TABLE turns (
+    id INTEGER PRIMARY KEY,
     session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
-    seq INTEGER NOT NULL,
     turn INTEGER NOT NULL,
+    -- When it began.
+    time INTEGER NOT NULL,
+    -- The first line of what the user has asked.
+    asked TEXT NOT NULL,
+    -- 1: the model has changed its plan.
+    planned INTEGER NOT NULL DEFAULT 0,
+    -- Characters of its messages.
+    size INTEGER NOT NULL DEFAULT 0,
+    -- The seq of its last entry.
+    last INTEGER NOT NULL DEFAULT 0,
+    -- Of a turn that has ended: its entries as deflated JSON, see turn_log.ts.
+    log BLOB,
+    UNIQUE (session, turn)
+  );
+
+  -- Entries of turns that go on, and what came after the end of one: events, from which the screen is drawn again, and
+  -- messages, from which the model's history is built again.
+  CREATE TABLE log (
+    session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+    turn INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    -- 'message', or an event's type
     kind TEXT NOT NULL,
     payload TEXT NOT NULL,
-    time INTEGER NOT NULL,
-    -- A turn is read without what came before it.
+    -- Of a message: its characters.
+    size INTEGER NOT NULL,
     PRIMARY KEY (session, turn, seq)
   ) WITHOUT ROWID;
 
-  -- The log from which the model's history is built again.
-  CREATE TABLE messages (
+  -- What a session remembers beside its messages, one fact a row: JSON, or a content where it is a long text.
+  CREATE TABLE memory (
     session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
-    seq INTEGER NOT NULL,
-    turn INTEGER NOT NULL,
-    role TEXT NOT NULL,
-    payload TEXT NOT NULL,
-    PRIMARY KEY (session, turn, seq)
+    topic TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT,
+    blob TEXT,
+    PRIMARY KEY (session, topic, name)
   ) WITHOUT ROWID;
+  CREATE INDEX memory_blob ON memory(blob) WHERE blob IS NOT NULL;
 
-  -- Contents that payloads of a session name. A column that names a content is called blob or something_blob: what
-  -- none of them names any more is removed.
+  -- Contents that payloads of a session name. A column that names a content is called blob or something_blob and has
+  -- an index: what none of them names any more is removed.
   CREATE TABLE payload_blobs (
     session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
     blob TEXT NOT NULL,
@@ -49,15 +77,12 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX payload_blobs_of ON payload_blobs(blob);
 
-  -- Contents that a deleted session has named, and when it was deleted: those that nobody else names go too.
-  CREATE TABLE unnamed_contents (
-    sha256 TEXT PRIMARY KEY,
-    time INTEGER NOT NULL
-  ) WITHOUT ROWID;
-
   -- Contents, shared by all that name them. Deflated: 0 no, 1 yes, 2 in parts.
   CREATE TABLE blobs (
-    sha256 TEXT PRIMARY KEY,
+    id INTEGER PRIMARY KEY,
+    sha256 TEXT NOT NULL UNIQUE,
+    -- When somebody last meant to name it.
+    time INTEGER NOT NULL,
     size INTEGER NOT NULL,
     deflated INTEGER NOT NULL,
     bytes BLOB NOT NULL
@@ -67,6 +92,8 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE blob_parts (
     sha256 TEXT NOT NULL,
     part INTEGER NOT NULL,
+    -- When it was written.
+    time INTEGER NOT NULL,
     bytes BLOB NOT NULL,
     PRIMARY KEY (sha256, part)
   );
@@ -86,13 +113,15 @@ export const MIGRATIONS: readonly string[] = [
     target INTEGER,
     -- 0: begun, and the images after are not known.
     finished INTEGER NOT NULL DEFAULT 0,
-    -- The checkpoint that took this one back.
-    undone_by INTEGER,
+    -- Unfinished: what makes it still ran then.
+    alive INTEGER NOT NULL DEFAULT 0,
     -- Of undo, redo and restore: the model knows of it.
     told INTEGER NOT NULL DEFAULT 0,
     time INTEGER NOT NULL
   );
   CREATE INDEX checkpoints_of ON checkpoints(session, turn);
+  CREATE INDEX checkpoints_unfinished ON checkpoints(session) WHERE finished = 0;
+  CREATE INDEX checkpoints_untold ON checkpoints(session) WHERE told = 0 AND kind IN ('undo', 'redo', 'restore');
 
   -- A side without a type is a file that is not there. A link's blob is its target. A blob of a
   -- file that was too large is not kept.
@@ -106,9 +135,13 @@ export const MIGRATIONS: readonly string[] = [
     after_type TEXT,
     after_mode INTEGER,
     after_blob TEXT,
+    -- The checkpoint that took this change back.
+    undone_by INTEGER,
     PRIMARY KEY (checkpoint, path)
   ) WITHOUT ROWID;
   CREATE INDEX checkpoint_files_of ON checkpoint_files(path);
+  CREATE INDEX checkpoint_files_before ON checkpoint_files(before_blob) WHERE before_blob IS NOT NULL;
+  CREATE INDEX checkpoint_files_after ON checkpoint_files(after_blob) WHERE after_blob IS NOT NULL;
 
   -- The project's files as they were when they were looked at last, around commands.
   CREATE TABLE scanned_files (
@@ -123,6 +156,7 @@ export const MIGRATIONS: readonly string[] = [
     -- 0: the file was so new then that a later change may not show in its times.
     settled INTEGER NOT NULL
   ) WITHOUT ROWID;
+  CREATE INDEX scanned_files_blob ON scanned_files(blob) WHERE blob IS NOT NULL;
 
   -- Files with changes that the user has not looked at.
   CREATE TABLE reviews (
@@ -137,6 +171,8 @@ export const MIGRATIONS: readonly string[] = [
     after_mode INTEGER,
     after_blob TEXT
   ) WITHOUT ROWID;
+  CREATE INDEX reviews_before ON reviews(before_blob) WHERE before_blob IS NOT NULL;
+  CREATE INDEX reviews_after ON reviews(after_blob) WHERE after_blob IS NOT NULL;
 
   CREATE TABLE usage (
     id INTEGER PRIMARY KEY,
@@ -172,6 +208,7 @@ export const MIGRATIONS: readonly string[] = [
     rule TEXT NOT NULL,
     time INTEGER NOT NULL
   );
+  CREATE INDEX approvals_of ON approvals(session);
 
   -- Temporary files of writes that go on, or that a crash has ended.
   CREATE TABLE unfinished_writes (
@@ -179,26 +216,19 @@ export const MIGRATIONS: readonly string[] = [
     time INTEGER NOT NULL
   ) WITHOUT ROWID;
 
-  -- What was said and found, for the search.
+  -- Where the texts are that the search finds: entries of turns. The index has no text of its own.
   CREATE TABLE search_texts (
     id INTEGER PRIMARY KEY,
-    session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
-    turn INTEGER NOT NULL,
-    -- 'user', 'assistant' or 'tool'
-    role TEXT NOT NULL,
-    time INTEGER NOT NULL,
-    text TEXT NOT NULL
+    turn INTEGER NOT NULL REFERENCES turns(id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL
   );
-  CREATE INDEX search_texts_of ON search_texts(session, turn);
+  CREATE INDEX search_texts_of ON search_texts(turn);
   CREATE VIRTUAL TABLE search USING fts5(
-    text, content = 'search_texts', content_rowid = 'id',
+    text, content = '', contentless_delete = 1,
     tokenize = "unicode61 remove_diacritics 2 tokenchars '_'"
   );
-  CREATE TRIGGER search_text_added AFTER INSERT ON search_texts BEGIN
-    INSERT INTO search (rowid, text) VALUES (new.id, new.text);
-  END;
   CREATE TRIGGER search_text_gone AFTER DELETE ON search_texts BEGIN
-    INSERT INTO search (search, rowid, text) VALUES ('delete', old.id, old.text);
+    DELETE FROM search WHERE rowid = old.id;
   END;
   `,
 ];

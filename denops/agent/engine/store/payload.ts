@@ -4,27 +4,52 @@
  */
 import type { Blobs } from "./blobs.ts";
 
-/** Characters from which a text goes into a blob. */
-const LONG = 2_000;
+/** Characters from which a text goes into a blob; and from which it does if it is in one already, as files' texts are. */
+const LONG = 8_000;
+const SHARED = 1_000;
 
-export function encodePayload(value: unknown, blobs: Pick<Blobs, "putText">): string {
+export interface TextBlobs {
+  putText(text: string): string;
+  /** Undefined if it is in none. */
+  findText(text: string): string | undefined;
+}
+
+export function encodePayload(value: unknown, blobs: TextBlobs): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     // A lone surrogate has no UTF-8; JSON escapes it.
-    if (typeof part === "string" && part.length >= LONG && part.isWellFormed()) {
-      return { $blob: blobs.putText(part) };
+    if (typeof part === "string" && part.length >= SHARED && part.isWellFormed()) {
+      const blob = part.length >= LONG ? blobs.putText(part) : blobs.findText(part);
+      return blob === undefined ? part : { $blob: blob };
     }
     return isMarked(part) ? { $json: JSON.stringify(part) } : part;
   });
 }
 
 export function decodePayload(text: string, blobs: Pick<Blobs, "getText">): unknown {
-  // Most have no mark, and are read several times as fast.
-  if (!text.includes('"$blob"') && !text.includes('"$json"')) return JSON.parse(text);
-  return JSON.parse(text, (_key, part: unknown) => {
-    if (!isMarked(part)) return part;
-    if (typeof part.$blob === "string") return blobs.getText(part.$blob);
-    return typeof part.$json === "string" ? JSON.parse(part.$json) : part;
-  });
+  return decodeValue(JSON.parse(text), blobs);
+}
+
+/** What was parsed is changed in place: most of it has no mark. */
+export function decodeValue(value: unknown, blobs: Pick<Blobs, "getText">): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (isMarked(value)) {
+    if (typeof value.$blob === "string") return blobs.getText(value.$blob);
+    const json = decodeValue(value.$json, blobs);
+    return typeof json === "string" ? JSON.parse(json) : value;
+  }
+  for (const [key, part] of Object.entries(value)) {
+    const decoded = decodeValue(part, blobs);
+    // As JSON.parse sets them: "__proto__" is a key like any.
+    if (decoded !== part) {
+      Reflect.defineProperty(value, key, {
+        value: decoded,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
+  }
+  return value;
 }
 
 function isMarked(part: unknown): part is { readonly $blob?: unknown; readonly $json?: unknown } {

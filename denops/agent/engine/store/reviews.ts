@@ -1,20 +1,21 @@
 /** Files to be reviewed, in SQLite, and the versions that they have had. */
-import type { AgentEvent } from "../core/events.ts";
 import type { ReviewStore, StoredReview, Version } from "../core/reviews.ts";
 import type { Blobs } from "./blobs.ts";
 import { kindOf, snapshotColumns, snapshotOf } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
-import { decodePayload } from "./payload.ts";
+import type { TurnLog } from "./turn_log.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
 export class SqliteReviews implements ReviewStore {
   readonly #database: Database;
   readonly #contents: Blobs;
+  readonly #log: TurnLog;
 
-  constructor(database: Database, contents: Blobs) {
+  constructor(database: Database, contents: Blobs, log: TurnLog) {
     this.#database = database;
     this.#contents = contents;
+    this.#log = log;
   }
 
   list(): readonly StoredReview[] {
@@ -57,18 +58,17 @@ export class SqliteReviews implements ReviewStore {
   }
 
   namesOf(session: string, turn: number, toolCall: string | undefined) {
-    const events = this.#database.all(
-      "SELECT payload FROM events WHERE session = ? AND turn = ? AND kind IN ('turn_started', 'tool_start') " +
-        "ORDER BY seq",
-      session,
-      turn,
-    ).map(({ payload }) => decodePayload(String(payload), this.#contents) as AgentEvent);
-    const started = events.find((event) => event.type === "turn_started");
-    const call = events.find((event) => event.type === "tool_start" && event.call.id === toolCall);
+    const starts = this.#log.read({ session, first: turn, last: turn }, {
+      kind: (kind) => kind === "tool_start",
+    });
+    const call = starts.map(({ event }) => event).find((event) =>
+      event?.type === "tool_start" && event.call.id === toolCall
+    );
+    const begun = "SELECT asked FROM turns WHERE session = ? AND turn = ?";
     const title = this.#database.get("SELECT title FROM sessions WHERE id = ?", session)?.title;
     return {
       title: typeof title === "string" ? title : "",
-      message: started?.type === "turn_started" ? started.text : "",
+      message: String(this.#database.get(begun, session, turn)?.asked ?? ""),
       tool: call?.type === "tool_start" ? call.call.tool : "",
     };
   }

@@ -1,18 +1,25 @@
-/** The full-text search over all conversations of a project. */
+/**
+ * The full-text search over all conversations of a project. The index says which entries of turns have the words;
+ * their texts stand in the turns alone.
+ */
+import { INTERRUPTED } from "../core/messages.ts";
 import type { Database } from "./database.ts";
+import type { Entry, TurnLog } from "./turn_log.ts";
 
 /** Characters of one text that can be found: a tool's output may be a whole file. */
 const MOST_SAID = 50_000;
-const MOST_OUTPUT = 4_000;
+const MOST_OUTPUT = 2_000;
 
-/** Words around what was found. */
+/** Words around what was found, and places of one text that are compared. */
 const EXCERPT_WORDS = 24;
+const MOST_PLACES = 100;
 
 export interface SearchText {
   readonly session: string;
   readonly turn: number;
+  /** Of the entry that has the text. */
+  readonly seq: number;
   readonly role: "user" | "assistant" | "tool";
-  readonly time: number;
   readonly text: string;
 }
 
@@ -26,37 +33,63 @@ export interface Hit {
   readonly time: number;
 }
 
-export function addText(database: Database, { session, turn, role, time, text }: SearchText): void {
-  const found = text.slice(0, role === "tool" ? MOST_OUTPUT : MOST_SAID).trim();
+export function addText(database: Database, { session, turn, seq, role, text }: SearchText): void {
+  const found = searched(role, text);
   if (found === "") return;
-  database.run(
-    "INSERT INTO search_texts (session, turn, role, time, text) VALUES (?, ?, ?, ?, ?)",
+  const { changes, lastInsertRowid } = database.run(
+    "INSERT INTO search_texts (turn, seq) SELECT id, ? FROM turns WHERE session = ? AND turn = ?",
+    seq,
     session,
     turn,
-    role,
-    time,
-    found,
   );
+  if (changes > 0) database.run("INSERT INTO search (rowid, text) VALUES (?, ?)", lastInsertRowid, found);
 }
 
 /** Texts that have all words of the query, the last one as the beginning of a word; the best first. */
-export function search(database: Database, query: string, limit: number): readonly Hit[] {
+export function search(database: Database, log: TurnLog, query: string, limit: number): readonly Hit[] {
   const match = matchOf(query);
   if (match === "") return [];
-  return database.all(
-    `SELECT session, turn, role, time, title, snippet(search, 0, '', '', '…', ${EXCERPT_WORDS}) AS excerpt
-     FROM search JOIN search_texts ON search_texts.id = search.rowid JOIN sessions ON sessions.id = session
+  const rows = database.all(
+    `SELECT session, turns.turn AS turn, seq
+     FROM search JOIN search_texts ON search_texts.id = search.rowid JOIN turns ON turns.id = search_texts.turn
      WHERE search MATCH ? ORDER BY rank, search_texts.id DESC LIMIT ?`,
     match,
     limit,
-  ).map(({ session, turn, role, time, title, excerpt }) => ({
-    sessionId: String(session),
-    title: String(title),
-    turn: Number(turn),
-    role: String(role),
-    text: String(excerpt).replace(/\s+/g, " ").trim(),
-    time: Number(time),
-  }));
+  );
+  const terms = termsOf(query);
+  return rows.flatMap((row): Hit[] => {
+    const [session, turn] = [String(row.session), Number(row.turn)];
+    const entry = log.entry(session, turn, Number(row.seq));
+    if (entry === undefined) return [];
+    const { role, text } = textOf(entry);
+    const found = { turn, role, text: excerpt(searched(role, text), terms), time: entry.time };
+    return ownersOf(database, session, turn).map((owner) => ({ ...owner, ...found }));
+  }).slice(0, limit);
+}
+
+/** The session itself, and the forks that have the turn in common with it. */
+function ownersOf(
+  database: Database,
+  session: string,
+  turn: number,
+): readonly Pick<Hit, "sessionId" | "title">[] {
+  return database.all(
+    `WITH RECURSIVE owners(id) AS (
+       SELECT ?1 UNION SELECT sessions.id FROM sessions JOIN owners ON parent = owners.id WHERE shared >= ?2
+     )
+     SELECT id, title FROM owners JOIN sessions USING (id) WHERE deleted = 0 ORDER BY created, id`,
+    session,
+    turn,
+  ).map(({ id, title }) => ({ sessionId: String(id), title: String(title) }));
+}
+
+function textOf({ event, message }: Entry): { readonly role: string; readonly text: string } {
+  if (event?.type === "turn_started") return { role: "user", text: event.text };
+  return { role: message?.role ?? "", text: message?.text.replace(INTERRUPTED, "") ?? "" };
+}
+
+function searched(role: string, text: string): string {
+  return text.slice(0, role === "tool" ? MOST_OUTPUT : MOST_SAID).trim();
 }
 
 /** In quotes no word means anything to FTS5. */
@@ -64,4 +97,37 @@ function matchOf(query: string): string {
   const words = query.split(/\s+/).filter((word) => /[\p{L}\p{N}_]/u.test(word))
     .map((word) => `"${word.replaceAll("\0", "").replaceAll('"', '""')}"`);
   return words.length === 0 ? "" : `${words.join(" ")}*`;
+}
+
+/** About what FTS5 takes for words. */
+const WORD = /[\p{L}\p{N}\p{Co}_]+/gu;
+
+function termsOf(query: string): readonly string[] {
+  return [...query.matchAll(WORD)].map(([word]) => folded(word));
+}
+
+function folded(word: string): string {
+  return word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+/** One line around the place that has the most of the terms, the earliest of those. */
+function excerpt(text: string, terms: readonly string[]): string {
+  const words = [...text.matchAll(WORD)];
+  const last = terms.at(-1) ?? "";
+  const hits = words.flatMap(([word], at) => {
+    const known = folded(word);
+    const term = terms.find((one) => one === known) ?? (known.startsWith(last) ? last : undefined);
+    return term === undefined ? [] : [{ at, term }];
+  }).slice(0, MOST_PLACES);
+  const found = hits.map(({ at }) => {
+    const around = hits.filter((other) => other.at >= at && other.at < at + EXCERPT_WORDS);
+    return { at, terms: new Set(around.map(({ term }) => term)).size };
+  });
+  const best = found.reduce((most, one) => one.terms > most.terms ? one : most, { at: 0, terms: 0 });
+  // A few words before it, for what it is about.
+  const first = Math.max(0, Math.min(best.at - EXCERPT_WORDS / 4, words.length - EXCERPT_WORDS));
+  const from = first === 0 ? 0 : words[first]?.index ?? 0;
+  const to = words[first + EXCERPT_WORDS]?.index;
+  const part = text.slice(from, to).replace(/\s+/g, " ").trim();
+  return `${from === 0 ? "" : "…"}${part}${to === undefined ? "" : "…"}`;
 }

@@ -1,10 +1,12 @@
 /** The stored conversations as a list: what there is, and what the user does with one as a whole. */
-import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
 import type { StoredSession } from "../core/ports.ts";
+import { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
+import { rangesOf } from "./lineage.ts";
+import { SessionMemory } from "./memory.ts";
 import { type Hit, search } from "./search.ts";
-import { leaveContents } from "./unnamed.ts";
+import { TurnLog } from "./turn_log.ts";
 
 export interface SessionSummary extends StoredSession {
   /** Files that its tools and commands have changed. */
@@ -20,13 +22,15 @@ export interface Place {
 }
 
 /** Turns begun: a conversation without any is nothing that a user has seen. */
-const BEGUN = "turns > 0";
+const BEGUN = "turns > 0 AND deleted = 0";
 
 export class StoredSessions {
   readonly #database: Database;
+  readonly #log: TurnLog;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#log = new TurnLog(database, new Blobs(database));
   }
 
   /** The newest first. */
@@ -80,18 +84,41 @@ export class StoredSessions {
     if (changes === 0) throw notThere();
   }
 
-  /** With all that belongs to it; what it has cost stays. Nothing if there is none. */
+  /** With all that belongs to it; what it has cost stays, and what forks have in common with it. Nothing if there is none. */
   remove(id: string): void {
-    this.#database.transaction(() => {
-      leaveContents(this.#database, id);
-      this.#database.run("DELETE FROM search_texts WHERE session = ?", id);
-      this.#database.run("DELETE FROM sessions WHERE id = ?", id);
-    });
+    this.#database.transaction(() => this.#remove(id));
+  }
+
+  #remove(id: string): void {
+    const row = this.#database.get("SELECT parent FROM sessions WHERE id = ?", id);
+    if (row === undefined) return;
+    const forks = "SELECT max(shared) AS shared FROM sessions WHERE parent = ?";
+    const shared = Number(this.#database.get(forks, id)?.shared ?? 0);
+    if (shared > 0) {
+      this.#database.run("UPDATE sessions SET deleted = 1, title = '' WHERE id = ?", id);
+      for (const table of ["turns", "log"]) {
+        this.#database.run(`DELETE FROM ${table} WHERE session = ? AND turn > ?`, id, shared);
+      }
+      for (const table of ["memory", "checkpoints", "reviews", "approvals"]) {
+        this.#database.run(`DELETE FROM ${table} WHERE session = ?`, id);
+      }
+      return;
+    }
+    this.#database.run("DELETE FROM sessions WHERE id = ?", id);
+    // It may have stayed for this fork alone.
+    const parent = this.#database.get(
+      "SELECT id FROM sessions WHERE id = ? AND deleted = 1",
+      String(row.parent),
+    );
+    if (parent !== undefined) this.#remove(String(parent.id));
   }
 
   /** Those that are not archived and that nothing was added to since `time`, milliseconds since 1970. */
   untouchedSince(time: number): readonly string[] {
-    return this.#database.all("SELECT id FROM sessions WHERE archived = 0 AND updated < ?", time)
+    return this.#database.all(
+      "SELECT id FROM sessions WHERE archived = 0 AND deleted = 0 AND updated < ?",
+      time,
+    )
       .map(({ id }) => String(id));
   }
 
@@ -105,60 +132,84 @@ export class StoredSessions {
       const source = this.get(id);
       const last = turn ?? source.turns;
       if (last > source.turns) throw new ToolError(`The conversation has ${source.turns} turns only.`);
+      const ended = "SELECT 1 FROM turns WHERE session = ? AND turn = ? AND log IS NULL";
+      const goesOn = this.#database.get(ended, id, last) !== undefined;
       const copy = crypto.randomUUID();
       const now = Date.now();
       this.#database.run(
-        `INSERT INTO sessions (id, title, root, mode, model, parent, branch, created, updated, turns, memory)
-         SELECT ?, ?, root, mode, model, id, branch, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+        `INSERT INTO sessions (id, title, root, mode, model, parent, shared, branch, created, updated, turns)
+         SELECT ?, ?, root, mode, model, id, ?, branch, ?, ?, ? FROM sessions WHERE id = ?`,
         copy,
         `${source.title} (fork)`,
+        goesOn ? last - 1 : last,
         now,
         now,
         last,
-        this.#memoryAt(id, last, source.turns),
         id,
       );
-      for (const [table, columns] of COPIED) {
-        const sql =
-          `INSERT INTO ${table} (session, ${columns}) SELECT ?, ${columns} FROM ${table} WHERE session = ?`;
-        if (table === "payload_blobs") this.#database.run(sql, copy, id);
-        else this.#database.run(`${sql} AND turn <= ? ORDER BY turn`, copy, id, last);
-      }
+      if (goesOn) this.#copyTurn(id, copy, last);
+      this.#copyMemory(id, copy, last, source.turns);
       return this.get(copy);
     });
   }
 
+  /** A turn that goes on will have more in the one than in the other. */
+  #copyTurn(id: string, copy: string, turn: number): void {
+    for (const [table, columns] of TURN_TABLES) {
+      const sql =
+        `INSERT INTO ${table} (session, ${columns}) SELECT ?, ${columns} FROM ${table} WHERE session = ?`;
+      if (table === "payload_blobs") this.#database.run(sql, copy, id);
+      else this.#database.run(`${sql} AND turn = ?`, copy, id, turn);
+    }
+  }
+
   /**
-   * What the session remembered at the end of a turn, as it is stored. What the model had read by then is known for
-   * the last turn only: before that it reads again.
+   * What the session remembered at the end of a turn. What the model had read by then is known for the last turn only:
+   * before that it reads again.
    */
-  #memoryAt(id: string, turn: number, turns: number): string {
-    const row = this.#database.get("SELECT memory FROM sessions WHERE id = ?", id);
-    const memory = Stored.parse(JSON.parse(String(row?.memory)));
-    const own = { spent: undefined, titled: true };
-    if (turn === turns) return JSON.stringify({ ...memory, ...own });
-    const plan = this.#database.get(
-      "SELECT payload FROM events WHERE session = ? AND turn <= ? AND kind = 'plan' ORDER BY turn DESC, seq DESC LIMIT 1",
+  #copyMemory(id: string, copy: string, turn: number, turns: number): void {
+    const atEnd = turn === turns;
+    this.#database.run(
+      `INSERT INTO memory (session, topic, name, value, blob)
+       SELECT ?, topic, name, value, blob FROM memory WHERE session = ? AND topic NOT IN (SELECT value FROM json_each(?))`,
+      copy,
       id,
-      turn,
+      JSON.stringify(atEnd ? OWN : [...OWN, ...OF_THE_END]),
     );
-    const steps = plan === undefined ? {} : { plan: Stored.parse(JSON.parse(String(plan.payload))).steps };
-    return JSON.stringify({ tools: memory.tools, ...steps, ...own });
+    const memory = new SessionMemory(this.#database, new Blobs(this.#database));
+    memory.put(copy, { topic: "titled", name: "", value: true });
+    if (atEnd) return;
+    const plan = this.#planAt(id, turn);
+    if (plan !== undefined) memory.put(copy, { topic: "plan", name: "", value: plan });
+  }
+
+  #planAt(id: string, turn: number): unknown {
+    const sql =
+      "SELECT max(turn) AS turn FROM turns WHERE session = ? AND turn BETWEEN ? AND ? AND planned = 1";
+    for (const { session, first, last } of rangesOf(this.#database, id, 1, turn).toReversed()) {
+      const found = Number(this.#database.get(sql, session, first, last)?.turn ?? 0);
+      if (found === 0) continue;
+      const events = this.#log.read({ session, first: found, last: found }, {
+        kind: (kind) => kind === "plan",
+      });
+      const event = [...events].at(-1)?.event;
+      return event?.type === "plan" ? event.steps : undefined;
+    }
   }
 
   search(query: string, limit: number): readonly Hit[] {
-    return search(this.#database, query, limit);
+    return search(this.#database, this.#log, query, limit);
   }
 }
 
-/** Any object as it is stored. */
-const Stored = z.record(z.string(), z.unknown());
+/** What a fork does not take over, as it has not spent or asked for it; and what belongs to the last turn. */
+const OWN = ["spent", "titled"];
+const OF_THE_END = ["folder", "plan", "known", "shown", "first"];
 
-/** What a fork takes over, by table: the columns beside the session. */
-const COPIED = [
-  ["events", "seq, turn, kind, payload, time"],
-  ["messages", "seq, turn, role, payload"],
-  ["search_texts", "turn, role, time, text"],
+/** Where a turn that goes on is stored: the columns beside the session. */
+const TURN_TABLES = [
+  ["turns", "turn, time, asked"],
+  ["log", "turn, seq, time, kind, payload, size"],
   ["payload_blobs", "blob"],
 ] as const;
 

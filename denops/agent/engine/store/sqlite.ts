@@ -1,11 +1,11 @@
 /** Conversations in SQLite. What was appended is on disk before the call returns. */
 import type { RecordedChange } from "../core/checkpoints.ts";
-import { messageOf, TurnError } from "../core/errors.ts";
 import type { AgentEvent } from "../core/events.ts";
 import { INTERRUPTED, type Message } from "../core/messages.ts";
 import type {
   Entries,
   NewSession,
+  Remembered,
   Store,
   StoredEvent,
   StoredSession,
@@ -16,19 +16,28 @@ import { firstTitle } from "../core/title.ts";
 import { Blobs } from "./blobs.ts";
 import { SqliteCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
-import { runsOf } from "./merge.ts";
-import { decodePayload, encodePayload } from "./payload.ts";
+import { rangesOf } from "./lineage.ts";
+import { SessionMemory } from "./memory.ts";
+import { encodePayload } from "./payload.ts";
 import { SqliteReviews } from "./reviews.ts";
+import { saving } from "./saving.ts";
 import { addText } from "./search.ts";
 import { storedSession } from "./sessions.ts";
+import { type Entry, MESSAGE, type NewEntry, TurnLog, type Wanted } from "./turn_log.ts";
 import { UnfinishedWrites } from "./writes.ts";
 
-/** Where a session's logs go on; one engine writes a session at a time. */
-interface Ends {
-  event: number;
-  message: number;
-  turn: number;
+/** Where a session's log goes on; one engine writes a session at a time. */
+interface End {
+  readonly turn: number;
+  /** Of the last entry of this turn. */
+  readonly seq: number;
 }
+
+/** Characters of a question in the list of turns. */
+const LONGEST_ASKED = 300;
+
+/** Characters that an image counts for: about what it takes of a model's window. */
+const IMAGE_SIZE = 8_000;
 
 export class SqliteStore implements Store {
   readonly blobs: Blobs;
@@ -36,15 +45,19 @@ export class SqliteStore implements Store {
   readonly checkpoints: SqliteCheckpoints;
   readonly reviews: SqliteReviews;
   readonly #database: Database;
-  readonly #ends = new Map<string, Ends>();
+  readonly #log: TurnLog;
+  readonly #memory: SessionMemory;
+  readonly #ends = new Map<string, End>();
 
   /** @param recorded is told of the changes of a checkpoint, in the transaction that records them */
   constructor(database: Database, recorded?: (changes: readonly RecordedChange[]) => void) {
     this.#database = database;
     this.blobs = new Blobs(database);
     this.checkpoints = new SqliteCheckpoints(database, this.blobs, recorded);
-    this.reviews = new SqliteReviews(database, this.blobs);
     this.writes = new UnfinishedWrites(database);
+    this.#log = new TurnLog(database, this.blobs);
+    this.reviews = new SqliteReviews(database, this.blobs, this.#log);
+    this.#memory = new SessionMemory(database, this.blobs);
   }
 
   createSession({ id, root, model, parent, branch }: NewSession): void {
@@ -64,7 +77,7 @@ export class SqliteStore implements Store {
   }
 
   session(id: string): StoredSession | undefined {
-    const row = this.#database.get("SELECT * FROM sessions WHERE id = ?", id);
+    const row = this.#database.get("SELECT * FROM sessions WHERE id = ? AND deleted = 0", id);
     return row === undefined ? undefined : storedSession(row);
   }
 
@@ -73,30 +86,29 @@ export class SqliteStore implements Store {
   }
 
   turn(session: string): number {
-    return this.#endsOf(session).turn;
+    return this.#endOf(session).turn;
   }
 
   turnsBegun(session: string): readonly TurnBegun[] {
     const sql =
-      "SELECT turn, payload, time FROM events WHERE session = ? AND kind = 'turn_started' ORDER BY seq";
-    return this.#database.all(sql, session).map(({ turn, payload, time }) => {
-      const event = this.#event(payload);
-      return {
+      "SELECT turn, asked, time FROM turns WHERE session = ? AND turn BETWEEN ? AND ? ORDER BY turn";
+    return rangesOf(this.#database, session, 1, this.turn(session)).flatMap(({ session, first, last }) =>
+      this.#database.all(sql, session, first, last).map(({ turn, asked, time }) => ({
         turn: Number(turn),
-        text: event.type === "turn_started" ? event.text : "",
+        text: String(asked),
         time: Number(time),
-      };
-    });
+      }))
+    );
   }
 
-  append(session: string, { messages = [], events = [], memory }: Entries): void {
-    const before = this.#endsOf(session);
+  append(session: string, { messages = [], events = [], memory = [] }: Entries): void {
+    const before = this.#endOf(session);
     try {
       saving(() =>
         this.#database.transaction(() => {
           for (const message of messages) this.#appendMessage(session, message);
           for (const event of events) this.#appendEvent(session, event);
-          if (memory !== undefined) this.#remember(session, memory);
+          for (const one of memory) this.#memory.put(session, one);
         })
       );
     } catch (error) {
@@ -106,30 +118,18 @@ export class SqliteStore implements Store {
   }
 
   #appendEvent(session: string, event: AgentEvent): void {
-    const ends = this.#endsOf(session);
-    const seq = ends.event + 1;
-    const turn = event.type === "turn_started" ? ends.turn + 1 : ends.turn;
     const time = Date.now();
-    this.#database.run(
-      "INSERT INTO events (session, seq, turn, kind, payload, time) VALUES (?, ?, ?, ?, ?, ?)",
+    if (event.type === "turn_started") this.#beginTurn(session, event.text, time);
+    const { turn } = this.#add({
       session,
-      seq,
-      turn,
-      event.type,
-      this.#encode(session, event),
       time,
-    );
-    this.#ends.set(session, { ...ends, event: seq, turn });
+      kind: event.type,
+      payload: this.#encode(session, event),
+      size: 0,
+    });
     switch (event.type) {
       case "turn_started":
-        this.#database.run(
-          "UPDATE sessions SET turns = ?, updated = ?, title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
-          turn,
-          time,
-          firstTitle(event.text),
-          session,
-        );
-        return addText(this.#database, { session, turn, role: "user", time, text: event.text });
+        return this.#addText(session, "user", event.text);
       case "approval_answered":
         return void this.#database.run(
           "INSERT INTO approvals (session, turn, tool_call, answer, rule, time) VALUES (?, ?, ?, ?, ?, ?)",
@@ -143,87 +143,83 @@ export class SqliteStore implements Store {
       case "turn_done":
       case "turn_failed":
         this.#database.run("UPDATE sessions SET updated = ? WHERE id = ?", time, session);
-        return this.#mergePieces(session, turn);
+        return this.#seal(session);
     }
   }
 
-  /** The pieces of each text of a turn become one row, so that a log stays small. */
-  #mergePieces(session: string, turn: number): void {
-    const rows = this.#database.all(
-      "SELECT seq, kind, payload FROM events WHERE session = ? AND turn = ? ORDER BY seq",
-      session,
+  #beginTurn(session: string, text: string, time: number): void {
+    // One that has no end, and what came after the end of the last one.
+    this.#seal(session);
+    const turn = this.#endOf(session).turn + 1;
+    this.#ends.set(session, { turn, seq: 0 });
+    const [asked = ""] = text.trimStart().split("\n");
+    this.#log.begin(session, turn, time, asked.slice(0, LONGEST_ASKED).toWellFormed());
+    this.#database.run(
+      "UPDATE sessions SET turns = ?, updated = ?, title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
       turn,
-    );
-    const isPiece = (kind: unknown) => kind === "token" || kind === "thought";
-    const log = rows.map(({ seq, kind, payload }) => ({
-      place: Number(seq),
-      // What stands between the pieces only parts them.
-      event: isPiece(kind) ? this.#event(payload) : { type: "plan", steps: [] } as const,
-    }));
-    const at = "WHERE session = ? AND turn = ? AND seq = ?";
-    for (const { place, event, others } of runsOf(log)) {
-      const payload = this.#encode(session, event);
-      this.#database.run(`UPDATE events SET payload = ? ${at}`, payload, session, turn, place);
-      for (const other of others) this.#database.run(`DELETE FROM events ${at}`, session, turn, other);
-    }
-  }
-
-  events(session: string, which: WhichEvents = {}): readonly StoredEvent[] {
-    const { first = 0, last = Number.MAX_SAFE_INTEGER, without = [] } = which;
-    return this.#database.all(
-      `SELECT turn, time, payload FROM events WHERE session = ? AND turn BETWEEN ? AND ?
-       AND kind NOT IN (SELECT value FROM json_each(?)) ORDER BY turn, seq`,
+      time,
+      firstTitle(text),
       session,
-      first,
-      last,
-      JSON.stringify(without),
-    ).map(({ turn, time, payload }) => ({
-      turn: Number(turn),
-      time: Number(time),
-      event: this.#event(payload),
-    }));
+    );
   }
 
-  #event(payload: unknown): AgentEvent {
-    return decodePayload(String(payload), this.blobs) as AgentEvent;
+  #seal(session: string): void {
+    this.#log.seal(session, (event) => this.#encode(session, event));
   }
 
   #appendMessage(session: string, message: Message): void {
-    const ends = this.#endsOf(session);
-    const seq = ends.message + 1;
-    this.#database.run(
-      "INSERT INTO messages (session, seq, turn, role, payload) VALUES (?, ?, ?, ?, ?)",
-      session,
-      seq,
-      ends.turn,
-      message.role,
-      this.#encode(session, message),
-    );
-    this.#ends.set(session, { ...ends, message: seq });
+    const payload = this.#encode(session, message);
+    this.#add({ session, time: Date.now(), kind: MESSAGE, payload, size: sizeOf(message) });
     // The user's own words stand in the event that begins the turn; other messages in this role are the loop's.
-    if (message.role === "user") return;
-    const text = message.text.replace(INTERRUPTED, "");
-    addText(this.#database, { session, turn: ends.turn, role: message.role, time: Date.now(), text });
+    if (message.role !== "user") this.#addText(session, message.role, message.text.replace(INTERRUPTED, ""));
   }
 
-  messages(session: string): readonly Message[] {
-    return this.#database.all("SELECT payload FROM messages WHERE session = ? ORDER BY turn, seq", session)
-      .map(({ payload }) => decodePayload(String(payload), this.blobs) as Message);
+  #add(entry: Omit<NewEntry, "turn" | "seq">): End {
+    const { turn, seq } = this.#endOf(entry.session);
+    const end = { turn, seq: seq + 1 };
+    this.#log.add({ ...entry, ...end });
+    this.#ends.set(entry.session, end);
+    return end;
   }
 
-  countMessages(session: string, turn: number): number {
-    const sql = "SELECT count(*) AS count FROM messages WHERE session = ? AND turn = ?";
-    return Number(this.#database.get(sql, session, turn)?.count ?? 0);
+  #addText(session: string, role: "user" | "assistant" | "tool", text: string): void {
+    addText(this.#database, { session, ...this.#endOf(session), role, text });
   }
 
-  #remember(session: string, memory: unknown): void {
-    const text = this.#encode(session, memory);
-    this.#database.run("UPDATE sessions SET memory = ? WHERE id = ?", text, session);
+  events(session: string, which: WhichEvents = {}): readonly StoredEvent[] {
+    const without: ReadonlySet<string> = new Set([...which.without ?? [], MESSAGE]);
+    const wanted = { kind: (kind: string) => !without.has(kind), bareDiffs: which.bareDiffs };
+    return this.#entries(session, which, wanted).flatMap(({ turn, time, event }) =>
+      event === undefined ? [] : [{ turn, time, event }]
+    );
   }
 
-  memory(session: string): unknown {
-    const row = this.#database.get("SELECT memory FROM sessions WHERE id = ?", session);
-    return decodePayload(String(row?.memory ?? "{}"), this.blobs);
+  messages(session: string, first = 0, last?: number): readonly Message[] {
+    const which = { first, ...(last === undefined ? {} : { last }) };
+    const wanted = { kind: (kind: string) => kind === MESSAGE };
+    return this.#entries(session, which, wanted).flatMap(({ message }) => message ?? []);
+  }
+
+  #entries(
+    session: string,
+    { first = 0, last = Number.MAX_SAFE_INTEGER }: WhichEvents,
+    wanted: Wanted,
+  ): readonly Entry[] {
+    return rangesOf(this.#database, session, first, last).flatMap((
+      range,
+    ) => [...this.#log.read(range, wanted)]);
+  }
+
+  sizes(session: string, first: number): ReadonlyMap<number, number> {
+    const sql = "SELECT turn, size FROM turns WHERE session = ? AND turn BETWEEN ? AND ? ORDER BY turn";
+    const sizes = rangesOf(this.#database, session, first, this.turn(session)).flatMap((
+      { session, first, last },
+    ) => this.#database.all(sql, session, first, last));
+    return new Map(sizes.map(({ turn, size }) => [Number(turn), Number(size)]));
+  }
+
+  remembered(session: string): readonly Remembered[] {
+    return this.#memory.all(session);
   }
 
   retitle(session: string, known: string, title: string): boolean {
@@ -233,47 +229,39 @@ export class SqliteStore implements Store {
 
   /** Long texts go into contents, which the session then names. */
   #encode(session: string, value: unknown): string {
+    const name = (blob: string) => {
+      const sql = "INSERT OR IGNORE INTO payload_blobs (session, blob) VALUES (?, ?)";
+      this.#database.run(sql, session, blob);
+      return blob;
+    };
     return encodePayload(value, {
-      putText: (text) => {
-        const sha256 = this.blobs.putText(text);
-        const sql = "INSERT OR IGNORE INTO payload_blobs (session, blob) VALUES (?, ?)";
-        this.#database.run(sql, session, sha256);
-        return sha256;
+      putText: (text) => name(this.blobs.putText(text)),
+      findText: (text) => {
+        const blob = this.blobs.findText(text);
+        return blob === undefined ? undefined : name(blob);
       },
     });
   }
 
-  #endsOf(session: string): Ends {
+  #endOf(session: string): End {
     const known = this.#ends.get(session);
     if (known !== undefined) return known;
-    const last = (table: "events" | "messages") =>
-      `(SELECT seq FROM ${table} WHERE session = sessions.id ORDER BY turn DESC, seq DESC LIMIT 1)`;
-    const sql = `SELECT turns, ${last("events")} AS event, ${
-      last("messages")
-    } AS message FROM sessions WHERE id = ?`;
-    const row = this.#database.get(sql, session);
+    const row = this.#database.get("SELECT turns FROM sessions WHERE id = ?", session);
     if (row === undefined) throw new Error(`no session ${session}`);
-    const ends = {
-      event: Number(row.event ?? 0),
-      message: Number(row.message ?? 0),
-      turn: Number(row.turns),
-    };
-    this.#ends.set(session, ends);
-    return ends;
+    const turn = Number(row.turns);
+    const end = { turn, seq: this.#log.lastSeq(session, turn) };
+    this.#ends.set(session, end);
+    return end;
   }
 }
 
-/** What goes wrong with the disk is not the program's fault. @throws {TurnError} one line */
-export function saving<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    const why = /full|readonly|disk I\/O|locked|unable to open/i.exec(messageOf(error));
-    if (why === null) throw error;
-    throw new TurnError(
-      "store",
-      `Cannot save the conversation: ${messageOf(error)}.`,
-      "Free some space on the disk, or look whether its state folder can be written.",
-    );
+function sizeOf(message: Message): number {
+  switch (message.role) {
+    case "user":
+      return message.text.length;
+    case "assistant":
+      return message.calls.reduce((sum, call) => sum + call.arguments.length, message.text.length);
+    case "tool":
+      return message.text.length + IMAGE_SIZE * (message.images?.length ?? 0);
   }
 }

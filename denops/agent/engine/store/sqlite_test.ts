@@ -6,12 +6,12 @@ import { TurnError } from "../core/errors.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import { Database } from "./database.ts";
-import { mergedEvents } from "./merge.ts";
+import { runsOf } from "./merge.ts";
 import { StoredSessions } from "./sessions.ts";
 import { SqliteStore } from "./sqlite.ts";
-import { removeUnnamed } from "./unnamed.ts";
+import { sweep } from "./sweep.ts";
 
-const LONG = "a long text ".repeat(300);
+const LONG = "a long text ".repeat(900);
 
 function open(state?: string) {
   const database = state === undefined ? Database.inMemory() : Database.openIn(state).database;
@@ -78,7 +78,12 @@ function read(events: readonly AgentEvent[]): readonly AgentEvent[] {
     if (one.type === "turn_started") turns.push([]);
     turns.at(-1)?.push(one);
   }
-  return turns.flatMap((turn) => mergedEvents(turn));
+  return turns.flatMap((turn) => {
+    const runs = runsOf(turn.map((event, place) => ({ place, event })));
+    const merged = new Map(runs.map(({ place, event }) => [place, event]));
+    const gone = new Set(runs.flatMap(({ others }) => others));
+    return turn.flatMap((event, place) => gone.has(place) ? [] : [merged.get(place) ?? event]);
+  });
 }
 
 Deno.test("any conversation comes back as it was, from this process and from the next", async () => {
@@ -121,19 +126,20 @@ Deno.test("the pieces of a text are one row when their turn has ended, and blobs
   const { database, store } = open();
   using _ = database;
   begin(store, "1");
-  for (let piece = 0; piece < 500; piece++) {
+  for (let piece = 0; piece < 2_000; piece++) {
     store.append("1", { events: [{ type: "token", message: "m", text: `word${piece} ` }] });
   }
-  const rows = () => Number(database.get("SELECT count(*) AS count FROM events")?.count);
+  const rows = () => Number(database.get("SELECT count(*) AS count FROM log")?.count);
   const before = store.events("1").flatMap(({ event }) => event.type === "token" ? [event.text] : []).join(
     "",
   );
-  assert.equal(rows(), 501);
+  assert.equal(rows(), 2_002);
   store.append("1", { events: [{ type: "turn_done", reason: "end_turn" }] });
-  assert.equal(rows(), 3);
+  assert.equal(rows(), 0);
+  assert.equal(store.events("1").length, 3);
   const [, answer] = store.events("1").map(({ event }) => event);
   assert.deepEqual(answer, { type: "token", message: "m", text: before });
-  assert.ok(Number(database.get("SELECT max(length(payload)) AS most FROM events")?.most) < 200);
+  assert.ok(Number(database.get("SELECT max(length(log)) AS most FROM turns")?.most) < 400);
 });
 
 Deno.test("what belongs together is stored together or not at all, and the disk's words become a line", () => {
@@ -146,17 +152,18 @@ Deno.test("what belongs together is stored together or not at all, and the disk'
     role: "user",
     text: Array.from({ length: 20_000 }, (_, at) => at * 7_919).join(" "),
   }];
-  assert.throws(() => store.append("1", { messages, memory: { folder: "x" } }), (error) => {
+  const memory = [{ topic: "folder", name: "", value: "x" }];
+  assert.throws(() => store.append("1", { messages, memory }), (error) => {
     assert.ok(error instanceof TurnError);
     assert.match(error.message, /^Cannot save the conversation: .*full.* Free some space/);
     return true;
   });
   assert.equal(store.messages("1").length, 1);
-  assert.deepEqual(store.memory("1"), {});
+  assert.deepEqual(store.remembered("1"), []);
   database.get("PRAGMA max_page_count = 1000000");
-  store.append("1", { messages, memory: { folder: "x" } });
+  store.append("1", { messages, memory });
   assert.deepEqual(store.messages("1").slice(1), messages);
-  assert.deepEqual(store.memory("1"), { folder: "x" });
+  assert.deepEqual(store.remembered("1"), memory);
 });
 
 Deno.test("the search takes any text for words, and finds the beginning of the last one", () => {
@@ -209,7 +216,7 @@ Deno.test("a deleted conversation leaves nothing, and no content that another on
         { type: "approval_answered", id: "c", answer: "reject", rule: "r" },
         { type: "turn_done", reason: "end_turn" },
       ],
-      memory: { shown: { "/a": `${LONG} memory ${session}` } },
+      memory: [{ topic: "shown", name: "/a", value: `${LONG} memory ${session}` }],
     });
     const { lastInsertRowid } = database.run(
       "INSERT INTO checkpoints (session, turn, kind, time) VALUES (?, 1, 'tool', 0)",
@@ -222,21 +229,20 @@ Deno.test("a deleted conversation leaves nothing, and no content that another on
     );
   }
   const count = (table: string) => Number(database.get(`SELECT count(*) AS count FROM ${table}`)?.count);
-  const whole = { messages: store.messages("2"), events: store.events("2"), memory: store.memory("2") };
+  const whole = { messages: store.messages("2"), events: store.events("2"), memory: store.remembered("2") };
   assert.equal(count("blobs"), 6);
   assert.equal(sessions.list(false)[0]?.files, 1);
   sessions.remove("1");
   // Whoever has found a content stored may still be about to name it.
-  assert.equal(await removeUnnamed(database), 0);
-  assert.equal(await removeUnnamed(database, -1), 2);
-  assert.equal(count("unnamed_contents"), 0);
-  for (const table of ["sessions", "messages", "approvals", "checkpoints", "checkpoint_files"]) {
-    assert.equal(count(table), table === "messages" ? 2 : 1, table);
+  assert.equal(await sweep(database), 0);
+  assert.equal(await sweep(database, -1), 2);
+  for (const table of ["sessions", "turns", "approvals", "checkpoints", "checkpoint_files", "memory"]) {
+    assert.equal(count(table), 1, table);
   }
   assert.deepEqual(sessions.search("fix", 10).map(({ sessionId }) => sessionId), ["2"]);
   database.run("INSERT INTO search (search) VALUES ('integrity-check')");
   assert.deepEqual(
-    { messages: store.messages("2"), events: store.events("2"), memory: store.memory("2") },
+    { messages: store.messages("2"), events: store.events("2"), memory: store.remembered("2") },
     whole,
   );
   assert.equal(
@@ -244,11 +250,11 @@ Deno.test("a deleted conversation leaves nothing, and no content that another on
     kept,
   );
   sessions.remove("2");
-  assert.equal(await removeUnnamed(database, -1), 4);
+  assert.equal(await sweep(database, -1), 4);
   assert.equal(count("blobs"), 0);
 });
 
-Deno.test("a fork is the conversation up to a turn, and goes its own way", () => {
+Deno.test("a fork is the conversation up to a turn, and goes its own way", async () => {
   const { database, store, sessions } = open();
   using _ = database;
   store.createSession({ id: "1", root: "/project", model: "m", branch: "agent/one" });
@@ -258,12 +264,12 @@ Deno.test("a fork is the conversation up to a turn, and goes its own way", () =>
       { type: "plan", steps: [{ step: "One", status: "completed" }] },
       { type: "turn_done", reason: "end_turn" },
     ],
-    memory: {
-      tools: { think: false },
-      read: { known: { "/a": "v" }, shown: {} },
-      folder: "sub",
-      titled: true,
-    },
+    memory: [
+      { topic: "tool", name: "think", value: false },
+      { topic: "known", name: "/a", value: "v" },
+      { topic: "folder", name: "", value: "sub" },
+      { topic: "spent", name: "", value: { amount: 1, raised: 0 } },
+    ],
   });
   beginTurn(store, "1", "second");
   const early = sessions.fork("1", 1);
@@ -273,18 +279,45 @@ Deno.test("a fork is the conversation up to a turn, and goes its own way", () =>
   assert.deepEqual(store.messages(early.id), store.messages("1").slice(0, 1));
   assert.deepEqual(store.events(early.id), store.events("1", { last: 1 }));
   assert.deepEqual(store.events(late.id), store.events("1"));
-  assert.deepEqual(store.memory(early.id), {
-    tools: { think: false },
-    plan: [{ step: "One", status: "completed" }],
-    titled: true,
-  });
-  assert.deepEqual(store.memory(late.id), store.memory("1"));
+  const remembered = (id: string) =>
+    store.remembered(id).map(({ topic, name, value }) => [topic, name, value]).sort();
+  assert.deepEqual(remembered(early.id), [
+    ["plan", "", [{ step: "One", status: "completed" }]],
+    ["titled", "", true],
+    ["tool", "think", false],
+  ]);
+  assert.deepEqual(remembered(late.id), [
+    ["folder", "", "sub"],
+    ["known", "/a", "v"],
+    ["titled", "", true],
+    ["tool", "think", false],
+  ]);
+  // Each goes on with the turn that they were made in.
   store.append(late.id, { messages: [{ role: "user", text: "other" }] });
-  assert.equal(store.messages("1").length, 2);
+  store.append("1", {
+    messages: [{ role: "user", text: "more" }],
+    events: [{ type: "turn_done", reason: "end_turn" }],
+  });
+  const words = (id: string) => store.messages(id).map(({ text }) => text.slice(-6));
+  assert.deepEqual(words("1"), [" first", "second", "more"]);
+  assert.deepEqual(words(late.id), [" first", "second", "other"]);
+  assert.deepEqual(store.turnsBegun(late.id).map(({ turn }) => turn), [1, 2]);
   assert.throws(() => sessions.fork("1", 3), /has 2 turns only/);
   assert.throws(() => sessions.fork("nobody"), /not stored any more/);
-  sessions.remove("1");
-  assert.equal(store.messages(early.id)[0]?.text, `${LONG} first`);
+  // What is in common stays as long as anyone has it.
+  const again = sessions.fork(late.id, 1);
+  for (const id of ["1", late.id]) sessions.remove(id);
+  assert.throws(() => sessions.get("1"), /not stored any more/);
+  await sweep(database, -1);
+  for (const { id } of [early, again]) assert.equal(store.messages(id)[0]?.text, `${LONG} first`);
+  assert.deepEqual(sessions.search("second", 10), []);
+  const found = sessions.search("first", 10).map(({ sessionId }) => sessionId);
+  assert.deepEqual(new Set(found), new Set([early.id, again.id]));
+  for (const { id } of [early, again]) sessions.remove(id);
+  await sweep(database, -1);
+  for (const table of ["sessions", "turns", "log", "search_texts", "payload_blobs", "blobs"]) {
+    assert.equal(database.get(`SELECT count(*) AS count FROM ${table}`)?.count, 0, table);
+  }
 });
 
 Deno.test("the list: newest first, without what was never begun, archived apart, page by page", () => {

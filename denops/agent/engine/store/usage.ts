@@ -1,10 +1,8 @@
 /** What requests have used up, in SQLite. Sums are SQLite's: a long history is not read row by row. */
 import { z } from "../../deps/zod.ts";
 import type { RequestUsage, UsageLog, UsageReport } from "../core/ports.ts";
-import { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
-import { decodePayload } from "./payload.ts";
-import { saving } from "./sqlite.ts";
+import { saving } from "./saving.ts";
 
 type Row = UsageReport["turns"][number];
 
@@ -17,16 +15,13 @@ const MOST_MODELS = 10;
 /** Characters of a name. */
 const LONGEST_NAME = 200;
 
-const Begun = z.object({ text: z.string() });
 const Tools = z.record(z.string(), z.int());
 
 export class SqliteUsage implements UsageLog {
   readonly #database: Database;
-  readonly #blobs: Blobs;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#blobs = new Blobs(database);
   }
 
   record(session: string, turn: number, request: RequestUsage): void {
@@ -109,18 +104,12 @@ export class SqliteUsage implements UsageLog {
   }
 
   #turnName(session: string, turn: number): string {
-    const row = this.#database.get(
-      "SELECT payload FROM events WHERE session = ? AND turn = ? AND kind = 'turn_started'",
-      session,
-      turn,
-    );
-    if (row === undefined) return "";
-    const begun = Begun.safeParse(decodePayload(String(row.payload), this.#blobs));
-    return begun.success ? begun.data.text : "";
+    const sql = "SELECT asked FROM turns WHERE session = ? AND turn = ?";
+    return String(this.#database.get(sql, session, turn)?.asked ?? "");
   }
 
   #sessionName(id: string): string {
-    const row = this.#database.get("SELECT title FROM sessions WHERE id = ?", id);
+    const row = this.#database.get("SELECT title FROM sessions WHERE id = ? AND deleted = 0", id);
     if (row === undefined) return "(deleted)";
     return row.title === "" ? this.#turnName(id, 1) : String(row.title);
   }

@@ -65,7 +65,7 @@ export const runTerminalCommand = defineTool({
         return {
           text: prefix + reportText(report, approved.access, final.command),
           summary: report.end,
-          failed: report.failed,
+          failed: report.failed || signal.aborted,
         };
       },
     };

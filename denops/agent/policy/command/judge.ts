@@ -147,5 +147,5 @@ function judgeUnknownName(args: readonly string[], scene: Scene): Judgement {
   const suspected = guesses.some((words) => scene.suppose(words) === "critical");
   return suspected
     ? judged("critical", "hides a program that its arguments make destructive")
-    : judged("high", "runs a program whose name is only known when it runs");
+    : judged("high", "runs a program known only at run time");
 }

@@ -24,7 +24,7 @@ interface Place {
  * "../…", or relative to the project's root. The first match decides.
  */
 const PLACES: readonly Place[] = rows(String.raw`
-none look writes to a sink · critical critical write deletes a device · ^/dev/(null|zero|full|std(out|err|in)|tty|fd/[^/]*|u?random)$
+none look discards output · critical critical write deletes a device · ^/dev/(null|zero|full|std(out|err|in)|tty|fd/[^/]*|u?random)$
 critical look+network opens a network connection · critical critical write deletes a device · ^/dev/(tcp|udp)/
 medium look writes a temporary file · medium high write deletes temporary files · ^/(dev/shm|tmp|var/tmp|private/tmp)/.
 critical write writes to a device · critical critical write deletes a device · ^/(dev|proc|sys)(/|$)
@@ -44,7 +44,7 @@ medium write writes a file · high critical write deletes everything in the fold
 high git writes into the repository's own data · high high git deletes the repository's history · (^|/)\.git(/|$)
 high write writes a sensitive file · high high write deletes a sensitive file
   · (^|/)(\.env(\.[^/]*)?|\.envrc|\.nvim\.lua|\.n?vimrc|\.exrc|\.gitmodules|\.npmrc|id_(rsa|dsa|ecdsa|ed25519))$|(^|/)(\.ssh|\.vscode|\.idea|\.github/workflows|\.husky|\.devcontainer)(/|$)|\.(pem|key|p12|pfx)$
-high write writes to a place that is only known when it runs · high high write deletes what is only known when it runs · ￼
+high write writes to a path known only at run time · high high write deletes paths known only at run time · ￼
 medium write writes a file · medium high write deletes · ^
 `).map(([write = "", remove = "", pattern = ""]) => {
   const [file = "", folder = "", ...rest] = remove.split(" ");

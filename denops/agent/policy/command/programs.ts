@@ -15,8 +15,8 @@ const DESTROYS =
 const MOUNT = "(^|\\s)(-[a-z]*v[=\\s]?|--volume[=\\s]|--mount[=\\s]\\S*(source|src)=)";
 
 const ROWS = String.raw`
-high git+network starts a program in git's name · git ~^(?!rebase\s)[^]*\s(--(upload-pack|receive-pack|exec|extcmd)(=|\s|$)|ext::)
-high git runs a git command that is only known when it runs · git *￼*
+high git+network has git start a program · git ~^(?!rebase\s)[^]*\s(--(upload-pack|receive-pack|exec|extcmd)(=|\s|$)|ext::)
+high git runs a git command known only at run time · git *￼*
 medium look starts a program · git diff|log|show|blame|annotate|grep|whatchanged --ext-diff|--textconv|-O|--open-files-in-pager, git help -w|-i|--web
 none look only reads · git $, git status|log|diff|show|blame|annotate|rev-parse|rev-list|ls-files|ls-tree|cat-file|describe|shortlog|name-rev|merge-base|for-each-ref|show-ref|show-branch|var|version|
   help|whatchanged|count-objects|diff-tree|diff-index|diff-files|cherry|range-diff|check-ignore|check-attr|check-mailmap|check-ref-format|verify-commit|verify-tag|verify-pack|grep|get-tar-commit-id|
@@ -28,7 +28,7 @@ none look only reads · git $, git status|log|diff|show|blame|annotate|rev-parse
   !-f|--force|--no-dry-run|-i, git apply --stat|--numstat|--summary|--check !--apply|--build-fake-ancestor|--index|--cached|-3
 high git deletes the record of old commits · git reflog expire|delete|drop
 none look only reads · git reflog, unzip -l|-v|-t|-Z|-p|-c !-d, tar|gtar|bsdtar -t|--list !-x|-c|-r|-u, kill|pkill|killall ~^(-0|-l|-L|--list)(\s\S+)?$
-none look+network asks another repository · git ls-remote, git remote show
+none look+network queries another repository · git ls-remote, git remote show
 high git+network overwrites or deletes published commits · git push -f|--force|--force-with-lease|--mirror|--prune|-d|--delete, git push ~\s(\+|:\S)
 high git+network publishes commits · git push|send-email, git lfs push
 high git+network serves the repository · git daemon|http-backend|instaweb|p4|svn
@@ -38,7 +38,7 @@ high git discards changes · git reset --hard|--merge|--keep, git clean|restore,
   submodule -f|--force, git rm -r|-f|--force
 high git moves or deletes branches or tags · git checkout|switch -B|-C|--force-create|--orphan, git branch -D|-M|-C|-f|--force, git tag -d|--delete|-f|--force
 high git deletes unreachable commits · git prune, git gc|repack --prune|--aggressive|-A|-D
-high git goes around the hooks · git commit -n|--no-verify, git merge|am|cherry-pick --no-verify
+high git bypasses the hooks · git commit -n|--no-verify, git merge|am|cherry-pick --no-verify
 high git runs commands on each commit · git rebase -x|--exec|-i|--interactive, git submodule foreach, git bisect run|visualize|view, git difftool|mergetool
 high git changes where commits are sent · git remote set-url|add|remove|rm|rename
 high git changes git's settings · git config --global|--system|--unset|--unset-all|--remove-section|--rename-section|-e|--edit
@@ -56,29 +56,29 @@ high write changes or deletes logs · journalctl --rotate|--vacuum-size|--vacuum
 high write ends connections · ss -K|--kill
 medium write changes a configuration · ip . a|add|d|del|set|change|replace|flush, ip -batch, history -c|-w
 high write may write outside of the project · tar|gtar|bsdtar -P|--absolute-names
-critical write gives up the protection of / · rm|chmod|chown|chgrp --no-preserve-root
+critical write removes the protection of / · rm|chmod|chown|chgrp --no-preserve-root
 high write deletes a folder · rm $ -r|-R|--recursive
 critical write moves files into a device · mv ~\s/dev/\S*$
 medium write moves a file away · mv
 high write deletes all that it finds · find|gfind ~(^|\s)-delete(\s|$)
 high write destroys files beyond recovery · shred
 medium write changes files · rm|rmdir|unlink|trash|srm|wipe|dd|dcfldd
-critical write ends all processes · kill ~(^|(?<!(^|\s)-(s|n|-signal))\s)[01](\s|$)|\s-1(\s|$)
-high write ends a process without asking it · kill|pkill|killall|skill ~~(^|\s)(-9|-?(sig)?kill|-(s|n|-signal)[\s=]?(9|(sig)?kill))(\s|$)
+critical write kills all processes · kill ~(^|(?<!(^|\s)-(s|n|-signal))\s)[01](\s|$)|\s-1(\s|$)
+high write kills a process · kill|pkill|killall|skill ~~(^|\s)(-9|-?(sig)?kill|-(s|n|-signal)[\s=]?(9|(sig)?kill))(\s|$)
 medium write ends a process · kill
-high write ends every process of a name · pkill|killall|xkill|skill|taskkill
-high write lets everybody write · chmod ~(^|\s)0?\d?\d[2367](\s|$)|(^|[\s,])((?=[ugo]*[oa])[ugoa]+)?[+=]\w*w
-high write gives a program its owner's rights · chmod ~(^|\s)(0?[2467]\d{3}(\s|$)|[ugoa]*[+=][rwxXt]*s)
+high write kills all processes of a name · pkill|killall|xkill|skill|taskkill
+high write makes files writable for everyone · chmod ~(^|\s)0?\d?\d[2367](\s|$)|(^|[\s,])((?=[ugo]*[oa])[ugoa]+)?[+=]\w*w
+high write makes a program run with its owner's rights · chmod ~(^|\s)(0?[2467]\d{3}(\s|$)|[ugoa]*[+=][rwxXt]*s)
 medium write changes files · chmod
 high write changes who owns files · chown|chgrp
-critical write+network gives a program to the network · nc|ncat|netcat -e|-c|--exec|--sh-exec|--lua-exec, socat ~~\b(exec|system|shell|pty):
+critical write+network exposes a program to the network · nc|ncat|netcat -e|-c|--exec|--sh-exec|--lua-exec, socat ~~\b(exec|system|shell|pty):
 high look+network sends data over the network · nc|ncat|netcat|socat
-high look+network takes settings or passwords from elsewhere · curl -K|--config|-n|--netrc|--netrc-file|-u|--user|--key, wget -e|--execute|--config|-i|--input-file|--use-askpass
+high look+network uses settings or passwords from elsewhere · curl -K|--config|-n|--netrc|--netrc-file|-u|--user|--key, wget -e|--execute|--config|-i|--input-file|--use-askpass
 high look+network sends data over the network · curl|wget ~￼, curl -d|-F|-T|-Q|--data|--data-raw|--data-binary|--data-ascii|--data-urlencode|--json|--form|--upload-file|--quote, wget --post-data|
   --post-file|--body-data|--body-file, curl|wget ~(^|\s)(-[a-zA-Z]*X\s?|--(request|method)[\s=])(?!(GET|HEAD|OPTIONS|get|head|options)(\s|$))
 medium look+network reads from the network · curl|wget
-high look+network sends what is only known when it runs · ping|ping6|dig|nslookup|host|whois|traceroute|mtr|tracepath ~￼
-medium look+network asks the network · ping|ping6|dig|nslookup|host|whois|traceroute|mtr|tracepath
+high look+network sends data known only at run time · ping|ping6|dig|nslookup|host|whois|traceroute|mtr|tracepath ~￼
+medium look+network uses the network · ping|ping6|dig|nslookup|host|whois|traceroute|mtr|tracepath
 high write changes or deletes what a database holds · sqlite|sqlite3|duckdb ${DESTROYS}
 high write+network changes or deletes what a database holds · psql|mysql|mariadb|mongo|mongosh|redis-cli|cqlsh|clickhouse-client|sqlcmd ${DESTROYS}
 medium write talks to a database · sqlite|sqlite3|duckdb
@@ -98,16 +98,16 @@ medium look runs tests or checks · node -c|--check, npm|pnpm|yarn|bun test|t|ts
   standard|xo !--fix|--write|--apply|-o|--output-file, mypy|pyright|basedpyright|flake8|pylint|pyflakes|bandit|vulture|pycodestyle|pydocstyle|luacheck|selene|yamllint|hadolint|actionlint|
   golangci-lint|staticcheck|markdownlint|codespell|typos|rubocop !--fix|-w|--write|-a|-A|--autocorrect|-i, ruff check !--fix|--fix-only, ruff format --check, black|isort|djlint --check, prettier -c|
   --check|-l|--list-different !--write|-w, gofmt|goimports -l|-d !-w, shfmt -d|-l !-w, stylua --check, clang-format -n|--dry-run !-i, make|gmake|ninja -n|--dry-run|--just-print
-none look only asks · npm ls|list|ll|la|why|explain|root|prefix|bin|query|help|fund, npm config get|list|ls, npm pkg get, npm run $, pnpm|yarn list|ls|why, go version|env|list|doc|help !-w|-u|
+none look only queries · npm ls|list|ll|la|why|explain|root|prefix|bin|query|help|fund, npm config get|list|ls, npm pkg get, npm run $, pnpm|yarn list|ls|why, go version|env|list|doc|help !-w|-u|
   -toolexec|-mod|-m, go list -m !-u|-toolexec, go mod graph|why|verify, cargo help|version|locate-project|read-manifest|pkgid|verify-project, rustup which|show|check, rustup toolchain|target|
   component list, pip|pip3 list|show|freeze|check|help|debug|inspect !--log|-o|--outdated, pip|pip3 list, uv pip list|show|freeze|check|tree, uv python list, uv tree|version, poetry show|check|env,
   deno info|types|doc|help|why, gem list|env|info|contents|which, bundle list|show|info, composer show|validate, dotnet sln list, flutter doctor|devices, brew list|leaves|deps|info, apt list|show|
   policy, apt-cache|dpkg-query, dnf|yum list|info, docker|podman|nerdctl ps|images|logs|inspect|version|info|port|top|diff|history|stats|events, docker|podman image|container|volume|network ls|
   inspect|logs|history, docker compose ps|logs|images|ls|top|version, docker-compose ps|logs|images|version, docker context ls, docker system df|info
 medium write+network installs packages · npm|pnpm audit fix
-none look+network only asks · npm|cnpm view|v|info|show|outdated|ping|whoami|search|audit !--fix, cargo search|info, pip index|search, npm audit $, pnpm outdated|audit
+none look+network only queries · npm|cnpm view|v|info|show|outdated|ping|whoami|search|audit !--fix, cargo search|info, pip index|search, npm audit $, pnpm outdated|audit
 high look+network publishes, or changes an account · kubectl|oc get|describe secret*, kubectl config view --raw, kubectl create token, gh auth status --show-token|-t, gh auth token
-none look only asks · kubectl|oc get|describe|logs|version|explain|api-resources|api-versions|cluster-info|top|diff|events, kubectl config current-context|get-contexts|view, helm list|ls|status|
+none look only queries · kubectl|oc get|describe|logs|version|explain|api-resources|api-versions|cluster-info|top|diff|events, kubectl config current-context|get-contexts|view, helm list|ls|status|
   history|show|lint|env|version, gh status|version|search, gh repo|pr|issue|run|workflow|release|gist|label|cache|org|ruleset view|list|status|diff|checks|watch !-w|--web, gh auth status, glab mr|
   issue|ci view|list|status|diff, terraform|tofu version|output|validate|providers, terraform|tofu workspace list|show, systemctl|service status|list-units|list-unit-files|list-timers|show|cat|
   is-active|is-enabled|is-failed, launchctl list|print, openssl version|dgst|rand !-out|-engine
@@ -125,7 +125,7 @@ medium write+network installs packages · npm|pnpm|yarn|bun|cnpm install|i|in|ci
   uv sync|lock|add|remove|pip|tool|venv|python|init, poetry|pipenv|pdm|hatch|rye|pixi install|add|update|lock|sync|remove, gem|bundle|bundler|composer, deno install|add|cache|update|outdated, dotnet
   restore|add|tool, mix deps.get|deps.update|local.hex, flutter|dart pub, luarocks install, cabal update, brew search, docker|podman pull|build|search, docker|podman compose up|pull|build, docker
   image pull|build, docker-compose up|pull|build, pre-commit install|autoupdate|run
-medium write builds or runs what the project says · npm|pnpm|yarn|bun|cnpm|cargo|go|deno|poetry|pipenv|pdm|hatch|rye|pixi|uv|dotnet|mix|stack|cabal|flutter|dart|swift|make|gmake|nmake|ninja|just|mage|
+medium write runs a script of this project · npm|pnpm|yarn|bun|cnpm|cargo|go|deno|poetry|pipenv|pdm|hatch|rye|pixi|uv|dotnet|mix|stack|cabal|flutter|dart|swift|make|gmake|nmake|ninja|just|mage|
   task|rake|invoke|ant|mvn|mvnw|gradle|gradlew|sbt|lein|bazel|buck|pants|scons|meson|cmake|waf|doit|earthly|turbo|nx|lerna|tsc|vite|webpack|rollup|esbuild|swc|parcel|next|nuxt|astro|rustc|gcc|g++|
   clang|clang++|cc|c++|javac|kotlinc|zig|ld|as|nix-build
 medium write checks or rewrites files · prettier|eslint|biome|oxlint|dprint|black|ruff|isort|autopep8|gofmt|goimports|rustfmt|clang-format|stylua|shfmt|rubocop|pre-commit
@@ -133,13 +133,13 @@ medium write packs or unpacks files · tar|gtar|bsdtar|unzip|gzip|gunzip|bzip2|b
 medium write writes files · split|csplit|mkfifo|patch|ffmpeg|convert|magick|gs|pandoc|soffice|wkhtmltopdf|inkscape|dot|pg_dump|mysqldump
 medium write starts an editor · vi|vim|nvim|view|ex|ed|emacs|nano|pico|micro|hx|helix|kak|joe|code|cursor|subl|idea|kate|zed
 medium write+network opens something on the desktop · xdg-open|open|start|gio|firefox|chromium|google-chrome|pbcopy|xclip|xsel|wl-copy|clip|pbpaste|wl-paste
-medium write starts a session that stays · tmux|screen|zellij|dtach|abduco|byobu
+medium write starts a session that keeps running · tmux|screen|zellij|dtach|abduco|byobu
 medium write+network reads the state of infrastructure · terraform|tofu plan|init|fmt|graph|show, pulumi preview, cdk list|ls|diff|synth, helm template|search, ansible --version
-medium write changes what words of the line mean · alias|unalias|complete
-critical write+network gives all of this machine to a container · docker|podman|nerdctl run|create
+medium write redefines commands · alias|unalias|complete
+critical write+network gives a container the whole machine · docker|podman|nerdctl run|create
   ~${MOUNT}(/+[.*]*|[^\s:,]*docker\.sock|/(etc|root|home|usr|var|boot|dev|proc|sys|Users|run)/?|~/?)([:,\s]|$)
-high write+network gives a folder outside of the project to a container · docker|podman|nerdctl run|create ~${MOUNT}([/~]|\.\.)
-high write+network goes beyond the container · docker|podman|nerdctl run|create ~--(privileged|device|cap-add|security-opt|volumes-from|(net|network|pid|ipc|userns|uts)[=\s]host)
+high write+network gives a container a folder outside the project · docker|podman|nerdctl run|create ~${MOUNT}([/~]|\.\.)
+high write+network reaches beyond the container · docker|podman|nerdctl run|create ~--(privileged|device|cap-add|security-opt|volumes-from|(net|network|pid|ipc|userns|uts)[=\s]host)
 high write deletes or overwrites containers' data · docker|podman|nerdctl rm|rmi|kill|cp|import|load|commit, docker|podman system|volume|container|image|network|builder prune|rm, docker compose rm|
   kill|down, docker-compose rm|kill|down
 medium write+network changes containers · docker|podman|nerdctl|docker-compose|podman-compose
@@ -159,10 +159,10 @@ high write reads or writes secrets, or uses keys · security|secret-tool|keyring
   certbot|mkcert|openssl
 high write+network acts on another machine · ssh|scp|sftp|mosh|autossh|rsh|sshpass
 high write+network reads a cloud's secrets · aws|gcloud|az secret*|kms|iam|sso|ssm
-medium look+network asks a cloud service · aws|gcloud|az|doctl|gsutil|bq . ls|list*|describe*|get*|show*, aws|gcloud|az|doctl version|help
+medium look+network queries a cloud service · aws|gcloud|az|doctl|gsutil|bq . ls|list*|describe*|get*|show*, aws|gcloud|az|doctl version|help
 high write+network changes what a cloud holds · aws|gcloud|az|doctl|linode-cli|oci|ibmcloud|scw|hcloud|gsutil|bq|s3cmd|rclone|mc|azcopy|sam|serverless|sls
 high write+network sends a message · mail|mailx|sendmail|mutt|msmtp|swaks|slack|ntfy
-high write+network opens the machine to the network · ngrok|cloudflared|localtunnel|lt|bore|tailscale|wg|wg-quick|openvpn|frpc|chisel
+high write+network exposes this machine to the network · ngrok|cloudflared|localtunnel|lt|bore|tailscale|wg|wg-quick|openvpn|frpc|chisel
 high write+network attacks or listens · nmap|masscan|hydra|sqlmap|msfconsole|john|hashcat|aircrack-ng|tcpdump|tshark|wireshark|ettercap|bettercap|responder
 high write+network sends data over the network · ftp|lftp|tftp|telnet|websocat|grpcurl|http|https|xh|xhs|aria2c|axel|lynx|w3m|links
 high write changes or deletes databases · dropdb|createdb|pg_restore|mysqladmin|pg_ctl|initdb|redis-server|mongod

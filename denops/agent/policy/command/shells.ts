@@ -10,7 +10,7 @@ function fromInput(scene: Scene, judge: (text: string) => Judgement): Judgement 
   if (input.kind === "text") return judge(input.text);
   if (input.kind === "nothing") return judged("medium", "starts an interpreter");
   scene.note("runs unknown text");
-  return judged("high", "runs what it is fed");
+  return judged("high", "runs its input");
 }
 
 export const judgeShell: Judge = (args, scene, name) => {
@@ -52,7 +52,7 @@ const judgeSource: Judge = ([path = UNKNOWN], scene) => runFile(path, scene);
 function runFile(path: string, scene: Scene): Judgement {
   if (!path.includes(UNKNOWN)) return scene.runs(path);
   scene.note("runs unknown text");
-  return judged("high", "runs a file that is only known when it runs");
+  return judged("high", "runs a file known only at run time");
 }
 
 /** The options that hold code, for each interpreter. */
@@ -96,7 +96,7 @@ export function judgeCode(code: string, scene: Scene): Judgement {
   const found = [judged("medium", "runs code", level, CONNECTS.test(code))];
   if (code.includes(UNKNOWN)) {
     scene.note("runs unknown text");
-    found.push(judged("high", "runs code that is only known when it runs"));
+    found.push(judged("high", "runs code known only at run time"));
   }
   for (const [, , path = ""] of code.matchAll(DELETES)) found.push(judgeDelete(path, true, scene));
   const texts = [...code.matchAll(/(['"`])((?:(?!\1)[^\\]|\\.)*)\1/gs)].slice(0, 12).map(([, , text = ""]) =>

@@ -97,7 +97,7 @@ export class Reader {
     const text = scope.source.slice(pos, end);
     const first = this.parsed;
     this.parsed = false;
-    this.add(text.slice(0, LONGEST_SHOWN), judged("high", "cannot be read as a shell would read it"));
+    this.add(text.slice(0, LONGEST_SHOWN), judged("high", "cannot be parsed as shell"));
     for (const piece of first ? text.split(/[;&|\n(){}`]+|\$\(/) : []) {
       if (piece.trim() !== "") this.#text(piece, { ...fork(scope), source: piece, depth: scope.depth + 1 });
     }
@@ -160,7 +160,7 @@ export class Reader {
   #function(node: shell.Function, scope: Scope): void {
     this.#functions.add(node.name.value);
     if (startsItself(node)) {
-      this.add(`${node.name.value}()`, judged("critical", "starts itself without end"));
+      this.add(`${node.name.value}()`, judged("critical", "starts itself endlessly"));
     }
     this.#node(node.body, { ...fork(scope), variables: new Map(scope.variables).set("@", UNKNOWN) });
   }
@@ -271,7 +271,7 @@ export class Reader {
       shell: (inside, input) => {
         if (inside.includes(UNKNOWN)) {
           this.#facts.add("runs unknown text");
-          this.add(text, judged("high", "runs text that is only known when it runs"), { inner: true });
+          this.add(text, judged("high", "runs text known only at run time"), { inner: true });
         }
         this.#text(inside, { ...within(input), source: inside });
       },

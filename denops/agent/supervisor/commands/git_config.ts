@@ -2,7 +2,7 @@
  * The user's git configuration as commands see it: who they are and how they like their files, and nothing that names a
  * program, a key or another place.
  */
-import { configText, listedSettings } from "../git_settings.ts";
+import { configText, listedSettings } from "../git/settings.ts";
 
 /** Keys whose values are names, numbers and switches alone. Source: git-config(1). */
 const PLAIN = [

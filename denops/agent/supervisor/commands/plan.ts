@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { CommandLevel } from "../../protocol/commands.ts";
-import type { SystemLayout } from "../grants.ts";
+import type { SystemLayout } from "../system/sandbox.ts";
 import type { Masks } from "./masks.ts";
 import type { Mount } from "./mounts.ts";
 import { HIDDEN, SHOWN } from "./shown.ts";

@@ -1,6 +1,6 @@
 /** Runs one shell command in its sandbox: streams what it prints, ends it in time, and everything it started. */
 import { memoryOf, processTree, signalAll } from "./process_tree.ts";
-import { OutputBuffer, plainText } from "./output.ts";
+import { OutputBuffer, plainText } from "../system/output.ts";
 
 /** Between SIGTERM and SIGKILL. */
 const GRACE_MS = 2_000;

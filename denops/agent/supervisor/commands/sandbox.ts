@@ -4,10 +4,10 @@ import { basename, join } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import type { UserConfig } from "../../protocol/config.ts";
-import { type GitGuard, gitGuards } from "../git_guard.ts";
-import { findProgram, sandbox } from "../sandbox.ts";
-import { seatbeltArguments } from "../seatbelt.ts";
-import { commandEnvironment } from "./environment.ts";
+import { type GitGuard, gitGuards } from "../git/guard.ts";
+import { findProgram, sandbox } from "../system/sandbox.ts";
+import { seatbeltArguments } from "./seatbelt.ts";
+import { commandEnvironment } from "../system/environment.ts";
 import { plainGitConfig } from "./git_config.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
 import { bwrapArguments, type MountPlan } from "./mounts.ts";
@@ -15,7 +15,7 @@ import { commandMounts } from "./plan.ts";
 import type { CommandSpec } from "./runner.ts";
 import { type Architecture, seccompFilter } from "./seccomp.ts";
 import { TrackedFiles } from "./tracked.ts";
-import { neovimEnvironment } from "../neovim_environment.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 
 export type CommandHold = "bubblewrap" | "seatbelt" | "none";
 

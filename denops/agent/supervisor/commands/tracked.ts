@@ -1,7 +1,7 @@
 /** Files that may not be read and that git keeps nevertheless: their text is in its objects. */
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { PLAIN_GIT, run } from "../search_run.ts";
+import { PLAIN_GIT, run } from "../system/run.ts";
 
 interface Known {
   readonly key: string;

@@ -1,0 +1,40 @@
+/** What is different now by the agent's doing. */
+import type { Contents, FileRecord, Snapshot } from "../core/checkpoints.ts";
+import { type Changes, netChanges, pieces } from "./net.ts";
+import { carryEdits } from "./review_state.ts";
+import { takeSnapshot } from "./snapshot.ts";
+
+interface Options {
+  readonly store: { readonly contents: Contents };
+  /** Real paths. */
+  readonly roots: readonly string[];
+}
+
+/**
+ * @param changes of the agent, with what was taken back of them
+ * @returns by path: as it would be without them, with what the user has done to it, and as it is
+ */
+export async function agentsPart(
+  changes: Changes,
+  { store, roots }: Options,
+): Promise<readonly FileRecord[]> {
+  const { contents } = store;
+  const backwards = pieces(changes).toReversed().map((records) =>
+    new Map(records.map((record) => [record.path, record]))
+  );
+  const found: FileRecord[] = [];
+  for (const path of new Set(changes.flat().map(({ path }) => path))) {
+    const after = await takeSnapshot(path, contents, roots);
+    let before: Snapshot = after;
+    for (const piece of backwards) {
+      const record = piece.get(path);
+      if (record !== undefined) before = carryEdits(record.before, record.after, before, contents);
+    }
+    found.push({ path, before, after });
+  }
+  const moves = new Map(netChanges(changes).map(({ path, renamedFrom }) => [path, renamedFrom]));
+  return netChanges([found]).map((record) => {
+    const renamedFrom = moves.get(record.path);
+    return renamedFrom === undefined ? record : { ...record, renamedFrom };
+  });
+}

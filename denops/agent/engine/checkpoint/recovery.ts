@@ -1,0 +1,114 @@
+/**
+ * Finishes what the end of an engine has cut off, from what was kept when it began. What has changed since the engine
+ * was last seen alive is the user's.
+ */
+import {
+  type CheckpointStore,
+  type FileRecord,
+  sameSnapshot,
+  type StoredCheckpoint,
+  type Taken,
+} from "../core/checkpoints.ts";
+import { isTurns, markedBy, redoable } from "./history.ts";
+import { netChanges } from "./net.ts";
+import type { Recorder } from "./recorder.ts";
+import { lstat, takeSnapshot } from "./snapshot.ts";
+
+export interface RecoveryOptions {
+  readonly session: string;
+  readonly store: CheckpointStore;
+  /** Real paths. */
+  readonly roots: readonly string[];
+  readonly recorder: Pick<Recorder, "sinceBegin" | "aliveMs">;
+  /** One line for the user. */
+  notice(text: string): void;
+}
+
+/** Signs of life may be late. */
+const LATE = 2;
+
+export async function recover(options: RecoveryOptions): Promise<void> {
+  const { session, store, recorder } = options;
+  for (const cut of store.list(session, { unfinished: true })) {
+    if (cut.kind === "command") {
+      const found = await recorder.sinceBegin(cut.files);
+      store.finish(cut.id, await beforeEnd(found, cut, options));
+    } else if (cut.kind === "tool") {
+      store.finish(cut.id, await beforeEnd(await withImages(cut.files, options), cut, options));
+    } else await finishTaking(cut, options);
+  }
+}
+
+/** Without what has changed after the engine's end. */
+async function beforeEnd(
+  records: readonly FileRecord[],
+  cut: StoredCheckpoint,
+  { recorder }: RecoveryOptions,
+): Promise<readonly FileRecord[]> {
+  const end = cut.alive + LATE * recorder.aliveMs;
+  const later = new Set<string>();
+  for (const { path, before, after, renamedFrom } of records) {
+    // When something was deleted nobody knows.
+    if (after.type === "absent" || !await isLater(path, before.type === "absent", end)) continue;
+    later.add(path);
+    if (renamedFrom !== undefined) later.add(renamedFrom);
+  }
+  return records.filter(({ path }) => !later.has(path));
+}
+
+async function isLater(path: string, isNew: boolean, end: number): Promise<boolean> {
+  const info = await lstat(path);
+  if (info === undefined) return false;
+  const { birthtime, mtime, ctime, isDirectory } = info;
+  // A folder changes with what is in it.
+  if (isDirectory) return isNew && (birthtime ?? ctime ?? new Date(0)).getTime() > end;
+  return Math.max(mtime?.getTime() ?? 0, ctime?.getTime() ?? 0) > end;
+}
+
+async function withImages(
+  files: readonly FileRecord[],
+  { store, roots }: RecoveryOptions,
+): Promise<readonly FileRecord[]> {
+  const records: FileRecord[] = [];
+  for (const { path, before } of files) {
+    const after = await takeSnapshot(path, store.contents, roots);
+    records.push({ path, before, after });
+  }
+  return netChanges([records]);
+}
+
+/** Half an undo, redo or restore: what is as it was to become is taken back, the rest stands. */
+async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Promise<void> {
+  const { store, notice } = options;
+  const done: FileRecord[] = [];
+  const left = new Set<string>();
+  const found = new Map((await withImages(cut.files, options)).map((record) => [record.path, record]));
+  for (const { path, after } of cut.files) {
+    const record = found.get(path);
+    if (record === undefined) left.add(path);
+    else if (sameSnapshot(record.after, after)) done.push(record);
+    // The user has gone on with it.
+    else left.add(path);
+  }
+  const paths = cut.files.map(({ path }) => path).filter((path) => !left.has(path));
+  store.finish(cut.id, done, takenBy(cut, new Set(paths), store));
+  const isFile = ({ before, after }: FileRecord) =>
+    [before, after].some(({ type }) => type === "file" || type === "link");
+  const [all, some] = [cut.files, done].map((records) => records.filter(isFile).length);
+  notice(
+    `The ${cut.kind} of turn ${cut.target} was cut off: ${some} of ${all} files are done. ` +
+      `\`:Agent ${cut.kind}${cut.kind === "redo" ? "" : ` ${cut.target}`}\` goes on.`,
+  );
+}
+
+function takenBy(cut: StoredCheckpoint, paths: ReadonlySet<string>, store: CheckpointStore): Taken {
+  const { session, kind, target = 0, id } = cut;
+  const older = store.list(session, { since: kind === "redo" ? cut.turn : target }).filter((one) =>
+    one.finished && one.id < id
+  );
+  const latest = redoable(older);
+  const taken = kind === "redo"
+    ? latest === undefined ? [] : [latest]
+    : older.filter((one) => isTurns(one) && (kind === "restore" || one.turn === target));
+  return { checkpoints: markedBy(kind, taken), paths };
+}

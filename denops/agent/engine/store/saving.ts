@@ -1,0 +1,17 @@
+/** What goes wrong with the disk while something is stored. */
+import { messageOf, TurnError } from "../core/errors.ts";
+
+/** What goes wrong with the disk is not the program's fault. @throws {TurnError} one line */
+export function saving<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    const why = /full|readonly|disk I\/O|locked|unable to open/i.exec(messageOf(error));
+    if (why === null) throw error;
+    throw new TurnError(
+      "store",
+      `Cannot save the conversation: ${messageOf(error)}.`,
+      "Free some space on the disk, or look whether its state folder can be written.",
+    );
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * What the engine asks and tells the client beyond ACP. One row here, one handler in the supervisor
+ * (supervisor/project.ts), one caller in the engine: on the wire each is `_agent/<name>`, with `sessionId` beside the
+ * fields of its row. Paths are absolute and real.
+ */
+import { z } from "../deps/zod.ts";
+import { FileRules } from "./config.ts";
+import { LspQuestion, LspResponse } from "./lsp.ts";
+import { changeKind, TurnFile } from "./requests.ts";
+import { SearchRequest, SearchResponse } from "./search.ts";
+
+const path = z.string();
+
+/** Name → what is asked, what is answered. */
+export const SCREEN_REQUESTS = {
+  /** `text` is absent if no buffer with unsaved changes shows the file. */
+  unsaved_text: { params: z.object({ path }), result: z.object({ text: z.string().optional() }) },
+  /** Merges a tool's write into an open buffer with unsaved changes. `base`: what the tool made `text` from. */
+  write_unsaved: {
+    params: z.object({ path, base: z.string(), text: z.string() }),
+    result: z.discriminatedUnion("status", [
+      /** No buffer with unsaved changes: write the file. */
+      z.object({ status: z.literal("not_open") }),
+      /** The buffer holds `text` now; it is on disk only if `saved`. */
+      z.object({ status: z.literal("merged"), text: z.string(), saved: z.boolean() }),
+      /** The user has changed the same lines: nothing was written; `text` shows both sides. */
+      z.object({ status: z.literal("conflict"), text: z.string() }),
+    ]),
+  },
+  search: { params: SearchRequest, result: SearchResponse },
+  lsp: { params: LspQuestion, result: LspResponse },
+  /** Which files may be read and written at this moment. */
+  file_rules: { params: z.object({}), result: FileRules },
+  /**
+   * A symbolic link where nothing is yet, which Deno lets no process make that may not write everywhere. What it leads
+   * to is in the workspace too.
+   */
+  make_link: { params: z.object({ path, target: z.string() }), result: z.object({}) },
+} as const;
+
+/** Name → what is told. */
+export const SCREEN_NOTIFICATIONS = {
+  /**
+   * A file was changed by a tool. `from`: the earlier path of a renamed one. The texts are whole, with the file's own
+   * line endings; absent for binaries.
+   */
+  file_modified: z.object({
+    toolCallId: z.string(),
+    path,
+    kind: changeKind,
+    from: path.optional(),
+    before: z.string().optional(),
+    after: z.string().optional(),
+  }),
+  /** A request to the model failed and is tried again. `attempt`: the try that failed, from 1. */
+  retry: z.object({ attempt: z.int(), tries: z.int(), waitMs: z.number(), reason: z.string() }),
+  /** At the end of a turn that has changed files: what the summary line shows. */
+  turn_files: z.object({ turn: z.int().min(1), files: z.array(TurnFile) }),
+} as const;
+
+export type ScreenRequest = keyof typeof SCREEN_REQUESTS;
+export type ScreenParams<Name extends ScreenRequest> = z.infer<(typeof SCREEN_REQUESTS)[Name]["params"]>;
+export type ScreenResult<Name extends ScreenRequest> = z.infer<(typeof SCREEN_REQUESTS)[Name]["result"]>;
+export type ScreenNotification = keyof typeof SCREEN_NOTIFICATIONS;
+export type Told<Name extends ScreenNotification> = z.infer<(typeof SCREEN_NOTIFICATIONS)[Name]>;
+
+export const SCREEN_REQUEST_NAMES = Object.keys(SCREEN_REQUESTS) as readonly ScreenRequest[];
+export const SCREEN_NOTIFICATION_NAMES = Object.keys(SCREEN_NOTIFICATIONS) as readonly ScreenNotification[];

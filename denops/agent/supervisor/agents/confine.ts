@@ -1,0 +1,95 @@
+/**
+ * An engine speaks of the files of its own project only. One that has been taken over may say anything, and Neovim
+ * holds more than the project: what is said of other files is dropped here.
+ */
+import { dirname, resolve } from "node:path";
+import { isInside } from "../../policy/path.ts";
+import { CommandInput } from "../../protocol/commands.ts";
+import { OPTION } from "../../protocol/extensions.ts";
+import { outcomeOf } from "../gate/outcome.ts";
+import type { EngineEvents } from "./engine.ts";
+
+/** @param roots real paths of the workspace */
+export function confined(events: EngineEvents, roots: readonly string[]): EngineEvents {
+  const isOwnInAny = (path: string) => roots.some((root) => isOwn(path, root));
+  const check = (path: string) => {
+    if (!isOwnInAny(path)) throw new Error(`${path} is not a file of this engine's project`);
+  };
+  const { answers, listeners } = events;
+  return {
+    ...events,
+    async permission(request) {
+      const command = CommandInput.safeParse(request.toolCall.rawInput);
+      if (!command.success || isOwnInAny(command.data.cwd)) return await events.permission(request);
+      const reason = "the command's folder is not a real folder of the project";
+      return outcomeOf(OPTION.reject, request.options, { reason });
+    },
+    listeners: {
+      ...listeners,
+      file_modified(sessionId, event) {
+        if (isOwnInAny(event.path) && isOwnInAny(event.from ?? event.path)) {
+          listeners.file_modified(sessionId, event);
+        }
+      },
+      turn_files(sessionId, event) {
+        listeners.turn_files(sessionId, ownFilesOnly(event, roots));
+      },
+    },
+    answers: {
+      ...answers,
+      async unsaved_text(sessionId, asked, signal) {
+        check(asked.path);
+        return await answers.unsaved_text(sessionId, asked, signal);
+      },
+      async write_unsaved(sessionId, asked, signal) {
+        check(asked.path);
+        return await answers.write_unsaved(sessionId, asked, signal);
+      },
+      async lsp(sessionId, asked, signal) {
+        if (asked.request.path !== undefined) check(asked.request.path);
+        return await answers.lsp(sessionId, asked, signal);
+      },
+    },
+  };
+}
+
+/**
+ * An engine's answer without what it says of files outside of the workspace: objects whose `path` or `from` is not
+ * a file of these roots are left out of their list. @throws {Error} if the answer itself is about such a file
+ */
+export function ownFilesOnly<Result extends object>(result: Result, roots: readonly string[]): Result {
+  const isOwnFile = (value: unknown): boolean =>
+    typeof value !== "object" || value === null || ["path", "from"].every((field) => {
+      const path: unknown = Reflect.get(value, field);
+      return typeof path !== "string" || roots.some((root) => isOwn(path, root));
+    });
+  const check = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter(isOwnFile).map(check);
+    if (typeof value !== "object" || value === null) return value;
+    if (!isOwnFile(value)) throw new Error("the engine's answer is about a file outside of the project");
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, check(part)]));
+  };
+  return check(result) as Result;
+}
+
+/** An engine sends real paths: of what exists of a path nothing may be a link. Synchronous, so that order holds. */
+function isOwn(path: string, root: string): boolean {
+  if (resolve(path) !== path || !isInside(path, root)) return false;
+  for (let existing = path; isInside(existing, root); existing = dirname(existing)) {
+    try {
+      return Deno.realPathSync(existing) === existing;
+    } catch {
+      // Not there, or no longer: then the folder it would be in.
+      if (isLink(existing)) return false;
+    }
+  }
+  return false;
+}
+
+function isLink(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isSymlink;
+  } catch {
+    return false;
+  }
+}

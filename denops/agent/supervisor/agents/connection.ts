@@ -1,0 +1,221 @@
+/** A plain ACP version 1 connection to any agent's process. */
+import {
+  type AgentCapabilities,
+  client,
+  type ClientApp,
+  type ClientCapabilities,
+  type ClientConnection,
+  type ContentBlock,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
+  methods,
+  type NewSessionResponse,
+  type PromptResponse,
+  RequestError,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type ResumeSessionResponse,
+  type SessionNotification,
+} from "../../deps/acp_sdk.ts";
+import { VERSION } from "../../protocol/version.ts";
+import type { Terminals } from "../commands/terminals.ts";
+import { Arrival } from "./arrival.ts";
+import { type AgentCommand, AgentProcess } from "./process.ts";
+
+/** An agent that has not answered `initialize` by then is not going to. */
+const START_MS = 20_000;
+/** The protocol's "resource not found". */
+const NOT_FOUND = -32002;
+
+type Meta = Readonly<Record<string, unknown>>;
+
+/** What an agent asks and tells. */
+export interface AgentEvents {
+  /** Returns at once, so that order holds. */
+  update(notification: SessionNotification): void;
+  permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse>;
+  question(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
+  readonly terminals: Terminals;
+}
+
+/** What one kind of agent has beyond the protocol. */
+export interface AgentExtension {
+  /** Methods of notifications that it sends. */
+  readonly notifications: readonly string[];
+  /** `_meta` of what the client can. */
+  readonly offered: Meta;
+  /** `_meta` of `initialize`. Keys are in here: it travels on stdin only. */
+  readonly told: Meta;
+  serve(app: ClientApp, arrival: Arrival): void;
+}
+
+export class AgentConnection implements AsyncDisposable {
+  readonly process: AgentProcess;
+  readonly #connection: ClientConnection;
+  readonly #arrival: Arrival;
+  #abilities: AgentCapabilities = {};
+
+  private constructor(command: AgentCommand, events: AgentEvents, extension?: AgentExtension) {
+    this.process = new AgentProcess(command);
+    const counted = [methods.client.session.update, ...extension?.notifications ?? []];
+    this.#arrival = new Arrival(counted, (why) => this.kill(`it ${why}`));
+    const app = clientApp(events, this.#arrival);
+    extension?.serve(app, this.#arrival);
+    this.#connection = app.connect(this.#arrival.tap(this.process.stream));
+    const { signal } = this.#connection;
+    signal.addEventListener("abort", () => void this.process.silenced(signal.reason));
+  }
+
+  /** Resolves when the agent has answered `initialize`. @throws {Error} one line, with what it said. */
+  static async start(
+    command: AgentCommand,
+    events: AgentEvents,
+    extension?: AgentExtension,
+  ): Promise<AgentConnection> {
+    const connection = new AgentConnection(command, events, extension);
+    const failed = connection.process.ended.then((how) => {
+      throw new Error(cannotStart(how));
+    });
+    failed.catch(() => {});
+    try {
+      await Promise.race([connection.#initialize(extension), failed, timeout(START_MS)]);
+      return connection;
+    } catch (error) {
+      // When the process has died, its own words say more than the closed pipe.
+      const how = await connection.process.hasEnded();
+      await connection[Symbol.asyncDispose]();
+      throw how === undefined ? error : new Error(cannotStart(how));
+    }
+  }
+
+  /** What it said that it can do. */
+  get abilities(): AgentCapabilities {
+    return this.#abilities;
+  }
+
+  /** @param roots the project's folder first */
+  async newSession(roots: readonly string[]): Promise<NewSessionResponse> {
+    return await this.#begin(() =>
+      this.#connection.agent.request(methods.agent.session.new, sessionPlace(roots))
+    );
+  }
+
+  /**
+   * Goes on with a stored session; undefined if it is not stored (any longer).
+   * @param roots the project's folder first
+   * @throws {RequestError} one line
+   */
+  async resumeSession(
+    sessionId: string,
+    roots: readonly string[],
+  ): Promise<ResumeSessionResponse | undefined> {
+    const params = { sessionId, ...sessionPlace(roots) };
+    try {
+      return await this.#begin(() => this.#connection.agent.request(methods.agent.session.resume, params));
+    } catch (error) {
+      if (error instanceof RequestError && error.code === NOT_FOUND) return undefined;
+      throw error;
+    }
+  }
+
+  /** @throws {RequestError} if the turn failed; never if the process ended, see `process.ended` */
+  async prompt(sessionId: string, prompt: ContentBlock[], _meta?: Meta): Promise<PromptResponse> {
+    const meta = _meta === undefined ? {} : { _meta };
+    try {
+      const params = { sessionId, prompt, ...meta };
+      return await this.#connection.agent.request(methods.agent.session.prompt, params);
+    } catch (error) {
+      // A closed pipe is seen before the end of the process, which says more.
+      if (this.#connection.signal.aborted) return await new Promise<never>(() => {});
+      throw error;
+    } finally {
+      await this.#arrival.caughtUp();
+    }
+  }
+
+  /** A method beyond the protocol. @throws {RequestError} one line, if the agent refuses */
+  async request(method: string, params: unknown): Promise<unknown> {
+    const answer = await this.#connection.agent.request<unknown, unknown>(method, params);
+    await this.#arrival.caughtUp();
+    return answer;
+  }
+
+  cancel(sessionId: string): void {
+    this.#connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
+  }
+
+  /** Nothing more of it is heard. @param why what `process.ended` then says */
+  kill(why: string): void {
+    this.process.kill(why);
+    this.#connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#connection.close();
+    await this.process[Symbol.asyncDispose]();
+  }
+
+  async #begin<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask();
+    } catch (error) {
+      // How the process ended says more than the closed pipe.
+      if (!this.#connection.signal.aborted) throw error;
+      throw new Error(cannotStart(await this.process.ended));
+    }
+  }
+
+  async #initialize(extension: AgentExtension | undefined): Promise<void> {
+    const clientCapabilities: ClientCapabilities = {
+      terminal: true,
+      elicitation: { form: {} },
+      session: { notices: {} },
+      ...(extension === undefined ? {} : { _meta: { ...extension.offered } }),
+    };
+    const answer = await this.#connection.agent.request(methods.agent.initialize, {
+      protocolVersion: 1,
+      clientInfo: { name: "agent.nvim", version: VERSION },
+      clientCapabilities,
+      ...(extension === undefined ? {} : { _meta: { ...extension.told } }),
+    });
+    if (answer.protocolVersion !== 1) {
+      throw new Error(`Cannot talk to the agent: it speaks ACP ${answer.protocolVersion}.`);
+    }
+    this.#abilities = answer.agentCapabilities ?? {};
+  }
+}
+
+function cannotStart(how: string): string {
+  return `Cannot start the engine: ${how}`;
+}
+
+function sessionPlace([cwd = "", ...additionalDirectories]: readonly string[]) {
+  return { cwd, additionalDirectories, mcpServers: [] };
+}
+
+function clientApp(events: AgentEvents, arrival: Arrival): ClientApp {
+  const { terminal } = methods.client;
+  const { terminals } = events;
+  return client({ name: "agent.nvim" })
+    .onNotification(
+      methods.client.session.update,
+      ({ params }) => arrival.handle(() => events.update(params)),
+    )
+    .onRequest(terminal.create, async ({ params }) => ({ terminalId: await terminals.create(params) }))
+    .onRequest(terminal.output, ({ params }) => terminals.output(params.terminalId))
+    .onRequest(terminal.waitForExit, ({ params, signal }) => terminals.waitForExit(params.terminalId, signal))
+    .onRequest(terminal.kill, ({ params }) => terminals.kill(params.terminalId))
+    .onRequest(terminal.release, ({ params }) => terminals.release(params.terminalId))
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
+      await arrival.caughtUp();
+      return await events.permission(params);
+    })
+    .onRequest(methods.client.elicitation.create, ({ params }) => events.question(params));
+}
+
+function timeout(milliseconds: number): Promise<never> {
+  return new Promise((_, reject) => {
+    const timer = setTimeout(() => reject(new Error(cannotStart("it does not answer."))), milliseconds);
+    Deno.unrefTimer(timer);
+  });
+}

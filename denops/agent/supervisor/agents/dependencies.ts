@@ -1,0 +1,92 @@
+/** The engine may not fetch anything, so its dependencies are fetched before it starts, once. */
+import { encodeHex } from "../system/hex.ts";
+import { join } from "node:path";
+import { z } from "../../deps/zod.ts";
+
+const Stamp = z.object({ denoDir: z.string() });
+
+/**
+ * Makes sure that every module of the engine is in Deno's cache, by the lockfile; says so if it has to fetch.
+ * @returns the folder of Deno's cache
+ * @throws {Error} one line
+ */
+export async function ensureDependencies(
+  plugin: string,
+  stateDir: string,
+  announce: () => void,
+): Promise<string> {
+  const lock = await Deno.readTextFile(join(plugin, "deno.lock"));
+  const key = `${lock}\n${Deno.version.deno}\n${Deno.env.get("DENO_DIR") ?? ""}\n${
+    Deno.env.get("HOME") ?? ""
+  }`;
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+  const stampPath = join(stateDir, `dependencies-${encodeHex(new Uint8Array(digest)).slice(0, 16)}.json`);
+  const known = await readStamp(stampPath);
+  if (known !== undefined) return known;
+  const denoDir = await askDenoDir();
+  const main = join(plugin, "denops", "agent", "engine", "main.ts");
+  const fetching = ["cache", "--frozen", `--config=${join(plugin, "deno.json")}`, main];
+  await deno(fetching, announce).catch((error) => {
+    const command = [Deno.execPath(), ...fetching].join(" ");
+    throw new Error(
+      `Cannot fetch the engine's dependencies (${reasonOf(error)}). Run this once when online: ${command}`,
+    );
+  });
+  await Deno.mkdir(stateDir, { recursive: true });
+  await Deno.writeTextFile(stampPath, JSON.stringify({ denoDir }));
+  return denoDir;
+}
+
+/** The stamp holds only while the cache is there: users do empty ~/.cache. */
+async function readStamp(path: string): Promise<string | undefined> {
+  try {
+    const { denoDir } = Stamp.parse(JSON.parse(await Deno.readTextFile(path)));
+    await Deno.stat(join(denoDir, "npm"));
+    return denoDir;
+  } catch {
+    return undefined;
+  }
+}
+
+async function askDenoDir(): Promise<string> {
+  const { denoDir } = Stamp.parse(JSON.parse(await deno(["info", "--json"])));
+  await Deno.mkdir(denoDir, { recursive: true });
+  return await Deno.realPath(denoDir);
+}
+
+/** @param fetching called once, if something is downloaded */
+async function deno(args: string[], fetching: () => void = () => {}): Promise<string> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const process = command.spawn();
+  const [output, errors, { success }] = await Promise.all([
+    textOf(process.stdout),
+    textOf(process.stderr, fetching),
+    process.status,
+  ]);
+  if (success) return output;
+  const said = errors.trim().split("\n").find((line) => line.includes("error")) ?? "it failed";
+  // deno-lint-ignore no-control-regex -- colours
+  throw new Error(said.replace(/\u001b\[[\d;]*m/g, "").replace(/^error: /, ""));
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function textOf(stream: ReadableStream<Uint8Array>, fetching?: () => void): Promise<string> {
+  let text = "";
+  let told = fetching === undefined;
+  const decoder = new TextDecoder();
+  for await (const bytes of stream) {
+    text += decoder.decode(bytes, { stream: true });
+    if (told || !text.includes("Download")) continue;
+    told = true;
+    fetching?.();
+  }
+  return text;
+}

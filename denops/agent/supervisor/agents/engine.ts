@@ -1,0 +1,160 @@
+/** Our engine: a plain ACP agent with the requests of protocol/requests.ts and protocol/screen_requests.ts on top. */
+import { type ClientApp, type PromptResponse, RequestError } from "../../deps/acp_sdk.ts";
+import { z } from "../../deps/zod.ts";
+import type { EngineConfig } from "../../protocol/config.ts";
+import { type InitializeMeta, META, method, ours, SessionMeta } from "../../protocol/extensions.ts";
+import {
+  type RequestName,
+  type RequestParams,
+  type RequestResult,
+  REQUESTS,
+} from "../../protocol/requests.ts";
+import {
+  SCREEN_NOTIFICATION_NAMES,
+  SCREEN_NOTIFICATIONS,
+  SCREEN_REQUEST_NAMES,
+  SCREEN_REQUESTS,
+  type ScreenNotification,
+  type ScreenParams,
+  type ScreenRequest,
+  type ScreenResult,
+  type Told,
+} from "../../protocol/screen_requests.ts";
+import type { Arrival } from "./arrival.ts";
+import { AgentConnection, type AgentEvents } from "./connection.ts";
+import type { AgentCommand } from "./process.ts";
+
+/** Methods of ours that an engine may use. */
+const OFFERED = [...SCREEN_NOTIFICATION_NAMES, ...SCREEN_REQUEST_NAMES].map(method);
+
+/** Name of a request → its answer. @throws {Error} one line */
+export type Answers = {
+  readonly [Name in ScreenRequest]: (
+    sessionId: string,
+    params: ScreenParams<Name>,
+    signal: AbortSignal,
+  ) => Promise<ScreenResult<Name>>;
+};
+
+/** Name of a notification → what hears it. They return at once, so that order holds. */
+export type Listeners = {
+  readonly [Name in ScreenNotification]: (sessionId: string, told: Told<Name>) => void;
+};
+
+/** What comes from the engine. */
+export interface EngineEvents extends AgentEvents {
+  readonly answers: Answers;
+  readonly listeners: Listeners;
+}
+
+export class Engine implements AsyncDisposable {
+  readonly #agent: AgentConnection;
+
+  private constructor(agent: AgentConnection) {
+    this.#agent = agent;
+  }
+
+  /** Resolves when the engine has answered `initialize`. @throws {Error} one line, with what it said. */
+  static async start(command: AgentCommand, config: EngineConfig, events: EngineEvents): Promise<Engine> {
+    const told: InitializeMeta = { extensions: OFFERED, config };
+    const agent = await AgentConnection.start(command, events, {
+      notifications: SCREEN_NOTIFICATION_NAMES.map(method),
+      offered: { [META]: { extensions: OFFERED } },
+      told: { [META]: told },
+      serve(app, arrival) {
+        for (const name of SCREEN_NOTIFICATION_NAMES) listen(app, name, events.listeners, arrival);
+        for (const name of SCREEN_REQUEST_NAMES) serve(app, name, events.answers, arrival);
+      },
+    });
+    return new Engine(agent);
+  }
+
+  /** How the process ended, as one line; never rejects. */
+  get ended(): Promise<string> {
+    return this.#agent.process.ended;
+  }
+
+  get pid(): number {
+    return this.#agent.process.pid;
+  }
+
+  /** @param roots the project's folder first */
+  async newSession(roots: readonly string[]): Promise<string> {
+    return (await this.#agent.newSession(roots)).sessionId;
+  }
+
+  /** As {@link AgentConnection.resumeSession}. */
+  async resumeSession(sessionId: string, roots: readonly string[]): Promise<SessionMeta | undefined> {
+    const answer = await this.#agent.resumeSession(sessionId, roots);
+    return answer === undefined ? undefined : ours(SessionMeta, answer._meta) ?? {};
+  }
+
+  /**
+   * As {@link AgentConnection.prompt}.
+   * @param branch what the session is to remember as its git branch; the first message counts
+   */
+  async prompt(sessionId: string, text: string, branch?: string): Promise<PromptResponse> {
+    const meta: SessionMeta | undefined = branch === undefined ? undefined : { branch };
+    return await this.#agent.prompt(sessionId, [{ type: "text", text }], meta && { [META]: meta });
+  }
+
+  /** @throws {RequestError} one line, if the engine refuses */
+  async request<Name extends RequestName>(
+    name: Name,
+    params: RequestParams<Name>,
+  ): Promise<RequestResult<Name>> {
+    const answer = await this.#agent.request(method(name), params);
+    return REQUESTS[name].result.parse(answer) as RequestResult<Name>;
+  }
+
+  cancel(sessionId: string): void {
+    this.#agent.cancel(sessionId);
+  }
+
+  /** @param why what `ended` then says */
+  kill(why: string): void {
+    this.#agent.kill(why);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#agent[Symbol.asyncDispose]();
+  }
+}
+
+const ofSession = z.object({ sessionId: z.string() });
+
+function listen<Name extends ScreenNotification>(
+  app: ClientApp,
+  name: Name,
+  listeners: Listeners,
+  arrival: Arrival,
+): void {
+  const hear: Listeners[Name] = listeners[name];
+  const schema = z.intersection(ofSession, SCREEN_NOTIFICATIONS[name]);
+  app.onNotification(method(name), schema, ({ params }) => {
+    const { sessionId, ...told } = params;
+    // What was parsed as the row says is what the row says.
+    arrival.handle(() => hear(sessionId, told as Told<Name>));
+  });
+}
+
+function serve<Name extends ScreenRequest>(
+  app: ClientApp,
+  name: Name,
+  answers: Answers,
+  arrival: Arrival,
+): void {
+  const answer: Answers[Name] = answers[name];
+  const schema = z.intersection(ofSession, SCREEN_REQUESTS[name].params);
+  app.onRequest(method(name), schema, async ({ params, signal }) => {
+    const { sessionId, ...asked } = params;
+    // What came before is done before: a buffer follows a write before it is asked for its text.
+    await arrival.caughtUp();
+    try {
+      return await answer(sessionId, asked as ScreenParams<Name>, signal);
+    } catch (error) {
+      // Else the other side learns only that something is wrong.
+      throw new RequestError(-32603, error instanceof Error ? error.message : String(error));
+    }
+  });
+}

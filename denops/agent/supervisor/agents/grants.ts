@@ -1,0 +1,119 @@
+/** What the engine may do, as flags of Deno and as mounts of bubblewrap. Pure, so that health can print them. */
+import { join } from "node:path";
+import type { SystemLayout } from "../system/sandbox.ts";
+
+export interface EngineGrants {
+  /** Real paths of the workspace's roots, the project first. */
+  readonly roots: readonly string[];
+  /** The project's state folder: with the root the only place that may be written. */
+  readonly state: string;
+  /** "host:port" of the model's provider. */
+  readonly host: string;
+  /** Folder of the plugin: the engine's own code. */
+  readonly plugin: string;
+  readonly deno: string;
+  readonly denoDir: string;
+}
+
+/** A comma separates paths in Deno's flags, and no escape for it works in every version. @throws {Error} one line */
+function list(paths: readonly string[]): string {
+  const impossible = paths.find((path) => path.includes(","));
+  if (impossible !== undefined) {
+    throw new Error(`Cannot use ${impossible}: Deno takes no path with a comma. Rename the folder.`);
+  }
+  return paths.join(",");
+}
+
+export function denoArguments(grants: EngineGrants): readonly string[] {
+  const { roots, state, host, plugin } = grants;
+  return [
+    "run",
+    "--no-prompt",
+    "--quiet",
+    "--cached-only",
+    "--no-remote",
+    "--frozen",
+    `--config=${join(plugin, "deno.json")}`,
+    `--allow-read=${list([...roots, state])}`,
+    `--allow-write=${list([...roots, state])}`,
+    `--deny-write=${list(roots.map((root) => join(root, ".git")))}`,
+    `--allow-net=${host}`,
+    join(plugin, "denops", "agent", "engine", "main.ts"),
+    `--state=${state}`,
+    ...roots,
+  ];
+}
+
+/** The only variables that the engine gets. */
+export function engineEnvironment(
+  grants: EngineGrants,
+  environment: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const passed: Record<string, string> = {
+    DENO_DIR: grants.denoDir,
+    DENO_NO_UPDATE_CHECK: "1",
+    NO_COLOR: "1",
+  };
+  const network = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "DENO_CERT",
+    "DENO_TLS_CA_STORE",
+  ];
+  const system = Deno.build.os === "windows" ? ["SystemRoot", "TEMP", "TMP", "LOCALAPPDATA"] : [];
+  for (const name of [...network, ...system]) {
+    const value = environment[name];
+    if (value !== undefined) passed[name] = value;
+  }
+  return passed;
+}
+
+/**
+ * @param gits the `.git` of each root that has one. The engine may read them, not write them: hooks and config make
+ * git run commands, and so do a new `commondir`, a new `config.worktree` and a moved `.git`.
+ */
+export function bwrapArguments(
+  grants: EngineGrants,
+  gits: readonly string[],
+  system: SystemLayout,
+): readonly string[] {
+  const { roots, state, plugin, deno, denoDir } = grants;
+  const readOnly = (path: string) => ["--ro-bind", path, path];
+  const writable = (path: string) => ["--bind", path, path];
+  return [
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--new-session",
+    ...readOnly("/usr"),
+    ...readOnly("/etc"),
+    ...system.folders.flatMap(readOnly),
+    ...system.links.flatMap(({ path, target }) => ["--symlink", target, path]),
+    ...(system.resolvConf === undefined ? [] : readOnly(system.resolvConf)),
+    // For root, the kernel's settings in there are files like others.
+    ...["--proc", "/proc", "--remount-ro", "/proc"],
+    "--dev",
+    "/dev",
+    "--tmpfs",
+    "/tmp",
+    ...readOnly(denoDir),
+    ...readOnly(deno),
+    ...readOnly(plugin),
+    ...roots.flatMap(writable),
+    ...writable(state),
+    // A mount, so that it cannot be moved away and replaced either.
+    ...gits.flatMap(readOnly),
+    "--chdir",
+    roots[0] ?? "/",
+    "--",
+    deno,
+    ...denoArguments(grants),
+  ];
+}

@@ -1,0 +1,75 @@
+/** A process that speaks ACP on its standard streams, started with exactly its grants. */
+import { MessageTooLargeError, ndJsonStream, type Stream } from "../../deps/acp_sdk.ts";
+import { sizeLimited } from "../../protocol/message_size.ts";
+import { endOf, pauseForEnd } from "./process_end.ts";
+import { throttle } from "./throttle.ts";
+
+export interface AgentCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** All that it gets. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+export class AgentProcess implements AsyncDisposable {
+  /** How it ended, as one line; never rejects. */
+  readonly ended: Promise<string>;
+  readonly stream: Stream;
+  readonly #process: Deno.ChildProcess;
+  #killedBecause: string | undefined;
+
+  /** @throws {Error} if it cannot be started */
+  constructor({ program, args, env, cwd }: AgentCommand) {
+    this.#process = new Deno.Command(program, {
+      args: [...args],
+      env: { ...env },
+      clearEnv: true,
+      cwd,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    this.ended = endOf(this.#process).then((how) => this.#killedBecause ?? how);
+    const { stdin, stdout } = this.#process;
+    this.stream = sizeLimited(ndJsonStream(stdin, stdout.pipeThrough(throttle())));
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** How it ended, if it has, or does so in this moment. */
+  async hasEnded(): Promise<string | undefined> {
+    return await Promise.race([this.ended, pauseForEnd()]);
+  }
+
+  /** @param why what `ended` then says */
+  kill(why: string): void {
+    this.#killedBecause ??= why;
+    this.#end();
+  }
+
+  /** Nothing more can be heard of it; most of the time it has ended. @param reason of the connection's end */
+  async silenced(reason: unknown): Promise<void> {
+    if (await this.hasEnded() !== undefined) return;
+    this.kill(
+      reason instanceof MessageTooLargeError
+        ? `it sent a message of more than ${Math.round(reason.maxMessageBytes / 2 ** 20)} MB`
+        : "it has closed its output",
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end();
+    await this.ended;
+  }
+
+  #end(): void {
+    try {
+      this.#process.kill("SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  }
+}

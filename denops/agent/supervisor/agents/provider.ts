@@ -1,0 +1,176 @@
+/** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
+import type { EngineConfig, UserConfig } from "../../protocol/config.ts";
+import { publishedPrice } from "../../protocol/prices.ts";
+import { trustedPath } from "../system/environment.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
+import { findProgram } from "../system/sandbox.ts";
+import { PRESETS, type ProviderPreset } from "../../protocol/providers.ts";
+
+const OLLAMA = "http://127.0.0.1:11434";
+const KEY_COMMAND_MS = 30_000;
+
+export interface ProviderWorld {
+  env(name: string): string | undefined;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+  /** Output of a shell command; no program of it is taken from the roots. @throws {Error} one line. */
+  run(command: string, roots: readonly string[]): Promise<string>;
+}
+
+/** The engine's configuration. @throws {Error} one line that says how to set a model up. */
+export async function engineConfig(
+  user: UserConfig,
+  world: ProviderWorld,
+  roots: readonly string[],
+): Promise<EngineConfig> {
+  const name = user.provider ?? await detect(user, world);
+  const preset: ProviderPreset | undefined = PRESETS[name];
+  const own = user.providers[name];
+  if (preset === undefined && own === undefined) {
+    throw new Error(
+      `Unknown provider "${name}". Known are: ${
+        Object.keys(PRESETS).join(", ")
+      }; or describe it in providers.`,
+    );
+  }
+  const wire = own?.wire ?? preset?.wire;
+  const baseUrl = own?.base_url ?? preset?.base_url;
+  if (wire === undefined || baseUrl === undefined) {
+    throw new Error(`The provider "${name}" needs wire and base_url in providers.`);
+  }
+  const model = user.model ?? preset?.default_model ??
+    (wire === "ollama" ? await firstOllamaModel(baseUrl, world) : undefined);
+  if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
+  const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
+  const {
+    max_iterations,
+    max_output_tokens,
+    context_window,
+    temperature,
+    request_timeout,
+    vision,
+    safe_to_write,
+    deny_read,
+    tools_off,
+    title,
+    max_tokens_per_turn,
+    max_cost_per_session,
+    max_cost_per_day,
+  } = user;
+  const price = user.prices[model] ?? publishedPrice(baseUrl, model);
+  return {
+    max_iterations,
+    request_timeout,
+    safe_to_write,
+    deny_read,
+    read_rules: { deny: [], ask: [] },
+    tools_off,
+    title,
+    ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
+    ...(context_window === undefined ? {} : { context_window }),
+    ...(vision === undefined ? {} : { vision }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(max_tokens_per_turn === undefined ? {} : { max_tokens_per_turn }),
+    ...(max_cost_per_session === undefined ? {} : { max_cost_per_session }),
+    ...(max_cost_per_day === undefined ? {} : { max_cost_per_day }),
+    ...(price === undefined ? {} : { price }),
+    model,
+    provider: {
+      name,
+      wire,
+      base_url: baseUrl.replace(/\/+$/, ""),
+      headers: own?.headers ?? {},
+      key_source: source,
+      ...(key === undefined ? {} : { api_key: key }),
+    },
+  };
+}
+
+/** A local Ollama if one answers, else the first well-known key. */
+async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
+  const [only, ...others] = Object.keys(user.providers);
+  if (only !== undefined && others.length === 0) return only;
+  const found = Object.entries(PRESETS).find(([, preset]) => preset.key_env.some((name) => world.env(name)));
+  if (await ollamaAnswers(world)) return "ollama";
+  if (found !== undefined) return found[0];
+  throw new Error(
+    "No model is configured: start Ollama, or set ANTHROPIC_API_KEY or OPENAI_API_KEY, or the option provider. See :help agent-providers",
+  );
+}
+
+async function ollamaAnswers(world: ProviderWorld): Promise<boolean> {
+  try {
+    const response = await world.fetch(`${OLLAMA}/api/version`, { signal: AbortSignal.timeout(300) });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** Without a choice, the model that the user has pulled last. */
+async function firstOllamaModel(baseUrl: string, world: ProviderWorld): Promise<string | undefined> {
+  try {
+    const response = await world.fetch(`${baseUrl}/api/tags`, { signal: AbortSignal.timeout(3_000) });
+    const answer: unknown = await response.json();
+    if (
+      typeof answer !== "object" || answer === null || !("models" in answer) || !Array.isArray(answer.models)
+    ) return undefined;
+    const [first]: unknown[] = answer.models;
+    return typeof first === "object" && first !== null && "name" in first && typeof first.name === "string"
+      ? first.name
+      : undefined;
+  } catch {
+    throw new Error(`Cannot reach Ollama at ${baseUrl}. Start it with: ollama serve`);
+  }
+}
+
+async function findKey(
+  name: string,
+  setting: string | undefined,
+  conventional: readonly string[],
+  world: ProviderWorld,
+  roots: readonly string[],
+): Promise<{ key?: string; source: string }> {
+  if (setting?.startsWith("cmd:")) {
+    const source = `the command of providers.${name}.api_key`;
+    const [key = ""] = (await world.run(setting.slice("cmd:".length), roots)).trim().split("\n");
+    if (key === "") throw new Error(`Cannot use ${name}: ${source} printed nothing.`);
+    return { key, source };
+  }
+  const variables = setting?.startsWith("env:") ? [setting.slice("env:".length)] : conventional;
+  for (const source of variables) {
+    const key = world.env(source);
+    if (key) return { key, source };
+  }
+  const [first] = variables;
+  if (first === undefined) return { source: `providers.${name}.api_key` };
+  throw new Error(
+    `Cannot use ${name}: ${first} is not set. Set it, or providers.${name}.api_key to "cmd:…".`,
+  );
+}
+
+/** The real world. A key command gets no terminal and 30 seconds. */
+export const realWorld: ProviderWorld = {
+  env: (name) => neovimEnvironment()[name],
+  fetch: (url, init) => fetch(url, init),
+  async run(command, roots) {
+    const environment = neovimEnvironment();
+    const isWindows = Deno.build.os === "windows";
+    const [shell, flag] = isWindows ? ["cmd", "/c"] : [await findProgram("sh", roots) ?? "/bin/sh", "-c"];
+    const path = trustedPath(environment.PATH ?? "", roots).join(":");
+    const process = new Deno.Command(shell, {
+      args: [flag, command],
+      env: isWindows ? environment : { ...environment, PATH: path },
+      clearEnv: true,
+      stdin: "null",
+      stdout: "piped",
+      stderr: "null",
+      signal: AbortSignal.timeout(KEY_COMMAND_MS),
+    });
+    const { success, code, stdout } = await process.output();
+    if (!success) {
+      throw new Error(`The command for the API key failed (exit code ${code}): ${command.split(" ")[0]} …`);
+    }
+    return new TextDecoder().decode(stdout);
+  },
+};

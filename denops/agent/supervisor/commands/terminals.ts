@@ -1,0 +1,216 @@
+/** ACP's terminal methods: commands of engines, each let in by the gate and held by the sandbox. */
+import { type CreateTerminalRequest, RequestError, type TerminalOutputResponse } from "../../deps/acp_sdk.ts";
+import type { PathLookups } from "../../policy/path.ts";
+import { resolveInRoots } from "../../policy/roots.ts";
+import { type CommandInput, TerminalMeta } from "../../protocol/commands.ts";
+import { META, ours } from "../../protocol/extensions.ts";
+import { shortened } from "../system/output.ts";
+import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
+
+/** Commands of one session that run at the same time. */
+const MOST_RUNNING = 10;
+
+export interface Grant {
+  /** It was judged as one that does not see what may not be read: else nobody has agreed to it. */
+  readonly isMasked: boolean;
+}
+
+export interface TerminalPorts {
+  /** Once for a command that may run. */
+  spend(sessionId: string, input: TerminalMeta): Grant | undefined;
+  /** Asks about a command that was not announced; it is approved as it comes back. */
+  ask(sessionId: string, input: CommandInput): Promise<TerminalMeta | undefined>;
+  /** How a command is run in this project's sandbox. */
+  specify(
+    input: TerminalMeta,
+    sessionId: string,
+    grant: Grant,
+  ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
+  /** What was printed so far, for the screen. */
+  show(sessionId: string, toolCallId: string, output: string): void;
+}
+
+interface Terminal {
+  readonly sessionId: string;
+  readonly command: RunningCommand;
+  readonly background: boolean;
+  end?: CommandEnd;
+}
+
+export class Terminals implements AsyncDisposable {
+  readonly #roots: readonly string[];
+  readonly #ports: TerminalPorts;
+  readonly #lookups: PathLookups;
+  readonly #open = new Map<string, Terminal>();
+
+  constructor(roots: readonly string[], lookups: PathLookups, ports: TerminalPorts) {
+    this.#roots = roots;
+    this.#lookups = lookups;
+    this.#ports = ports;
+  }
+
+  /** @throws {RequestError} one line if the command may not run */
+  async create(params: CreateTerminalRequest): Promise<string> {
+    const { sessionId } = params;
+    const input = agreed(params) ?? await this.#asked(params);
+    const grant = this.#ports.spend(sessionId, input);
+    if (grant === undefined) {
+      throw RequestError.invalidParams(undefined, NOT_APPROVED);
+    }
+    const running = [...this.#open.values()].filter((terminal) =>
+      terminal.sessionId === sessionId && terminal.end === undefined
+    );
+    if (running.length >= MOST_RUNNING) {
+      throw RequestError.invalidParams(
+        undefined,
+        `${MOST_RUNNING} commands are running; stop one with stop_command`,
+      );
+    }
+    await this.#checkFolder(input.cwd);
+    const spec = {
+      ...await this.#ports.specify(input, sessionId, grant),
+      line: input.command,
+      cwd: input.cwd,
+      timeoutMs: input.timeout * 1_000,
+    };
+    const id = crypto.randomUUID();
+    const show = () => this.#ports.show(sessionId, input.toolCallId, command.output);
+    let command: RunningCommand;
+    try {
+      command = new RunningCommand(spec, () => show());
+    } catch (error) {
+      await spec.sweep();
+      throw error;
+    }
+    const terminal: Terminal = { sessionId, command, background: input.background };
+    this.#open.set(id, terminal);
+    command.ended.then((end) => terminal.end = end);
+    return id;
+  }
+
+  /** A command of an agent that knows nothing of our form is asked about here. */
+  async #asked({ sessionId, cwd, ...params }: CreateTerminalRequest): Promise<TerminalMeta> {
+    const input = { command: shellLine(params), cwd: cwd ?? this.#roots[0] ?? "", ...UNTOLD };
+    await this.#checkFolder(input.cwd);
+    const approved = await this.#ports.ask(sessionId, input);
+    if (approved === undefined) throw RequestError.invalidParams(undefined, NOT_APPROVED);
+    return approved;
+  }
+
+  async #checkFolder(cwd: string): Promise<void> {
+    const { path } = await resolveInRoots(cwd, this.#roots, this.#lookups);
+    if (path !== cwd) throw RequestError.invalidParams(undefined, "the command's folder is behind a link");
+  }
+
+  async output(id: string): Promise<TerminalOutputResponse> {
+    const { command, end } = this.#terminal(id);
+    const folder = await this.#folder(command);
+    return {
+      output: shortened(command.output),
+      truncated: false,
+      ...(end === undefined
+        ? {}
+        : { exitStatus: exitStatus(end), _meta: { [META]: { text: endText(end), ...folder } } }),
+    };
+  }
+
+  async waitForExit(id: string, signal: AbortSignal) {
+    const { command } = this.#terminal(id);
+    const aborted = new Promise<undefined>((resolve) =>
+      signal.addEventListener("abort", () => resolve(undefined))
+    );
+    const end = await Promise.race([command.ended, aborted]);
+    if (end === undefined) throw RequestError.internalError(undefined, "cancelled");
+    return exitStatus(end);
+  }
+
+  kill(id: string): void {
+    this.#terminal(id).command.stop();
+  }
+
+  release(id: string): void {
+    const terminal = this.#open.get(id);
+    this.#open.delete(id);
+    terminal?.command.stop();
+  }
+
+  /** Stops what the session's turn is waiting for; commands in the background go on. */
+  stopTurn(sessionId: string): void {
+    for (const terminal of this.#open.values()) {
+      if (terminal.sessionId === sessionId && !terminal.background) terminal.command.stop();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ command }) => command[Symbol.asyncDispose]()));
+    this.#open.clear();
+  }
+
+  #terminal(id: string): Terminal {
+    const terminal = this.#open.get(id);
+    if (terminal === undefined) throw RequestError.invalidParams(undefined, `unknown command id ${id}`);
+    return terminal;
+  }
+
+  /** The folder that the command ended in, clamped to the project. */
+  async #folder(command: RunningCommand): Promise<{ folder?: string }> {
+    const folder = command.endFolder;
+    if (folder === undefined) return {};
+    try {
+      return { folder: (await resolveInRoots(folder, this.#roots, this.#lookups)).relative };
+    } catch {
+      return { folder: "" };
+    }
+  }
+}
+
+/** What plain ACP does not tell of a command. */
+const UNTOLD = { timeout: 600, background: false } as const;
+
+const NOT_APPROVED = "the command was not approved";
+
+/** Undefined if the agent does not speak our form. @throws {RequestError} if it does, and says two things */
+function agreed(params: CreateTerminalRequest): TerminalMeta | undefined {
+  if (params._meta?.[META] === undefined) return undefined;
+  const input = ours(TerminalMeta, params._meta);
+  const [flag, line] = params.args ?? [];
+  const isSame = params.command === "sh" && flag === "-c" && line === input?.command;
+  if (input !== undefined && isSame && params.cwd === input.cwd) return input;
+  throw RequestError.invalidParams(undefined, "the command is not in the agreed form");
+}
+
+/** As a shell reads it, variables before it, so that all that runs is judged and shown. */
+function shellLine({ command, args = [], env = [] }: Omit<CreateTerminalRequest, "sessionId">): string {
+  const wrong = env.find(({ name }) => !/^[A-Za-z_]\w*$/.test(name));
+  if (wrong !== undefined) throw RequestError.invalidParams(undefined, "a variable has no name");
+  const variables = env.map(({ name, value }) => `${name}=${quoted(value)}`);
+  // Agents send whole lines as the program.
+  const words = args.length === 0 ? [command] : [command, ...args].map(quoted);
+  return [...variables, ...words].join(" ");
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function exitStatus(end: CommandEnd) {
+  if (end.type === "exited") return { exitCode: end.code };
+  return { signal: end.type === "signalled" ? end.signal : "SIGKILL" };
+}
+
+function endText(end: CommandEnd): string {
+  switch (end.type) {
+    case "exited":
+      return `exit code ${end.code}`;
+    case "signalled":
+      return `ended by ${end.signal}`;
+    case "timed_out":
+      return `timed out after ${end.seconds} s`;
+    case "stopped":
+      return "stopped";
+    case "too_many_processes":
+      return `stopped: it started more than ${end.limit} processes`;
+    case "too_much_memory":
+      return `stopped: it took more than ${(end.limit / 1024 ** 3).toFixed(1)} GiB of memory`;
+  }
+}

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { scratch } from "../../../../tests/support/project.ts";
+import { ApprovalLog, type LoggedApproval, logLines } from "./approval_log.ts";
+
+const entry = (title: string) => ({ root: "/p", title, answer: "allow_once", rule: "asked" });
+const logged = (title: string): LoggedApproval => ({ ...entry(title), time: "2026-01-02T03:04:05.678Z" });
+
+Deno.test("two Neovims write one log; a full file is put aside once, and the older one goes", async () => {
+  await using state = await scratch();
+  const logs = [new ApprovalLog(state.root, 2_000), new ApprovalLog(state.root, 2_000)];
+  for (let number = 0; number < 100; number++) {
+    for (const [at, log] of logs.entries()) log.add(entry(`run ${at} ${number}`));
+    if (number % 10 === 0) await Promise.all(logs.map((log) => log.entries()));
+  }
+  await Promise.all(logs.map((log) => log.entries()));
+  const all = await logs[0]?.entries() ?? [];
+  const sizes = await Promise.all(
+    ["approvals.jsonl", "approvals.1.jsonl"].map(async (name) => (await Deno.stat(state.path(name))).size),
+  );
+  for (const size of sizes) assert.ok(size < 3_000, `${size} bytes`);
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) > 2_000, "not everything was put aside");
+  for (const at of [0, 1]) {
+    const own = all.flatMap(({ title }) => new RegExp(`^run ${at} (\\d+)$`).exec(title)?.[1] ?? []).map(
+      Number,
+    );
+    const first = own[0] ?? 0;
+    assert.deepEqual(
+      own,
+      Array.from({ length: 100 - first }, (_, index) => first + index),
+      "the newest, no gap",
+    );
+  }
+});
+
+Deno.test("a line that a crash has left half written is passed over", async () => {
+  await using state = await scratch();
+  const log = new ApprovalLog(state.root);
+  log.add(entry("first"));
+  await log.entries();
+  await Deno.writeTextFile(state.path("approvals.jsonl"), '{"time": "2026\n{"root": 1}\n', { append: true });
+  log.add(entry("second"));
+  assert.deepEqual((await log.entries()).map(({ title }) => title), ["first", "second"]);
+});
+
+Deno.test("the last ones are shown, one line each, and it is said that there are more", () => {
+  assert.deepEqual(logLines([logged("a"), logged("b\n  c\u001b[31m")]), [
+    "2026-01-02 03:04:05  allow_once  a  (asked)",
+    "2026-01-02 03:04:05  allow_once  b ⏎ c␛[31m  (asked)",
+  ]);
+  const many = Array.from({ length: 2_005 }, (_, index) => logged(`run ${index}`));
+  const lines = logLines(many);
+  assert.equal(lines.length, 2_001);
+  assert.equal(lines[0], "[the last 2000; 5 older ones are not shown]");
+  assert.match(lines[1] ?? "", /run 5 /);
+  assert.match(lines.at(-1) ?? "", /run 2004 /);
+});

@@ -1,0 +1,60 @@
+/** What a project's sessions have cost, a sum a day; kept in the supervisor's state folder. */
+import { dirname, join } from "node:path";
+import { z } from "../../deps/zod.ts";
+import { encodeHex } from "../system/hex.ts";
+
+const Days = z.record(z.string(), z.number());
+/** Days that are kept. */
+const MOST_DAYS = 400;
+
+/** What each usage update of a session adds: ACP's cost is the session's sum so far. */
+export class Increments {
+  readonly #sums = new Map<string, number>();
+
+  /** @param request what the last request has cost, where the agent says it */
+  next(sessionId: string, sum: number, request: number | undefined): number {
+    const before = this.#sums.get(sessionId) ?? 0;
+    this.#sums.set(sessionId, sum);
+    return request ?? Math.max(0, sum - before);
+  }
+}
+
+export class Ledger {
+  readonly #path: string;
+  #order: Promise<unknown> = Promise.resolve();
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  static async open(stateDir: string, root: string): Promise<Ledger> {
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root)));
+    return new Ledger(join(stateDir, "spending", `${encodeHex(digest).slice(0, 16)}.json`));
+  }
+
+  /** @param date YYYY-MM-DD */
+  async spent(date: string): Promise<number> {
+    await this.#order;
+    return (await this.#read())[date] ?? 0;
+  }
+
+  add(date: string, amount: number): void {
+    this.#order = this.#order.then(async () => {
+      const days = await this.#read();
+      const sum = { ...days, [date]: (days[date] ?? 0) + amount };
+      const kept = Object.fromEntries(Object.entries(sum).sort().slice(-MOST_DAYS));
+      await Deno.mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+      const temporary = `${this.#path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
+      await Deno.writeTextFile(temporary, JSON.stringify(kept), { mode: 0o600 });
+      await Deno.rename(temporary, this.#path);
+    }).catch(() => {}); // What cannot be written down must not stop the work.
+  }
+
+  async #read(): Promise<Readonly<Record<string, number>>> {
+    try {
+      return Days.parse(JSON.parse(await Deno.readTextFile(this.#path)));
+    } catch {
+      return {};
+    }
+  }
+}

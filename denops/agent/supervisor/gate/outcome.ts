@@ -1,0 +1,42 @@
+/** The user's word in an agent's own options. Pure. */
+import type {
+  PermissionOption,
+  PermissionOptionKind,
+  RequestPermissionResponse,
+} from "../../deps/acp_sdk.ts";
+import { AnswerMeta, META, type OPTION, ours } from "../../protocol/extensions.ts";
+
+export type Choice = (typeof OPTION)[keyof typeof OPTION];
+
+/** By kind, the better one first: ids and names are the agent's own. */
+const KINDS: Readonly<Record<Choice, readonly PermissionOptionKind[]>> = {
+  allow_once: ["allow_once"],
+  allow_session: ["allow_always", "allow_once"],
+  // Always is a rule of ours; to the agent it is this once.
+  allow_always: ["allow_once"],
+  reject: ["reject_once", "reject_always"],
+};
+
+export const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
+
+/** An agent without an option that says it is told that the request was cancelled: then nothing is done. */
+export function outcomeOf(
+  choice: Choice,
+  options: readonly PermissionOption[],
+  meta: AnswerMeta,
+): RequestPermissionResponse {
+  const fitting = KINDS[choice].map((kind) => options.find((option) => option.kind === kind));
+  const optionId = fitting.find((option) => option !== undefined)?.optionId;
+  if (optionId === undefined) return CANCELLED;
+  return { outcome: { outcome: "selected", optionId, _meta: { [META]: meta } } };
+}
+
+/** What an answer that lets the agent go on says besides; undefined if it does not. */
+export function approvalOf(
+  { outcome }: RequestPermissionResponse,
+  options: readonly PermissionOption[],
+): AnswerMeta | undefined {
+  if (outcome.outcome !== "selected") return undefined;
+  const chosen = options.find(({ optionId }) => optionId === outcome.optionId);
+  return chosen?.kind.startsWith("allow") ? ours(AnswerMeta, outcome._meta) ?? {} : undefined;
+}

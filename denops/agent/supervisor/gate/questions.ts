@@ -1,0 +1,71 @@
+/** Questions of agents to the user: one string each, shown like an approval. */
+import type { CreateElicitationRequest, CreateElicitationResponse } from "../../deps/acp_sdk.ts";
+import { ours, QuestionMeta } from "../../protocol/extensions.ts";
+import type { Update } from "../../protocol/ui.ts";
+import { oneLine, visible } from "../screen/visible.ts";
+import { Waiting } from "../screen/waiting.ts";
+
+/** Keys 1 to 9 choose one. */
+const MOST_OPTIONS = 9;
+const LONGEST_QUESTION = 10_000;
+
+type Said = { readonly answer?: string | undefined } | "cancelled";
+
+export class Questions {
+  readonly #push: (update: Update) => void;
+  readonly #nextRequest: () => number;
+  readonly #waiting = new Waiting<Said>();
+
+  constructor(push: (update: Update) => void, nextRequest: () => number) {
+    this.#push = push;
+    this.#nextRequest = nextRequest;
+  }
+
+  answer(request: number, answer: string | undefined): void {
+    this.#waiting.settle(request, { answer });
+  }
+
+  /** The turn of this chat is over. */
+  settle(chat: number): void {
+    this.#waiting.settleAll(`chat ${chat}`, "cancelled");
+  }
+
+  async ask(asked: CreateElicitationRequest, chat: number): Promise<CreateElicitationResponse> {
+    const field = firstField(asked);
+    // Forms of several fields, and pages to open, are not shown: the agent is told so.
+    if (field === undefined) return { action: "decline" };
+    const request = this.#nextRequest();
+    const options = (ours(QuestionMeta, asked._meta)?.options ?? []).slice(0, MOST_OPTIONS)
+      .map((option) => oneLine(option));
+    const waiting = this.#waiting.add(request, `chat ${chat}`);
+    this.#push({
+      type: "question",
+      chat,
+      request,
+      question: visible(asked.message.slice(0, LONGEST_QUESTION)),
+      options,
+    });
+    const said = await waiting;
+    this.#push({
+      type: "approval_closed",
+      chat,
+      request,
+      answer: said === "cancelled" ? "cancelled" : "answered",
+    });
+    if (said === "cancelled") return { action: "cancel" };
+    return said.answer === undefined
+      ? { action: "decline" }
+      : { action: "accept", content: { [field]: said.answer } };
+  }
+}
+
+/** The name of the only field, if it is a string. */
+function firstField(asked: CreateElicitationRequest): string | undefined {
+  if (asked.mode !== "form" || !("requestedSchema" in asked)) return undefined;
+  const schema: unknown = asked.requestedSchema;
+  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return undefined;
+  const { properties } = schema;
+  if (typeof properties !== "object" || properties === null) return undefined;
+  const [only, ...others] = Object.entries(properties);
+  return others.length === 0 && only?.[1]?.type === "string" ? only[0] : undefined;
+}

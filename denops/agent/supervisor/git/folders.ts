@@ -1,0 +1,131 @@
+/** The git repositories in a folder, and what of each could make git run programs, as it is at one moment. */
+import { createHash } from "node:crypto";
+import { dirname, join, resolve } from "node:path";
+import { isInside } from "../../policy/path.ts";
+import { bytesOf, entriesOf, FolderTree, statOf, textOf } from "./folder_tree.ts";
+
+/** Files of a repository that git obeys; hooks are beside them. */
+export const OBEYED = ["config", "config.worktree", "commondir"] as const;
+
+/** Larger ones are nobody's configuration. */
+const LARGEST = 1_000_000;
+
+export interface ObeyedFile {
+  /** Changes whenever the file does. */
+  readonly print: string;
+  /** Undefined if it is no file, or too large to be one that git obeys. */
+  readonly text?: string | undefined;
+}
+
+export interface Repository {
+  /** The system's number of the folder: it stays when the folder is moved. */
+  readonly number: string;
+  /** By name: {@link OBEYED}, and "hooks/NAME". A `hooks` that is no folder stands for itself. */
+  readonly files: Readonly<Record<string, ObeyedFile>>;
+}
+
+/** What is there of git in a project. All paths are absolute. */
+export interface GitFinds {
+  readonly repositories: Readonly<Record<string, Repository>>;
+  /** Files and links of the name `.git`, with what they name. */
+  readonly redirects: Readonly<Record<string, string>>;
+}
+
+/** @param own repositories of the project that are not in its tree */
+export async function gitFinds(root: string, own: readonly string[]): Promise<GitFinds> {
+  const folders = new Set<string>();
+  const redirects: Record<string, string> = {};
+  const add = (folder: string) => {
+    for (const one of [folder, ...gitFoldersBelow(folder)]) folders.add(one);
+  };
+  own.forEach(add);
+  for (const { path, git, bare } of await FolderTree.of(root).look()) {
+    if (bare) add(path);
+    if (!git) continue;
+    const at = join(path, ".git");
+    const info = statOf(at);
+    if (info?.isDirectory) add(at);
+    else if (info !== undefined) {
+      redirects[at] = info.isSymlink ? `-> ${linkOf(at)}` : textOf(at, LARGEST) ?? "";
+      const named = namedBy(at, redirects[at]);
+      if (named !== undefined && [root, ...own].some((place) => isInside(named, place))) add(named);
+    }
+  }
+  const found = [...folders].flatMap((folder): [string, Repository][] => {
+    const repository = repositoryAt(folder);
+    return repository === undefined ? [] : [[folder, repository]];
+  });
+  return { repositories: Object.fromEntries(found), redirects };
+}
+
+/** The real path of the repository that a file `.git` names; undefined if it names none. */
+export function namedBy(file: string, content: string | undefined): string | undefined {
+  const [, path] = /^gitdir: (.*?)[\r\n]*$/s.exec(content ?? "") ?? [];
+  if (path === undefined) return undefined;
+  try {
+    return Deno.realPathSync(resolve(dirname(file), path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Repositories of submodules and folders of linked worktrees, which are kept inside of a repository. */
+export function gitFoldersBelow(folder: string): readonly string[] {
+  const found: string[] = [];
+  for (const { name, isDirectory } of entriesOf(join(folder, "worktrees"))) {
+    if (isDirectory) found.push(join(folder, "worktrees", name));
+  }
+  const modules = [join(folder, "modules")];
+  for (const at of modules) {
+    // A submodule's name may have slashes.
+    for (const { name, isDirectory } of entriesOf(at)) {
+      const path = join(at, name);
+      if (!isDirectory) continue;
+      if (statOf(join(path, "HEAD")) === undefined) modules.push(path);
+      else found.push(path, ...gitFoldersBelow(path));
+    }
+  }
+  return found;
+}
+
+function repositoryAt(folder: string): Repository | undefined {
+  const info = statOf(folder);
+  if (info === undefined || !info.isDirectory) return undefined;
+  const files: Record<string, ObeyedFile> = {};
+  for (const name of OBEYED) {
+    const file = obeyed(join(folder, name), true);
+    if (file !== undefined) files[name] = file;
+  }
+  const hooks = join(folder, "hooks");
+  const isFolder = statOf(hooks)?.isDirectory === true;
+  for (const { name } of isFolder ? entriesOf(hooks) : []) {
+    const file = obeyed(join(hooks, name), false);
+    if (file !== undefined && !name.endsWith(".sample")) files[`hooks/${name}`] = file;
+  }
+  const other = isFolder ? undefined : obeyed(hooks, false);
+  if (other !== undefined) files.hooks = other;
+  return { number: `${info.dev}:${info.ino}`, files };
+}
+
+function obeyed(path: string, read: boolean): ObeyedFile | undefined {
+  const info = statOf(path);
+  if (info === undefined) return undefined;
+  if (info.isSymlink) return { print: `-> ${linkOf(path)}` };
+  // Times can be set, or are too coarse: the content is what counts.
+  const bytes = info.isFile ? bytesOf(path, LARGEST) : undefined;
+  const content = bytes === undefined
+    ? `${info.ino} ${info.size} ${info.ctime?.getTime()} ${info.mtime?.getTime()}`
+    : createHash("sha256").update(bytes).digest("hex");
+  return {
+    print: `${info.mode} ${content}`,
+    ...(read && bytes !== undefined ? { text: new TextDecoder().decode(bytes) } : {}),
+  };
+}
+
+function linkOf(path: string): string {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return "";
+  }
+}

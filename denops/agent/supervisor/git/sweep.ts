@@ -1,0 +1,112 @@
+/**
+ * What a command has left of git that would run programs on the host, compared with a list from before it: it is put
+ * aside. Repositories themselves stay, and so does what was there before.
+ */
+import { dirname, join, relative, resolve } from "node:path";
+import { isInside } from "../../policy/path.ts";
+import { type GitFinds, gitFinds, namedBy, type ObeyedFile, type Repository } from "./folders.ts";
+import { configText, isHarmless, type Setting, settingsOf } from "./settings.ts";
+import { type Aside, putAside } from "./put_aside.ts";
+
+export interface SweepPlace {
+  readonly root: string;
+  /** All of the workspace: no program is taken from there. */
+  readonly roots: readonly string[];
+  /** Repositories of the project that are not in its tree. */
+  readonly own: readonly string[];
+  /** Where to keep what is put aside. */
+  readonly state: string;
+}
+
+interface Trap extends Aside {
+  /** As the end of a sentence. */
+  readonly why: string;
+}
+
+/** @returns what was done, one line each */
+export async function sweepGit(before: GitFinds, place: SweepPlace): Promise<readonly string[]> {
+  const traps = await trapsOf(before, await gitFinds(place.root, place.own), place);
+  if (traps.length === 0) return [];
+  const places = [place.root, ...place.own];
+  const moved = await putAside(traps, places, place);
+  return traps.map(({ path, why, replacement }) => {
+    const name = isInside(path, place.root) ? relative(place.root, path) : path;
+    const to = moved.get(path);
+    if (to === undefined) {
+      return `${name} could not be put aside, and ${why}. Remove it before you use git there`;
+    }
+    const what = replacement === undefined ? `${name} was put aside` : `settings of ${name} were put aside`;
+    return `${what}, for ${why}. To restore: mv ${quoted(to)} ${quoted(path)}`;
+  });
+}
+
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+async function trapsOf(before: GitFinds, now: GitFinds, place: SweepPlace): Promise<readonly Trap[]> {
+  const found: Trap[] = [];
+  for (const [path, content] of Object.entries(now.redirects)) {
+    if (before.redirects[path] === content) continue;
+    const named = namedBy(path, content);
+    const inside = named !== undefined && [place.root, ...place.own].some((one) => isInside(named, one));
+    if (!inside) found.push({ path, why: "it leads git out of the project" });
+  }
+  const byNumber = new Map(Object.values(before.repositories).map((one) => [one.number, one]));
+  for (const [folder, repository] of Object.entries(now.repositories)) {
+    const same = before.repositories[folder];
+    // One that was moved is still the same.
+    const known = same?.number === repository.number ? same : byNumber.get(repository.number);
+    found.push(...await changesIn(folder, repository, known, place));
+  }
+  return found;
+}
+
+async function changesIn(
+  folder: string,
+  { files }: Repository,
+  known: Repository | undefined,
+  place: SweepPlace,
+): Promise<readonly Trap[]> {
+  const found: Trap[] = [];
+  for (const [name, file] of Object.entries(files)) {
+    const was = known?.files[name];
+    if (was?.print === file.print) continue;
+    const path = join(folder, name);
+    if (name === "commondir") {
+      if (!isOwnCommon(folder, file)) found.push({ path, why: "it moves git's hooks and configuration" });
+    } else if (name === "config" || name === "config.worktree") {
+      const trap = await settingsTrap(folder, path, file, was, place);
+      if (trap !== undefined) found.push(trap);
+    } else found.push({ path, why: "git runs it by itself" });
+  }
+  return found;
+}
+
+/** As git makes it: in a linked worktree's folder, naming the repository around it. The guard's own says ".". */
+function isOwnCommon(folder: string, { text }: ObeyedFile): boolean {
+  const named = resolve(folder, (text ?? "/").trim());
+  return named === folder || named === dirname(dirname(folder)) && /[\\/]worktrees$/.test(dirname(folder));
+}
+
+async function settingsTrap(
+  folder: string,
+  path: string,
+  file: ObeyedFile,
+  was: ObeyedFile | undefined,
+  { root, roots }: SweepPlace,
+): Promise<Trap | undefined> {
+  const now = file.text === undefined ? undefined : await settingsOf(file.text, roots);
+  if (now === undefined) return { path, why: "git obeys it, and what it says cannot be known" };
+  const old = new Set((await settingsOf(was?.text ?? "", roots))?.map(lineOf));
+  const kept = now.filter((setting) => old.has(lineOf(setting)) || isHarmless(setting, folder, root));
+  if (kept.length === now.length) return undefined;
+  const names = [...new Set(now.filter((setting) => !kept.includes(setting)).map(({ key }) => key))];
+  const some = names.slice(0, 5).map((name) => name.slice(0, 60)).join(", ");
+  const why = `${some}${names.length > 5 ? ", …" : ""} may make git run programs`;
+  return { path, why, replacement: configText(kept) };
+}
+
+function lineOf({ key, value }: Setting): string {
+  return `${key}\n${value}`;
+}

@@ -1,0 +1,98 @@
+/** A stored part of a conversation → what the screen would have been told while it was live. Pure. */
+import type { SessionUpdate } from "../../deps/acp_sdk.ts";
+import { z } from "../../deps/zod.ts";
+import { ours, TurnMeta } from "../../protocol/extensions.ts";
+import type { HistoryEntry } from "../../protocol/requests.ts";
+import type { Update } from "../../protocol/ui.ts";
+import { screenUpdates, shownFiles } from "./updates.ts";
+import { LONGEST_NOTICE, oneLine, prose } from "./visible.ts";
+
+const content = z.discriminatedUnion("type", [
+  z.looseObject({ type: z.literal("text"), text: z.string() }),
+  z.looseObject({ type: z.enum(["image", "audio", "resource", "resource_link"]) }),
+]);
+const _meta = z.record(z.string(), z.unknown()).nullish();
+const messageId = z.string().nullish();
+
+const UserMessage = z.object({ sessionUpdate: z.literal("user_message_chunk"), content, messageId, _meta });
+
+/** Live updates are checked by the SDK; of these, what screenUpdates reads is checked here. */
+const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
+  z.looseObject({
+    sessionUpdate: z.enum(["agent_message_chunk", "agent_thought_chunk"]),
+    content,
+    messageId,
+    _meta,
+  }),
+  z.looseObject({
+    sessionUpdate: z.enum(["tool_call", "tool_call_update"]),
+    toolCallId: z.string(),
+    title: z.string().nullish(),
+    status: z.enum(["pending", "in_progress", "completed", "failed"]).nullish(),
+    kind: z.string().nullish(),
+    locations: z.array(z.looseObject({ path: z.string() })).nullish(),
+    content: z.array(z.discriminatedUnion("type", [
+      z.looseObject({ type: z.literal("content"), content }),
+      z.looseObject({
+        type: z.literal("diff"),
+        path: z.string(),
+        oldText: z.string().nullish(),
+        newText: z.string(),
+      }),
+      z.looseObject({ type: z.literal("terminal") }),
+    ])).nullish(),
+    _meta,
+  }),
+  z.looseObject({
+    sessionUpdate: z.literal("plan"),
+    entries: z.array(
+      z.looseObject({ content: z.string(), status: z.enum(["pending", "in_progress", "completed"]) }),
+    ),
+  }),
+  z.looseObject({
+    sessionUpdate: z.literal("usage_update"),
+    used: z.number(),
+    size: z.number(),
+    cost: z.looseObject({ amount: z.number() }).nullish(),
+  }),
+  z.looseObject({
+    sessionUpdate: z.literal("notice"),
+    severity: z.string(),
+    title: z.string(),
+    description: z.string().nullish(),
+  }),
+]);
+
+export function historyUpdates(
+  chat: number,
+  entries: readonly HistoryEntry[],
+  roots: readonly string[],
+): readonly Update[] {
+  return entries.flatMap((entry): readonly Update[] => {
+    switch (entry.type) {
+      case "update":
+        return entryUpdates(chat, entry.update);
+      case "turn_files":
+        return [{ type: "turn_files", chat, turn: entry.turn, files: shownFiles(entry.files, roots) }];
+      case "turn_done": {
+        const error = entry.error === undefined ? {} : { error: oneLine(entry.error, LONGEST_NOTICE) };
+        return [{ type: "turn_done", chat, reason: entry.reason, ...error }];
+      }
+    }
+  });
+}
+
+/** What is not understood is left out, as it is of a live conversation. */
+function entryUpdates(chat: number, update: unknown): readonly Update[] {
+  const message = UserMessage.safeParse(update);
+  if (message.success) return [userUpdate(chat, message.data)];
+  const parsed = ShownUpdate.safeParse(update);
+  if (!parsed.success) return [];
+  return screenUpdates(chat, parsed.data as SessionUpdate);
+}
+
+function userUpdate(chat: number, { content, _meta }: z.infer<typeof UserMessage>): Update {
+  const turn = ours(TurnMeta, _meta)?.turn;
+  const text = content.type === "text" ? prose(content.text) : `[${content.type}]`;
+  return { type: "user", chat, text, ...(turn === undefined ? {} : { turn }) };
+}

@@ -1,0 +1,246 @@
+/**
+ * The one timer between the engine and the screen. The first update passes at once, later ones at most every
+ * 32 ms and merged, never a second batch before Neovim has taken the first, and no batch that is more than a frame's
+ * work: the rest waits for the next one.
+ */
+import type { Update } from "../../protocol/ui.ts";
+import { Bounds } from "./bounds.ts";
+import { breakLines } from "./visible.ts";
+
+const INTERVAL_MS = 32;
+/** The first text of a message waits for this many word characters, so that "**Wh" never flashes. */
+const FIRST_TEXT = 8;
+/** Updates of one batch, and characters, if it has more than one update. */
+const MOST_UPDATES = 50;
+const MOST_CHARACTERS = 100_000;
+/** Updates that are looked at for one of the same call. */
+const NEAR = 100;
+/**
+ * Files are named without their texts where one is larger, or more characters wait: Neovim then reads those that it has
+ * open.
+ */
+const LARGE_FILE = 500_000;
+const MANY_CHARACTERS = 2_000_000;
+const WORD = /[\p{L}\p{N}_]/gu;
+
+type TextUpdate = Extract<Update, { type: "text" }>;
+
+export interface PumpClock {
+  now(): number;
+  setTimer(run: () => void, milliseconds: number): () => void;
+}
+
+export const realClock: PumpClock = {
+  now: () => performance.now(),
+  setTimer(run, milliseconds) {
+    const timer = setTimeout(run, milliseconds);
+    return () => clearTimeout(timer);
+  },
+};
+
+export class Pump implements Disposable {
+  readonly #deliver: (batch: readonly Update[]) => Promise<void>;
+  readonly #clock: PumpClock;
+  readonly #onFlood: (chat: number, why: string) => void;
+  readonly #bounds = new Bounds();
+  #queue: Update[] = [];
+  /** Characters of the queue's texts of files. */
+  #waiting = 0;
+  /** Where in its line the text of each chat's message has come to. */
+  readonly #columns = new Map<number, { readonly message: string; readonly column: number }>();
+  /** Text that is not long enough to show yet, per chat. */
+  readonly #held = new Map<number, TextUpdate>();
+  /** Messages of which something was shown. */
+  readonly #shown = new Set<string>();
+  #lastFlush = -Infinity;
+  #delivering = false;
+  #cancelTimer: (() => void) | undefined;
+  #disposed = false;
+
+  /**
+   * @param deliver resolves when Neovim has taken the batch
+   * @param onFlood a chat's turn has sent more than a screen is for; nothing more of it is shown. `why` follows "it"
+   */
+  constructor(
+    deliver: (batch: readonly Update[]) => Promise<void>,
+    clock: PumpClock = realClock,
+    onFlood: (chat: number, why: string) => void = () => {},
+  ) {
+    this.#deliver = deliver;
+    this.#clock = clock;
+    this.#onFlood = onFlood;
+  }
+
+  push(update: Update): void {
+    if (this.#disposed) return;
+    const admission = this.#bounds.admit(update);
+    if (admission === "out") return;
+    if (admission !== "in" && "chat" in update) {
+      this.#queue = this.#queue.filter((queued) => !isOnlyShown(queued, update.chat));
+      this.#held.delete(update.chat);
+      return this.#onFlood(update.chat, admission.why);
+    }
+    if (update.type === "text") {
+      if (!this.#hold(this.#broken(update))) return;
+    } else {
+      this.#releaseBefore(update);
+      this.#append(update);
+    }
+    this.#schedule(isUrgent(update));
+  }
+
+  /** True if there is something to show. */
+  #hold(update: TextUpdate): boolean {
+    const held = this.#held.get(update.chat);
+    const joins = held?.message === update.message;
+    if (held !== undefined && !joins) this.#append(held);
+    const merged = joins ? { ...held, text: held.text + update.text } : update;
+    const needed = this.#shown.has(update.message) ? 1 : FIRST_TEXT;
+    if ((merged.text.match(WORD)?.length ?? 0) < needed) {
+      this.#held.set(update.chat, merged);
+      return held !== undefined && !joins;
+    }
+    this.#held.delete(update.chat);
+    this.#shown.add(update.message);
+    this.#append(merged);
+    return true;
+  }
+
+  /** A line without an end is one that no window can draw. */
+  #broken(update: TextUpdate): TextUpdate {
+    const at = this.#columns.get(update.chat);
+    const { text, column } = breakLines(update.text, at?.message === update.message ? at.column : 0);
+    this.#columns.set(update.chat, { message: update.message, column });
+    return { ...update, text };
+  }
+
+  /** Whatever comes after a text ends its wait; order holds within a chat. */
+  #releaseBefore(update: Update): void {
+    if (!("chat" in update)) return;
+    const held = this.#held.get(update.chat);
+    if (held !== undefined) this.#append(held);
+    this.#held.delete(update.chat);
+    if (update.type === "turn_done") this.#shown.clear();
+  }
+
+  #append(update: Update): void {
+    for (let at = this.#queue.length - 1; at >= Math.max(0, this.#queue.length - NEAR); at--) {
+      const before = this.#queue[at];
+      const merged = before === undefined ? undefined : merge(before, update);
+      if (merged !== undefined) {
+        this.#queue[at] = merged;
+        return;
+      }
+      // Calls do not wait for each other; with everything else order counts.
+      if (before?.type !== "tool" || update.type !== "tool") break;
+    }
+    this.#queue.push(this.#lightened(update));
+  }
+
+  #lightened(update: Update): Update {
+    if (update.type !== "file_modified") return update;
+    const size = sizeOf(update);
+    if (size > LARGE_FILE || this.#waiting + size > MANY_CHARACTERS) {
+      const { before: _before, after: _after, ...light } = update;
+      return light;
+    }
+    this.#waiting += size;
+    return update;
+  }
+
+  /** As much as Neovim can take in without its user noticing. */
+  #nextBatch(): readonly Update[] {
+    let size = 0;
+    let count = 0;
+    for (const update of this.#queue) {
+      const next = sizeOf(update);
+      if (count > 0 && (count === MOST_UPDATES || size + next > MOST_CHARACTERS)) break;
+      // A long text comes in pieces.
+      if (update.type === "text" && next > MOST_CHARACTERS) {
+        const end = pieceEnd(update.text, MOST_CHARACTERS);
+        this.#queue[0] = { ...update, text: update.text.slice(end) };
+        return [{ ...update, text: update.text.slice(0, end) }];
+      }
+      if (update.type === "file_modified") this.#waiting = Math.max(0, this.#waiting - next);
+      size += next;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  #schedule(urgent: boolean): void {
+    if (this.#delivering || this.#queue.length === 0) return;
+    const wait = urgent ? 0 : this.#lastFlush + INTERVAL_MS - this.#clock.now();
+    if (wait > 0 && this.#cancelTimer !== undefined) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (wait <= 0) this.#flush();
+    else this.#cancelTimer = this.#clock.setTimer(() => this.#flush(), wait);
+  }
+
+  #flush(): void {
+    this.#cancelTimer = undefined;
+    const batch = this.#nextBatch();
+    this.#lastFlush = this.#clock.now();
+    this.#delivering = true;
+    this.#deliver(batch)
+      .catch(() => {}) // Neovim is gone or Lua has failed and said so; nothing can be shown either way.
+      .then(() => {
+        this.#delivering = false;
+        if (!this.#disposed) this.#schedule(this.#queue.some(isUrgent));
+      });
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+    this.#cancelTimer?.();
+  }
+}
+
+/** Where a text can be cut: not within a character. */
+function pieceEnd(text: string, most: number): number {
+  const isHalf = /[\ud800-\udbff]/.test(text.charAt(most - 1));
+  return isHalf ? most - 1 : most;
+}
+
+/** What is told to the eye alone, of this chat. */
+function isOnlyShown(update: Update, chat: number): boolean {
+  const types: readonly Update["type"][] = ["text", "thought", "tool", "plan", "notice", "retry"];
+  return "chat" in update && update.chat === chat && types.includes(update.type);
+}
+
+/** Characters of the parts that may be long. */
+function sizeOf(update: Update): number {
+  switch (update.type) {
+    case "text":
+    case "thought":
+    case "user":
+    case "notice":
+      return update.text.length;
+    case "tool":
+      return update.output?.length ?? 0;
+    case "file_modified":
+      return (update.before?.length ?? 0) + (update.after?.length ?? 0);
+    case "plan":
+      return update.steps.reduce((all, { step }) => all + step.length, 0);
+    default:
+      return 0;
+  }
+}
+
+/** Somebody waits for an answer to these. */
+function isUrgent({ type }: Update): boolean {
+  return type === "ask_editor" || type === "approval";
+}
+
+/** One update for two, where the second only goes on with the first. */
+function merge(last: Update, next: Update): Update | undefined {
+  if ((last.type === "text" || last.type === "thought") && next.type === last.type) {
+    const same = last.chat === next.chat && last.message === next.message;
+    return same ? { ...last, text: last.text + next.text } : undefined;
+  }
+  if (last.type === "tool" && next.type === "tool") {
+    return last.chat === next.chat && last.id === next.id ? { ...last, ...next } : undefined;
+  }
+  return undefined;
+}

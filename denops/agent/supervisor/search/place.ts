@@ -1,0 +1,86 @@
+/** Where a search looks, and what it passes over there. */
+import { basename, relative } from "node:path";
+import { type Decision, mayRead, type ReadOptions } from "../../policy/file_access.ts";
+import { resolveInRoots } from "../../policy/roots.ts";
+import { lookups } from "../system/lookups.ts";
+import type { RunPlace } from "../system/run.ts";
+
+export interface SearchOptions {
+  readonly roots: readonly string[];
+  readonly rules: ReadOptions;
+  /** False runs the programs without bubblewrap. */
+  readonly sandboxed: boolean;
+}
+
+export class Place implements RunPlace {
+  readonly root: string;
+  readonly roots: readonly string[];
+  readonly sandboxed: boolean;
+  /** Relative to the root; "." for the root itself. */
+  readonly within: string;
+  /** What stands before the paths of a root that is not the primary one: "lib/". */
+  readonly prefix: string;
+  readonly rules: ReadOptions;
+  readonly #decisions = new Map<string, Decision>();
+
+  private constructor(
+    root: string,
+    within: string,
+    prefix: string,
+    { roots, rules, sandboxed }: SearchOptions,
+  ) {
+    this.root = root;
+    this.roots = roots;
+    this.within = within;
+    this.prefix = prefix;
+    this.rules = rules;
+    this.sandboxed = sandboxed;
+  }
+
+  /**
+   * @param path absolute, or "" for the primary root
+   * @throws {Error} one line if nothing may be looked for there
+   */
+  static async find(path: string, options: SearchOptions): Promise<Place> {
+    const { roots, rules } = options;
+    const found = await resolveInRoots(path === "" ? "." : path, roots, lookups);
+    const decision = mayRead(found, rules);
+    if (decision.verdict === "deny") throw new Error(decision.reason);
+    // Of a folder each file is judged by itself.
+    if (decision.verdict === "ask" && await lookups.kind(found.path) !== "directory") {
+      const reason = `${found.named} is read only after the user is asked (${decision.rule}); use read_file`;
+      throw new Error(reason);
+    }
+    const prefix = found.root === roots[0] ? "" : `${basename(found.root)}/`;
+    return new Place(found.root, relative(found.root, found.path) || ".", prefix, options);
+  }
+
+  /** @param path relative to the root, as a program prints it */
+  judge(path: string): Decision {
+    const known = this.#decisions.get(path);
+    if (known !== undefined) return known;
+    const name = this.prefix + path;
+    const decision = mayRead({ path: name, relative: name, named: name, exists: true }, this.rules);
+    this.#decisions.set(path, decision);
+    return decision;
+  }
+
+  /** What is passed over: what may not be read, and what the user is asked about first. */
+  get hidden(): readonly string[] {
+    return [...this.rules.deny_read, ...this.rules.read_rules.deny, ...this.rules.read_rules.ask];
+  }
+
+  /** Globs of `hidden` that ripgrep and git read as we do; all others are looked at in what they print. */
+  get plain(): readonly string[] {
+    return this.hidden.filter((glob) => this.#isPlain(glob));
+  }
+
+  get hasOdd(): boolean {
+    return this.hidden.some((glob) => !this.#isPlain(glob));
+  }
+
+  #isPlain(glob: string): boolean {
+    // The programs run in the root, so that they see no prefix.
+    return !/[!\\()[\]{}|\n]/.test(glob) && (this.prefix === "" || glob.startsWith("**/"));
+  }
+}

@@ -1,0 +1,140 @@
+/** Searches of engines: ripgrep and git with fixed arguments, read-only, without network. */
+import type { FoundLine, SearchRequest, SearchResponse } from "../../protocol/search.ts";
+import { plainText } from "../system/output.ts";
+import { changes } from "./changes.ts";
+import { Place, type SearchOptions } from "./place.ts";
+import { failure, hasFailed, run } from "../system/run.ts";
+
+/** Matching lines that are counted beyond those that are wanted. */
+const MOST_COUNTED = 10_000;
+
+type Grep = Extract<SearchRequest, { op: "grep" }>;
+type Files = Extract<SearchRequest, { op: "files" }>;
+
+/** @throws {Error} one line */
+export async function search(
+  request: SearchRequest,
+  options: SearchOptions,
+  signal: AbortSignal,
+): Promise<SearchResponse> {
+  const place = await Place.find(request.path, options);
+  const response = await answer(request, place, signal);
+  const leftOut = await countLeftOut(request, place, signal);
+  return leftOut === undefined ? response : { ...response, leftOut };
+}
+
+async function answer(request: SearchRequest, place: Place, signal: AbortSignal): Promise<SearchResponse> {
+  switch (request.op) {
+    case "grep":
+      return await grep(request, place, signal);
+    case "files":
+      return await files(request, place, signal);
+    case "changes":
+      return await changes(request, place, signal);
+  }
+}
+
+const RIPGREP = ["--no-config", "--color=never", "--no-messages", "--hidden", "--glob=!.git/"];
+
+/**
+ * What the model may not read is not found. Later globs win, so these come last. They end at a newline in a name, and
+ * so do lines of results: such names are left out.
+ */
+function denied(globs: readonly string[]): readonly string[] {
+  return [...globs.map((glob) => `--iglob=!/${glob}`), "--iglob=!*\n*"];
+}
+
+async function grep(request: Grep, place: Place, signal: AbortSignal): Promise<SearchResponse> {
+  const args = [
+    ...RIPGREP,
+    "--no-heading",
+    "--with-filename",
+    "--null",
+    "--line-number",
+    "--max-columns=400",
+    "--max-columns-preview",
+    `--context=${request.context}`,
+    request.isRegex ? "--engine=auto" : "--fixed-strings",
+    { smart: "--smart-case", sensitive: "--case-sensitive", insensitive: "--ignore-case" }[request.case],
+    ...(request.glob === undefined ? [] : [`--glob=${request.glob}`]),
+    ...denied(place.plain),
+    `--regexp=${request.query}`,
+    "--",
+    place.within,
+  ];
+  const lines: FoundLine[] = [];
+  let total = 0;
+  let more = false;
+  const { code, stderr } = await run("rg", args, place, signal, (line) => {
+    const [, path, number, mark, text] = /^(?:\.\/)?([^\0]+)\0(\d+)([:-])(.*)$/s.exec(line) ?? [];
+    if (path === undefined || number === undefined || text === undefined) return true;
+    if (place.judge(path).verdict !== "allow") return true;
+    const isMatch = mark === ":";
+    if (isMatch) total += 1;
+    if (total <= request.most) {
+      lines.push({ path: place.prefix + path, line: Number(number), text: plainText(text), isMatch });
+    }
+    more = total >= MOST_COUNTED;
+    return !more;
+  });
+  // 1: nothing was found; more: stopped by us.
+  if (hasFailed(code, stderr) && !more) throw failure(stderr);
+  return { op: "grep", lines, total, more };
+}
+
+/** Arguments that list files below the place. */
+function listing(
+  { glob, depth }: { readonly glob?: string | undefined; readonly depth?: number | undefined },
+  hidden: readonly string[],
+  place: Place,
+): readonly string[] {
+  return [
+    ...RIPGREP,
+    "--files",
+    ...(depth === undefined ? [] : [`--max-depth=${depth}`]),
+    ...(glob === undefined ? [] : [`--glob=${glob}`]),
+    ...denied(hidden),
+    "--",
+    place.within,
+  ];
+}
+
+async function files(request: Files, place: Place, signal: AbortSignal): Promise<SearchResponse> {
+  const paths: string[] = [];
+  let more = false;
+  const args = listing(request, place.plain, place);
+  const { code, stderr } = await run("rg", args, place, signal, (line) => {
+    const path = line.replace(/^\.\//, "");
+    if (place.judge(path).verdict !== "allow") return true;
+    more = paths.length >= request.most;
+    if (!more) paths.push(place.prefix + plainText(path));
+    return !more;
+  });
+  if (hasFailed(code, stderr) && !more) throw failure(stderr);
+  return { op: "files", paths: paths.sort(), more };
+}
+
+/**
+ * How many files of the place were passed over because the user is asked before they are read. All are counted,
+ * whatever is in them: a number of those that match would tell what is in them.
+ */
+async function countLeftOut(
+  request: SearchRequest,
+  place: Place,
+  signal: AbortSignal,
+): Promise<SearchResponse["leftOut"]> {
+  if (place.rules.read_rules.ask.length === 0) return undefined;
+  const rules = new Set<string>();
+  let count = 0;
+  const args = listing(request.op === "changes" ? {} : request, [], place);
+  const { code, stderr } = await run("rg", args, place, signal, (line) => {
+    const decision = place.judge(line.replace(/^\.\//, ""));
+    if (decision.verdict === "ask") {
+      count += 1;
+      rules.add(decision.rule);
+    }
+    return true;
+  });
+  if (hasFailed(code, stderr)) throw failure(stderr);
+  return { count, rules: [...rules] };
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { scratch } from "../../../../tests/support/project.ts";
+import { makeLink } from "./links.ts";
+
+const ignore = Deno.build.os === "windows";
+
+Deno.test({
+  name: "a link that is moved after it was made leads where it led",
+  ignore,
+  async fn() {
+    await using around = await scratch({
+      "proj/a/b/c.txt": "",
+      "proj/secret.txt": "inside",
+      "secret.txt": "outside",
+    });
+    const root = around.path("proj");
+    await makeLink(join(root, "a/b/link"), "../../secret.txt", { roots: [root], held: true });
+    await Deno.rename(join(root, "a/b/link"), join(root, "a/link"));
+    assert.equal(await Deno.readTextFile(join(root, "a/link")), "inside");
+    await Deno.rename(join(root, "a"), join(root, "b"));
+    assert.equal(await Deno.readTextFile(join(root, "b/link")), "inside");
+  },
+});
+
+Deno.test({
+  name: "no link is made where only Deno's permissions hold",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "a.txt": "" });
+    const { root } = project;
+    await assert.rejects(makeLink(join(root, "link"), "a.txt", { roots: [root], held: false }), /no sandbox/);
+    await assert.rejects(Deno.lstat(join(root, "link")), Deno.errors.NotFound);
+  },
+});
+
+Deno.test({
+  name: "no link leads out of the workspace, into .git, or stands behind another link",
+  ignore,
+  async fn() {
+    await using around = await scratch({ "proj/a/b.txt": "", "proj/.git/config": "", "secret.txt": "" });
+    const root = around.path("proj");
+    await Deno.symlink("a", join(root, "to-a"));
+    await Deno.symlink("..", join(root, "to-parent"));
+    for (
+      const [path, target] of [
+        ["link", "../secret.txt"],
+        ["link", around.path("secret.txt")],
+        ["link", "to-parent/secret.txt"],
+        ["link", ".git"],
+        ["a/link", "../.GIT/config"],
+        [".git/link", "../a/b.txt"],
+        ["to-a/link", "b.txt"],
+        ["a/../link", "a"],
+      ] as const
+    ) {
+      const made = makeLink(`${root}/${path}`, target, { roots: [root], held: true });
+      await assert.rejects(made, Error, `${path} -> ${target}`);
+    }
+    await assert.rejects(makeLink("link", "a", { roots: [root], held: true }), /absolute/);
+  },
+});

@@ -1,0 +1,119 @@
+/** Runs ripgrep and git for searches: read-only, without network, and not for long. */
+import { findProgram, sandbox } from "./sandbox.ts";
+import { commandEnvironment, trustedPath } from "./environment.ts";
+
+const LONGEST_MS = 30_000;
+
+/** Where a program runs, and whether bubblewrap holds it. */
+export interface RunPlace {
+  readonly root: string;
+  /** All roots of the workspace: no program is taken from there. */
+  readonly roots: readonly string[];
+  readonly sandboxed: boolean;
+  /** Without it nothing may be written. */
+  readonly writes?: Writes;
+}
+
+export interface Writes {
+  readonly bound: readonly string[];
+  /** Read-only, inside of those. */
+  readonly guarded: readonly string[];
+}
+
+/** Nothing of a repository's configuration makes git run a program. */
+export const PLAIN_GIT: readonly string[] = [
+  "--no-pager",
+  "--no-optional-locks",
+  "-c",
+  "core.fsmonitor=false",
+  "-c",
+  "core.hooksPath=/dev/null",
+  "-c",
+  "submodule.recurse=false",
+  "-c",
+  "color.ui=false",
+];
+
+/** ripgrep ends with 1 if it found nothing; what could not even be started ends so too, and says why. */
+export function hasFailed(code: number, stderr: string): boolean {
+  return code > 1 || (code === 1 && stderr.trim() !== "");
+}
+
+export function failure(stderr: string): Error {
+  return new Error(complaint(stderr));
+}
+
+/** What a program complains of, as half a sentence: of a pattern what is wrong with it, else the first line. */
+export function complaint(stderr: string): string {
+  const [, reason] = /^regex parse error:$[^]*?^error: (.+)$/m.exec(stderr) ?? [];
+  if (reason !== undefined) return `the pattern is no regular expression: ${reason}`;
+  const [line = ""] = stderr.trim().split("\n").map((text) => text.replace(/^(rg|fatal|error): /, ""));
+  return line === "" ? "it failed" : line.replace(/\.+$/, "");
+}
+
+/** @param onLine false: enough, stop */
+export async function run(
+  name: "rg" | "git",
+  args: readonly string[],
+  options: RunPlace,
+  signal: AbortSignal,
+  onLine: (line: string) => boolean,
+): Promise<{ code: number; stderr: string }> {
+  const program = await findProgram(name, options.roots);
+  const product = name === "rg" ? "ripgrep" : "git";
+  if (program === undefined) {
+    throw new Error(`${product} is not installed; the user has to install it`);
+  }
+  const { command, before } = await sandboxed(program, options);
+  const process = new Deno.Command(command, {
+    args: [...before, ...args],
+    cwd: options.root,
+    env: programEnvironment(options.roots),
+    clearEnv: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+    signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
+  }).spawn();
+  const errors = new Response(process.stderr).text();
+  let stopped = false;
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of process.stdout) {
+    if (stopped) continue;
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (onLine(line)) continue;
+      stopped = true;
+      process.kill("SIGKILL");
+      break;
+    }
+  }
+  if (!stopped && rest !== "") onLine(rest);
+  const { code } = await process.status;
+  return { code, stderr: await errors };
+}
+
+/** What a program starts in its turn is not taken from a root either. */
+function programEnvironment(roots: readonly string[]): Record<string, string> {
+  const env = commandEnvironment([], undefined);
+  return { ...env, PATH: trustedPath(env.PATH ?? "", roots).join(":") };
+}
+
+async function sandboxed(
+  program: string,
+  options: RunPlace,
+): Promise<{ command: string; before: readonly string[] }> {
+  const found = await sandbox(options.roots);
+  if (!options.sandboxed || found.level !== "bubblewrap") return { command: program, before: [] };
+  // Next to nothing can be written here, so nothing is masked: the program itself may lie in a folder such as /tmp.
+  const before = [
+    ...["--unshare-all", "--die-with-parent", "--new-session"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"],
+    ...(options.writes?.bound ?? []).flatMap((path) => ["--bind", path, path]),
+    ...(options.writes?.guarded ?? []).flatMap((path) => ["--ro-bind", path, path]),
+    ...["--chdir", options.root],
+  ];
+  return { command: found.bwrap, before: [...before, "--", program] };
+}

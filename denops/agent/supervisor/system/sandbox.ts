@@ -1,0 +1,112 @@
+/** Whether the operating system can hold the engine and commands, and where the programs for that are. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { isInside } from "../../policy/path.ts";
+import { trustedPath } from "./environment.ts";
+import { neovimEnvironment } from "./neovim_environment.ts";
+
+/** Folders and links of the system that programs need, found once on this machine. */
+export interface SystemLayout {
+  /** /bin, /lib and so on: where they are links into /usr, their targets. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Those that are real folders. */
+  readonly folders: readonly string[];
+  /** Real path of /etc/resolv.conf if it lies outside of /etc. */
+  readonly resolvConf?: string;
+}
+
+export type Sandbox =
+  | { readonly level: "bubblewrap"; readonly bwrap: string; readonly system: SystemLayout }
+  /** Deno's permissions alone; `reason` says why. */
+  | { readonly level: "deno"; readonly reason: string };
+
+const probed = new Map<string | undefined, Promise<Sandbox>>();
+
+/** @param roots what tools write; bubblewrap is not taken from there */
+export async function sandbox(roots: readonly string[]): Promise<Sandbox> {
+  if (Deno.build.os !== "linux") return { level: "deno", reason: `no bubblewrap on ${Deno.build.os}` };
+  const bwrap = await findProgram("bwrap", roots);
+  const known = probed.get(bwrap) ?? probe(bwrap);
+  probed.set(bwrap, known);
+  return await known;
+}
+
+async function probe(bwrap: string | undefined): Promise<Sandbox> {
+  if (bwrap === undefined) return { level: "deno", reason: "bubblewrap is not installed" };
+  const args = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"];
+  try {
+    const { success, stderr } = await new Deno.Command(bwrap, {
+      args,
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    if (success) return { level: "bubblewrap", bwrap, system: await systemLayout() };
+    const [said = ""] = new TextDecoder().decode(stderr).trim().split("\n");
+    return { level: "deno", reason: `bubblewrap does not work here: ${said}` };
+  } catch (error) {
+    return {
+      level: "deno",
+      reason: `bubblewrap does not start: ${error instanceof Error ? error.message : error}`,
+    };
+  }
+}
+
+/**
+ * The first executable of this name on the PATH, in the folder's real place. What lies in a root is passed over: a tool may have
+ * written it, and this runs outside of every sandbox.
+ */
+export async function findProgram(name: string, roots: readonly string[]): Promise<string | undefined> {
+  const path = neovimEnvironment().PATH ?? "";
+  const key = JSON.stringify([name, path, roots]);
+  const known = programs.get(key);
+  if (known !== undefined && isProgram(known, roots)) return known;
+  for (const folder of trustedPath(path, roots)) {
+    const found = await Deno.realPath(folder).catch(() => undefined);
+    if (found === undefined || !isProgram(join(found, name), roots)) continue;
+    programs.set(key, join(found, name));
+    // Some programs are many in one, and ask by which name they were called.
+    return join(found, name);
+  }
+  return undefined;
+}
+
+/** Where programs were found: they are looked at again, not looked for. */
+const programs = new Map<string, string>();
+
+function isProgram(path: string, roots: readonly string[]): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    const real = Deno.realPathSync(path);
+    if (roots.some((root) => isInside(real, root))) return false;
+    const info = Deno.statSync(real);
+    return info.isFile && ((info.mode ?? 0) & 0o111) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+async function systemLayout(): Promise<SystemLayout> {
+  const links: { path: string; target: string }[] = [];
+  const folders: string[] = [];
+  for (const path of ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"]) {
+    const info = await Deno.lstat(path).catch(() => undefined);
+    if (info?.isSymlink) links.push({ path, target: await Deno.readLink(path) });
+    else if (info?.isDirectory) folders.push(path);
+  }
+  const resolvConf = await Deno.realPath("/etc/resolv.conf").catch(() => undefined);
+  const outside = resolvConf !== undefined && !resolvConf.startsWith("/etc/") &&
+    !resolvConf.startsWith("/usr/");
+  return { links, folders, ...(outside ? { resolvConf } : {}) };
+}
+
+/** The `.git` of each root that has one; one that is a link is of another place. */
+export async function gitPaths(roots: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const root of roots) {
+    const path = join(root, ".git");
+    const info = await Deno.lstat(path).catch(() => undefined);
+    if (info !== undefined && !info.isSymlink) found.push(path);
+  }
+  return found;
+}

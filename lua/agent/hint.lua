@@ -1,0 +1,63 @@
+-- Keys and what they do, in lines that are as wide as there is room.
+local M = {}
+
+local GAP = "  "
+
+---@param words string[]
+---@return string
+local function line(words)
+  return (" %s "):format(table.concat(words, GAP))
+end
+
+--- As many as one line has room for.
+---@param words string[] the most important first
+---@param width integer columns
+---@return string
+function M.one_line(words, width)
+  local fitting = {}
+  for _, word in ipairs(words) do
+    table.insert(fitting, word)
+    if vim.api.nvim_strwidth(line(fitting)) > width then
+      table.remove(fitting)
+      break
+    end
+  end
+  return line(fitting)
+end
+
+--- All of them, in as many lines as they need.
+---@param words string[]
+---@param width integer columns
+---@return string[]
+function M.lines(words, width)
+  local lines, fitting = {}, {}
+  for _, word in ipairs(words) do
+    table.insert(fitting, word)
+    if #fitting > 1 and vim.api.nvim_strwidth(line(fitting)) > width then
+      table.remove(fitting)
+      table.insert(lines, line(fitting))
+      fitting = { word }
+    end
+  end
+  table.insert(lines, line(fitting))
+  return lines
+end
+
+--- Keys of which none may be cut, for the footer of a float and, where that is too narrow, a line above the text.
+--- Words that are too long even so are left away: then a key stands alone.
+---@param words string[] each a key, a blank and what it does
+---@param width integer columns of the window
+---@return string footer
+---@return string winbar empty if one line is enough
+function M.footer(words, width)
+  local lines = M.lines(words, width)
+  if #lines > 2 then
+    local function key(word)
+      return word:match("^%S+")
+    end
+    lines = M.lines(vim.tbl_map(key, words), width)
+  end
+  return lines[#lines], #lines > 1 and lines[1] or ""
+end
+
+return M

@@ -1,0 +1,15 @@
+-- A session file of :mksession holds the windows of the plugin's buffers, and nothing of what was in them.
+
+---@param buffer integer
+---@return boolean
+local function is_named(buffer)
+  return vim.api.nvim_buf_is_loaded(buffer) and vim.startswith(vim.api.nvim_buf_get_name(buffer), "agent://")
+end
+
+--- Closes the windows that a session file has brought back empty.
+return vim.schedule_wrap(function()
+  local named = vim.tbl_filter(is_named, vim.api.nvim_list_bufs())
+  if #named > 0 or package.loaded["agent.chat"] then
+    require("agent.chat").restored(named)
+  end
+end)

@@ -1,0 +1,39 @@
+/**
+ * Plays trials one after the other in a process of their own: `lane.ts files|editor SEED …`. A line for each on
+ * standard output, a `Played` as JSON.
+ */
+import { messageOf } from "../../denops/agent/engine/core/errors.ts";
+
+/** What is left of one trial. */
+export interface Played {
+  readonly seed: number;
+  /** What was lost, a line each. */
+  readonly lost: readonly string[];
+  /** Milliseconds. */
+  readonly took: number;
+}
+
+/** `files`: tools, commands, undo and crashes on a tree of files. `editor`: a user who types in Neovim meanwhile. */
+export type Half = "files" | "editor";
+
+type RunTrial = (seed: number) => Promise<readonly string[]>;
+
+async function trialOf(half: string | undefined): Promise<RunTrial> {
+  if (half === "files") return (await import("./files/trial.ts")).runTrial;
+  if (half === "editor") return (await import("./editor/trial.ts")).runTrial;
+  throw new Error(`There are no trials of ${half}.`);
+}
+
+if (import.meta.main) {
+  const [half, ...seeds] = Deno.args;
+  const runTrial = await trialOf(half);
+  for (const seed of seeds.map(Number)) {
+    const start = performance.now();
+    // A trial that breaks down is no trial that held.
+    const lost = await runTrial(seed).catch((error) => [`broke down: ${messageOf(error)}`]);
+    const played: Played = { seed, lost, took: Math.round(performance.now() - start) };
+    console.log(JSON.stringify(played));
+  }
+  // Neovim and the engines are shared by the trials and end with this process.
+  Deno.exit(0);
+}
