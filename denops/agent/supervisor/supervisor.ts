@@ -67,6 +67,8 @@ export class Supervisor implements AsyncDisposable {
   #configProblem = "Neovim has sent no configuration";
   #lastRequest: number;
   readonly #environment: () => Promise<unknown>;
+  /** Neovim's environment is known. */
+  #adopted: Promise<void> | undefined;
 
   constructor(deliver: Deliver, { host, environment, world = realWorld }: SupervisorOptions) {
     this.#lastRequest = host * REQUESTS_PER_HOST;
@@ -220,12 +222,29 @@ export class Supervisor implements AsyncDisposable {
     if (place === undefined) throw new Error("Nothing was asked in this chat yet.");
     if (this.#config === undefined) throw new Error(`Invalid option: ${this.#configProblem}.`);
     const user = this.#config;
-    adoptEnvironment(await this.#environment());
+    await (this.#adopted ??= this.#adoptEnvironment());
     const root = await findRoot(place, this.#world.env("HOME") ?? this.#world.env("USERPROFILE"));
     const key = JSON.stringify([root, user]);
     const known = this.#projects.get(key);
     if (known !== undefined) return known;
-    const opening = Project.open(root, user, chat, {
+    const opening = this.#open(root, user, chat);
+    this.#projects.set(key, opening);
+    const forget = () => {
+      if (this.#projects.get(key) === opening) this.#projects.delete(key);
+    };
+    opening.then((project) => project.engine.ended.then((how) => this.#ended(project, how, forget)), forget);
+    return opening;
+  }
+
+  /** That of this process counts where Neovim does not tell its own. */
+  async #adoptEnvironment(): Promise<void> {
+    adoptEnvironment(await this.#environment().catch(() => undefined));
+  }
+
+  async #open(root: string, user: UserConfig, chat: number): Promise<Project> {
+    // A key may have been set since.
+    await this.#adoptEnvironment();
+    return await Project.open(root, user, chat, {
       push: (update) => this.#pump.push(update),
       notice: (to, severity, text) => this.#notice(to, severity, text),
       ownerOf: (sessionId) => this.#ownerOf(sessionId)?.id,
@@ -238,12 +257,6 @@ export class Supervisor implements AsyncDisposable {
       questions: this.#questions,
       world: this.#world,
     });
-    this.#projects.set(key, opening);
-    const forget = () => {
-      if (this.#projects.get(key) === opening) this.#projects.delete(key);
-    };
-    opening.then((project) => project.engine.ended.then((how) => this.#ended(project, how, forget)), forget);
-    return opening;
   }
 
   #ownerOf(sessionId: string): Chat | undefined {
@@ -344,7 +357,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   async #health(request: number, place: RootQuery): Promise<void> {
-    adoptEnvironment(await this.#environment());
+    await this.#adoptEnvironment();
     const engines = await Promise.all(
       [...this.#projects.values()].map((opening) =>
         opening.then(({ engine, launch }) => `pid ${engine.pid}, ${launch.sandbox}`, (error) => String(error))
