@@ -29,6 +29,7 @@ const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
     "supervisor/system",
     "supervisor/commands",
     "supervisor/gate",
+    "supervisor/screen",
     "protocol",
     "policy",
   ]],

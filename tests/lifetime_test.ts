@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { type AgentOptions, PLUGIN, type RunningAgent, startAgent } from "./support/agent.ts";
 import { say, transcript, waitForChat } from "./support/chat.ts";
-import { scratch, waitUntil } from "./support/project.ts";
+import { DENO, openProjects } from "./support/engine.ts";
+import { pause as delay, scratch, waitUntil } from "./support/project.ts";
 import { age, marked, type RunningProcess, waitForMarked, waitForNone } from "./support/processes.ts";
 import { reached } from "./support/server.ts";
 
@@ -263,4 +264,21 @@ Deno.test("the home folder is no project, with dotfiles in a repository; what li
       "Open a file of a project first.",
   );
   assert.equal(server.requests.length, asked);
+});
+
+Deno.test("an engine that no chat uses ends after a while, and starts again when it is asked", async () => {
+  await using folder = await scratch({ "a.txt": "one\n" });
+  await using state = await scratch();
+  const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
+  let isUsed = true;
+  const { projects, ended, open } = await openProjects(setup, 200, () => isUsed);
+  await using _ = projects;
+  const first = await open();
+  await open();
+  const { pid } = first.engine;
+  // Longer than it takes to be looked at: it is in use.
+  assert.equal(await Promise.race([first.engine.ended, delay(600).then(() => "alive")]), "alive");
+  isUsed = false;
+  await waitUntil("its end", () => ended.length > 0);
+  assert.notEqual((await open()).engine.pid, pid);
 });

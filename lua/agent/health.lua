@@ -26,7 +26,7 @@ local function check_programs(config, report)
     if program.found then
       health.ok(("%s: %s"):format(program.name, program.found))
     else
-      health.warn(("%s is not found: the agent's searches need it"):format(program.name))
+      health.warn(("%s was not found: the agent's searches need it"):format(program.name))
     end
   end
   if vim.fn.has("nvim-0.11") == 1 then
@@ -50,9 +50,9 @@ local function check_programs(config, report)
     health.error("Deno was not found: " .. deno, { "Install it from https://deno.com, or set the option deno" })
   end
   if pcall(vim.treesitter.language.add, "markdown") then
-    health.ok("The tree-sitter parser for markdown is there")
+    health.ok("tree-sitter parser for markdown found")
   else
-    health.warn("There is no tree-sitter parser for markdown: the chat is shown without colours")
+    health.warn("No tree-sitter parser for markdown: the chat has no colours")
   end
 end
 
@@ -77,7 +77,7 @@ local function check_servers(report)
     health.ok(("%s is attached to %d %s"):format(name, buffers[name], buffers[name] == 1 and "buffer" or "buffers"))
   end
   if #names == 0 then
-    health.info("None is attached to a buffer of the project: the model's tools for symbols find nothing")
+    health.info("None attached to a buffer of this project: the tools for symbols find nothing")
   end
 end
 
@@ -148,7 +148,7 @@ local LEVELS = { bubblewrap = "bubblewrap", seatbelt = "Seatbelt (sandbox-exec)"
 local function show_commands(commands)
   health.start("agent: sandbox of commands")
   if not commands then
-    health.warn("Not known: see the errors of this report")
+    health.warn("Unknown: see the errors above")
     return
   end
   if LEVELS[commands.level] then

@@ -4,10 +4,9 @@ import type { UserConfig } from "../protocol/config.ts";
 import type { CommandsReport, HealthReport } from "../protocol/ui.ts";
 import { type Launch, launchCommand } from "./agents/launch.ts";
 import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
-import { checkProvider } from "./agents/provider_check.ts";
 import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
+import { checkProvider } from "./agents/provider_check.ts";
 import { RuleBook } from "./gate/rule_book.ts";
-import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 import { findProgram } from "./system/sandbox.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 
@@ -45,7 +44,6 @@ export async function healthReport(
   const commands = usable && patterns.length === 0
     ? await commandsReport(user, roots).catch(note)
     : undefined;
-  const check = await checking;
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
     address: engine?.provider.base_url ?? "",
@@ -59,9 +57,7 @@ export async function healthReport(
       ? "none needed"
       : `from ${engine.provider.key_source}`,
     sandbox: launch?.sandbox ?? "",
-    ...(check === undefined
-      ? {}
-      : { check: { state: check.state, text: oneLine(check.text, LONGEST_NOTICE) } }),
+    ...(checking === undefined ? {} : { check: await checking }),
     ...engineArguments(launch),
     ...(commands === undefined ? {} : { commands }),
     problems,

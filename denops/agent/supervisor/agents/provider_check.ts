@@ -3,6 +3,7 @@ import { z } from "../../deps/zod.ts";
 import { connectionProblem } from "../../protocol/connection_problem.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
 import { PRESETS, type WireName } from "../../protocol/providers.ts";
+import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 
 /** For all questions together, in milliseconds. */
 const LIMIT_MS = 2_000;
@@ -12,7 +13,7 @@ const SHOWN = 8;
 /** `unknown`: it answers, but cannot be asked this. */
 export interface ProviderCheck {
   readonly state: "ok" | "error" | "unknown";
-  /** Without the key; it may hold what the provider said. */
+  /** One line, without the key. */
   readonly text: string;
 }
 
@@ -110,6 +111,6 @@ function isModel(named: string, wanted: string): boolean {
 function unknownModel(name: string, model: string, models: readonly string[]): string {
   if (models.length === 0) return `${name} has no model "${model}", nor any other.`;
   const more = models.length > SHOWN ? ` and ${models.length - SHOWN} more` : "";
-  const shown = models.slice(0, SHOWN).join(", ");
+  const shown = models.slice(0, SHOWN).map((one) => oneLine(one, LONGEST_NAME)).join(", ");
   return `${name} has no model "${model}". It has ${shown}${more}.`;
 }
