@@ -148,6 +148,14 @@ Deno.test("a click from Insert mode into the transcript leaves Insert mode; keys
   await nvim.request("nvim_input_mouse", "left", "press", "", 0, at.row, at.column);
   await nvim.waitFor(`vim.bo.filetype == "agent" and vim.fn.mode() == "n"`);
   await nvim.waitForScreen("<CR> send");
+  await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
+  await nvim.keys("i");
+  const approval = await nvim.waitForScreen("write .env") && nvim.locate("write .env");
+  assert.ok(approval !== undefined);
+  await nvim.request("nvim_input_mouse", "left", "press", "", 0, approval.row, approval.column);
+  await nvim.waitFor(`vim.bo.filetype == "agent-approval" and vim.fn.mode() == "n"`);
+  await nvim.keys("q");
+  await goTo(nvim, "transcript");
   for (const [key, told] of [["gf", "no file under the cursor"], ["gy", "no code block under the cursor"]]) {
     await nvim.keys(`${key}`);
     await nvim.waitForScreen(`agent: ${told}`);

@@ -2,6 +2,7 @@
 local config = require("agent.config")
 local content = require("agent.approval.content")
 local keys_hint = require("agent.hint")
+local no_insert = require("agent.no_insert")
 local queue = require("agent.approval.queue")
 
 local M = {}
@@ -152,11 +153,11 @@ end
 
 function M.refit()
   if is_here() and buffer then
-    local config, winbar = place()
+    local at, winbar = place()
     if vim.wo[window].winbar ~= winbar then
       vim.wo[window].winbar = winbar
     end
-    vim.api.nvim_win_set_config(window, config)
+    vim.api.nvim_win_set_config(window, at)
     -- The title says what the new size leaves out of sight.
     vim.api.nvim_win_set_config(window, { title = { { title(), "AgentTitle" } } })
   end
@@ -220,6 +221,7 @@ function M.show(map_keys)
   fill(buffer, approval)
   vim.bo[buffer].filetype = "agent-approval"
   map_keys(buffer)
+  no_insert(buffer)
   local takes_focus = may_take_focus()
   local from = vim.api.nvim_get_current_win()
   window = vim.api.nvim_open_win(buffer, false, (place()))
@@ -228,7 +230,7 @@ function M.show(map_keys)
   vim.wo[window].linebreak = true
   -- Where a long line goes on is to be seen: it may be made to look like the next one.
   vim.wo[window].showbreak = "↪ "
-  vim.wo[window].winhighlight = 
+  vim.wo[window].winhighlight =
     "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
   if takes_focus then
     back = from
