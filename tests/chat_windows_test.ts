@@ -212,6 +212,14 @@ const APPROVALS = [
 const FILE_KEYS = ["a once", "s session", "A always", "r reject", "R with reason", "d diff"];
 const COMMAND_KEYS = ["a once", "s session", "r reject", "R with reason", "e edit"];
 
+Deno.test("without a chat in view an approval does not hide the line that is written", async () => {
+  await using nvim = await start("float");
+  await nvim.command("Agent! hello");
+  await nvim.keys("20o<Esc>GaWhile I type");
+  await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
+  await nvim.waitForScreen((text) => text.includes("write .env") && text.includes("While I type"));
+});
+
 for (
   const [layout, columns, lines] of [["float", 40, 15], ["float", 80, 24], ["right", 100, 24], [
     "current",

@@ -20,6 +20,8 @@ local buffer
 --- Window to go back to.
 ---@type integer?
 local back
+--- It opened while somebody wrote in the lower half of the screen.
+local at_top = false
 --- Keys count from this time on (milliseconds of uv.now): one that was meant for another window is no answer.
 local armed_at = 0
 local ARM_MS = 400
@@ -102,7 +104,8 @@ local function place()
   local width = math.max(20, math.min(100, vim.o.columns - 2))
   local wanted = math.min(rows(), math.floor(free * 0.5)) + 2
   local function room_for(lines)
-    return M.make_room(lines) or { row = free - lines, col = 0, rows = lines, columns = width + 2 }
+    local row = at_top and 0 or free - lines
+    return M.make_room(lines) or { row = row, col = 0, rows = lines, columns = width + 2 }
   end
   local room = room_for(wanted)
   width = math.min(width, room.columns - 2)
@@ -223,6 +226,7 @@ function M.show(map_keys)
   map_keys(buffer)
   no_insert(buffer)
   local takes_focus = may_take_focus()
+  at_top = vim.fn.win_screenpos(0)[1] + vim.fn.winline() - 1 > vim.o.lines / 2
   local from = vim.api.nvim_get_current_win()
   window = vim.api.nvim_open_win(buffer, false, (place()))
   vim.wo[window].wrap = true
