@@ -1,6 +1,7 @@
 /** What the engine does with a client's own abilities, with two sessions, and with a pipe that misbehaves. */
 import { methods } from "../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
+import { pathToFileURL } from "node:url";
 import {
   answerText,
   type EngineOptions,
@@ -72,6 +73,49 @@ Deno.test("a write that the client refuses is a failed call, and nothing is writ
   assert.equal(await engine.prompt(await engine.open(), "Write it"), "end_turn");
   assert.deepEqual(engine.server.problems, []);
   await assert.rejects(engine.project.read("c.ts"), Deno.errors.NotFound);
+});
+
+Deno.test("a client that refuses to show a file is obeyed", async () => {
+  const editor = new Editor({ "open.ts": "open\n" });
+  await using engine = await startEngine({
+    ...editor.options,
+    project: { "secret.ts": "hidden\n", "open.ts": "open\n" },
+    script:
+      'call read_file {"path": "secret.ts"}\ncall edit_file {"path": "secret.ts", "old_str": "hidden", ' +
+      '"new_str": "seen"}\ncall write_file {"path": "secret.ts", "content": "mine\\n"}\n' +
+      'call read_file {"path": "open.ts"}\n---\n' +
+      "expect Cannot read secret.ts: no such file\nexpect open\nexpect-not hidden\nsay I see.",
+  });
+  assert.equal(await engine.prompt(await engine.open(), "Read it"), "end_turn");
+  assert.deepEqual(engine.server.problems, []);
+  assert.equal(await engine.project.read("secret.ts"), "hidden\n");
+});
+
+Deno.test("a file that the prompt has handed over counts as read, whole or in part", async () => {
+  await using engine = await startEngine({
+    project: { "a.ts": "one\r\ntwo\r\n", "b.ts": "three\n", "c.ts": "four\n" },
+    script: 'call edit_file {"path": "a.ts", "old_str": "one", "new_str": "1"}\n' +
+      'call edit_file {"path": "b.ts", "old_str": "three", "new_str": "3"}\n' +
+      'call edit_file {"path": "c.ts", "old_str": "four", "new_str": "4"}\n---\n' +
+      "expect Edited a.ts\nexpect Edited b.ts\nexpect You have not read c.ts yet\nsay Done.",
+  });
+  const sessionId = await engine.open();
+  const resource = (name: string, text: string) => ({
+    type: "resource" as const,
+    resource: { uri: `${pathToFileURL(engine.project.root)}/${name}`, text },
+  });
+  const answer = await engine.agent.request(methods.agent.session.prompt, {
+    sessionId,
+    prompt: [
+      { type: "text", text: "Edit them" },
+      resource("a.ts", "one\ntwo\n"),
+      resource("b.ts#L1", "thr"),
+      { type: "resource_link", name: "c.ts", uri: `${pathToFileURL(engine.project.root)}/c.ts` },
+    ],
+  });
+  assert.deepEqual(answer, { stopReason: "end_turn" });
+  assert.deepEqual(engine.server.problems, []);
+  assert.equal(await engine.project.read("a.ts"), "1\r\ntwo\r\n");
 });
 
 Deno.test("a turn is cancelled even if the client's editor never answers", async () => {

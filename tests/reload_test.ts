@@ -135,10 +135,18 @@ Deno.test("what the user types while the write waits for an answer is merged, or
     assert.equal((await lines(agent))[5], expected === "merged" ? "LINE 6" : "MINE");
     assert.match(
       agent.server.requests.at(-1)?.text ?? "",
-      expected === "merged" ? /Edited/ : /unsaved changes on the same lines/,
+      expected === "merged" ? /Edited.*changed meanwhile was kept/s : /has changed the same lines/,
     );
     assert.equal(await agent.project.read("a.txt"), FILE);
   }
+});
+
+Deno.test("lines that the user has selected count as read", async () => {
+  const script = `call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay Done.`;
+  await using agent = await startAgent({ script, project: { "a.txt": FILE }, files: ["a.txt"] });
+  await agent.nvim.command("5,7Agent! edit it");
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
+  assert.equal(await agent.project.read("a.txt"), CHANGED);
 });
 
 Deno.test("a whole new content made from the unsaved text that the model has read replaces it", async () => {

@@ -247,6 +247,15 @@ Deno.test("export: markdown into a buffer or a file, JSON by the name; nothing i
   await nvim.keys("<Esc><Cmd>Agent! export README.md<CR>");
   await nvim.waitForScreen("written to README.md");
   assert.match(await project.read("README.md"), /Done: it is \*\*salute\*\* now\./);
+  // One that does not come to its end changes nothing, and leaves nothing.
+  await nvim.lua(
+    `local out = require("agent.sessions.export").file(..., true)
+    out.add("half") out.cancel()`,
+    project.path("talk.json"),
+  );
+  JSON.parse(await project.read("talk.json"));
+  const names = (await Array.fromAsync(Deno.readDir(project.root))).map(({ name }) => name);
+  assert.ok(!names.some((name) => name.includes(".part")), names.join());
   await nvim.keys("<Esc><Cmd>Agent export<CR>");
   await nvim.waitFor(`vim.bo.filetype == "markdown"`);
   const shown = await nvim.lua<readonly string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");

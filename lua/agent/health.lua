@@ -36,7 +36,16 @@ local function check_programs(config, report)
   end
   local deno = config.deno[1]
   if vim.fn.executable(deno) == 1 then
-    health.ok("Deno: " .. vim.fn.exepath(deno))
+    local asked, answer = pcall(function()
+      local command = vim.list_extend({ unpack(config.deno) }, { "--version" })
+      return vim.system(command):wait(2000)
+    end)
+    local problem = asked and require("agent.host.process").version_problem(answer.stdout or "")
+    if problem then
+      health.error(problem)
+    else
+      health.ok("Deno: " .. vim.fn.exepath(deno))
+    end
   else
     health.error("Deno was not found: " .. deno, { "Install it from https://deno.com, or set the option deno" })
   end
@@ -100,6 +109,10 @@ local function show_project(report)
       health.ok(("%s: %s"):format(row, report[row]))
     end
   end
+  if report.check then
+    local tell = { ok = health.ok, error = health.error, unknown = health.warn }
+    tell[report.check.state](report.check.text, report.check.state == "error" and { "See :help agent-providers" } or nil)
+  end
   for _, engine in ipairs(report.engines) do
     health.ok("running engine: " .. engine)
   end
@@ -159,7 +172,8 @@ end
 ---@return table? report
 ---@return string? problem
 local function ask(options)
-  local name = vim.api.nvim_buf_get_name(vim.fn.bufnr("#"))
+  local before = vim.fn.bufnr("#")
+  local name = before > 0 and vim.api.nvim_buf_get_name(before) or ""
   local cwd = vim.fn.getcwd()
   local place = { folder = name ~= "" and vim.fs.dirname(name) or cwd, cwd = cwd, root = options.root }
   local report, problem

@@ -72,6 +72,13 @@ local function delete_all(bufs, path, done)
   done({ buffer = bufs[1], action = "deleted", notice = notice.deleted(path) })
 end
 
+--- A rename as the buffers of the new name see it: a file has come into being.
+---@param event agent.FileModified
+---@return agent.FileModified
+local function as_created(event)
+  return { path = event.path, kind = "created", after = event.after }
+end
+
 ---@param event agent.FileModified
 ---@param done fun(result: agent.reload.Result)
 local function rename_all(event, done)
@@ -81,10 +88,10 @@ local function rename_all(event, done)
   end, find.buffers(event.path))
   local buf = sources[1]
   if not buf then
-    return follow_all(targets, event, done)
+    return follow_all(targets, as_created(event), done)
   elseif #targets > 0 or rename.rename(buf, event.path) then
-    -- Both names are open: the new one follows, the old one has lost its file.
-    return follow_all(targets, event, function()
+    -- Both names are open: for the new one its file has come into being, the old one has lost its file.
+    return follow_all(targets, as_created(event), function()
       delete_all(sources, event.from --[[@as string]], done)
     end)
   end
@@ -140,8 +147,8 @@ function M.file_modified(event, done)
   end)
 end
 
---- A tool wants to write a file whose buffer has unsaved changes: a three-way merge puts the tool's
---- changes into the buffer as one undo step. On a conflict nothing is changed.
+--- A tool wants to write a file: a three-way merge puts its changes into the buffer that shows the file, as one undo
+--- step, and a buffer without unsaved changes is written. On a conflict nothing is changed.
 ---@param args agent.reload.WriteUnsaved
 ---@return agent.reload.WriteUnsavedResult
 function M.write_unsaved(args)

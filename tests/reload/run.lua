@@ -173,7 +173,7 @@ local function case(name, fn, args)
     child = Child.start(vim.uv.fs_realpath(dir), args)
     fn(child)
   end, function(e)
-    return tostring(e) .. "\n" .. debug.traceback("", 2):match("reload_spec.lua:%d+: in function <[^\n]*") or ""
+    return tostring(e) .. "\n" .. (debug.traceback("", 2):match("[%w_]+%.lua:%d+: in function <[^\n]*") or "")
   end)
   if child then
     child:stop()

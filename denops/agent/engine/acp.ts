@@ -10,6 +10,7 @@ import {
   type RequestPermissionRequest,
   type Stream,
 } from "../deps/acp_sdk.ts";
+import { fileURLToPath } from "node:url";
 import { z } from "../deps/zod.ts";
 import type { EngineConfig } from "../protocol/config.ts";
 import {
@@ -39,7 +40,7 @@ import { usageAnswers } from "./acp_usage.ts";
 import type { TurnEnd } from "./agent/loop.ts";
 import { messageOf } from "./core/errors.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "./core/ports.ts";
-import { Session, type SessionPorts } from "./session.ts";
+import { type GivenFile, Session, type SessionPorts } from "./session.ts";
 
 export interface AcpOptions {
   readonly review: Pick<ReviewOptions, "reviews" | "store">;
@@ -119,7 +120,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
       const branch = ours(SessionMeta, params._meta)?.branch;
-      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt), branch));
+      const given = filesGiven(params.prompt);
+      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt), branch, given));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
@@ -225,6 +227,26 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
 function promptAnswer(end: TurnEnd) {
   if (end.type === "stopped") return { stopReason: STOP_REASONS[end.reason] };
   throw new RequestError(-32603, end.error.message, { kind: end.error.kind });
+}
+
+/** The label that our own UI puts above lines that the user has selected, see lua/agent/command.lua. */
+const SELECTED = /^User's selected code from (.+):L\d+-L\d+ \(already provided/gm;
+
+/** Files that the prompt hands over, whole or in part: who was given them need not read them. */
+function filesGiven(blocks: readonly ContentBlock[]): readonly GivenFile[] {
+  return blocks.flatMap((block): readonly GivenFile[] => {
+    if (block.type === "text") {
+      return [...block.text.matchAll(SELECTED)].map(([, path = ""]) => ({ path }));
+    }
+    if (block.type !== "resource" || !("text" in block.resource)) return [];
+    const { uri, text } = block.resource;
+    if (!URL.canParse(uri) || new URL(uri).protocol !== "file:") return [];
+    const url = new URL(uri);
+    // A fragment or a query names lines of it.
+    const isWhole = url.hash === "" && url.search === "";
+    url.hash = url.search = "";
+    return [{ path: fileURLToPath(url), ...(isWhole ? { text } : {}) }];
+  });
 }
 
 /** Text as it is; attached resources under their address. */

@@ -22,6 +22,7 @@ import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
 import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
+import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
@@ -42,6 +43,12 @@ export interface SessionPorts {
   readonly publish: Emit;
 }
 
+/** A file that the user has handed over with a prompt; `text` if it is all of it. */
+export interface GivenFile {
+  readonly path: string;
+  readonly text?: string;
+}
+
 /** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
 const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
 
@@ -58,6 +65,8 @@ export class Session {
   /** As it is in the store. */
   readonly #history: HistoryWindow;
   #stored: boolean;
+  /** What has happened and could not be stored yet, in order. */
+  readonly #unsaved: Entries[] = [];
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
   readonly #titling: Titling;
@@ -86,7 +95,7 @@ export class Session {
     this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      this.#memory,
+      new Views(this.#memory.known),
     );
     this.#state = { folder, plan };
     this.#titling = new Titling(this.#titlingPorts(), titled);
@@ -130,13 +139,13 @@ export class Session {
   }
 
   /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
-  prompt(text: string, branch?: string): Promise<TurnEnd> {
+  prompt(text: string, branch?: string, given: readonly GivenFile[] = []): Promise<TurnEnd> {
     const asked = this.#cancelled;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(text, branch);
+      return this.#turn(text, branch, given);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -197,14 +206,20 @@ export class Session {
     this.#titling.stop();
     await this.#queue;
     await this.#titling.settled;
+    try {
+      this.#saveUnsaved();
+    } catch {
+      // It was said.
+    }
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(text: string, branch: string | undefined): Promise<TurnEnd> {
+  async #turn(text: string, branch: string | undefined, given: readonly GivenFile[]): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
     try {
       this.#begin(text, branch);
+      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       const notes = [this.checkpoints.takeNote(), ...put].filter((note) => note !== undefined);
       const told = notes.length === 0 ? text : `${notes.join("\n")}\n\n${text}`;
@@ -249,6 +264,7 @@ export class Session {
       store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model, ...onBranch });
       this.#stored = true;
     }
+    this.#saveUnsaved();
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const slid = this.#history.slide();
@@ -311,7 +327,7 @@ export class Session {
     };
   }
 
-  /** With what is remembered by now, so that both are always of the same moment. */
+  /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
   #append(entries: Omit<Entries, "memory">): void {
     const { folder, plan } = this.#state;
     const memory = this.#memory.unstored({
@@ -321,16 +337,46 @@ export class Session {
       titled: this.#titling.done,
       first: this.#history.first,
     });
-    this.#ports.store.append(this.id, { ...entries, memory });
+    this.#save({ ...entries, memory });
     this.#memory.stored(memory);
     this.#history.push(entries.messages ?? []);
   }
 
+  /** What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be. */
+  #save(entries: Entries): void {
+    try {
+      this.#saveUnsaved();
+      this.#ports.store.append(this.id, entries);
+    } catch (error) {
+      if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
+      if (this.#unsaved.length === 0) {
+        const text =
+          `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
+        this.#ports.publish({ type: "notice", severity: "warning", text });
+      }
+      this.#unsaved.push(entries);
+    }
+  }
+
+  #saveUnsaved(): void {
+    for (let next = this.#unsaved[0]; next !== undefined; next = this.#unsaved[0]) {
+      this.#ports.store.append(this.id, next);
+      this.#unsaved.shift();
+    }
+  }
+
   #emit(event: AgentEvent): void {
     if (event.type === "turn_done" || event.type === "turn_failed") this.#append({ events: [event] });
-    else if (!TRANSIENT.has(event.type)) this.#ports.store.append(this.id, { events: [event] });
+    else if (!TRANSIENT.has(event.type)) this.#save({ events: [event] });
     this.#ports.publish(event);
   }
+}
+
+/** Files are changed, a call has ended, and both are to be told. */
+const HAPPENED: ReadonlySet<AgentEvent["type"]> = new Set(["tool_done", "file_modified", "notice"]);
+
+function hasHappened({ messages = [], events = [] }: Entries): boolean {
+  return messages.some(({ role }) => role === "tool") || events.some(({ type }) => HAPPENED.has(type));
 }
 
 function today(): string {

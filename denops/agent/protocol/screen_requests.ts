@@ -15,14 +15,17 @@ const path = z.string();
 export const SCREEN_REQUESTS = {
   /** `text` is absent if no buffer with unsaved changes shows the file. */
   unsaved_text: { params: z.object({ path }), result: z.object({ text: z.string().optional() }) },
-  /** Merges a tool's write into an open buffer with unsaved changes. `base`: what the tool made `text` from. */
+  /**
+   * Merges a tool's write into an open buffer, which is written if it had no unsaved changes. `base`: what the tool made
+   * `text` from.
+   */
   write_unsaved: {
     params: z.object({ path, base: z.string(), text: z.string() }),
     result: z.discriminatedUnion("status", [
-      /** No buffer with unsaved changes: write the file. */
+      /** No buffer takes it: write the file. */
       z.object({ status: z.literal("not_open") }),
-      /** The buffer holds `text` now; it is on disk only if `saved`. */
-      z.object({ status: z.literal("merged"), text: z.string(), saved: z.boolean() }),
+      /** The buffer held `before` and holds `text` now; it is on disk only if `saved`. */
+      z.object({ status: z.literal("merged"), before: z.string(), text: z.string(), saved: z.boolean() }),
       /** The user has changed the same lines: nothing was written; `text` shows both sides. */
       z.object({ status: z.literal("conflict"), text: z.string() }),
     ]),

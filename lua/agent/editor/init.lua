@@ -39,7 +39,7 @@ function answers.write_unsaved(params, reply)
   if not result.written then
     return reply(true, { status = "not_open" })
   end
-  reply(true, { status = "merged", text = result.text, saved = result.saved == true })
+  reply(true, { status = "merged", before = result.before, text = result.text, saved = result.saved == true })
 end
 
 answers.lsp = lsp.answer

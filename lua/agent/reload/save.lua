@@ -53,4 +53,23 @@ function M.save_exactly(buf)
   return not stamp.has_writer(buf) and write(buf, "silent noautocmd write")
 end
 
+--- The same over a file that was found to hold what the buffer held: nothing is looked at again, and no backup is
+--- left. It is the engine that waits until the disk has it.
+---@param buf integer
+---@return boolean saved
+function M.save_over(buf)
+  local kept = {}
+  for name, value in pairs({ backup = false, confirm = false, fsync = false, patchmode = "" }) do
+    kept[name] = vim.o[name]
+    vim.o[name] = value
+  end
+  local ok = pcall(api.nvim_buf_call, buf, function()
+    vim.cmd("lockmarks silent noautocmd write!")
+  end)
+  for name, value in pairs(kept) do
+    vim.o[name] = value
+  end
+  return ok and not vim.bo[buf].modified
+end
+
 return M

@@ -1,4 +1,5 @@
---- Tools and unsaved text: what the user sees is what tools read, and what tools write goes into it.
+--- Tools and buffers: what the user sees is what tools read, and what tools write goes into it. A file that a buffer
+--- shows is written by Neovim itself, between two keys of the user's: so neither side can write over the other.
 local apply = require("agent.reload.apply")
 local codec = require("agent.reload.codec")
 local find = require("agent.reload.find")
@@ -16,19 +17,22 @@ local M = {}
 ---@field save boolean write the buffer afterwards
 
 ---@class agent.reload.WriteUnsavedResult
----@field written boolean   the text is in the buffer; false: there is no unsaved text, or `conflict` says why not
----@field saved? boolean    the buffer was written, if that was asked for
+---@field written boolean   the text is in the buffer; false: no buffer takes it, or `conflict` says why not
+---@field saved? boolean    the buffer was written: that was asked for, or it had no unsaved text
 ---@field conflict? string  for the model: why nothing was changed
+---@field before? string    what `:write` would have given just before, in UTF-8
 ---@field text? string      what `:write` would give now, in UTF-8
 
 local MAX_SHOWN_LINES = 40
+--- Larger files are read and written without Neovim: it must not wait for a disk that long.
+local LARGEST = 5 * 1024 * 1024
 local LOCKED = "The file has unsaved changes in the editor, which allows no change of text at the moment. Try again."
 
---- The loaded buffer of the file that has unsaved text, if any.
----@param path string
+--- The one of these buffers that has unsaved text, if any.
+---@param bufs integer[]
 ---@return integer?
-local function unsaved_buffer(path)
-  for _, buf in ipairs(find.buffers(path)) do
+local function unsaved_buffer(bufs)
+  for _, buf in ipairs(bufs) do
     if state.has_unsaved(buf) and not stamp.has_writer(buf) then
       return buf
     end
@@ -40,7 +44,7 @@ end
 ---@param path string  absolute
 ---@return string?
 function M.text(path)
-  local buf = unsaved_buffer(path)
+  local buf = unsaved_buffer(find.buffers(path))
   return buf and codec.join(codec.of_buffer(buf))
 end
 
@@ -60,8 +64,7 @@ end
 ---@return string
 local function describe(conflicts)
   local out = {
-    "The file has unsaved changes in the editor that overlap with this edit. Nothing was changed. "
-      .. "Read the file again: reading gives the unsaved text.",
+    "Read the file again: reading gives the text as it stands in the editor.",
   }
   local limit = math.max(math.floor(MAX_SHOWN_LINES / (2 * #conflicts)), 3)
   for i, conflict in ipairs(conflicts) do
@@ -69,7 +72,7 @@ local function describe(conflicts)
       out[#out + 1] = ("… %d more places"):format(#conflicts - 5)
       break
     end
-    out[#out + 1] = ("<<<<<<< unsaved in the editor, line %d"):format(conflict.ours_start)
+    out[#out + 1] = ("<<<<<<< in the editor, line %d"):format(conflict.ours_start)
     append_capped(out, conflict.ours_lines, limit)
     out[#out + 1] = "======="
     append_capped(out, conflict.theirs_lines, limit)
@@ -79,13 +82,10 @@ local function describe(conflicts)
 end
 
 --- Merges what a tool wants to write into a buffer that has unsaved changes.
+---@param buf integer
 ---@param args agent.reload.WriteUnsaved
 ---@return agent.reload.WriteUnsavedResult
-function M.write(args)
-  local buf = unsaved_buffer(args.path)
-  if not buf then
-    return { written = false }
-  end
+local function write_into(buf, args)
   if apply.is_operator_pending(buf) then
     return { written = false, conflict = LOCKED }
   end
@@ -95,6 +95,7 @@ function M.write(args)
   if #conflicts > 0 then
     return { written = false, conflict = describe(conflicts) }
   end
+  local before = codec.join(mine)
   local applied, reason = apply.by_agent(buf, mine, merged, nil, true)
   if applied == "locked" then
     return { written = false, conflict = LOCKED }
@@ -106,7 +107,77 @@ function M.write(args)
   if args.save then
     saved = save.save(buf)
   end
-  return { written = true, saved = saved, text = codec.join(codec.of_buffer(buf)) }
+  return { written = true, saved = saved, before = before, text = codec.join(codec.of_buffer(buf)) }
+end
+
+--- Does the file hold exactly what the buffer shows?
+---@param path string
+---@param mine agent.reload.Text
+---@return boolean
+local function shows_file(path, mine)
+  local stat = vim.uv.fs_stat(path)
+  -- Of a file with other names (hard links) these would be written too, wherever they are.
+  if not stat or stat.type ~= "file" or stat.nlink > 1 or stat.size > LARGEST then
+    return false
+  end
+  local file = io.open(path, "rb")
+  local bytes = file and file:read("*a")
+  if file then
+    file:close()
+  end
+  local text, encoding, bomb = codec.decode(bytes or "", mine)
+  return bytes ~= nil and text ~= nil and texts.same(codec.parse(text, mine, encoding --[[@as string]], bomb == true), mine)
+end
+
+--- The same for a buffer without unsaved changes, which stays so: it is written at once. What Neovim cannot write
+--- this way is left to the tool, and the buffer follows.
+---@param buf integer
+---@param args agent.reload.WriteUnsaved
+---@return agent.reload.WriteUnsavedResult
+local function write_through(buf, args)
+  local mine = codec.of_buffer(buf)
+  if stamp.has_writer(buf) or apply.is_busy(buf) or not shows_file(args.path, mine) then
+    return { written = false }
+  end
+  local base, theirs = codec.parse_for_merge(args.base, mine), codec.parse_for_merge(args.text, mine)
+  local merged, conflicts = texts.merge(base, mine, theirs)
+  if #conflicts > 0 then
+    return { written = false, conflict = describe(conflicts) }
+  end
+  local before = codec.join(mine)
+  local applied = apply.by_agent(buf, mine, merged, mine.lines, false)
+  if applied == "locked" or applied == "failed" then
+    return { written = false }
+  end
+  if applied == "changed" and not save.save_over(buf) then
+    -- The tool's own write says what is wrong.
+    apply.apply(buf, merged, mine)
+    stamp.renew(buf, false)
+    return { written = false }
+  end
+  state.clear(buf)
+  return { written = true, saved = true, before = before, text = codec.join(codec.of_buffer(buf)) }
+end
+
+--- Merges what a tool wants to write into the buffer of the file.
+---@param args agent.reload.WriteUnsaved
+---@return agent.reload.WriteUnsavedResult
+function M.write(args)
+  local bufs = find.buffers(args.path)
+  local buf = unsaved_buffer(bufs)
+  if buf then
+    return write_into(buf, args)
+  end
+  buf = bufs[1]
+  if not buf or #bufs > 1 then
+    return { written = false }
+  end
+  -- The file keeps its last line as it is, ended or not.
+  local fixendofline = vim.bo[buf].fixendofline
+  vim.bo[buf].fixendofline = false
+  local ok, result = xpcall(write_through, debug.traceback, buf, args)
+  vim.bo[buf].fixendofline = fixendofline
+  return ok and result or error(result, 0)
 end
 
 return M

@@ -21,7 +21,8 @@ local M = {}
 ---@param name string
 ---@param params table
 ---@param done fun(result: table)
-local function ask(chats, place, name, params, done)
+---@param failed? fun()
+local function ask(chats, place, name, params, done, failed)
   local asker = {
     id = chats.get().id,
     place = function()
@@ -33,6 +34,9 @@ local function ask(chats, place, name, params, done)
       done(result)
     else
       say.error(problem)
+      if failed then
+        failed()
+      end
     end
   end)
 end
@@ -268,13 +272,25 @@ function M.export(chats, file, overwrite)
     return say.error(("%s exists; :Agent! export overwrites it"):format(file))
   end
   local format = path and path:lower():match("%.json$") and "json" or "markdown"
-  local params = { sessionId = chat.timeline.session, format = format }
-  ask(chats, chat:place(), "session_export", params, function(result)
-    if path then
-      return require("agent.sessions.export").write(path, result.text, overwrite)
-    end
-    require("agent.sessions.export").show(result.text, format)
-  end)
+  local export = require("agent.sessions.export")
+  local out = path and export.file(path, overwrite) or not path and export.buffer(format)
+  if not out then
+    return
+  end
+  local place, session = chat:place(), chat.timeline.session
+  local function go_on(from)
+    local params = { sessionId = session, format = format, from = from }
+    ask(chats, place, "session_export", params, function(piece)
+      if not out.add(piece.text) then
+        return
+      end
+      if piece.next then
+        return go_on(piece.next)
+      end
+      out.done()
+    end, out.cancel)
+  end
+  go_on()
 end
 
 return M

@@ -106,6 +106,16 @@ case("renamed onto a file that is open too", function(c)
   c:calm(false)
 end)
 
+case("renamed onto a name that only an unsaved buffer has: its :w does not write over the file", function(c)
+  c:lua([[
+    local d = ...
+    vim.o.hidden = true
+    T.write(d .. "/a", "a\n"); _G.b = T.edit(d .. "/b"); api.nvim_buf_set_lines(b, 0, -1, true, { "mine" })]], c.dir)
+  local result = rename(c, c:path("a"), c:path("b"), { before = "a\n", after = "a\n" })
+  eq(result.action, "conflict")
+  eq({ c:lua("return T.lines(b)"), c:try("write"), c:lua("return T.read(...)", c:path("b")) }, { { "mine" }, "E13", "a\n" })
+end)
+
 case("two buffers of one file follow both", function(c)
   c:lua([[
     local d = ...

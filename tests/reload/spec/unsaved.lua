@@ -39,7 +39,7 @@ end)
 case("write_unsaved: merges as one undo step, file untouched", function(c)
   open(c, "a\nb\nc\nd\ne\n")
   c:lua("api.nvim_buf_set_lines(b, 4, 5, true, { 'USER' }); vim.cmd('let &l:ul=&l:ul')")
-  eq(write(c, { base = "a\nb\nc\nd\ne\n", text = "A\nb\nC\nd\ne\n" }), { written = true, text = "A\nb\nC\nd\nUSER\n" })
+  eq(write(c, { base = "a\nb\nc\nd\ne\n", text = "A\nb\nC\nd\ne\n" }), { written = true, before = "a\nb\nc\nd\nUSER\n", text = "A\nb\nC\nd\nUSER\n" })
   eq(c:lua("return { T.lines(), vim.bo.modified, T.read(p) }"), { { "A", "b", "C", "d", "USER" }, true, "a\nb\nc\nd\ne\n" })
   c:lua("vim.cmd('silent undo')")
   eq(c:lua("return { T.lines(), vim.bo.modified }"), { { "a", "b", "c", "d", "USER" }, true })
@@ -51,7 +51,7 @@ end)
 case("write_unsaved: made from the unsaved text", function(c)
   open(c, "a\nb\nc\n")
   c:lua("api.nvim_buf_set_lines(b, 0, 1, true, { 'USER' })")
-  eq(write(c, { base = "USER\nb\nc\n", text = "USER and agent\nb\nc\n" }), { written = true, text = "USER and agent\nb\nc\n" })
+  eq(write(c, { base = "USER\nb\nc\n", text = "USER and agent\nb\nc\n" }), { written = true, before = "USER\nb\nc\n", text = "USER and agent\nb\nc\n" })
 end)
 
 case("write_unsaved: a conflict changes nothing and shows both", function(c)
@@ -66,11 +66,43 @@ case("write_unsaved: a conflict changes nothing and shows both", function(c)
   eq(c:lua("return { T.lines(), vim.b.changedtick }"), { { "a", "b", "USER", "d", "e" }, tick })
 end)
 
-case("write_unsaved: no unsaved text, not open", function(c)
+case("write_unsaved: not open, or the file is not what the buffer shows", function(c)
   open(c, "a\n")
-  eq(write(c, { base = "a\n", text = "b\n" }), { written = false })
   eq(c:lua("return require('agent.reload').write_unsaved({ path = p .. '.no', base = '', text = 'b\\n', save = true })"), { written = false })
-  eq(c:lua("return T.lines()"), { "a" })
+  c:lua("vim.o.autoread = false; T.write(p, 'foreign\\n')")
+  eq(write(c, { base = "foreign\n", text = "b\n" }), { written = false })
+  eq(c:lua("return { T.lines(), T.read(p) }"), { { "a" }, "foreign\n" })
+  c:lua("T.write(p, 'a\\n'); vim.cmd('edit! | setlocal nobackup'); vim.o.write = false")
+  eq(write(c, { base = "a\n", text = "b\n" }), { written = false })
+  eq(c:lua("return { T.lines(), vim.bo.modified, T.read(p) }"), { { "a" }, false, "a\n" })
+end)
+
+case("write_unsaved: a file that a buffer shows is written by Neovim, in its format, as one undo step", function(c)
+  for _, one in ipairs({
+    { "unix", "\n", "", "" },
+    { "dos", "\r\n", "", "" },
+    { "mac", "\r", "", "" },
+    { "no end", "\n", "", "x" },
+    { "mark", "\n", "\239\187\191", "" },
+  }) do
+    local name, ending, mark, last = unpack(one)
+    -- As Neovim writes and tools read it.
+    local function file(first, third)
+      return table.concat({ first, "é", third, "d", "" }, ending) .. last
+    end
+    c:lua("vim.o.fileformats = 'unix,dos,mac'; vim.o.backup = true; local n, t = ...; _G.p = n; T.write(p, t); _G.b = T.edit(p)", c:path(name), mark .. file("a", "c"))
+    -- The user has typed and written since the tool has read.
+    c:lua("api.nvim_buf_set_lines(b, 0, 1, true, { 'USER' }); vim.bo.fixendofline = false; vim.cmd('silent write'); vim.bo.fixendofline = true; vim.fn.delete(p .. '~')")
+    local before, after = mark .. file("USER", "c"), mark .. file("USER", "C")
+    eq(write(c, { base = file("a", "c"), text = file("a", "C") }), { written = true, saved = true, before = before, text = after }, name)
+    eq(c:lua("return { T.read(p), vim.bo.modified, vim.bo.fixendofline, vim.o.fsync, T.read(p .. '~') == nil }"), { after, false, true, true, true }, name)
+    eq(c:lua("return T.emit({ path = p, kind = 'modified', before = ..., after = select(2, ...) })", before, after).action, "none", name)
+    c:lua("vim.cmd('silent undo')")
+    eq(c:lua("return { T.lines()[3], vim.bo.modified }"), { "c", true }, name)
+    c:lua("vim.cmd('silent redo')")
+    c:calm()
+  end
+  eq(write(c, { base = "x", text = "USER2\né\nC\nd\n" }).written, false, "the same lines")
 end)
 
 case("write_unsaved: saves if asked to, with the user's autocommands", function(c)
@@ -78,7 +110,7 @@ case("write_unsaved: saves if asked to, with the user's autocommands", function(
   c:lua([[
     api.nvim_buf_set_lines(b, 2, 3, true, { "USER" })
     api.nvim_create_autocmd("BufWritePre", { callback = function() api.nvim_buf_set_lines(0, 1, 2, true, { "formatted" }) end })]])
-  eq(write(c, { base = "a\nb\nc\n", text = "A\nb\nc\n", save = true }), { written = true, saved = true, text = "A\nformatted\nUSER\n" })
+  eq(write(c, { base = "a\nb\nc\n", text = "A\nb\nc\n", save = true }), { written = true, saved = true, before = "a\nb\nUSER\n", text = "A\nformatted\nUSER\n" })
   eq(c:lua("return { T.read(p), vim.bo.modified }"), { "A\nformatted\nUSER\n", false })
   c:calm()
 end)
@@ -86,7 +118,7 @@ end)
 case("write_unsaved: does not save over what someone else wrote", function(c)
   open(c, "a\nb\nc\n")
   c:lua("api.nvim_buf_set_lines(b, 2, 3, true, { 'USER' }); vim.uv.sleep(20); T.write(p, 'foreign\\n')")
-  eq(write(c, { base = "a\nb\nc\n", text = "A\nb\nc\n", save = true }), { written = true, saved = false, text = "A\nb\nUSER\n" })
+  eq(write(c, { base = "a\nb\nc\n", text = "A\nb\nc\n", save = true }), { written = true, saved = false, before = "a\nb\nUSER\n", text = "A\nb\nUSER\n" })
   eq(c:lua("return { T.read(p), vim.bo.modified }"), { "foreign\n", true })
   eq(c:try("write"), "prompt")
 end)
@@ -94,7 +126,7 @@ end)
 case("write_unsaved: a write that fails is told, not asked about", function(c)
   open(c, "a\nb\nc\n")
   c:lua("vim.o.confirm = true; api.nvim_buf_set_lines(b, 2, 3, true, { 'USER' }); vim.bo.readonly = true")
-  eq(write(c, { base = "a\nb\nc\n", text = "A\nb\nc\n", save = true }), { written = true, saved = false, text = "A\nb\nUSER\n" })
+  eq(write(c, { base = "a\nb\nc\n", text = "A\nb\nc\n", save = true }), { written = true, saved = false, before = "a\nb\nUSER\n", text = "A\nb\nUSER\n" })
   eq(c:lua("return { T.read(p), vim.o.confirm }"), { "a\nb\nc\n", true })
 end)
 

@@ -102,6 +102,10 @@ const ALREADY_DONE = new ToolError(
   "Already done, see the result above; nothing has changed since.",
   "done already",
 );
+const DONE_ONCE = new ToolError(
+  "Not run again: this answer has the same call above, see its result.",
+  "done already",
+);
 const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or do something else.";
 
 function runOrRecall(
@@ -113,6 +117,7 @@ function runOrRecall(
   const { repeats, iteration } = memory;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (repeats.isKnown(call, tool, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
+  if (repeats.isDouble(call, tool, iteration)) return Promise.resolve(refuse(call, DONE_ONCE, ports));
   repeats.note(call, tool, iteration);
   return runCall(call, ports, memory, signal);
 }

@@ -54,6 +54,22 @@ for (const wire of WIRES) {
   });
 }
 
+Deno.test("two equal calls that write or run, in one answer, run once; in the next answer again", async () => {
+  const { tool, log } = meeting(false);
+  const grow = 'call edit_file {"path": "a.txt", "old_str": "alpha", "new_str": "alpha\\nalso"}';
+  await using engine = await startEngine({
+    files: FILES,
+    tools: [tool],
+    script: 'call read_file {"path": "a.txt"}\n---\n' +
+      `${grow}\ncall meet {"name": "a"}\n${grow}\ncall meet {"name": "a"}\n---\n` +
+      'expect Not run again\ncall meet {"name": "a"}\n---\nsay Done',
+  });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  assert.equal(await engine.project.read("a.txt"), "alpha\nalso\n");
+  assert.deepEqual(log, ["begin a", "end a", "begin a", "end a"]);
+  assert.deepEqual(engine.server.problems, []);
+});
+
 Deno.test("calls that change something run one after the other, and reads wait for them", async () => {
   const writes = meeting(false);
   await using engine = await startEngine({

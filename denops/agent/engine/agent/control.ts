@@ -1,7 +1,7 @@
 /** Notes of the loop to the model, in the user's role. One function builds them all. */
 
 /** Why the turn goes on although the model has stopped, or has to be told something. */
-export type ControlState = "need_fixes";
+export type ControlState = "need_fixes" | "nothing_done";
 
 export interface ControlPacket {
   readonly state: ControlState;

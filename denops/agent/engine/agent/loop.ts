@@ -4,6 +4,7 @@ import type { AgentEvent, StopReason } from "../core/events.ts";
 import type { Message } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
+import { claimsChange } from "./claims.ts";
 import { controlPacket } from "./control.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./go_on.ts";
@@ -46,6 +47,8 @@ export async function runTurn(text: string, given: TurnPorts, signal: AbortSigna
   const repeats = new Repeats();
   let continuations = 0;
   let verified = false;
+  let acted = false;
+  let nudged = false;
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
     if (iteration > limit) {
@@ -80,10 +83,16 @@ export async function runTurn(text: string, given: TurnPorts, signal: AbortSigna
       const fixes = verified ? undefined : await neededFixes(iteration, limit, ports, signal);
       verified = true;
       if (signal.aborted) return { type: "stopped", reason: "cancelled" };
-      if (fixes === undefined) return await finished(end.message.text, ports, deeds, signal);
-      ports.append({ role: "user", text: fixes });
+      const nudge = acted || nudged ? undefined : emptyClaim(text, end.message.text, iteration, limit, ports);
+      nudged = true;
+      const note = fixes ?? nudge;
+      if (note === undefined) return await finished(end.message.text, ports, deeds, signal);
+      ports.append({ role: "user", text: note });
       continue;
     }
+    acted ||= end.message.calls.some(({ name }) =>
+      tools.some((tool) => tool.name === name && !tool.readOnly)
+    );
     const { dropped } = end;
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, messages) };
     for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
@@ -108,6 +117,27 @@ async function finished(
 function interrupted(ports: TurnPorts, reason: StopReason, text = ""): TurnEnd {
   ports.append(partialAnswer(text));
   return { type: "stopped", reason };
+}
+
+/** What to tell the model if it says that it has changed something, and no call of the turn could have. */
+function emptyClaim(
+  request: string,
+  answer: string,
+  iteration: number,
+  maxIterations: number,
+  { tools, emit }: TurnPorts,
+): string | undefined {
+  const canWrite = tools.some(({ readOnly }) => !readOnly);
+  if (!canWrite || iteration >= maxIterations || !claimsChange(request, answer)) return undefined;
+  emit({
+    type: "notice",
+    severity: "info",
+    text: "Nothing was written in this turn, whatever the answer says; the model is told to do it.",
+  });
+  const note =
+    "You say that something was changed, but no call of this turn has written a file or run a command. " +
+    "Make the change with the tools, or say that nothing was changed.";
+  return controlPacket({ state: "nothing_done", iteration, maxIterations, filesChanged: [], note });
 }
 
 /** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */

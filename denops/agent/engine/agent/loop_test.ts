@@ -181,6 +181,25 @@ Deno.test("the output limit in the last iteration leaves a history that can go o
   assert.deepEqual(engine.server.problems, []);
 });
 
+Deno.test("an answer that claims a change without any call is told so, once", async () => {
+  await using engine = await startEngine({
+    files: FILES,
+    script: [
+      "say I have renamed alpha.",
+      `expect no call of this turn has written a file\n${read}`,
+      'call edit_file {"path": "a.txt", "old_str": "alpha", "new_str": "omega"}',
+      "say I have renamed alpha.",
+      "say I have renamed omega.",
+      "expect no call of this turn has written a file\nsay I have renamed omega, really.",
+    ].join("\n---\n"),
+  });
+  assert.deepEqual(await engine.prompt("rename alpha to omega"), END_TURN);
+  assert.equal(await engine.project.read("a.txt"), "omega\n");
+  assert.deepEqual(await engine.prompt("rename it once more"), END_TURN);
+  assert.deepEqual(engine.server.problems, []);
+  assert.equal(engine.server.requests.length, 6);
+});
+
 Deno.test("a refusal ends the turn, its calls are not run", async () => {
   for (const wire of ["openai_chat", "anthropic_messages"] as const) {
     await using engine = await startEngine({

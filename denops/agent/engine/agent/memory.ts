@@ -48,9 +48,8 @@ export class RememberedMap<Value> extends Map<string, Value> {
 }
 
 export class Memory {
-  /** What the model has read: see Workspace. */
+  /** Hashes of what the model has read, by path: see Views. */
   readonly known: RememberedMap<string>;
-  readonly shown: RememberedMap<string>;
   /** Tools that the user has switched by hand. */
   readonly tools: RememberedMap<boolean>;
   /** As they were stored. */
@@ -67,7 +66,6 @@ export class Memory {
         ),
       );
     this.known = map("known", isText);
-    this.shown = map("shown", isText);
     this.tools = map("tool", (value) => typeof value === "boolean");
     this.facts = factsOf(rows);
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
@@ -90,7 +88,7 @@ export class Memory {
   }
 
   get #maps() {
-    return [this.known, this.shown, this.tools];
+    return [this.known, this.tools];
   }
 }
 

@@ -1,4 +1,7 @@
-/** Calls that come again: what was just looked up is not looked up again, and a loop is noticed. */
+/**
+ * Calls that come again: what was just looked up is not looked up again, what one answer asks for twice is done once,
+ * and a loop is noticed.
+ */
 import type { ToolCall } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
 
@@ -13,6 +16,8 @@ const CHANGING = new Set(["command_output", "ask_user", "think", "update_plan", 
 export class Repeats {
   /** Signature → iteration of the last time. */
   readonly #seen = new Map<string, number>();
+  /** Of calls that are no look-ups. */
+  readonly #made = new Map<string, number>();
   #last = "";
   #row = 0;
 
@@ -23,6 +28,11 @@ export class Repeats {
     return before !== undefined && before < iteration && iteration - before <= REMEMBERED;
   }
 
+  /** True if the same answer has a call before it that writes or runs the same. */
+  isDouble(call: ToolCall, tool: Tool | undefined, iteration: number): boolean {
+    return tool?.readOnly === false && this.#made.get(signature(call)) === iteration;
+  }
+
   /** Notes a call that is about to be run. */
   note(call: ToolCall, tool: Tool | undefined, iteration: number): void {
     const text = signature(call);
@@ -30,7 +40,10 @@ export class Repeats {
     this.#last = text;
     // Whatever changes something may change the answer of any look-up.
     if (tool?.readOnly === true) this.#seen.set(text, iteration);
-    else this.#seen.clear();
+    else {
+      this.#seen.clear();
+      this.#made.set(text, iteration);
+    }
   }
 
   /** True if the call noted last came for the third time in a row. */

@@ -28,7 +28,8 @@ export async function putBack(
 ): Promise<void> {
   switch (image.type) {
     case "file":
-      return await writeAtomic(path, store.contents.parts(image.blob), image.mode, journal);
+      await writeAtomic(path, store.contents.parts(image.blob), image.mode, journal);
+      return;
     case "link":
       return await putLink(path, image.target, makeLink);
     case "folder":

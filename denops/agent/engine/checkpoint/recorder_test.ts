@@ -118,14 +118,16 @@ Deno.test("the image before is in the store when the write begins", async () => 
   assert.deepEqual(before, [false, [["a.txt", "644 alpha\n", "absent"]]]);
 });
 
-Deno.test("a write into a buffer with unsaved text: that text was before, whatever the disk has", async () => {
+Deno.test("a write into a buffer with unsaved text: what stood there just before was before, whatever the disk has", async () => {
   let buffer = "unsaved\nalpha\n";
   const editor: Editor = {
     ...noEditor,
     unsavedText: () => Promise.resolve(buffer),
     writeUnsaved(_path, _base, text) {
-      buffer = text;
-      return Promise.resolve({ status: "merged", text, saved: false });
+      // Typed while an approval waited.
+      const before = `typed ${buffer}`;
+      buffer = `typed ${text}`;
+      return Promise.resolve({ status: "merged", before, text: buffer, saved: false });
     },
   };
   await using engine = await startEngine({
@@ -135,7 +137,7 @@ Deno.test("a write into a buffer with unsaved text: that text was before, whatev
       'call edit_file {"path": "a.txt", "old_str": "alpha", "new_str": "omega"}\n---\nsay Done',
   });
   await engine.prompt("Go");
-  assert.deepEqual(kept(engine), [["a.txt", "644 unsaved\nalpha\n", "644 unsaved\nomega\n"]]);
+  assert.deepEqual(kept(engine), [["a.txt", "644 typed unsaved\nalpha\n", "644 typed unsaved\nomega\n"]]);
 });
 
 Deno.test("a file over 10 MB is kept in parts, and comes back as it was", async () => {

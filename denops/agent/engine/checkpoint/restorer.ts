@@ -142,7 +142,7 @@ export class Restorer {
         const blob = store.contents.put(encodeText(text, step.format));
         return { type: "file", mode: step.mode, blob };
       };
-      records.push({ path, before: image(step.unsaved), after: image(written.text) });
+      records.push({ path, before: image(written.before), after: image(written.text) });
       return undefined;
     } catch (error) {
       return { path, outcome: "skipped", text: messageOf(error) };

@@ -13,13 +13,17 @@ import type { Message, Usage } from "./messages.ts";
 export interface Editor {
   /** Text of an open buffer with unsaved changes, with the file's own line endings; else undefined. */
   unsavedText(path: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Merges `text`, made from `base`, into an open buffer with unsaved changes. */
+  /**
+   * Merges `text`, made from `base`, into an open buffer. One without unsaved changes is written, if the editor can
+   * do that without anything coming between.
+   */
   writeUnsaved(path: string, base: string, text: string, signal: AbortSignal): Promise<UnsavedWrite>;
 }
 
 export type UnsavedWrite =
   | { readonly status: "not_open" }
-  | { readonly status: "merged"; readonly text: string; readonly saved: boolean }
+  /** `before` is what the buffer held just before. */
+  | { readonly status: "merged"; readonly before: string; readonly text: string; readonly saved: boolean }
   | { readonly status: "conflict"; readonly text: string };
 
 /** The language servers that the editor runs. */

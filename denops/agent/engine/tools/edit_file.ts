@@ -3,7 +3,7 @@ import { ToolError } from "../core/errors.ts";
 import { defineTool, shown } from "./define.ts";
 import { applyEdits } from "./files/edit_match.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
-import { shownPath } from "./files/workspace.ts";
+import { outcomeOf, shownPath } from "./files/workspace.ts";
 
 const Edit = z.object({
   old_str: z.string().describe("text to replace; must occur exactly once, so include enough lines around it"),
@@ -34,25 +34,23 @@ export const editFile = defineTool({
     if (before === undefined) {
       throw new ToolError(`${shownPath(target)} does not exist. Use write_file to create it.`);
     }
-    await workspace.checkRead(before);
+    const seen = await workspace.seen(before);
     if (old_str !== undefined && new_str === undefined) {
       throw new ToolError('edit_file needs new_str. To delete the text, give new_str as "".');
     }
     const single = old_str === undefined || new_str === undefined ? [] : [{ old_str, new_str, replace_all }];
     const wanted = [...single, ...(edits ?? [])];
     if (wanted.length === 0) throw new ToolError("edit_file needs old_str and new_str, or edits.");
-    const after = applyEdits(before.text, wanted, shownPath(target));
+    const own = applyEdits(seen, wanted, shownPath(target));
+    const after = workspace.merged(before, seen, own);
     const diff = lineDiff(target.path, before.text, after);
     return {
       touches: [{ access: "read", path: target }, { access: "write", path: target }],
       diff,
       async run(signal) {
-        const change = await workspace.writeText(target, before, after, before.text, signal);
-        const where = change.onDisk
-          ? ""
-          : " in the user's buffer, which has unsaved changes; not saved to disk";
+        const change = await workspace.writeText(target, before, after, signal, own);
         return {
-          text: `Edited ${shownPath(target)} (${countsOf(diff)})${where}.`,
+          text: `Edited ${shownPath(target)} (${countsOf(diff)})${outcomeOf(change, own)}`,
           summary: countsOf(diff),
           diff,
           changes: [change],

@@ -24,6 +24,7 @@ export const moveFile = defineTool({
     if (target.exists) {
       throw new ToolError(`${shownPath(target)} exists already. Choose another name or delete it first.`);
     }
+    await workspace.checkFree(target, signal);
     const before = await workspace.readIfText(source, signal);
     return {
       touches: [

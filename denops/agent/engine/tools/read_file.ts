@@ -31,16 +31,16 @@ export const readFile = defineTool({
     return {
       touches: [{ access: "read", path: target }],
       async run(): Promise<ToolResult> {
-        const unsaved = await workspace.noteRead(target, signal);
+        const file = await workspace.read(target, signal);
         const info = await workspace.info(target);
-        if (unsaved === undefined && info === undefined) throw new ToolError(`${name} does not exist.`);
+        if (file === undefined && info === undefined) throw new ToolError(`${name} does not exist.`);
         if (info?.kind === "directory") throw new ToolError(`${name} is a folder. Use list_directory.`);
         if (info?.kind === "other") throw new ToolError(`${name} is not a regular file.`);
-        const image = unsaved === undefined ? await showImage(target.path, name, images, signal) : undefined;
+        const image = file === undefined ? await showImage(target.path, name, images, signal) : undefined;
         if (image !== undefined) return image;
-        const window = unsaved === undefined
+        const window = file === undefined
           ? await readLines(target.path, offset, limit, signal)
-          : splitWindow(unsaved, offset, limit);
+          : splitWindow(file.text, offset, limit);
         if (window === undefined) throw new ToolError(`${name} is a binary file (${info?.size ?? 0} bytes).`);
         const { lines, more } = window;
         if (lines.length === 0) {
@@ -51,7 +51,9 @@ export const readFile = defineTool({
         const numbered = lines.map((line, index) => `${offset + index}\t${line}`);
         const last = offset + lines.length - 1;
         if (more !== undefined) numbered.push(`[${more}; read on with offset ${last + 1}]`);
-        const note = unsaved === undefined ? "" : `[${name} as in the user's editor, with unsaved changes]\n`;
+        const note = file?.unsaved !== true
+          ? ""
+          : `[${name} as in the user's editor, with unsaved changes]\n`;
         const summary = counted(lines.length, "line");
         return { text: note + numbered.join("\n"), summary };
       },

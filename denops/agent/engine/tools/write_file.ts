@@ -2,7 +2,7 @@ import { z } from "../../deps/zod.ts";
 import { defineTool, shown } from "./define.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
 import { lineEnding, withEnding } from "../core/text.ts";
-import { shownPath } from "./files/workspace.ts";
+import { outcomeOf, shownPath } from "./files/workspace.ts";
 
 export const writeFile = defineTool({
   name: "write_file",
@@ -20,22 +20,20 @@ export const writeFile = defineTool({
   async prepare({ path, content }, { workspace }, signal) {
     const target = await workspace.resolve(path);
     const before = await workspace.readText(target, signal);
-    if (before !== undefined && workspace.mayShow(target)) await workspace.checkRead(before);
+    const seen = before !== undefined && workspace.mayShow(target) ? await workspace.seen(before) : undefined;
     // Models write "\n"; a file with other line endings keeps its own.
     const ending = before === undefined ? undefined : lineEnding(before.text);
-    const after = ending === undefined ? content : withEnding(content, ending);
+    const own = ending === undefined ? content : withEnding(content, ending);
+    const after = before === undefined || seen === undefined ? own : workspace.merged(before, seen, own);
     const diff = lineDiff(target.path, before?.text, after);
     return {
       touches: [{ access: "write", path: target }],
       diff,
       async run(signal) {
-        const change = await workspace.writeText(target, before, after, before?.seen ?? "", signal);
+        const change = await workspace.writeText(target, before, after, signal, own);
         const done = before === undefined ? "Created" : "Replaced";
-        const where = change.onDisk
-          ? ""
-          : " in the user's buffer, which has unsaved changes; not saved to disk";
         return {
-          text: `${done} ${shownPath(target)} (${countsOf(diff)})${where}.`,
+          text: `${done} ${shownPath(target)} (${countsOf(diff)})${outcomeOf(change, own)}`,
           summary: countsOf(diff),
           diff,
           changes: [change],

@@ -2,7 +2,7 @@
  * An engine speaks of the files of its own project only. One that has been taken over may say anything, and Neovim
  * holds more than the project: what is said of other files is dropped here.
  */
-import { dirname, resolve } from "node:path";
+import { dirname, resolve, sep } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { CommandInput } from "../../protocol/commands.ts";
 import { OPTION } from "../../protocol/extensions.ts";
@@ -43,6 +43,10 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
       },
       async write_unsaved(sessionId, asked, signal) {
         check(asked.path);
+        // Neovim may write there, the engine may not: it finds out by itself.
+        if (asked.path.split(sep).some((name) => name.toLowerCase() === ".git")) {
+          return { status: "not_open" };
+        }
         return await answers.write_unsaved(sessionId, asked, signal);
       },
       async lsp(sessionId, asked, signal) {

@@ -117,8 +117,17 @@ const HINTS: readonly Hint[] = [
   },
   { pattern: /fatal: not a git repository/, hint: () => "the folder is not in a git repository" },
   {
-    pattern: /No such file or directory: '?([^'\n]+)|cannot access '([^']+)': No such file/,
-    hint: ([, a, b]) => `${a ?? b} does not exist; list the folder first`,
+    pattern:
+      /\bcd: (?:can't cd to ([^\n]+)|no such file or directory: ([^\n]+)|([^\n]+?): (?:No such file|Not a directory))/,
+    hint: ([, a, b, c]) =>
+      `there is no folder ${
+        a ?? b ?? c
+      } where this command started; a command starts where the last one ended`,
+  },
+  {
+    pattern:
+      /No such file or directory: '?([^'\n]+)|can't open file '([^']+)'|['‘"]([^'’"\n]+)['’"](?: for reading)?: No such file|([^\s:'"‘’]+): No such file/,
+    hint: ([, a, b, c, d]) => `${a ?? b ?? c ?? d} does not exist; list the folder first`,
   },
   { pattern: /ENOENT.*?'([^']+)'/, hint: ([, name]) => `${name} does not exist` },
   {

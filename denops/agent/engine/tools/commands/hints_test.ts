@@ -63,6 +63,27 @@ const SAID: readonly (readonly [output: string, access: CommandAccess, hint: Reg
   ],
   ["Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", "write+network", /containers/],
   ["cat: .env: Permission denied", "look", /do not see files of secrets/],
+  ["cat: src/a.txt: No such file or directory", "look", /src\/a\.txt does not exist; list/],
+  [
+    "head: cannot open 'my notes.txt' for reading: No such file or directory",
+    "look",
+    /my notes\.txt does not/,
+  ],
+  ["main.c:1:10: fatal error: foo.h: No such file or directory", "write", /\] foo\.h does not exist/],
+  ["sh: 1: cannot open in.txt: No such file", "look", /\] in\.txt does not exist/],
+  [
+    "python3: can't open file '/p/a.py': [Errno 2] No such file or directory",
+    "look",
+    /\/p\/a\.py does not exist/,
+  ],
+  [
+    "FileNotFoundError: [Errno 2] No such file or directory: 'data.csv'",
+    "look",
+    /\] data\.csv does not exist/,
+  ],
+  ["sh: 1: cd: can't cd to web/app", "look", /no folder web\/app where this command started/],
+  ["bash: line 1: cd: web: No such file or directory", "look", /no folder web where this command started/],
+  ["sh: line 1: cd: a.txt: Not a directory", "look", /no folder a\.txt where/],
 ];
 
 for (const [output, access, hint] of SAID) {

@@ -1,5 +1,6 @@
 /** The file system as tools use it: every path was resolved before. Deno's own, wrapped thinly. */
 import type { PathLookups } from "../../../policy/path.ts";
+import { join } from "node:path";
 import { isImage, LOOKED_AT } from "./image.ts";
 
 export interface FileInfo {
@@ -39,6 +40,32 @@ export async function fileInfo(path: string): Promise<FileInfo | undefined> {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
     throw error;
   }
+}
+
+/** Folders and files that are looked at for names of one file. */
+const MOST_LOOKED_AT = 50_000;
+
+/** Are all names (hard links) of the file in these folders? */
+export async function hasAllNamesIn(path: string, folders: readonly string[]): Promise<boolean> {
+  const { dev, ino, nlink } = await Deno.lstat(path);
+  if (nlink === null || nlink === 1) return true;
+  let missing = nlink;
+  let left = MOST_LOOKED_AT;
+  const waiting = [...folders];
+  for (let folder = waiting.pop(); folder !== undefined && missing > 0 && left > 0; folder = waiting.pop()) {
+    try {
+      for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
+        left -= 1;
+        const at = join(folder, name);
+        if (isDirectory && name !== ".git") waiting.push(at);
+        const info = isFile ? await Deno.lstat(at) : undefined;
+        if (info?.ino === ino && info.dev === dev) missing -= 1;
+      }
+    } catch {
+      // A folder that cannot be looked into has no name that would count.
+    }
+  }
+  return missing === 0;
 }
 
 export interface ImageFile {

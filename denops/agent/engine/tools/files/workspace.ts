@@ -9,9 +9,11 @@ import { resolveInRoots, type RootedPath } from "../../../policy/roots.ts";
 import { messageOf, ToolError } from "../../core/errors.ts";
 import type { FileChange } from "../../core/events.ts";
 import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
-import { decodeText, encodeText, PLAIN, type TextFormat } from "../../core/text.ts";
-import { writeAtomic } from "../../core/write_atomic.ts";
-import { type FileInfo, fileInfo, lookups } from "./disk.ts";
+import { decodeText, encodeText, lineEnding, PLAIN, type TextFormat, withEnding } from "../../core/text.ts";
+import { conflictText, merge3 } from "../../core/merge.ts";
+import { writeAtomic, type Written } from "../../core/write_atomic.ts";
+import { type FileInfo, fileInfo, hasAllNamesIn, lookups } from "./disk.ts";
+import { Views } from "./views.ts";
 
 /** Larger files are not edited: a diff of them helps nobody. */
 const LARGEST_TEXT = 20_000_000;
@@ -23,9 +25,24 @@ export interface TextFile {
   readonly mode?: number;
   /** The text comes from a buffer with unsaved changes. */
   readonly unsaved: boolean;
-  /** What the model has seen of the file: a whole new content was made from this. */
-  readonly seen: string;
 }
+
+/** The same as it is on disk. */
+interface DiskFile extends Omit<TextFile, "unsaved"> {
+  readonly bytes: Uint8Array;
+}
+
+export interface WrittenFile extends FileChange {
+  /** What of the file did not survive the write: one sentence. */
+  readonly note?: string;
+}
+
+const NOTES: Readonly<Record<Written, string | undefined>> = {
+  "written": undefined,
+  "changed meanwhile": undefined,
+  "other owner": "The system did not let it keep its owner.",
+  "other names": "Its other names (hard links) outside of the project keep the old text.",
+};
 
 export interface WorkspaceOptions {
   /** Real path of the project. */
@@ -39,13 +56,8 @@ export interface WorkspaceOptions {
 /** Asks the user whether this file may be read. @throws {ToolError} if not; it says why. */
 export type AskRead = (path: ResolvedPath, reason: string) => Promise<void>;
 
-/** What the model knows of the files. */
-export interface ReadFiles {
-  /** Texts of unsaved buffers as the model was last shown them, by path. */
-  readonly shown: Map<string, string>;
-  /** Versions of files that the model has read or written, by path. */
-  readonly known: Map<string, string>;
-}
+/** How often a write is tried while the file changes. */
+const MOST_TRIES = 5;
 
 export class Workspace {
   /** The project's own folder. */
@@ -54,15 +66,14 @@ export class Workspace {
   readonly #options: WorkspaceOptions;
   readonly #editor: Editor;
   readonly #journal: WriteJournal;
-  readonly #shown: Map<string, string>;
-  readonly #known: Map<string, string>;
+  readonly #views: Views;
   readonly #askRead: AskRead | undefined;
   /** Real paths that the user has let this call read. */
   readonly #granted = new Set<string>();
 
   constructor(
     options: WorkspaceOptions,
-    memory: ReadFiles = { shown: new Map(), known: new Map() },
+    views: Views = new Views(),
     askRead?: AskRead,
   ) {
     this.#roots = options.roots;
@@ -70,14 +81,13 @@ export class Workspace {
     this.#options = options;
     this.#editor = options.editor;
     this.#journal = options.journal;
-    this.#shown = memory.shown;
-    this.#known = memory.known;
+    this.#views = views;
     this.#askRead = askRead;
   }
 
   /** The same for one tool call: what the user lets it read holds for this call only. */
   forCall(askRead: AskRead): Workspace {
-    return new Workspace(this.#options, { shown: this.#shown, known: this.#known }, askRead);
+    return new Workspace(this.#options, this.#views, askRead);
   }
 
   /** @throws {ToolError} if the path leads out of the project. */
@@ -130,16 +140,29 @@ export class Workspace {
   }
 
   /**
-   * Notes that the model now reads this file as it is.
-   * @returns the text of an open buffer with unsaved changes, which is what it is to be shown
+   * The text that the model is to be shown, which is noted as read; undefined if there is no file, or no text of a
+   * size that can be edited. @throws {ToolError} if the editor refuses to show it
    */
-  async noteRead(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
-    const text = await this.#unsavedText(path, signal);
-    if (text === undefined) this.#shown.delete(path.path);
-    else this.#shown.set(path.path, text);
-    const version = text === undefined ? await versionOnDisk(path.path) : await versionOfText(text);
-    if (version !== undefined) this.#known.set(path.path, version);
-    return text;
+  async read(
+    path: ResolvedPath,
+    signal: AbortSignal,
+  ): Promise<Pick<TextFile, "text" | "unsaved"> | undefined> {
+    const unsaved = await this.#unsavedText(path, signal);
+    const text = unsaved ?? (await unlessRefused(this.#onDisk(path, signal)))?.text;
+    if (text === undefined) return undefined;
+    await this.#views.note(path.path, text);
+    return { text, unsaved: unsaved !== undefined };
+  }
+
+  /** Notes that the model was given the file: this text of it, or what is there. What is no file of the project is passed over. */
+  async noteGiven(named: string, text: string | undefined, signal: AbortSignal): Promise<void> {
+    const path = await unlessRefused(this.resolve(named));
+    const now = path === undefined ? undefined : (await this.readIfText(path, signal))?.text;
+    if (path === undefined || now === undefined) return;
+    // Who hands text over may have made all line endings the same.
+    const ending = lineEnding(now);
+    const isNow = text === undefined || (ending !== undefined && withEnding(text, ending) === now);
+    await this.#views.note(path.path, isNow ? now : text);
   }
 
   async #unsavedText(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
@@ -150,76 +173,72 @@ export class Workspace {
     }
   }
 
-  /** @throws {ToolError} unless the model has read the file, as it is now */
-  async checkRead(file: TextFile): Promise<void> {
-    const known = this.#known.get(file.path.path);
-    if (known === undefined) {
-      throw new ToolError(`You have not read ${shownPath(file.path)} yet. Read it before you change it.`);
+  /** The text that the model has in mind of the file. @throws {ToolError} if it has not read it */
+  async seen(file: TextFile): Promise<string> {
+    const name = shownPath(file.path);
+    const { path } = file.path;
+    if (!this.#views.has(path)) {
+      throw new ToolError(`You have not read ${name} yet. Read it before you change it.`);
     }
-    if (!await this.#isKnown(file)) {
-      throw new ToolError(`${shownPath(file.path)} has changed since you read it. Read it again.`);
-    }
+    const seen = await this.#views.of(path, file.text);
+    if (seen === undefined) throw new ToolError(`${name} has changed since you read it. Read it again.`);
+    return seen;
   }
 
-  /** Has the model read the file, as it is now? */
-  async #isKnown({ path, text, unsaved }: TextFile): Promise<boolean> {
-    const now = unsaved ? await versionOfText(text) : await versionOnDisk(path.path);
-    return now !== undefined && this.#known.get(path.path) === now;
-  }
-
-  /** A language server writes files too that the model has not read: such a one stays unread. */
-  #noteWritten(path: ResolvedPath, version: string | undefined): void {
-    if (version === undefined) this.#known.delete(path.path);
-    else this.#known.set(path.path, version);
+  /**
+   * What the file is to become: `text` was made from `seen`, and what has changed since stays.
+   * @throws {ToolError} if both have changed the same lines
+   */
+  merged(file: TextFile, seen: string, text: string): string {
+    const merged = merge3(seen, file.text, text);
+    if (merged.ok) return merged.text;
+    throw new ToolError(
+      `${
+        shownPath(file.path)
+      } has changed since you read it, on the lines of this edit; nothing was written. ` +
+        `Read it again.\n${conflictText(merged.conflicts, "now", "this edit")}`,
+    );
   }
 
   /** The file as text; undefined if there is none. @throws {ToolError} for folders, binaries and giants. */
   async readText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
-    const info = await this.info(path);
     const unsaved = await this.#unsavedText(path, signal);
-    const shown = this.#shown.get(path.path);
-    if (info === undefined) {
-      return unsaved === undefined
-        ? undefined
-        : { path, text: unsaved, format: PLAIN, unsaved: true, seen: shown ?? "" };
-    }
+    const disk = await this.#onDisk(path, signal);
+    if (disk !== undefined) return { ...disk, text: unsaved ?? disk.text, unsaved: unsaved !== undefined };
+    return unsaved === undefined ? undefined : { path, text: unsaved, format: PLAIN, unsaved: true };
+  }
+
+  async #onDisk(path: ResolvedPath, signal: AbortSignal): Promise<DiskFile | undefined> {
+    const info = await this.info(path);
+    if (info === undefined) return undefined;
     if (info.kind === "directory") throw new ToolError(`${shownPath(path)} is a folder, not a file.`);
     if (info.kind === "other") throw new ToolError(`${shownPath(path)} is not a regular file.`);
     if (info.size > LARGEST_TEXT) {
       throw new ToolError(`${shownPath(path)} is too large to edit (${info.size} bytes).`);
     }
-    const decoded = decodeText(await this.#bytes(path, signal));
+    const bytes = await this.#bytes(path, signal);
+    const decoded = decodeText(bytes);
     if (decoded === undefined) throw new ToolError(`${shownPath(path)} is a binary file.`);
     const { text, encoding, bom } = decoded;
     const mode = info.mode === undefined ? {} : { mode: info.mode };
-    return {
-      path,
-      text: unsaved ?? text,
-      format: { encoding, bom },
-      unsaved: unsaved !== undefined,
-      seen: shown ?? text,
-      ...mode,
-    };
+    return { path, bytes, text, format: { encoding, bom }, ...mode };
   }
 
   /** As `readText`; undefined for what is no text too. */
   async readIfText(path: ResolvedPath, signal: AbortSignal): Promise<TextFile | undefined> {
-    try {
-      return await this.readText(path, signal);
-    } catch (error) {
-      if (error instanceof ToolError) return undefined;
-      throw error;
-    }
+    return await unlessRefused(this.readText(path, signal));
   }
 
   /** Deletes a file as it was read in `before`. A symbolic link itself is deleted, not its target. */
   async remove(path: RootedPath, before: TextFile | undefined, signal: AbortSignal): Promise<FileChange> {
-    await this.#unchanged(path, before, signal);
-    const { link } = path;
-    const isLink = await lookups.kind(link) === "symlink";
-    await act(`delete ${shownPath(path)}`, () => Deno.remove(isLink ? link : path.path));
+    const isLink = await lookups.kind(path.link) === "symlink";
+    const check = await this.#unchanged(path, before, signal);
+    act(`delete ${shownPath(path)}`, () => {
+      check();
+      Deno.removeSync(isLink ? path.link : path.path);
+    });
     return {
-      path: isLink ? link : path.path,
+      path: isLink ? path.link : path.path,
       kind: "deleted",
       ...textBefore(isLink ? undefined : before),
       onDisk: true,
@@ -233,24 +252,42 @@ export class Workspace {
     before: TextFile | undefined,
     signal: AbortSignal,
   ): Promise<FileChange> {
-    await this.#unchanged(from, before, signal);
-    await act(`move ${shownPath(from)}`, async () => {
-      await Deno.mkdir(dirname(to.path), { recursive: true });
+    await this.checkFree(to, signal);
+    const check = await this.#unchanged(from, before, signal);
+    act(`move ${shownPath(from)}`, () => {
+      Deno.mkdirSync(dirname(to.path), { recursive: true });
+      check();
       // A link fails where something is; a rename would replace it.
-      await Deno.link(from.path, to.path);
-      await Deno.remove(from.path);
+      Deno.linkSync(from.path, to.path);
+      Deno.removeSync(from.path);
     });
     const text = before === undefined || before.unsaved ? {} : { before: before.text, after: before.text };
     return { path: to.path, kind: "renamed", from: from.path, ...text, onDisk: true };
   }
 
-  async #unchanged(path: ResolvedPath, before: TextFile | undefined, signal: AbortSignal): Promise<void> {
+  /** @throws {ToolError} if the user has text for this new file, which would be written over it */
+  async checkFree(path: ResolvedPath, signal: AbortSignal): Promise<void> {
+    if (await this.#unsavedText(path, signal) === undefined) return;
+    throw new ToolError(
+      `The user has unsaved text for ${shownPath(path)} in the editor. Choose another name, or ask the user.`,
+    );
+  }
+
+  /** @returns what is to be called right before the file is touched. @throws {ToolError} if it has changed */
+  async #unchanged(
+    path: ResolvedPath,
+    before: TextFile | undefined,
+    signal: AbortSignal,
+  ): Promise<() => void> {
+    const error = new ToolError(`${shownPath(path)} changed meanwhile; nothing was done. Look at it again.`);
+    const seen = stampOf(path.path);
     const again = await this.resolve(path.path);
     const now = await this.readIfText(again, signal);
-    if (again.path !== path.path || !again.exists || now?.text !== before?.text) {
-      throw new ToolError(`${shownPath(path)} changed meanwhile; nothing was done. Look at it again.`);
-    }
+    if (again.path !== path.path || !again.exists || now?.text !== before?.text) throw error;
     signal.throwIfAborted();
+    return () => {
+      if (stampOf(path.path) !== seen) throw error;
+    };
   }
 
   async #bytes(path: ResolvedPath, signal: AbortSignal): Promise<Uint8Array> {
@@ -262,51 +299,81 @@ export class Workspace {
   }
 
   /**
-   * Writes `text` over what was read as `before` (undefined: the file must not exist yet). Refused if the file
-   * has changed since, so that an approval holds for exactly what was shown.
-   * @param base the text that `text` was made from; an unsaved buffer's other changes are merged with it
+   * Writes `text`, which was made from what was read as `before` (undefined: the file must not exist yet). What has
+   * changed since stays where it is on other lines, so that an approval holds for exactly what was shown.
+   * @param own what the model takes the file for afterwards
+   * @throws {ToolError} if the same lines have changed since
    */
   async writeText(
     path: ResolvedPath,
     before: TextFile | undefined,
     text: string,
-    base: string,
     signal: AbortSignal,
-  ): Promise<FileChange> {
-    const again = await this.resolve(path.path);
-    if (again.path !== path.path) {
-      throw new ToolError(`${shownPath(path)} was replaced meanwhile; nothing was written.`);
+    own: string = text,
+  ): Promise<WrittenFile> {
+    const base = before?.text ?? "";
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const again = await this.resolve(path.path);
+      if (again.path !== path.path) {
+        throw new ToolError(`${shownPath(path)} was replaced meanwhile; nothing was written.`);
+      }
+      const written = await this.#writeInEditor(path, base, text, signal);
+      if (written.status === "conflict") throw this.#conflict(path, written.text);
+      const change = written.status === "merged"
+        ? {
+          path: path.path,
+          kind: before === undefined ? "created" as const : "modified" as const,
+          ...(before === undefined && written.before === "" ? {} : { before: written.before }),
+          after: written.text,
+          onDisk: written.saved,
+        }
+        : await this.#writeOnDisk(path, before, text, signal);
+      if (change === undefined) continue;
+      const isKnown = before === undefined || await this.#views.of(path.path, before.text) === before.text;
+      if (own !== text || isKnown) await this.#views.note(path.path, own);
+      return change;
     }
-    const known = before === undefined || await this.#isKnown(before);
-    const merged = await this.#writeInEditor(path, base, text, signal);
-    if (merged.status === "conflict") {
-      const both = this.mayShow(path)
-        ? `
-${merged.text}`
-        : "";
-      throw new ToolError(
-        `The user has unsaved changes on the same lines of ${shownPath(path)}; nothing was written.${both}`,
-      );
-    }
-    if (merged.status === "merged") {
-      this.#noteWritten(path, known ? await versionOfText(merged.text) : undefined);
-      if (this.#shown.has(path.path)) this.#shown.set(path.path, merged.text);
-      const kind = before === undefined ? "created" : "modified";
-      return { path: path.path, kind, ...textBefore(before), after: merged.text, onDisk: merged.saved };
-    }
-    const now = await this.readText(again, signal);
-    if (now?.text !== before?.text) {
+    throw new ToolError(`${shownPath(path)} keeps changing; nothing was written. Try again.`);
+  }
+
+  #conflict(path: ResolvedPath, both: string): ToolError {
+    const shown = this.mayShow(path) ? `\n${both}` : "";
+    return new ToolError(
+      `The user has changed the same lines of ${shownPath(path)}; nothing was written.${shown}`,
+    );
+  }
+
+  /** Undefined if the file has changed while it was written: then it is as it was found. */
+  async #writeOnDisk(
+    path: ResolvedPath,
+    before: TextFile | undefined,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<WrittenFile | undefined> {
+    const now = await this.#onDisk(path, signal);
+    const merged = now === undefined || before === undefined
+      ? undefined
+      : merge3(before.text, now.text, text);
+    if (merged === undefined ? now !== undefined || before !== undefined : !merged.ok) {
+      // An editor that answers is not in the middle of writing the file.
+      await this.#unsavedText(path, signal);
+      if (!isStill(path.path, now?.bytes)) return undefined;
+      if (merged?.ok === false) {
+        throw this.#conflict(path, conflictText(merged.conflicts, "now", "this edit"));
+      }
       throw new ToolError(`${shownPath(path)} changed meanwhile; nothing was written. Read it again.`);
     }
     signal.throwIfAborted();
-    await this.#write(path, text, now);
-    this.#noteWritten(path, known ? await versionOnDisk(path.path) : undefined);
+    const after = merged?.ok ? merged.text : text;
+    const written = await this.#write(path, after, now);
+    if (written === "changed meanwhile") return undefined;
     return {
       path: path.path,
       kind: now === undefined ? "created" : "modified",
-      ...textBefore(before),
-      after: text,
+      ...(now === undefined ? {} : { before: now.text }),
+      after,
       onDisk: true,
+      ...(NOTES[written] === undefined ? {} : { note: NOTES[written] }),
     };
   }
 
@@ -323,9 +390,14 @@ ${merged.text}`
     }
   }
 
-  async #write(path: ResolvedPath, text: string, now: TextFile | undefined): Promise<void> {
+  async #write(path: ResolvedPath, text: string, now: DiskFile | undefined): Promise<Written> {
     try {
-      await writeAtomic(path.path, encodeText(text, now?.format ?? PLAIN), now?.mode, this.#journal);
+      return await writeAtomic(path.path, encodeText(text, now?.format ?? PLAIN), now?.mode, this.#journal, {
+        isUnchanged: () => isStill(path.path, now?.bytes),
+        isNew: now === undefined,
+        sameOwner: true,
+        sameNames: now !== undefined && await hasAllNamesIn(path.path, this.#roots),
+      });
     } catch (error) {
       // Inside of the project it is .git alone that the engine may not write.
       const isClosed = error instanceof Deno.errors.NotCapable;
@@ -335,33 +407,41 @@ ${merged.text}`
   }
 }
 
-/** Larger files are told apart by size and time. */
-const LARGEST_HASHED = 20_000_000;
-
-async function versionOnDisk(path: string): Promise<string | undefined> {
+/** Does the file hold these bytes? Undefined: is nothing there? Synchronous, so that it holds for what comes next. */
+function isStill(path: string, bytes: Uint8Array | undefined): boolean {
   try {
-    const info = await Deno.stat(path);
-    if (!info.isFile) return undefined;
-    if (info.size > LARGEST_HASHED) return `${info.size} ${info.mtime?.getTime()}`;
-    return await digest(await Deno.readFile(path));
+    const now = Deno.readFileSync(path);
+    return bytes !== undefined && now.length === bytes.length && now.every((byte, at) => byte === bytes[at]);
+  } catch (error) {
+    return bytes === undefined && error instanceof Deno.errors.NotFound;
+  }
+}
+
+async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ToolError) return undefined;
+    throw error;
+  }
+}
+
+/** Tells one state of a file from the next. */
+function stampOf(path: string): string | undefined {
+  try {
+    const { dev, ino, size, mtime } = Deno.lstatSync(path);
+    return [dev, ino, size, mtime?.getTime()].join(" ");
   } catch {
     return undefined;
   }
 }
 
-/** Never the version of a file on disk, even with the same text: the buffer may be saved in other bytes. */
-async function versionOfText(text: string): Promise<string> {
-  return `unsaved ${await digest(new TextEncoder().encode(text))}`;
-}
-
-async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
-}
-
-async function act(what: string, run: () => Promise<void>): Promise<void> {
+/** Synchronous, so that nothing comes between a check and what follows it. */
+function act(what: string, run: () => void): void {
   try {
-    await run();
+    run();
   } catch (error) {
+    if (error instanceof ToolError) throw error;
     throw new ToolError(`Cannot ${what}: ${messageOf(error)}`);
   }
 }
@@ -372,6 +452,15 @@ function textBefore(before: TextFile | undefined): { before?: string } {
 
 function refusal(path: ResolvedPath, reason: string): ToolError {
   return new ToolError(`Cannot read ${shownPath(path)}: ${reason}.`);
+}
+
+/** What the model is told of where its text went, as the end of a sentence. @param own what it wrote */
+export function outcomeOf({ onDisk, after, note }: WrittenFile, own: string): string {
+  const where = onDisk ? "" : " in the user's buffer, which has unsaved changes; not saved to disk";
+  const merged = after === own
+    ? ""
+    : " What the user has changed meanwhile was kept: read it before you go on there.";
+  return `${where}.${merged}${note === undefined ? "" : ` ${note}`}`;
 }
 
 /** A path for messages: the project's folder itself is ".". */

@@ -6,7 +6,7 @@ import type { Editor } from "../../core/ports.ts";
 import type { WriteJournal } from "../../core/ports.ts";
 import { writeAtomic } from "../../core/write_atomic.ts";
 import type { TextFile } from "./workspace.ts";
-import { Workspace } from "./workspace.ts";
+import { outcomeOf, Workspace } from "./workspace.ts";
 
 /** The temporary files that are being written. */
 class Noted implements WriteJournal {
@@ -21,11 +21,15 @@ class Noted implements WriteJournal {
 
 const never = new AbortController().signal;
 
-function workspaceOf(project: Scratch, editor: Editor = noEditor): Workspace {
+function workspaceOf(
+  project: Scratch,
+  editor: Editor = noEditor,
+  journal: WriteJournal = new Noted(),
+): Workspace {
   return new Workspace({
     roots: [project.root],
     editor,
-    journal: new Noted(),
+    journal,
     mayRead: () => ({ verdict: "allow", rule: "test" }),
   });
 }
@@ -46,7 +50,7 @@ async function edit(
   const before = await read(workspace, path);
   const target = await workspace.resolve(path);
   await meanwhile();
-  return await workspace.writeText(target, before, text, before?.text ?? "", never);
+  return await workspace.writeText(target, before, text, never);
 }
 
 /** Every path below the folder, temporary files too. */
@@ -113,7 +117,7 @@ const meanwhiles:
       "changed",
       "a.txt",
       (project) => project.write("a.txt", "theirs\n"),
-      /^a\.txt changed meanwhile; nothing was written\. Read it again\.$/,
+      /^The user has changed the same lines of a\.txt; nothing was written\.\n<<<<<<< now, line 1\ntheirs\n/,
     ],
     ["deleted", "a.txt", (project) => Deno.remove(project.path("a.txt")), /^a\.txt changed meanwhile/],
     ["created", "new.txt", (project) => project.write("new.txt", "theirs\n"), /^new\.txt changed meanwhile/],
@@ -177,6 +181,100 @@ Deno.test({
   },
 });
 
+const TEN = Array.from({ length: 10 }, (_, index) => `${index}\n`).join("");
+
+Deno.test("a file that is saved while it is written: other lines are merged, the same ones refuse", async () => {
+  for (
+    const [row, expected] of [["8", TEN.replace("2", "two").replace("8", "mine")], ["2", undefined]] as const
+  ) {
+    await using project = await scratch({ "a.txt": TEN });
+    let left = 1;
+    const journal = {
+      // Between the last look and the rename, as far as the writer can tell.
+      begin: () => left-- > 0 && Deno.writeTextFileSync(project.path("a.txt"), TEN.replace(row, "mine")),
+      end: () => {},
+    };
+    const workspace = workspaceOf(project, noEditor, journal);
+    const target = await workspace.resolve("a.txt");
+    const before = await workspace.readText(target, never);
+    const writing = workspace.writeText(target, before, TEN.replace("2", "two"), never);
+    if (expected === undefined) await assert.rejects(writing, /changed the same lines/);
+    else assert.equal((await writing).before, TEN.replace("8", "mine"), "what stood there just before");
+    assert.equal(await project.read("a.txt"), expected ?? TEN.replace("2", "mine"));
+    assert.deepEqual(await listing(project.root), ["a.txt"]);
+  }
+});
+
+Deno.test("a file that appears while a new one is written stays, and one that changes all the time is left alone", async () => {
+  await using project = await scratch({ "b.txt": TEN });
+  let count = 0;
+  const journal = {
+    begin: (temporary: string) =>
+      temporary.includes("b.txt")
+        ? Deno.writeTextFileSync(project.path("b.txt"), `${TEN}${count++}\n`)
+        : Deno.writeTextFileSync(project.path("a.txt"), "theirs\n"),
+    end: () => {},
+  };
+  const workspace = workspaceOf(project, noEditor, journal);
+  const created = workspace.writeText(await workspace.resolve("a.txt"), undefined, "ours\n", never);
+  await assert.rejects(created, /^ToolError: a\.txt changed meanwhile; nothing was written/);
+  assert.equal(await project.read("a.txt"), "theirs\n");
+  const target = await workspace.resolve("b.txt");
+  const before = await workspace.readText(target, never);
+  const writing = workspace.writeText(target, before, TEN.replace("2", "two"), never);
+  await assert.rejects(writing, /b\.txt keeps changing; nothing was written\. Try again\./);
+  assert.equal(await project.read("b.txt"), `${TEN}${count - 1}\n`);
+});
+
+Deno.test("the model's edit is made from what it has read; what changed elsewhere since stays", async () => {
+  await using project = await scratch({ "a.txt": TEN });
+  const workspace = workspaceOf(project);
+  const target = await workspace.resolve("a.txt");
+  await workspace.read(target, never);
+  const edit = async (from: string, to: string) => {
+    const now = await workspace.readText(target, never);
+    assert.ok(now);
+    const seen = await workspace.seen(now);
+    const own = seen.replace(from, to);
+    const change = await workspace.writeText(target, now, workspace.merged(now, seen, own), never, own);
+    return outcomeOf(change, own);
+  };
+  await project.write("a.txt", TEN.replace("8", "mine"));
+  assert.match(await edit("2", "two"), /^\. What the user has changed meanwhile was kept/);
+  assert.match(await edit("4", "four"), /was kept/);
+  const expected = TEN.replace("8", "mine").replace("2", "two").replace("4", "four");
+  assert.equal(await project.read("a.txt"), expected);
+  await assert.rejects(
+    edit("8", "eight"),
+    /has changed since you read it, on the lines of this edit;.*\n<<<<<<< now/,
+  );
+  await workspace.read(target, never);
+  assert.equal(await edit("mine", "yours"), ".");
+});
+
+Deno.test({
+  name: "other names and the owner of a file survive a write",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    await using project = await scratch({ "a.txt": "a\n" });
+    await Deno.link(project.path("a.txt"), project.path("b.txt"));
+    await edit(project, "a.txt", "longer\n");
+    assert.equal(await project.read("b.txt"), "longer\n");
+    await edit(project, "b.txt", "s\n");
+    assert.equal(await project.read("a.txt"), "s\n");
+    await Deno.remove(project.path("b.txt"));
+    await using outside = await scratch();
+    await Deno.link(project.path("a.txt"), outside.path("b.txt"));
+    assert.match(outcomeOf(await edit(project, "a.txt", "u\n"), "u\n"), /other names .* keep the old text/);
+    assert.deepEqual([await project.read("a.txt"), await outside.read("b.txt")], ["u\n", "s\n"]);
+    if (Deno.uid() !== 0) return;
+    await Deno.chown(project.path("a.txt"), 1234, 2345);
+    await edit(project, "a.txt", "t\n");
+    const { uid, gid } = await Deno.stat(project.path("a.txt"));
+    assert.deepEqual([uid, gid, await project.read("a.txt")], [1234, 2345, "t\n"]);
+  },
+});
+
 Deno.test("what the file's encoding cannot hold is refused, and the file stays", async () => {
   await using project = await scratch({ "a.txt": latin1 });
   await assert.rejects(edit(project, "a.txt", "😀"), {
@@ -192,7 +290,7 @@ Deno.test("a cancelled write writes nothing", async () => {
   const workspace = workspaceOf(project);
   const before = await read(workspace, "a.txt");
   const target = await workspace.resolve("a.txt");
-  await assert.rejects(workspace.writeText(target, before, "b\n", before?.text ?? "", AbortSignal.abort()));
+  await assert.rejects(workspace.writeText(target, before, "b\n", AbortSignal.abort()));
   assert.equal(await project.read("a.txt"), "a\n");
   assert.deepEqual(await listing(project.root), ["a.txt"]);
 });
@@ -251,10 +349,15 @@ function editorWith(text: string, answer: Awaited<ReturnType<Editor["writeUnsave
 
 Deno.test("unsaved changes: the text is the buffer's, the write goes into it", async () => {
   await using project = await scratch({ "a.txt": "disk\n" });
-  const editor = editorWith("buffer\n", { status: "merged", text: "merged\n", saved: false });
+  const editor = editorWith("buffer\n", {
+    status: "merged",
+    before: "typed\n",
+    text: "merged\n",
+    saved: false,
+  });
   assert.equal((await read(workspaceOf(project, editor), "a.txt"))?.text, "buffer\n");
   const change = await edit(project, "a.txt", "ours\n", () => {}, editor);
-  assert.deepEqual([change.before, change.after, change.onDisk], ["buffer\n", "merged\n", false]);
+  assert.deepEqual([change.before, change.after, change.onDisk], ["typed\n", "merged\n", false]);
   assert.equal(await project.read("a.txt"), "disk\n");
 });
 
@@ -263,8 +366,7 @@ Deno.test("unsaved changes on the same lines: nothing is written, both are shown
   const editor = editorWith("buffer\n", { status: "conflict", text: "<<<<<<< yours" });
   await assert.rejects(edit(project, "a.txt", "ours\n", () => {}, editor), {
     name: "ToolError",
-    message:
-      /^The user has unsaved changes on the same lines of a\.txt; nothing was written\.\n<<<<<<< yours$/,
+    message: /^The user has changed the same lines of a\.txt; nothing was written\.\n<<<<<<< yours$/,
   });
   assert.equal(await project.read("a.txt"), "disk\n");
 });
@@ -275,12 +377,12 @@ Deno.test("a file that is written unread, as a language server does, stays unrea
   const target = await workspace.resolve("a.txt");
   const write = async (text: string) => {
     const before = await workspace.readText(target, never);
-    await workspace.writeText(target, before, text, before?.text ?? "", never);
+    await workspace.writeText(target, before, text, never);
     const now = await workspace.readText(target, never);
     assert.ok(now);
-    return workspace.checkRead(now);
+    return await workspace.seen(now);
   };
   await assert.rejects(() => write("two\n"), /You have not read a\.txt yet/);
-  await workspace.noteRead(target, never);
-  await write("three\n");
+  await workspace.read(target, never);
+  assert.equal(await write("three\n"), "three\n");
 });

@@ -88,7 +88,7 @@ async function writeAll(
   let failed = 0;
   for (const { target, before, after, diff } of writes) {
     try {
-      const change = await workspace.writeText(target, before, after, before?.text ?? "", signal);
+      const change = await workspace.writeText(target, before, after, signal);
       changes.push(change);
       const where = change.onDisk ? "" : ", in the user's buffer with unsaved changes; not saved to disk";
       lines.push(`── ${shownPath(target)} (${countsOf(diff)}${where}) ──`);
