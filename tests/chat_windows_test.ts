@@ -150,7 +150,8 @@ Deno.test("a click from Insert mode into the transcript leaves Insert mode; keys
   await nvim.waitForScreen("<CR> send");
   await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
   await nvim.keys("i");
-  const approval = await nvim.waitForScreen("write .env") && nvim.locate("write .env");
+  await nvim.waitForScreen("write .env");
+  const approval = nvim.locate("write .env");
   assert.ok(approval !== undefined);
   await nvim.request("nvim_input_mouse", "left", "press", "", 0, approval.row, approval.column);
   await nvim.waitFor(`vim.bo.filetype == "agent-approval" and vim.fn.mode() == "n"`);
