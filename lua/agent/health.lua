@@ -77,7 +77,7 @@ local function check_servers(report)
     health.ok(("%s is attached to %d %s"):format(name, buffers[name], buffers[name] == 1 and "buffer" or "buffers"))
   end
   if #names == 0 then
-    health.info("None attached to a buffer of this project: the tools for symbols find nothing")
+    health.info("None is attached to a buffer of the project: the model's tools for symbols find nothing")
   end
 end
 
