@@ -219,7 +219,7 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
   [
     "a root that is not there",
     'root = "/no/such/folder"',
-    "Cannot use /no/such/folder as the project: there is no such folder. Set the option root.",
+    "Cannot use /no/such/folder as the project: the folder does not exist. Set the option root.",
   ],
 ];
 
@@ -254,7 +254,7 @@ Deno.test("a first start without a network, and an old Deno: one line each that 
   await nvim.waitForScreen("· ready");
   await nvim.lua(`require("agent").setup({ deno = { ... } })`, empty.path("old-deno"));
   await say(nvim, "Again");
-  await waitForChat(nvim, "Cannot start: It needs Deno 2.8 or newer, and this is 2.2.12.");
+  await waitForChat(nvim, "Cannot start: it needs Deno 2.8 or newer, and this is 2.2.12.");
 });
 
 Deno.test("the home folder is no project, with dotfiles in a repository; what lies in it is", async () => {

@@ -155,6 +155,7 @@ export type Update =
     readonly from?: string;
     readonly before?: string;
     readonly after?: string;
+    readonly since?: number;
   }
   /** What a turn has changed in all; it replaces what was said of the same turn before. */
   | {

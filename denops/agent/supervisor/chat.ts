@@ -1,5 +1,6 @@
 /** One chat: its messages go to its engine one after the other. */
 import type { PromptResponse } from "../deps/acp_sdk.ts";
+import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import { ChatSession, type SessionPorts } from "./chat_session.ts";
 import type { Update } from "../protocol/ui.ts";
