@@ -3,7 +3,6 @@ import type { PromptResponse } from "../deps/acp_sdk.ts";
 import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import { ChatSession, type SessionPorts } from "./chat_session.ts";
-import type { Update } from "../protocol/ui.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 
 /** A session that a message can be sent to. */
