@@ -42,7 +42,7 @@ local function check_programs(config, report)
     end)
     local problem = asked and require("agent.host.process").version_problem(answer.stdout or "")
     if problem then
-      health.error(problem)
+      health.error("Deno is too old: " .. problem)
     else
       health.ok("Deno: " .. vim.fn.exepath(deno))
     end

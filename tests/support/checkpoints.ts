@@ -22,8 +22,8 @@ export interface Kept extends AsyncDisposable {
   undo(turn?: number): Promise<Record<string, string>>;
   redo(): Promise<Record<string, string>>;
   restore(turn: number): Promise<Record<string, string>>;
-  /** The session in another process, after this one was killed. */
-  again(): SessionCheckpoints;
+  /** The session in another process, after this one was killed; or another session. */
+  again(session?: string): SessionCheckpoints;
   /** Path → what is there: kind, mode, content. */
   tree(): Promise<Record<string, string>>;
 }
@@ -32,29 +32,31 @@ export interface KeptOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly editor?: Editor;
   readonly limits?: { readonly files: number; readonly bytes: number };
+  readonly aliveMs?: number;
   /** Relative to the project. */
   isWatched?(path: string): boolean;
 }
 
 export async function keptFolder(options: KeptOptions = {}): Promise<Kept> {
-  const { files = {}, editor = noEditor, limits, isWatched } = options;
+  const { files = {}, editor = noEditor, limits, aliveMs, isWatched } = options;
   const project = await scratch(files);
   const roots = [await Deno.realPath(project.root)];
   const notices: string[] = [];
   const store = new SqliteStore(Database.inMemory());
-  store.createSession({ id: "s1", root: roots[0] ?? "", model: "scripted" });
+  for (const id of ["s1", "s2"]) store.createSession({ id, root: roots[0] ?? "", model: "scripted" });
   const journal = store.writes;
-  const open = () =>
+  const open = (session = "s1") =>
     new SessionCheckpoints({
-      session: "s1",
+      session,
       roots,
       store: store.checkpoints,
       editor,
       journal,
-      turn: () => store.turn("s1"),
+      turn: () => store.turn(session),
       makeLink: (path, target) => Deno.symlink(target, path),
       notice: (text) => notices.push(text),
       ...(limits === undefined ? {} : { limits }),
+      ...(aliveMs === undefined ? {} : { aliveMs }),
       ...(isWatched === undefined
         ? {}
         : { isWatched: (path) => isWatched(path.slice(project.root.length + 1)) }),

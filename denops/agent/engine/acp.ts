@@ -89,8 +89,11 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       publish: (event) => sender.send(event),
     });
     const text = options.notice;
-    // After the answer: until then the client does not know whose notice it would be.
-    if (text !== undefined) setTimeout(() => sender.send({ type: "notice", severity: "warning", text }), 0);
+    // After the answer: until then the client does not know whose notices these would be.
+    setTimeout(() => {
+      if (text !== undefined) sender.send({ type: "notice", severity: "warning", text });
+      session.checkpoints.recover().catch(() => {});
+    }, 0);
     return { session, sender };
   });
 

@@ -34,8 +34,10 @@ export function firstFiles(random: Random): Record<string, string | Uint8Array> 
     if (!taken) files[path] = path.endsWith(".bin") ? binary(random) : lines(random);
   }
   // Now and then a project with many files.
-  if (random.chance(0.01)) {
-    for (let at = random.int(200, 5_000); at > 0; at--) files[`many/${at % 50}/${at}`] = `${at}\n`;
+  if (random.chance(0.005)) {
+    for (let at = Math.round(200 * 25 ** random.next()); at > 0; at--) {
+      files[`many/${at % 50}/${at}`] = `${at}\n`;
+    }
   }
   return files;
 }

@@ -5,9 +5,13 @@
 import { messageOf, ToolError } from "../../../denops/agent/engine/core/errors.ts";
 import { scratch } from "../../support/project.ts";
 import { Acts, firstFiles } from "./acts.ts";
+import { runKilled } from "./killed.ts";
 import { Random } from "./random.ts";
 import { differences, marksOf, type Tree, treeOf, withoutMine } from "./tree.ts";
 import { type Taking, World } from "./world.ts";
+
+/** Of the trials: with the real engine, and a real kill. */
+const SHARE_KILLED = 1 / 20;
 
 /** What the user does meanwhile: nothing; files of their own; anything. */
 type User = "idle" | "beside" | "amidst";
@@ -21,19 +25,21 @@ interface Done {
 /** @returns one line for each thing that was lost or is wrong; the last ones say what was done */
 export async function runTrial(seed: number): Promise<readonly string[]> {
   const random = new Random(seed);
+  if (random.chance(SHARE_KILLED)) return await runKilled(random);
   await using project = await scratch(firstFiles(random));
   await using state = await scratch();
   const trial = new Trial(random, World.open(project.root, state.root));
   try {
     return await trial.run();
   } finally {
-    await openAll(project.root);
+    await removeAll(project.root);
   }
 }
 
-/** So that it can be removed. */
-async function openAll(root: string): Promise<void> {
-  await new Deno.Command("chmod", { args: ["-R", "u+rwx", root], stderr: "null" }).output();
+/** With what its owner has closed. */
+async function removeAll(root: string): Promise<void> {
+  const script = 'chmod -R u+rwx "$1" && rm -rf "$1"';
+  await new Deno.Command("sh", { args: ["-c", script, "sh", root], stderr: "null" }).output();
 }
 
 class Trial {
@@ -233,7 +239,11 @@ class Trial {
     for (const mark of must) if (!has.has(mark)) this.#wrong.push(`${said}: ${mark} is lost`);
     if (taking.kind === "redo") return;
     for (const path of this.#gone) {
-      if (after.has(path)) this.#wrong.push(`${said}: ${path} was deleted by the user and is back`);
+      // A folder that was there before is needed for what comes back into it.
+      const { kind } = after.get(path) ?? {};
+      if (kind !== undefined && kind !== "folder") {
+        this.#wrong.push(`${said}: ${path} was deleted by the user and is back`);
+      }
     }
     this.#marks = new Set();
   }

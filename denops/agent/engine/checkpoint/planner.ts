@@ -260,8 +260,9 @@ class Pass {
     if (isFolder(taking.record)) return await this.#freeFolder(path, { now, left, then });
     const unsaved = left.type === "file" && now.type !== "link" ? await this.#unsavedAt(path) : undefined;
     if (unsaved !== undefined) return void this.#intoBuffer(taking, now, unsaved);
-    // Where nothing is a folder harms nobody, and what is to come back into it needs it.
-    const decision = now.type === "absent" && then.type === "folder"
+    // Where nothing is a folder harms nobody, and no folder that is gone is missed.
+    const isFree = now.type === "absent" && [left, then].some(({ type }) => type === "folder");
+    const decision = isFree
       ? { outcome: "restored", image: then } as const
       : decide({ now, left, then }, this.#options.contents);
     if (decision.outcome === "conflict" || decision.outcome === "skipped") {

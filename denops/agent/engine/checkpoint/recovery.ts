@@ -106,8 +106,11 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
     const record = found.get(path);
     if (record === undefined) left.add(path);
     else if (sameSnapshot(record.after, after)) done.push(record);
-    // The user has gone on with it.
-    else left.add(path);
+    else {
+      left.add(path);
+      // What was in the way is gone, and what was to come is not there yet.
+      if (record.after.type === "absent" && record.before.type !== after.type) done.push(record);
+    }
   }
   const paths = cut.files.map(({ path }) => path).filter((path) => !left.has(path));
   store.finish(cut.id, done, takenBy(cut, new Set(paths), store));

@@ -156,7 +156,8 @@ export class Restorer {
       await this.#checkFolder(path);
       const current = await this.#look(path);
       if (image.type === "absent" && current.type === "absent") return undefined;
-      if (!sameSnapshot(current, now)) return "it changed at this moment; try again";
+      const isAsPlanned = sameSnapshot(current, now) || await this.#isSharedMode(path, current, now);
+      if (!isAsPlanned) return "it changed at this moment; try again";
       const { roots } = this.#options;
       await opened(path, false, roots, () => {
         // The way to where it is has to be open as well.
@@ -167,6 +168,13 @@ export class Restorer {
       // A folder that holds something else stays.
       return now.type === "folder" && image.type === "absent" ? undefined : messageOf(error);
     }
+  }
+
+  /** Hard links have one mode together: what was done to one of them shows in all. */
+  async #isSharedMode(path: string, current: Snapshot, now: Snapshot): Promise<boolean> {
+    if (!isSameContent(current, now)) return false;
+    const info = await opened(path, false, this.#options.roots, () => Deno.lstat(path));
+    return (info.nlink ?? 1) > 1;
   }
 
   #look(path: string): Promise<Snapshot> {

@@ -1,6 +1,7 @@
 /** Taking back what the user has changed since, and what must not be touched. */
 import assert from "node:assert/strict";
 import { type Kept, keptFolder } from "../../../../tests/support/checkpoints.ts";
+import { waitUntil } from "../../../../tests/support/project.ts";
 import type { Editor } from "../core/ports.ts";
 
 const A = "one\ntwo\nthree\nfour\nfive\n";
@@ -208,6 +209,49 @@ Deno.test("a crash in the middle of a tool or a command: what it did by then is 
   const { files } = await third.takeBack({ kind: "undo", turn: undefined }, signal);
   assert.equal(files.filter(({ outcome }) => outcome === "restored").length, 4);
   assert.deepEqual(await kept.tree(), before);
+});
+
+Deno.test("half an undo after a kill says how far it came, and goes on; what the user has made since is theirs", async () => {
+  await using kept = await keptFolder({ files: { "a.txt": A, "b.txt": A }, aliveMs: 100 });
+  const before = await kept.tree();
+  await turn(kept, { "a.txt": EDITED, "b.txt": EDITED });
+  const done = await kept.tree();
+  const [{ files } = { files: [] }] = kept.store.checkpoints.list("s1");
+  // As far as an undo comes that is killed after its first file.
+  kept.store.checkpoints.begin(
+    { session: "s1", turn: 1, kind: "undo", target: 1 },
+    files.map(({ path, before, after }) => ({ path, before: after, after: before })),
+  );
+  await kept.project.write("a.txt", A);
+  const again = kept.again();
+  await again.recover();
+  assert.deepEqual(kept.notices, [
+    "The undo of turn 1 was cut off: 1 of 2 files are done. `:Agent undo 1` goes on.",
+  ]);
+  assert.match(again.takeNote() ?? "", /taken back changes that you made, in: a\.txt\./);
+  const { signal } = new AbortController();
+  const rest = await again.takeBack({ kind: "undo", turn: undefined }, signal);
+  assert.deepEqual(rest.files.map(({ path, outcome }) => [path.endsWith("b.txt"), outcome]), [[
+    true,
+    "restored",
+  ]]);
+  assert.deepEqual(await kept.tree(), before);
+  for (const _ of ["b.txt", "a.txt"]) await again.takeBack({ kind: "redo" }, signal);
+  assert.deepEqual(await kept.tree(), done);
+
+  kept.nextTurn();
+  await again.before({ id: "command", paths: [], command: "foreground" });
+  kept.store.checkpoints.setAlive = () => {
+    throw new Error("it is dead");
+  };
+  await kept.project.write("c.txt", "agent\n");
+  const { alive } = kept.store.checkpoints.list("s1").at(-1) ?? { alive: 0 };
+  await waitUntil("the user", () => Date.now() > alive + 300);
+  await kept.project.write("mine.txt", "mine\n");
+  const other = kept.again("s2");
+  await (await other.before({ id: "command", paths: [], command: "foreground" })).done([]);
+  await kept.again().takeBack({ kind: "undo", turn: undefined }, signal);
+  assert.deepEqual(await texts(kept), { "a.txt": EDITED, "b.txt": EDITED, "mine.txt": "mine\n" });
 });
 
 Deno.test("a buffer that would not take the text: nothing is written", async () => {

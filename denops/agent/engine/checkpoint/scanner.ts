@@ -328,6 +328,9 @@ export function scanChanges(before: Scan, after: Scan): readonly FileRecord[] {
   return records.map((record) => {
     const found = record.before.type === "absent" ? key(after, record.path, record.after) : undefined;
     const from = found === undefined ? undefined : gone.get(found);
-    return from === undefined ? record : { ...record, renamedFrom: from };
+    if (found === undefined || from === undefined) return record;
+    // One file went to one place; what else has its number is a hard link.
+    gone.delete(found);
+    return { ...record, renamedFrom: from };
   });
 }

@@ -35,7 +35,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async before(call: CallToKeep): Promise<PendingCheckpoint> {
-    await this.#ready();
+    await this.recover();
     return await this.#recorder.before(call);
   }
 
@@ -43,7 +43,7 @@ export class SessionCheckpoints implements Checkpoints {
   async wasCutOff(): Promise<boolean> {
     if (!this.holdBack.wasCutOff || this.#looked) return false;
     this.#looked = true;
-    await this.#ready();
+    await this.recover();
     return true;
   }
 
@@ -54,19 +54,19 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** Turns that have changed files, oldest first. */
   async turns(): Promise<readonly TurnChanges[]> {
-    await this.#ready();
+    await this.recover();
     return this.#history.turns();
   }
 
   /** What a turn has changed in all. */
   async filesOf(turn: number): Promise<TurnFile[]> {
-    await this.#ready();
+    await this.recover();
     return this.listed(this.#history.turns(turn)[0]?.files ?? []);
   }
 
   /** What the session has changed in all, and what stands of it. */
   async changed(): Promise<TurnFile[]> {
-    await this.#ready();
+    await this.recover();
     return this.listed(await agentsPart(this.#history.changes(), this.#options));
   }
 
@@ -79,7 +79,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async preview(turn: number, signal: AbortSignal): Promise<Plan> {
-    await this.#ready();
+    await this.recover();
     return await this.#history.preview(turn, signal);
   }
 
@@ -91,7 +91,7 @@ export class SessionCheckpoints implements Checkpoints {
       | { readonly kind: "restore"; readonly turn: number },
     signal: AbortSignal,
   ): Promise<TakenBack> {
-    await this.#ready();
+    await this.recover();
     switch (action.kind) {
       case "undo":
         return await this.#history.undo(action.turn, signal);
@@ -117,8 +117,8 @@ export class SessionCheckpoints implements Checkpoints {
       "These files are not as you left them: read them again before you use or change them.]";
   }
 
-  /** What a crash has cut off: the files as they are now are what it has left. */
-  #ready(): Promise<void> {
+  /** Finishes what the end of an engine has cut off; once. */
+  recover(): Promise<void> {
     return this.#recovered ??= recover({ ...this.#options, recorder: this.#recorder });
   }
 }
