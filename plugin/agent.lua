@@ -18,7 +18,7 @@ end, {
 
 vim.api.nvim_create_autocmd("SessionLoadPost", {
   callback = function()
-    require("agent.restored")()
+    require("agent.chat.restored")()
   end,
 })
 

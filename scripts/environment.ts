@@ -6,9 +6,16 @@ import { ensureTools, type ToolName, toolPath } from "./tools.ts";
 export const PROJECT = fileURLToPath(new URL("..", import.meta.url));
 export const DEPS = join(PROJECT, ".deps");
 
-/** The variables with which tests and `try` run; tools that are missing are unpacked into `.deps` first. */
+/**
+ * The variables with which tests and `try` run; tools that are missing are unpacked into `.deps` first. Ends this
+ * process with a line or two if one cannot be had.
+ */
 export async function toolEnvironment(names: readonly ToolName[]): Promise<Record<string, string>> {
-  const tools = await ensureTools(names, { depsDir: DEPS, log: (line) => console.log(line) });
+  const log = (line: string) => console.log(line);
+  const tools = await ensureTools(names, { depsDir: DEPS, log }).catch((error): never => {
+    console.error(error instanceof Error ? error.message : error);
+    Deno.exit(1);
+  });
   const path = [toolPath(DEPS), Deno.env.get("PATH") ?? ""].join(delimiter);
   const nvim = tools.get("nvim");
   return { PATH: path, ...(nvim === undefined ? {} : { AGENT_NVIM: nvim.path }) };

@@ -1,5 +1,6 @@
 /** Language servers for the tests, from npm: one that counts in UTF-16 and pushes, one in UTF-8 that is asked. */
 import { join } from "node:path";
+import { depsFolder, notOwn } from "./own_folder.ts";
 
 /** What package.json asks for; two names, since both are the package typescript. */
 const DEPENDENCIES = {
@@ -25,12 +26,14 @@ export interface LanguageServers {
  * @throws {Error} one line, with what npm said
  */
 export async function languageServers(depsDir: string): Promise<LanguageServers> {
-  const folder = join(depsDir, "lsp");
+  const deps = await depsFolder(depsDir);
+  const folder = join(deps.path, "lsp");
   const manifest = JSON.stringify({ private: true, dependencies: DEPENDENCIES });
   if (!await isInstalled(folder, manifest)) {
-    await Deno.mkdir(depsDir, { recursive: true });
+    if (!deps.isOwn) throw notOwn(depsDir, deps, "the language servers");
+    await Deno.mkdir(deps.path, { recursive: true });
     // The kernel lets go of the lock when the process ends, however it ends.
-    using lock = await Deno.open(join(depsDir, ".lock-lsp"), { create: true, write: true });
+    using lock = await Deno.open(join(deps.path, ".lock-lsp"), { create: true, write: true });
     await lock.lock(true);
     if (!await isInstalled(folder, manifest)) await install(folder, manifest);
   }

@@ -2,6 +2,7 @@
 
 import { delimiter, join, resolve } from "node:path";
 import { hasApt, parseOsRelease, suiteOf } from "./debian.ts";
+import { type DepsFolder, depsFolder, notOwn } from "./own_folder.ts";
 import { findUnpacked, packageOf, type ToolName, unpackTools } from "./unpack.ts";
 
 export type { ToolName };
@@ -49,12 +50,14 @@ export async function ensureTools(
   names: readonly ToolName[],
   options: ToolOptions,
 ): Promise<ReadonlyMap<ToolName, Tool>> {
-  const depsDir = resolve(options.depsDir);
+  const folder = await depsFolder(options.depsDir);
+  const depsDir = folder.path;
   const host = options.host ?? systemHost(depsDir);
   const wanted = [...new Set(names)].filter((name) => name !== "bwrap" || host.os === "linux");
   const found = await Promise.all(wanted.map((name) => findTool(name, depsDir, host)));
   const missing = wanted.filter((_, index) => found[index] === undefined);
-  if (missing.length > 0) await unpackMissing(missing, depsDir, host, options.log);
+  if (missing.length > 0 && !folder.isOwn) throw notOwn(options.depsDir, folder, missing.join(", "));
+  if (missing.length > 0) await unpackMissing(missing, folder, host, options.log);
 
   const tools = wanted.map((name, index): Tool =>
     found[index] ?? { name, path: join(toolPath(depsDir), name), source: ".deps" }
@@ -78,7 +81,7 @@ async function findTool(name: ToolName, depsDir: string, host: Host): Promise<To
 
 async function unpackMissing(
   missing: readonly ToolName[],
-  depsDir: string,
+  folder: DepsFolder,
   host: Host,
   log: (line: string) => void,
 ): Promise<void> {
@@ -88,10 +91,10 @@ async function unpackMissing(
     throw new Error(`Cannot find ${missing.map(describe).join(", ")}. ${advice}`);
   }
   try {
-    await unpackTools(missing, { depsDir, suite: suiteOf(osRelease), log });
+    await unpackTools(missing, { folder, suite: suiteOf(osRelease), log });
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const unpacked = await Promise.all(missing.map((name) => findUnpacked(name, depsDir)));
+    const unpacked = await Promise.all(missing.map((name) => findUnpacked(name, folder.path)));
     const left = missing.filter((_, index) => unpacked[index] === undefined);
     const advice = adviceFor(left, host.os, osRelease);
     throw new Error(`${error.message.replace(/\.?$/, ".")}\n${advice}`, { cause: error });
@@ -178,7 +181,9 @@ function systemHost(depsDir: string): Host {
     async lookup(program) {
       const folders = (Deno.env.get("PATH") ?? "").split(delimiter).filter((folder) => folder !== "");
       for (const folder of folders) {
-        if (resolve(folder) === toolPath(depsDir)) continue;
+        // Its own folder may be named through a link.
+        const real = await Deno.realPath(resolve(folder)).catch(() => resolve(folder));
+        if (real === toolPath(depsDir)) continue;
         for (const ending of endings) {
           const path = resolve(folder, program + ending);
           const info = await Deno.stat(path).catch(() => undefined);

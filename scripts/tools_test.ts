@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { suiteOf } from "./debian.ts";
 import { withLoader } from "./elf.ts";
 import { ensureTools, type Host, parseNeovimVersion, type ToolName, toolPath } from "./tools.ts";
+import { languageServers } from "./language_servers.ts";
+import { depsFolder } from "./own_folder.ts";
 import { findUnpacked, unpackTools } from "./unpack.ts";
 
 const debian = `ID=debian\nVERSION_CODENAME=bookworm\n`;
@@ -136,7 +138,8 @@ Deno.test(
     const before = join(folder.path, "before");
     const depsDir = join(folder.path, "after");
     const log = (line: string) => assert.fail(`logged ${line}`);
-    const unpack = (dir: string) => unpackTools(["rg"], { depsDir: dir, suite: suiteOf(debian), log });
+    const unpack = async (dir: string) =>
+      unpackTools(["rg"], { folder: await depsFolder(dir), suite: suiteOf(debian), log });
     await Deno.mkdir(join(before, "rg/usr/bin"), { recursive: true });
     await writeScript(join(before, "rg/usr/bin/rg"), `echo "$0" "$@"`);
     assert.equal(await findUnpacked("rg", before), undefined);
@@ -157,6 +160,52 @@ Deno.test(
 
     await Deno.remove(join(depsDir, "rg"), { recursive: true });
     assert.equal(await findUnpacked("rg", depsDir), undefined);
+  },
+);
+
+Deno.test(
+  {
+    name: "through a link to another checkout's folder programs are used, and nothing there changes",
+    ignore: !isUnix,
+  },
+  async () => {
+    await using folder = await temporaryFolder();
+    const log = (line: string) => assert.fail(`logged ${line}`);
+    const theirs = join(folder.path, "theirs/.deps");
+    const link = join(folder.path, "ours/.deps");
+    await Deno.mkdir(join(theirs, "rg/usr/bin"), { recursive: true });
+    await Deno.mkdir(dirname(link));
+    await Deno.symlink(theirs, link);
+    await writeScript(join(theirs, "rg/usr/bin/rg"), "echo theirs");
+    const host = bareHost({
+      osRelease: () => Promise.resolve(debian),
+      lookup: () => Promise.resolve(undefined),
+    });
+    const use = () => ensureTools(["rg"], { depsDir: link, host, log });
+    const everything = async () => {
+      const command = new Deno.Command("find", { args: [theirs, "-printf", "%p %T@ %s %i\\n"] });
+      return new TextDecoder().decode((await command.output()).stdout);
+    };
+    const before = await everything();
+    const refused =
+      /^Cannot use rg of .*theirs.*: missing there, or made for another folder.*ours.* is a link/;
+    await assert.rejects(use(), { message: refused });
+    await assert.rejects(languageServers(link), { message: /^Cannot use the language servers of .*theirs/ });
+    assert.equal(await everything(), before);
+
+    await unpackTools(["rg"], { folder: await depsFolder(theirs), suite: suiteOf(debian), log });
+    const made = await everything();
+    const path = join(toolPath(theirs), "rg");
+    assert.deepEqual((await use()).get("rg"), { name: "rg", path, source: ".deps" });
+    assert.equal(await everything(), made);
+
+    // One program that is a link, in a folder of our own.
+    const own = join(folder.path, "own/.deps");
+    await Deno.mkdir(own, { recursive: true });
+    await Deno.symlink(join(theirs, "rg"), join(own, "rg"));
+    const unpack = unpackTools(["rg"], { folder: await depsFolder(own), suite: suiteOf(debian), log });
+    await assert.rejects(unpack, { message: /^Cannot change .*own.*rg: it leads to .*theirs/ });
+    assert.equal(await everything(), made);
   },
 );
 

@@ -3,6 +3,7 @@
 import { basename, dirname, join, relative } from "node:path";
 import { type Apt, openApt, type Suite, testing } from "./debian.ts";
 import { withLoader } from "./elf.ts";
+import { assertInside, type DepsFolder } from "./own_folder.ts";
 
 export type ToolName = "nvim" | "git" | "rg" | "bwrap" | "luacheck";
 
@@ -85,25 +86,28 @@ export function packageOf(name: ToolName): string {
   return recipes[name].package;
 }
 
-/** The script that starts an unpacked tool, if it is whole and was made for this very folder. */
+/** The script that starts an unpacked tool, if it is whole and was made for this very folder, which is a real path. */
 export async function findUnpacked(name: ToolName, depsDir: string): Promise<string | undefined> {
   const script = join(depsDir, "bin", name);
   const text = await Deno.readTextFile(script).catch(() => "");
-  return text.startsWith(`${head(depsDir)}\n`) && await exists(join(depsDir, recipes[name].folder))
-    ? script
-    : undefined;
+  const [, madeFor = ""] = STAMP.exec(text) ?? [];
+  // The way to it may lead through a link, as long as that is there.
+  const leadsTo = await Deno.realPath(madeFor).catch(() => undefined);
+  return leadsTo === depsDir && await exists(join(depsDir, recipes[name].folder)) ? script : undefined;
 }
 
 /**
- * Unpacks the tools that are not in depsDir yet, one process at a time.
+ * Unpacks the tools that are not in the folder yet, one process at a time.
  *
+ * @param options.folder the project's own
  * @throws {Error} "Cannot fetch … from Debian: <apt's own error>", or why an unpacked tool does not start
  */
 export async function unpackTools(
   names: readonly ToolName[],
-  options: { readonly depsDir: string; readonly suite: Suite; readonly log: (line: string) => void },
+  options: { readonly folder: DepsFolder; readonly suite: Suite; readonly log: (line: string) => void },
 ): Promise<void> {
-  const { depsDir, suite, log } = options;
+  const { folder, suite, log } = options;
+  const depsDir = folder.path;
   await Deno.mkdir(join(depsDir, "bin"), { recursive: true });
   // The kernel lets go of the lock when the process ends, however it ends.
   using lock = await Deno.open(join(depsDir, ".lock"), { create: true, write: true });
@@ -127,7 +131,7 @@ export async function unpackTools(
           return apt;
         });
       }
-      await finish(name, depsDir);
+      await finish(name, folder);
     }
   } finally {
     await removeAll(temporary);
@@ -154,8 +158,10 @@ async function fetchPackage(
 }
 
 /** Makes an unpacked tool start from where it is. May be repeated, as it is after depsDir was moved. */
-async function finish(name: ToolName, depsDir: string): Promise<void> {
+async function finish(name: ToolName, folder: DepsFolder): Promise<void> {
+  const depsDir = folder.path;
   const root = join(depsDir, recipes[name].folder);
+  for (const path of [root, join(depsDir, "bin")]) await assertInside(path, folder);
   try {
     await writeScript(name, root, depsDir);
   } catch (error) {
@@ -188,10 +194,12 @@ async function writeScript(name: ToolName, root: string, depsDir: string): Promi
   await replace(script, new TextEncoder().encode(text), assertStarts);
 }
 
-/** What a script in `bin` starts with. One that was made for another folder starts with something else. */
+/** What a script in `bin` starts with; it says for which folder it was made. */
 function head(depsDir: string): string {
   return `#!/bin/sh\n# Written by scripts/unpack.ts for ${depsDir}`;
 }
+
+const STAMP = /^#!\/bin\/sh\n# Written by scripts\/unpack\.ts for (.+)\n/;
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;

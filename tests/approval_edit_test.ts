@@ -78,7 +78,7 @@ Deno.test("an empty text is no command; one that was not changed is not called e
   await using agent = await start("touch one");
   const { nvim } = agent;
   await nvim.keys("dd<CR>");
-  await nvim.waitForScreen("there is no command");
+  await nvim.waitForScreen("the command is empty");
   await nvim.keys("u<CR>");
   await nvim.waitForScreenGone("Edit the command");
   assert.ok(!(await nvim.waitForScreen("a once")).includes("edited by you"));

@@ -29,6 +29,7 @@ const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
     "supervisor/system",
     "supervisor/commands",
     "supervisor/gate",
+    "supervisor/screen",
     "protocol",
     "policy",
   ]],
@@ -145,6 +146,11 @@ Deno.test("modules of others are named in deps/ alone, with exact versions that 
     await assert.rejects(Deno.lstat(join(AGENT, config)), Deno.errors.NotFound);
   }
   assert.deepEqual(wrong, []);
+});
+
+Deno.test("having the plugin installed loads one module", async () => {
+  const main = await Deno.readTextFile(join(AGENT, "main.ts"));
+  assert.deepEqual(specifiersOf(main.replace(/^import type .*$|typeof import\(.*?\)/gm, "")), []);
 });
 
 Deno.test("the module graph as Deno sees it agrees: nothing trusted reaches into the engine, no cycles", async () => {

@@ -47,7 +47,7 @@ Deno.test("the first message makes a branch; changes stay, undo is of the files,
   await waitForTurn(nvim);
   assert.deepEqual(await agentBranches(agent), [made]);
   await nvim.keys("<Esc><Cmd>Agent undo 1<CR>");
-  await nvim.waitForScreen("Undid turn 1");
+  await nvim.waitForScreen("undid turn 1");
   assert.equal(await git(project.root, "status", "--porcelain"), " M README.md");
   assert.equal(await branch(agent), made);
   await nvim.quit();

@@ -55,14 +55,14 @@ Deno.test("a turn ends with the list of what it changed; undo and redo; the mode
     "  M a.txt  +1 −1",
     "  A new/deep/b.txt  +1",
   ]);
-  await say(agent, "undo", "Undid turn 1: 2 files restored");
+  await say(agent, "undo", "undid turn 1: 2 files restored");
   assert.equal(await project.read("a.txt"), A);
   await assert.rejects(Deno.lstat(project.path("new")), Deno.errors.NotFound);
   await waitUntil("the buffer to follow", async () => (await lines(agent, "a.txt"))[1] === "two");
   await say(agent, "undo", "nothing to undo");
-  await say(agent, "redo", "Redid turn 1: 2 files restored");
+  await say(agent, "redo", "redid turn 1: 2 files restored");
   assert.equal(await project.read("new/deep/b.txt"), "new\n");
-  await say(agent, "undo 1", "Undid turn 1");
+  await say(agent, "undo 1", "undid turn 1");
   await turn(agent);
   const asked = server.requests.at(-1)?.text ?? "";
   assert.match(
@@ -83,11 +83,11 @@ Deno.test("unsaved changes stay: undo goes into the buffer, beside them", async 
   await nvim.command("edit a.txt");
   await turn(agent, EDIT);
   await nvim.command("call setline(5, 'MINE')");
-  await say(agent, "undo", "Undid turn 1: 1 file merged");
+  await say(agent, "undo", "undid turn 1: 1 file merged");
   assert.deepEqual(await lines(agent, "a.txt"), ["one", "two", "three", "four", "MINE"]);
   await nvim.command("write");
   assert.equal(await project.read("a.txt"), A.replace("five", "MINE"));
-  await say(agent, "redo", "Redid turn 1: 1 file restored");
+  await say(agent, "redo", "redid turn 1: 1 file restored");
   assert.equal(await project.read("a.txt"), A.replace("five", "MINE").replace("two", "TWO"));
 });
 
@@ -98,10 +98,15 @@ Deno.test("what the user changed since and saved: other lines are merged, the sa
   const changed = A.replace("two", "TWO");
   await project.write("a.txt", changed.replace("five", "5"));
   await project.write("b.txt", changed.replace("TWO", "2"));
-  await say(agent, "undo", "Undid turn 1: 1 file merged, 1 in conflict");
+  const listed = () => nvim.lua("return vim.tbl_map(function(i) return i.text end, vim.fn.getqflist())");
+  await nvim.command("Agent changes");
+  await nvim.waitFor("#vim.fn.getqflist() == 2");
+  assert.deepEqual(await listed(), ["modified  +1 −1", "modified  +1 −1"]);
+  await nvim.command("cclose | enew | startinsert");
+  await say(agent, "undo", "undid turn 1 in part: b.txt conflicts (see quickfix)");
   assert.equal(await project.read("a.txt"), A.replace("five", "5"));
   assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
-  assert.deepEqual(await nvim.lua("return vim.tbl_map(function(i) return i.text end, vim.fn.getqflist())"), [
+  assert.deepEqual(await listed(), [
     "the same lines were changed since; nothing was written",
     "<<<<<<< now, line 2",
     "2",
@@ -109,6 +114,18 @@ Deno.test("what the user changed since and saved: other lines are merged, the sa
     "two",
     ">>>>>>> to come back",
   ]);
+  // Whoever types goes on typing, with the list on the screen.
+  await nvim.waitForScreen("<<<<<<< now, line 2");
+  await nvim.keys("typed");
+  assert.equal(await nvim.lua("return vim.fn.mode() .. vim.fn.getline('.')"), "ityped");
+  await nvim.keys("<Esc>");
+  await say(agent, "undo", "turn 1 not undone: b.txt conflicts (see quickfix)");
+  await nvim.waitForScreen("agent: turn 1 not undone: b.txt conflicts (see quickfix)");
+  assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
+  await project.write("b.txt", changed);
+  await say(agent, "undo", "undid turn 1: 1 file restored");
+  assert.equal(await project.read("b.txt"), A);
+  await say(agent, "changes", "no file is changed");
 });
 
 Deno.test("commands: buffers follow, and what they did is undone, links too", async () => {
@@ -126,7 +143,7 @@ Deno.test("commands: buffers follow, and what they did is undone, links too", as
   const shown = await transcript(nvim);
   assert.ok(shown.includes("  D gone.txt  −1"), shown.join("\n"));
   // A link's path is no file of the project's to be named on the screen.
-  await say(agent, "undo", "Undid turn 1: 4 files restored, 1 skipped");
+  await say(agent, "undo", "undid turn 1 in part: outside skipped (see quickfix)");
   assert.equal((await lines(agent, "a.txt"))[1], "two");
   assert.equal(await project.read("gone.txt"), "text\n");
   assert.equal(await Deno.readLink(project.path("link")), project.path("a.txt"));
@@ -151,7 +168,7 @@ Deno.test("links that a command has made are undone, and a file that has become 
   assert.equal(await Deno.readLink(project.path("link")), "a.txt");
   await Deno.remove(project.path("b.txt"));
   await Deno.symlink("a.txt", project.path("b.txt"));
-  await say(agent, "undo", "Undid turn 1: 2 files restored");
+  await say(agent, "undo", "undid turn 1: 2 files restored");
   await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
   assert.equal(await project.read("a.txt"), A);
   assert.equal(await Deno.readLink(project.path("b.txt")), "a.txt");
@@ -167,7 +184,7 @@ Deno.test("where only Deno's permissions hold the engine, an undo says which lin
   const { nvim, project } = agent;
   await Deno.symlink("a.txt", project.path("link"));
   await turn(agent, call("run_terminal_command", { command: "rm link a.txt" }));
-  await say(agent, "undo", "Undid turn 1: 1 file restored, 1 skipped");
+  await say(agent, "undo", "undid turn 1 in part: link skipped (see quickfix)");
   assert.equal(await project.read("a.txt"), A);
   await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
   assert.equal(
@@ -211,9 +228,9 @@ Deno.test("restore: choose a turn, look, agree; the list of changes", async () =
   await nvim.command("Agent restore 1");
   await nvim.waitFor(`vim.fn.bufname() == "agent://preview"`);
   await nvim.keys("<CR>");
-  await nvim.waitFor(`vim.fn.execute("messages"):find("Back before turn 1: 1 file restored", 1, true)`);
+  await nvim.waitFor(`vim.fn.execute("messages"):find("back before turn 1: 1 file restored", 1, true)`);
   assert.equal(await project.read("a.txt"), A);
-  await say(agent, "redo", "Redid turn 1: 1 file restored");
+  await say(agent, "redo", "redid turn 1: 1 file restored");
   assert.equal(await project.read("a.txt"), A.replace("two", "TWO").replace("four", "FOUR"));
 });
 
@@ -228,7 +245,7 @@ Deno.test("while a turn runs nothing is taken back", async () => {
   assert.equal(await project.read("a.txt"), A.replace("two", "TWO"));
   server.release("here");
   await nvim.waitFor(`require("agent").status():find("ready$")`);
-  await say(agent, "undo", "Undid turn 1: 1 file restored");
+  await say(agent, "undo", "undid turn 1: 1 file restored");
 });
 
 Deno.test("in another Neovim the stored conversation shows the list, and is undone", async () => {
@@ -247,7 +264,7 @@ Deno.test("in another Neovim the stored conversation shows the list, and is undo
   await second.command("Agent resume");
   await waitUntil("the list of files", async () => (await transcript(second)).includes("  M a.txt  +1 −1"));
   await second.keys("<Esc>");
-  await say(again, "undo", "Undid turn 1: 1 file restored");
+  await say(again, "undo", "undid turn 1: 1 file restored");
   assert.equal(await project.read("a.txt"), A);
   assert.equal((await lines(again, "a.txt"))[1], "two");
 });

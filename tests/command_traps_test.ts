@@ -98,10 +98,10 @@ Deno.test("with the user's yes each is as the command left it, and undo and redo
   for (const name of [WORKFLOW, "README.md"]) assert.ok(!(name in after), name);
   assert.match(result, /\[the user agreed that the command deleted \.github\/workflows\/ci\.yml\]/);
   await agent.nvim.command("Agent undo");
-  await agent.nvim.waitForScreen("Undid turn 1");
+  await agent.nvim.waitForScreen("undid turn 1");
   assert.deepEqual(await tree(agent), { ...before, "build/AGENTS.md": "x" });
   await agent.nvim.command("Agent redo");
-  await agent.nvim.waitForScreen("Redid turn 1");
+  await agent.nvim.waitForScreen("redid turn 1");
   assert.deepEqual(await tree(agent), after);
 });
 

@@ -293,6 +293,19 @@ for (const host of ["auto", "denops"]) {
   });
 }
 
+Deno.test("a server that does not get ready: after a while the plugin goes on without it", async () => {
+  await using denops = await scratch(NEVER_READY);
+  await using agent = await startAgent({
+    script: "say Hi.",
+    runtime: [denops.root],
+    // Its patience, in a hurry.
+    lua: "local wait = vim.defer_fn vim.defer_fn = function(f, ms) return wait(f, ms / 20) end",
+  });
+  await agent.nvim.command("Agent Hello");
+  await waitForChat(agent.nvim, "Hi.");
+  assert.equal(await agent.nvim.lua("return require('agent.client').host()"), "standalone");
+});
+
 Deno.test({
   name: "after :qa! no engine is left",
   ignore,

@@ -75,6 +75,10 @@ Deno.test({
     assert.match(section(text, "language servers").join("\n"), /None is attached/);
     assert.match(section(text, "host").join("\n"), /in a process of its own: denops\.vim is not installed/);
     assert.match(section(text, "options").join("\n"), /OK No mistakes found/);
+    assert.match(
+      section(text, "supervisor and engine").join("\n"),
+      /OK test answers, and has the model scripted\./,
+    );
     assert.doesNotMatch(text, /sk-test/);
   },
 });
@@ -110,6 +114,42 @@ Deno.test("a wrong pattern is told in one line at the first use, and nothing is 
     lines.join("\n"),
   );
   assert.equal(server.requests.length, 0);
+});
+
+Deno.test("health: an unknown model, a refused key, a dead address, a silent server, an old Deno", async () => {
+  const closed = new AbortController();
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const answers = (request: Request): Response | Promise<Response> =>
+    request.url.endsWith("/refuses/models")
+      ? new Response("no", { status: 401 })
+      : end.then(() => new Response());
+  await using strange = Deno.serve({ port: 0, signal: closed.signal, onListen() {} }, answers);
+  await using folder = await scratch({ deno: '#!/bin/sh\necho "deno 2.2.12 (stable)"\n' });
+  await Deno.chmod(folder.path("deno"), 0o755);
+  await using agent = await startAgent({ script: "say Hi." });
+  const say = async (options: string) => {
+    await agent.nvim.lua(`require("agent").setup(${options})`);
+    return (await report(agent)).replaceAll(/\s+/g, " ");
+  };
+  const at = (url: string) =>
+    `{ providers = { test = { wire = "openai_chat", base_url = "${url}", api_key = "env:TEST_API_KEY" } } }`;
+  const url = `http://127.0.0.1:${strange.addr.port}`;
+  assert.ok((await say(`{ model = "other" }`)).includes(`ERROR test has no model "other". It has scripted.`));
+  const refused = await say(at(`${url}/refuses`));
+  assert.ok(refused.includes("ERROR test refused the key (HTTP 401). Check TEST_API_KEY."), refused);
+  assert.doesNotMatch(refused, /sk-test/);
+  const gone = Deno.listen({ port: 0 });
+  const address = `http://127.0.0.1:${gone.addr.port}`;
+  gone.close();
+  const dead = await say(at(address));
+  assert.ok(dead.includes(`ERROR Cannot reach test at ${address}: connection refused.`), dead);
+  const from = performance.now();
+  const silent = await say(at(`${url}/silent`));
+  assert.ok(silent.includes("no answer within 2 s"), silent);
+  assert.ok(performance.now() - from < 8_000);
+  resolve();
+  const old = await say(`{ deno = { "${folder.path("deno")}" } }`);
+  assert.ok(old.includes("ERROR It needs Deno 2.8 or newer, and this is 2.2.12."), old);
 });
 
 Deno.test("health: without a sandbox it says so", async () => {

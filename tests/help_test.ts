@@ -79,6 +79,7 @@ Deno.test("help: every sub-command, <Plug> map and function", async () => {
     readonly name: string;
     readonly doc: string;
     readonly args?: string;
+    readonly takes?: string;
     readonly plug?: string;
     readonly plugs?: Readonly<Record<string, string>>;
   }
@@ -90,6 +91,15 @@ Deno.test("help: every sub-command, <Plug> map and function", async () => {
       heading: `:Agent ${name}${args === undefined ? "" : ` ${args}`}`,
       doc,
     }]),
+  );
+  const shapes = await child.lua<Record<string, string>>(
+    `return vim.tbl_map(function(shape) return shape.doc end, require("agent.arguments").shapes)`,
+  );
+  same(
+    help.table("agent-arguments").map(({ cells: [argument = "", shape] }) => [argument, shape]),
+    Object.entries(Object.fromEntries(
+      actions.flatMap(({ args = "", takes }) => takes === undefined ? [] : [[args, shapes[takes]]]),
+    )),
   );
   assert.deepEqual(
     await child.lua(`return vim.fn.getcompletion("Agent ", "cmdline")`),
@@ -229,14 +239,13 @@ Deno.test("help: the keys that each kind of approval offers", async () => {
   const keys = new Map(
     help.table("agent-approval-keys").map(({ cells: [key = "", doc = ""] }) => [key, doc]),
   );
-  const offered = await child.lua<readonly string[]>(
+  const [file = [], command = [], question = []] = await child.lua<readonly (readonly string[])[]>(
     `return vim.tbl_map(require("agent.approval.content").keys, {
     { title = "write x", reason = "", after = "x", suggestion = "write(x)" },
     { title = "run x", reason = "", command = "x", suggestion = "run(x)" },
     { question = "Which?", options = { "one", "two" } },
   })`,
   );
-  const [file = [], command = [], question = []] = offered.map((line) => line.trim().split(/ {2,}/));
   assert.deepEqual(file.map((key) => key.slice(0, 1)), ["a", "s", "A", "r", "R", "d"]);
   assert.deepEqual(command.map((key) => key.slice(0, 1)), ["a", "s", "A", "r", "R", "e"]);
   for (const key of [...file, ...command]) {
@@ -246,6 +255,13 @@ Deno.test("help: the keys that each kind of approval offers", async () => {
   }
   assert.deepEqual(question, ["1-2 choose", "a type an answer", "r no answer"]);
   for (const key of ["1 … 9", "a", "r"]) assert.ok(keys.has(key), key);
+});
+
+Deno.test("help: every mark of a tool call", async () => {
+  await using child = await nvim();
+  const marks = await child.lua<Record<string, string>>(`return require("agent.timeline.lines").icons`);
+  const told = help.table("agent-chat-marks").map(({ cells: [mark] }) => mark);
+  assert.deepEqual(told.toSorted(), [...new Set(Object.values(marks))].toSorted());
 });
 
 Deno.test("help: every kind of rule, and what commands cannot see", () => {

@@ -1,9 +1,10 @@
 /** Processes end when they should, and only then; and what could not start says why. */
 import assert from "node:assert/strict";
 import process from "node:process";
-import { type AgentOptions, type RunningAgent, startAgent } from "./support/agent.ts";
+import { type AgentOptions, PLUGIN, type RunningAgent, startAgent } from "./support/agent.ts";
 import { say, transcript, waitForChat } from "./support/chat.ts";
-import { waitUntil } from "./support/project.ts";
+import { DENO, openProjects } from "./support/engine.ts";
+import { pause as delay, scratch, waitUntil } from "./support/project.ts";
 import { age, marked, type RunningProcess, waitForMarked, waitForNone } from "./support/processes.ts";
 import { reached } from "./support/server.ts";
 
@@ -213,14 +214,71 @@ for (const [name, options, line] of WRONG) {
   });
 }
 
-Deno.test("the home folder is no project", async () => {
-  await using agent = await start("", { lua: "vim.env.HOME = vim.fn.getcwd()" });
+Deno.test("a first start without a network, and an old Deno: one line each that says what to do", async () => {
+  await using empty = await scratch({ "old-deno": '#!/bin/sh\necho "deno 2.2.12 (stable)"\nexit 1\n' });
+  await Deno.chmod(empty.path("old-deno"), 0o755);
+  await using agent = await startAgent({
+    script: "say Never.",
+    env: { DENO_DIR: empty.path("deno"), NPM_CONFIG_REGISTRY: "http://127.0.0.1:9" },
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent Hello");
+  const command = `deno cache --frozen --config=${PLUGIN}deno.json ${PLUGIN}denops/agent/standalone.ts`;
+  await waitForChat(
+    nvim,
+    `Cannot fetch the plugin's dependencies. Run this once when online: ${command}`,
+  );
+  await nvim.waitForScreen("· ready");
+  await nvim.lua(`require("agent").setup({ deno = { ... } })`, empty.path("old-deno"));
+  await say(nvim, "Again");
+  await waitForChat(nvim, "Cannot start: It needs Deno 2.8 or newer, and this is 2.2.12.");
+});
+
+Deno.test("the home folder is no project, with dotfiles in a repository; what lies in it is", async () => {
+  await using agent = await start("say Hi.", {
+    project: { "notes/today.md": "", "tool/package.json": "{}", "tool/src/a.ts": "" },
+    lua: "vim.env.HOME = vim.fn.getcwd()",
+  });
   const { nvim, project, server } = agent;
+  const rootOf = async (chat: number) => {
+    await nvim.waitForScreen("· ready");
+    return await nvim.lua<string>("return require('agent.chat').get(...).timeline.root", chat);
+  };
+  await nvim.lua("vim.cmd.cd('notes') vim.cmd.edit('today.md')");
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Hi.");
+  assert.equal(await rootOf(1), project.path("notes"));
+  await nvim.command("Agent toggle");
+  server.play("new-history\nsay Ho.");
+  await nvim.lua("vim.cmd.edit('../tool/src/a.ts') vim.cmd('Agent new')");
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Ho.");
+  assert.equal(await rootOf(2), project.path("tool"));
+  await nvim.command("Agent toggle");
+  await nvim.lua("vim.cmd.cd('..') vim.cmd.enew() vim.cmd('Agent new')");
+  const asked = server.requests.length;
   await nvim.command("Agent Hello");
   await waitForChat(
     nvim,
     `Cannot use ${project.root} as the project: the agent could change your home folder. ` +
       "Open a file of a project first.",
   );
-  assert.equal(server.requests.length, 0);
+  assert.equal(server.requests.length, asked);
+});
+
+Deno.test("an engine that no chat uses ends after a while, and starts again when it is asked", async () => {
+  await using folder = await scratch({ "a.txt": "one\n" });
+  await using state = await scratch();
+  const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
+  let isUsed = true;
+  const { projects, ended, open } = await openProjects(setup, 200, () => isUsed);
+  await using _ = projects;
+  const first = await open();
+  await open();
+  const { pid } = first.engine;
+  // Longer than it takes to be looked at: it is in use.
+  assert.equal(await Promise.race([first.engine.ended, delay(600).then(() => "alive")]), "alive");
+  isUsed = false;
+  await waitUntil("its end", () => ended.length > 0);
+  assert.notEqual((await open()).engine.pid, pid);
 });

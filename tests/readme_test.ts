@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { TOOLS } from "../denops/agent/engine/tools/registry.ts";
-import { VERSION } from "../denops/agent/protocol/version.ts";
+import { OLDEST_DENO, VERSION } from "../denops/agent/protocol/version.ts";
 import { PLUGIN } from "./support/agent.ts";
 import { ChildNvim } from "./support/nvim.ts";
 
@@ -21,6 +21,8 @@ Deno.test("README: every dependency with its version; CHANGELOG: this version", 
     Object.fromEntries(wanted),
   );
   assert.ok(readme.split("\n").length < 200);
+  const oldest = `Deno](https://deno.com) ${OLDEST_DENO.join(".")} or newer`;
+  assert.ok(readme.includes(oldest), oldest);
   assert.ok((await Deno.readTextFile(join(PLUGIN, "CHANGELOG.md"))).includes(VERSION));
 });
 
@@ -30,6 +32,7 @@ Deno.test("README: the keys of an approval; CHANGELOG: every sub-command and too
   const keys = await child.lua<string>(`return require("agent.approval.content").keys({
     title = "write .env", reason = "", after = "x", suggestion = "write(.env)" })`);
   assert.ok(readme.includes(`─${keys}╯`), keys);
+  assert.equal(await child.lua(`return require("agent.config.schema").oldest_deno`), OLDEST_DENO.join("."));
   const changelog = await Deno.readTextFile(join(PLUGIN, "CHANGELOG.md"));
   const actions = await child.lua<readonly { readonly name: string }[]>(`return require("agent.actions")`);
   const missing = [...actions, ...TOOLS].filter(({ name }) => !changelog.includes(`\`${name}\``));

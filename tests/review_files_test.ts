@@ -261,15 +261,19 @@ Deno.test("why: the turn that wrote a line, through later edits, and nothing for
     // The chat at a message, or that there is none.
     const told = await nvim.waitFor<string>(
       `vim.bo.filetype == "agent" and vim.api.nvim_get_current_line()
-        or vim.fn.execute("messages"):match("agent: no turn[^\\n]+")`,
+        or vim.fn.execute("messages"):match("agent: no recorded[^\\n]+")`,
     );
     if (!told.startsWith("agent:")) await nvim.command("Agent toggle");
     return told;
   };
   assert.match(await why(8), /edit it/);
   assert.match(await why(4), /and another one/);
-  assert.match(await why(1), /no turn that is known/);
-  assert.match(await why(2), /no turn that is known/);
+  assert.match(await why(1), /no recorded turn/);
+  assert.match(await why(2), /no recorded turn/);
+  await nvim.command("%substitute/^/    /");
+  assert.match(await why(8), /edit it/);
+  assert.match(await why(4), /and another one/);
+  assert.match(await why(1), /no recorded turn/);
 });
 
 Deno.test("a large file with thousands of hunks does not hold Neovim up", async () => {

@@ -207,7 +207,7 @@ Deno.test("a search fills the quickfix list; an entry opens its session at the t
   await agent.nvim.quit();
   await using again = await another(agent, { files: ["README.md"] });
   const { nvim } = again;
-  await nvim.command("Agent search Edited greet");
+  await nvim.command('Agent search "Edited greet"');
   await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
   const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
     "return vim.fn.getqflist({ title = true, items = true })",
@@ -226,7 +226,7 @@ Deno.test("a search fills the quickfix list; an entry opens its session at the t
   assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
 
   await nvim.command("cclose");
-  await nvim.keys("<Cmd>Agent! search Half answer<CR>");
+  await nvim.keys('<Cmd>Agent! search "Half answer"<CR>');
   await nvim.waitForScreen(/1: rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
   await nvim.keys("1<CR>");
   await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);
@@ -247,6 +247,15 @@ Deno.test("export: markdown into a buffer or a file, JSON by the name; nothing i
   await nvim.keys("<Esc><Cmd>Agent! export README.md<CR>");
   await nvim.waitForScreen("written to README.md");
   assert.match(await project.read("README.md"), /Done: it is \*\*salute\*\* now\./);
+  // One that does not come to its end changes nothing, and leaves nothing.
+  await nvim.lua(
+    `local out = require("agent.sessions.export").file(..., true)
+    out.add("half") out.cancel()`,
+    project.path("talk.json"),
+  );
+  JSON.parse(await project.read("talk.json"));
+  const names = (await Array.fromAsync(Deno.readDir(project.root))).map(({ name }) => name);
+  assert.ok(!names.some((name) => name.includes(".part")), names.join());
   await nvim.keys("<Esc><Cmd>Agent export<CR>");
   await nvim.waitFor(`vim.bo.filetype == "markdown"`);
   const shown = await nvim.lua<readonly string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");

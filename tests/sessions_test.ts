@@ -4,7 +4,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { TITLE_SYSTEM } from "../denops/agent/engine/agent/title.ts";
 import { MIGRATIONS } from "../denops/agent/engine/store/migrations.ts";
+import { exportJson, exportMarkdown } from "../denops/agent/engine/acp_export.ts";
 import { Database } from "../denops/agent/engine/store/database.ts";
+import { StoredSessions } from "../denops/agent/engine/store/sessions.ts";
+import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
+import { SqliteUsage } from "../denops/agent/engine/store/usage.ts";
+import { storeWork } from "./support/stored_work.ts";
 import { WIRES } from "../denops/agent/protocol/providers.ts";
 import { answerText, type EngineClient, engineConfig, startEngine } from "./support/acp.ts";
 import { startEngine as startConversation } from "./support/engine_session.ts";
@@ -281,6 +286,31 @@ Deno.test("a fork goes on from where it was made, and the search and the export 
     ...["user", "assistant", "tool", "assistant"],
   ]);
   assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("a long conversation is exported in pieces that make one text", () => {
+  using database = Database.inMemory();
+  const store = new SqliteStore(database);
+  storeWork({ database, store, usage: new SqliteUsage(database) }, {
+    id: "s",
+    root: "/p",
+    turns: 40,
+    calls: 20,
+  });
+  const session = new StoredSessions(database).get("s");
+  for (const write of [exportJson, exportMarkdown]) {
+    const texts: string[] = [];
+    for (let from: number | undefined = 0; from !== undefined;) {
+      const piece = write(store, session, from);
+      texts.push(piece.text);
+      from = piece.next;
+    }
+    assert.ok(texts.length > 1 && texts.every((text) => text.length < 2_000_000), `${texts.length} pieces`);
+    const text = texts.join("");
+    if (write === exportMarkdown) assert.equal(text.match(/^## You, /gm)?.length, 40);
+    else assert.deepEqual(text, `${JSON.stringify(JSON.parse(text), undefined, 2)}\n`);
+    if (write === exportJson) assert.equal(JSON.parse(text).messages.length, store.messages("s").length);
+  }
 });
 
 Deno.test("a long conversation is read page by page, from its end, and then is whole", async () => {

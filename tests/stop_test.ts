@@ -88,6 +88,7 @@ Deno.test("while an approval waits: it is closed, and an answer that comes later
   const request = await nvim.lua<number>("return require('agent.approval.queue').first().request");
   await stop(agent);
   assert.ok(!nvim.text().includes("Approval"));
+  assert.equal((await transcript(nvim))[1], "■ write .env  stopped");
   await nvim.lua(
     "require('agent.client').send({ type = 'answer', request = ..., option = 'allow_once' })",
     request,
@@ -187,7 +188,7 @@ Deno.test("q is not stop: the turn goes on, and reopening shows everything", asy
   await nvim.keys("q");
   await nvim.waitForScreenGone("The first half");
   server.release("here");
-  await nvim.waitForScreen("agent: the turn is done");
+  await nvim.waitForScreen(/agent: done$/m);
   await nvim.command("Agent");
   await waitForChat(nvim, "The first half of the answer and then the second.");
   assert.equal(server.requests[0]?.aborted, false);

@@ -47,6 +47,8 @@ Deno.test("the <Plug> maps take a Visual selection along", async () => {
   await select("AgentToggle");
   await child.waitForScreen("local two = 2");
   assert.match(await input(child), /:L1-L2 .*\nlocal one = 1\nlocal two = 2\n```/s);
+  await child.keys("Why?");
+  assert.match(await input(child), /```\nWhy\?$/);
   await child.lua(`require("agent.chat").current().input:set("Why?") require("agent").toggle()`);
   await child.keys("<Esc>");
   await select("AgentSend");
@@ -67,10 +69,13 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
   await child.command("Agent reject empty names in the parser");
   await child.command("Agent approve the plan, then go on");
   await child.command("Agent send both");
+  const messages = ["search the code for it", "export configuration", "resume the work", "undo the rename"];
+  for (const message of messages) await child.command(`Agent ${message}`);
   assert.deepEqual(await prompts(child), [
     "reject empty names in the parser",
     "approve the plan, then go on",
     "both",
+    ...messages,
   ]);
   await child.command("Agent approve session");
   await child.waitForScreen("nothing waits for an answer");
@@ -82,10 +87,13 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
     option: "reject",
     reason: "not this file",
   });
-  assert.equal((await prompts(child)).length, 3);
+  await receive(child, WAITS);
+  await child.command("Agent approve the plan");
+  assert.equal((await prompts(child)).at(-1), "approve the plan");
   const completed = (line: string) => child.lua(`return vim.fn.getcompletion(..., "cmdline")`, line);
   assert.deepEqual(await completed("Agent approve "), ["session", "always"]);
   assert.deepEqual(await completed("Agent approve s"), ["session"]);
+  assert.deepEqual(await completed(`Agent export ${PLUGIN}doc/agent.t`), [`${PLUGIN}doc/agent.txt`]);
   assert.deepEqual(await completed("Agent reject "), []);
 });
 
@@ -115,7 +123,7 @@ Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits
   await child.command("Agent toggle");
   await child.command("Agent rules");
   await child.waitFor(
-    `vim.fn.execute("messages"):find("agent: Cannot start: denops.vim is not", 1, true)`,
+    `vim.fn.execute("messages"):find("agent: cannot start: denops.vim is not", 1, true)`,
   );
   await child.command("checkhealth agent");
   const report = await child.lua<string>(
@@ -176,7 +184,7 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
     ],
   );
   const [line = ""] = await child.lua<readonly string[]>("return _G.told");
-  assert.match(line, /^agent: The supervisor stopped \(exit code 1\): error .*…$/);
+  assert.match(line, /^agent: the supervisor stopped \(exit code 1\): error .*…$/);
   assert.ok(line.length < 80);
 });
 
@@ -236,6 +244,14 @@ say Done.`;
     "✗ edit src/greet.ts  not allowed: denied by rule write(src/*.ts)",
     "✗ run curl example.com  not allowed: denied by rule network(curl example.com)",
     "✓ edit README.md  +1 −1",
+  ]);
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+  await nvim.keys("<Esc>gg/edit README<CR><Tab>");
+  assert.deepEqual((await transcript(nvim)).slice(6, 10), [
+    "✓ edit README.md  +1 −1",
+    "  @@ -1,1 +1,1 @@",
+    "  -# demo",
+    "  +# example",
   ]);
 });
 

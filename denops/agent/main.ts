@@ -38,7 +38,7 @@ export const main: Entrypoint = (denops) => {
         await denops.call("luaeval", "require('agent.host').started(_A)", host);
       } catch (error) {
         hasFailed = true;
-        const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+        const reason = error instanceof Error ? error.message : String(error);
         await denops.call("luaeval", "require('agent.host').failed(_A[1], _A[2])", [host, reason]);
       }
     },

@@ -5,10 +5,10 @@
 ---@field name string      sub-command of :Agent and function in require("agent")
 ---@field plug? string     name of the <Plug> map
 ---@field args? string     arguments of the sub-command, as the help shows them
----@field words? string[]   arguments to complete
----@field only? string     pattern of the arguments; other text is a message that begins with the name
+---@field words? string[]   all that its arguments can be
+---@field takes? string     what they look like, see arguments.lua; other text is a message that begins with the name
 ---@field plugs? table<string, string>  further <Plug> maps, each with the argument that it gives
----@field answers? boolean  free text is an argument only while something waits for an answer
+---@field answers? boolean  its text is an argument only while something waits for an answer
 ---@field doc string
 
 ---@type agent.Action[]
@@ -22,35 +22,35 @@ return {
     name = "resume",
     plug = "AgentResume",
     args = "[word]",
-    only = "^%S+$",
+    takes = "phrase",
     doc = "Open the newest session, or the newest one with the word in its title.",
   },
   { name = "fork", plug = "AgentFork", doc = "Go on with a copy of the session, from the cursor's turn." },
-  { name = "rename", args = '["title"]', only = '^".*"$', doc = "Give the session another title." },
+  { name = "rename", args = '["title"]', takes = "quoted", doc = "Give the session another title." },
   { name = "archive", doc = "Archive the session, or bring it back." },
   { name = "delete", doc = "Delete the session, after a question." },
-  { name = "search", args = "{words}", doc = "Find words in all sessions of the project." },
+  { name = "search", args = "{words}", takes = "phrase", doc = "Find words in all sessions of the project." },
   {
     name = "export",
     args = "[file]",
-    only = "^%S+$",
+    takes = "file",
     doc = "Write the session as markdown or JSON.",
   },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
-  { name = "send", plug = "AgentSend", args = "[text]", doc = "Send the text, or what stands in the input." },
+  { name = "send", plug = "AgentSend", args = "[text]", takes = "text", doc = "Send the text, or what stands in the input." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {
     name = "approve",
     plug = "AgentApprove",
     args = "[session|always]",
     words = { "session", "always" },
-    answers = true,
     doc = "Allow what waits: once, for this session, or by a rule.",
   },
   {
     name = "reject",
     plug = "AgentReject",
     args = "[reason]",
+    takes = "text",
     answers = true,
     doc = "Reject what waits; the agent is told the reason.",
   },
@@ -58,7 +58,7 @@ return {
     name = "undo",
     plug = "AgentUndo",
     args = "[turn]",
-    only = "^%d+$",
+    takes = "number",
     doc = "Take back what the newest turn, or this one, has done to files.",
   },
   { name = "redo", plug = "AgentRedo", doc = "Do again what was taken back last." },
@@ -66,7 +66,7 @@ return {
     name = "restore",
     plug = "AgentRestore",
     args = "[turn]",
-    only = "^%d+$",
+    takes = "number",
     doc = "Choose a turn, look, and make all files what they were before it.",
   },
   { name = "changes", plug = "AgentChanges", doc = "List the files that the session has changed." },
@@ -87,7 +87,6 @@ return {
       "undo all",
       "diff",
     },
-    only = "^$",
     plugs = {
       AgentReviewNext = "next",
       AgentReviewPrevious = "previous",
@@ -105,7 +104,6 @@ return {
     name = "keep",
     args = "[scope]",
     words = { "hunk", "file", "all" },
-    only = "^$",
     doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",
   },
   { name = "why", plug = "AgentWhy", doc = "Open the chat at the turn that wrote the line at the cursor." },

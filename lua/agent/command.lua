@@ -1,4 +1,6 @@
 -- The :Agent command.
+local arguments = require("agent.arguments")
+
 local M = {}
 
 ---@param name string
@@ -11,19 +13,21 @@ local function action(name)
   end
 end
 
---- Whether words after the name of a sub-command are its argument, and not a message that begins with this name.
+--- Whether words after the name of a sub-command are for it, and not a message that begins with this name.
 ---@param row agent.Action
 ---@param words string
----@return boolean
+---@return boolean is_its
+---@return string? argument
 local function takes(row, words)
-  if words == "" or vim.list_contains(row.words or {}, words) then
+  if words == "" then
     return true
   end
-  if row.only and not words:find(row.only) then
-    return false
+  local argument = arguments.read(row, words)
+  if row.answers then
+    local approval = package.loaded["agent.approval"]
+    return approval ~= nil and approval.count() > 0, argument
   end
-  local approval = package.loaded["agent.approval"]
-  return row.args ~= nil and not (row.answers and (not approval or approval.count() == 0))
+  return argument ~= nil, argument
 end
 
 --- The selected lines, labelled as the model is told of them.
@@ -48,8 +52,11 @@ function M.run(command)
   local context = command.range > 0 and selection(command) or nil
   local name, rest = command.args:match("^(%S+)%s*(.*)$")
   local row = name and action(name)
-  if row and takes(row, rest) then
-    return agent[row.name](rest ~= "" and rest or nil, { context = context, bang = command.bang })
+  if row then
+    local is_its, argument = takes(row, rest)
+    if is_its then
+      return agent[row.name](argument, { context = context, bang = command.bang })
+    end
   end
   if command.args == "" and not context then
     return agent.open()
@@ -67,6 +74,10 @@ function M.complete(lead, line)
   local before = line:match("^.*Agent!?%s+(.*)$") or ""
   local name, rest = before:match("^(%S+)%s+(.*)$")
   local row = name and action(name)
+  local shape = row and arguments.shapes[row.takes]
+  if shape and shape.complete then
+    return shape.complete(lead)
+  end
   local phrases = row and row.words
     or not name and vim.tbl_map(function(each)
       return each.name

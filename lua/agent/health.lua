@@ -26,7 +26,7 @@ local function check_programs(config, report)
     if program.found then
       health.ok(("%s: %s"):format(program.name, program.found))
     else
-      health.warn(("%s is not found: the agent's searches need it"):format(program.name))
+      health.warn(("%s was not found: the agent's searches need it"):format(program.name))
     end
   end
   if vim.fn.has("nvim-0.11") == 1 then
@@ -36,14 +36,23 @@ local function check_programs(config, report)
   end
   local deno = config.deno[1]
   if vim.fn.executable(deno) == 1 then
-    health.ok("Deno: " .. vim.fn.exepath(deno))
+    local asked, answer = pcall(function()
+      local command = vim.list_extend({ unpack(config.deno) }, { "--version" })
+      return vim.system(command):wait(2000)
+    end)
+    local problem = asked and require("agent.host.process").version_problem(answer.stdout or "")
+    if problem then
+      health.error(problem)
+    else
+      health.ok("Deno: " .. vim.fn.exepath(deno))
+    end
   else
-    health.error("Deno is not found: " .. deno, { "Install it from https://deno.com, or set the option deno" })
+    health.error("Deno was not found: " .. deno, { "Install it from https://deno.com, or set the option deno" })
   end
   if pcall(vim.treesitter.language.add, "markdown") then
-    health.ok("The tree-sitter parser for markdown is there")
+    health.ok("tree-sitter parser for markdown found")
   else
-    health.warn("There is no tree-sitter parser for markdown: the chat is shown without colours")
+    health.warn("No tree-sitter parser for markdown: the chat has no colours")
   end
 end
 
@@ -68,7 +77,7 @@ local function check_servers(report)
     health.ok(("%s is attached to %d %s"):format(name, buffers[name], buffers[name] == 1 and "buffer" or "buffers"))
   end
   if #names == 0 then
-    health.info("None is attached to a buffer of the project: the model's tools for symbols find nothing")
+    health.info("None attached to a buffer of this project: the tools for symbols find nothing")
   end
 end
 
@@ -99,6 +108,10 @@ local function show_project(report)
     if report[row] ~= "" then
       health.ok(("%s: %s"):format(row, report[row]))
     end
+  end
+  if report.check then
+    local tell = { ok = health.ok, error = health.error, unknown = health.warn }
+    tell[report.check.state](report.check.text, report.check.state == "error" and { "See :help agent-providers" } or nil)
   end
   for _, engine in ipairs(report.engines) do
     health.ok("running engine: " .. engine)
@@ -135,7 +148,7 @@ local LEVELS = { bubblewrap = "bubblewrap", seatbelt = "Seatbelt (sandbox-exec)"
 local function show_commands(commands)
   health.start("agent: sandbox of commands")
   if not commands then
-    health.warn("Not known: see the errors of this report")
+    health.warn("Unknown: see the errors above")
     return
   end
   if LEVELS[commands.level] then
@@ -159,7 +172,8 @@ end
 ---@return table? report
 ---@return string? problem
 local function ask(options)
-  local name = vim.api.nvim_buf_get_name(vim.fn.bufnr("#"))
+  local before = vim.fn.bufnr("#")
+  local name = before > 0 and vim.api.nvim_buf_get_name(before) or ""
   local cwd = vim.fn.getcwd()
   local place = { folder = name ~= "" and vim.fs.dirname(name) or cwd, cwd = cwd, root = options.root }
   local report, problem

@@ -246,16 +246,19 @@ end
 
 --- Called by main.ts: the supervisor could not be loaded.
 ---@param number integer
----@param reason string
+---@param reason string Deno's words
 function M.failed(number, reason)
   local host = hosts[number]
   if not host or host.state ~= "starting" then
     return
   end
+  local offline = process.offline(reason)
+  reason = reason:match("^[^\n]*")
   if host.kind == "denops" then
+    reason = offline and offline:gsub("^C", "c") or reason
     return host:without_server(("denops.vim's server could not load the supervisor (%s)"):format(reason))
   end
-  host:lose("Cannot start: " .. reason)
+  host:lose(offline or "Cannot start: " .. reason)
 end
 
 return M

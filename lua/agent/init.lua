@@ -1,4 +1,6 @@
 -- The public API: each function is something that a user may do, see actions.lua.
+local say = require("agent.say")
+
 local M = {}
 
 --- Loads what listens to the supervisor, once.
@@ -100,10 +102,10 @@ function M.fork()
 end
 
 --- Gives the session another title, or asks for it.
----@param title? string the command's comes in quotes
+---@param title? string
 function M.rename(title)
   vim.validate("title", title, "string", true)
-  require("agent.sessions").rename(ready(), title and title:match('^"(.*)"$') or title)
+  require("agent.sessions").rename(ready(), title)
 end
 
 --- Archives the session, or brings it back from there.
@@ -122,7 +124,7 @@ end
 function M.search(words, extra)
   vim.validate("words", words, "string", true)
   if not words or vim.trim(words) == "" then
-    return vim.notify("agent: search needs words", vim.log.levels.ERROR)
+    return say.error("nothing to search for: name a word, or more in quotes")
   end
   require("agent.sessions").search(ready(), words, extra ~= nil and extra.bang == true)
 end
@@ -165,7 +167,7 @@ function M.send(text, extra)
 end
 
 local function nothing_waits()
-  vim.notify("agent: nothing waits for an answer")
+  say.info("nothing waits for an answer")
 end
 
 --- Goes to the approval that waits.
@@ -181,7 +183,7 @@ end
 function M.approve(scope)
   ready()
   if scope and scope ~= "session" and scope ~= "always" then
-    return vim.notify('agent: approve takes nothing, "session" or "always"', vim.log.levels.ERROR)
+    return say.error('approve takes nothing, "session" or "always"')
   end
   if not require("agent.approval").approve(scope) then
     nothing_waits()
@@ -228,7 +230,7 @@ local function ask(chat, action, show)
   action = vim.tbl_extend("error", action, { chat = chat.id, session = chat.timeline.session }, chat:place())
   require("agent.client").ask(action, function(update, problem)
     if not update then
-      return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+      return say.error(problem)
     end
     show(update)
   end)
@@ -239,7 +241,7 @@ function M.rules()
   local chat = ready().get()
   ask(chat, { type = "rules" }, function(update)
     if #update.rules == 0 then
-      return vim.notify("agent: there are no rules; A in an approval makes one")
+      return say.info("no rules yet: A in an approval makes one")
     end
     vim.ui.select(update.rules, {
       prompt = "Rules (choose one to remove it)",
@@ -276,7 +278,7 @@ end
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
   ask(ready().get(), { type = "log" }, function(update)
-    local lines = #update.lines > 0 and update.lines or { "Nothing was asked or allowed yet." }
+    local lines = #update.lines > 0 and update.lines or { "No approvals yet." }
     require("agent.page").open(lines, "the log")
     vim.api.nvim_win_set_cursor(0, { #lines, 0 })
   end)
@@ -287,7 +289,7 @@ function M.usage()
   local chat = ready().get()
   require("agent.client").request(chat, "usage", { sessionId = chat.timeline.session }, function(usage, problem)
     if not usage then
-      return vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+      return say.error(problem)
     end
     require("agent.usage").show(usage)
   end)
@@ -307,7 +309,7 @@ function M.review(what)
   end
   local review = require("agent.review")
   if not review.run((scope == "" or scope == "hunk") and verb or verb .. "_" .. scope) then
-    vim.notify(("agent: there is no review %s"):format(what), vim.log.levels.ERROR)
+    say.error(("unknown review action: %s"):format(what))
   end
 end
 

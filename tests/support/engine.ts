@@ -8,6 +8,7 @@ import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
 import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { type Launch, launchCommand } from "../../denops/agent/supervisor/agents/launch.ts";
 import { Project } from "../../denops/agent/supervisor/project.ts";
+import { Projects } from "../../denops/agent/supervisor/projects.ts";
 import { engineConfig, type ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
 import { Questions } from "../../denops/agent/supervisor/gate/questions.ts";
 import { PLUGIN, SECRET } from "./agent.ts";
@@ -113,16 +114,8 @@ export interface Opened extends AsyncDisposable {
   play(text: string): Promise<void>;
 }
 
-/**
- * A project in use, with everything of the supervisor's but Neovim: the user gives every approval the same answer, in
- * an editor with nothing unsaved.
- * @param meanwhile happens while the user thinks
- */
-export async function openProject(
-  setup: EngineSetup,
-  option: Choice,
-  meanwhile = () => Promise.resolve(),
-): Promise<Opened> {
+/** Everything of the supervisor's but Neovim; see {@link openProject}. */
+function projectPorts(option: Choice, meanwhile: () => Promise<void>) {
   const asked: ApprovalUpdate[] = [];
   const push = (update: Update) => {
     if (update.type === "approval") {
@@ -150,6 +143,20 @@ export async function openProject(
     questions,
     world: WORLD,
   };
+  return { ports, asked };
+}
+
+/**
+ * A project in use, with everything of the supervisor's but Neovim: the user gives every approval the same answer, in
+ * an editor with nothing unsaved.
+ * @param meanwhile happens while the user thinks
+ */
+export async function openProject(
+  setup: EngineSetup,
+  option: Choice,
+  meanwhile = () => Promise.resolve(),
+): Promise<Opened> {
+  const { ports, asked } = projectPorts(option, meanwhile);
   const project = await Project.open(setup.root, await userConfig(setup), 1, ports);
   assert.match(project.launch.sandbox, SAYS[setup.level.sandbox]);
   return {
@@ -160,4 +167,19 @@ export async function openProject(
     },
     [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
   };
+}
+
+/** Projects of which one ends that was not asked for in `idle` milliseconds. */
+export async function openProjects(setup: EngineSetup, idle: number, isUsed: () => boolean) {
+  const { ports } = projectPorts("reject", () => Promise.resolve());
+  const ended: string[] = [];
+  const user = await userConfig(setup);
+  const projects = new Projects({
+    environment: () => Promise.resolve(Deno.env.toObject()),
+    isUsed,
+    ended: (_, how) => ended.push(how),
+    project: ports,
+  }, idle);
+  const open = () => projects.of({ folder: setup.root, cwd: setup.root }, user, 1);
+  return { projects, ended, open };
 }

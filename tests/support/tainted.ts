@@ -37,7 +37,8 @@ export async function startTainted(orders: readonly Order[], options: TaintedOpt
       runtime: [plugin.root],
       env: { TEST_API_KEY: SECRET },
       lua: `vim.o.hidden = true
-        vim.g.agent = { ${providerOptions("openai_chat", "http://127.0.0.1:9", state.root)}, ${more} }`,
+        vim.g.agent = { ${providerOptions("openai_chat", "http://127.0.0.1:9", state.root)},
+          root = ${JSON.stringify(root)}, ${more} }`,
     }),
   );
   const owned = stack.move();

@@ -11,25 +11,68 @@ const LONGEST_DIFF_MS = 500;
 
 const MARKS = { pending: "[ ]", in_progress: "[ ] ▸", completed: "[x]" } as const;
 
-export function exportJson(store: Store, session: StoredSession): string {
-  const events = store.events(session.id).map(({ turn, time, event }) => ({ turn, time, ...event }));
-  const messages = store.messages(session.id);
-  return `${
-    JSON.stringify(
-      { format: "agent.nvim conversation", version: VERSION, session, messages, events },
-      undefined,
-      2,
-    )
-  }\n`;
+/** Characters after which a piece ends: no conversation is held whole. */
+const PIECE = 1_000_000;
+
+export interface Piece {
+  readonly text: string;
+  /** Where the next piece begins; undefined: this was the last one. */
+  readonly next?: number;
 }
 
-export function exportMarkdown(store: Store, session: StoredSession): string {
+type Exported = Pick<Store, "events" | "messages">;
+
+/** @param from 0, or where the piece before has ended */
+export function exportJson(store: Exported, session: StoredSession, from = 0): Piece {
+  // The messages of all turns, then the events.
+  const { id, turns } = session;
+  const items = (at: number): readonly object[] => {
+    const last = at % turns + 1;
+    const first = last === 1 ? 0 : last;
+    if (at < turns) return store.messages(id, first, last);
+    return store.events(id, { first, last }).map(({ turn, time, event }) => ({ turn, time, ...event }));
+  };
+  const head = JSON.stringify({ format: "agent.nvim conversation", version: VERSION, session }, undefined, 2)
+    .replace(/\n}$/, ',\n  "messages": [');
+  let comma = from === 0 || from === turns ? "" : ",";
+  return pieces(from, 2 * turns, (at) => {
+    if (at === turns) comma = "";
+    const texts = [at === 0 ? head : at === turns ? '\n  ],\n  "events": [' : ""];
+    for (const item of items(at)) {
+      texts.push(`${comma}\n${indented(JSON.stringify(item, undefined, 2))}`);
+      comma = ",";
+    }
+    return texts.join("") + (at === 2 * turns - 1 ? "\n  ]\n}\n" : "");
+  });
+}
+
+export function exportMarkdown(store: Exported, session: StoredSession, from = 0): Piece {
   const { title, created, model, turns, root } = session;
   const count = turns === 1 ? "1 turn" : `${turns} turns`;
-  const parts = [`# ${inline(title)}`, `${minute(created)} · ${inline(model)} · ${count}`];
-  const events = store.events(session.id, { without: ["file_modified", "usage"] });
-  for (const part of sections(events, root)) parts.push(part);
-  return `${parts.join("\n\n")}\n`;
+  return pieces(from, turns + 1, (turn) => {
+    const head = turn === 0 ? [`# ${inline(title)}`, `${minute(created)} · ${inline(model)} · ${count}`] : [];
+    const events = store.events(session.id, { first: turn, last: turn, without: ["file_modified", "usage"] });
+    const parts = [...head, ...sections(events, root)];
+    return parts.map((part, at) => turn === 0 && at === 0 ? part : `\n\n${part}`).join("") +
+      (turn === turns ? "\n" : "");
+  });
+}
+
+/** Parts `from` to `end`, as many as make a piece. */
+function pieces(from: number, end: number, part: (at: number) => string): Piece {
+  const texts: string[] = [];
+  let size = 0;
+  let at = from;
+  for (; at < end && size < PIECE; at++) {
+    const text = part(at);
+    size += text.length;
+    texts.push(text);
+  }
+  return { text: texts.join(""), ...(at < end ? { next: at } : {}) };
+}
+
+function indented(text: string): string {
+  return text.replace(/^/gm, "    ");
 }
 
 /** Blocks of markdown, one for each thing that the screen shows. */

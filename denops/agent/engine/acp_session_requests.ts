@@ -49,10 +49,9 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       return { sessionId: id, title };
     }),
     session_search: at(({ query, limit }) => ({ hits: [...sessions.search(query, limit)] })),
-    session_export: at(({ sessionId, format }) => {
+    session_export: at(({ sessionId, format, from }) => {
       const session = sessions.get(sessionId);
-      const text = format === "json" ? exportJson(store, session) : exportMarkdown(store, session);
-      return { text };
+      return format === "json" ? exportJson(store, session, from) : exportMarkdown(store, session, from);
     }),
   };
 }

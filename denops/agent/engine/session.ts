@@ -65,6 +65,8 @@ export class Session {
   /** As it is in the store. */
   readonly #history: HistoryWindow;
   #stored: boolean;
+  /** What has happened and could not be stored yet, in order. */
+  readonly #unsaved: Entries[] = [];
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
   readonly #titling: Titling;
@@ -209,6 +211,11 @@ export class Session {
     this.#titling.stop();
     await this.#queue;
     await this.#titling.settled;
+    try {
+      this.#saveUnsaved();
+    } catch {
+      // It was said.
+    }
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
@@ -262,6 +269,7 @@ export class Session {
       store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model, ...onBranch });
       this.#stored = true;
     }
+    this.#saveUnsaved();
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const slid = this.#history.slide();
@@ -324,7 +332,7 @@ export class Session {
     };
   }
 
-  /** With what is remembered by now, so that both are always of the same moment. */
+  /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
   #append(entries: Omit<Entries, "memory">): void {
     const { folder, plan } = this.#state;
     const memory = this.#memory.unstored({
@@ -334,16 +342,46 @@ export class Session {
       titled: this.#titling.done,
       first: this.#history.first,
     });
-    this.#ports.store.append(this.id, { ...entries, memory });
+    this.#save({ ...entries, memory });
     this.#memory.stored(memory);
     this.#history.push(entries.messages ?? []);
   }
 
+  /** What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be. */
+  #save(entries: Entries): void {
+    try {
+      this.#saveUnsaved();
+      this.#ports.store.append(this.id, entries);
+    } catch (error) {
+      if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
+      if (this.#unsaved.length === 0) {
+        const text =
+          `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
+        this.#ports.publish({ type: "notice", severity: "warning", text });
+      }
+      this.#unsaved.push(entries);
+    }
+  }
+
+  #saveUnsaved(): void {
+    for (let next = this.#unsaved[0]; next !== undefined; next = this.#unsaved[0]) {
+      this.#ports.store.append(this.id, next);
+      this.#unsaved.shift();
+    }
+  }
+
   #emit(event: AgentEvent): void {
     if (event.type === "turn_done" || event.type === "turn_failed") this.#append({ events: [event] });
-    else if (!TRANSIENT.has(event.type)) this.#ports.store.append(this.id, { events: [event] });
+    else if (!TRANSIENT.has(event.type)) this.#save({ events: [event] });
     this.#ports.publish(event);
   }
+}
+
+/** Files are changed, a call has ended, and both are to be told. */
+const HAPPENED: ReadonlySet<AgentEvent["type"]> = new Set(["tool_done", "file_modified", "notice"]);
+
+function hasHappened({ messages = [], events = [] }: Entries): boolean {
+  return messages.some(({ role }) => role === "tool") || events.some(({ type }) => HAPPENED.has(type));
 }
 
 function today(): string {

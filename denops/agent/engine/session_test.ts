@@ -9,10 +9,12 @@ import {
   type RunningEngine,
   startEngine,
 } from "../../../tests/support/engine_session.ts";
+import { scratch } from "../../../tests/support/project.ts";
 import { soon } from "../../../tests/support/soon.ts";
 import { type WireName, WIRES } from "../protocol/providers.ts";
 import type { AgentEvent } from "./core/events.ts";
 import type { ApprovalAnswer, Entries } from "./core/ports.ts";
+import { Database } from "./store/database.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { defineTool } from "./tools/define.ts";
 
@@ -289,7 +291,7 @@ Deno.test("whatever a model does and whenever it is cancelled, the next request 
 });
 
 for (const at of ["turn_started", "token", "tool_start", "tool_running", "tool_done", "plan"] as const) {
-  Deno.test(`a state folder that cannot be written from ${at} on: one line, nothing shown that is not stored`, async () => {
+  Deno.test(`a state folder that cannot be written from ${at} on: one line, and what happened is shown and kept`, async () => {
     let broken = false;
     await using engine: RunningEngine = await startEngine({
       files: FILES,
@@ -308,20 +310,56 @@ for (const at of ["turn_started", "token", "tool_start", "tool_running", "tool_d
       end.error.message,
       /^Cannot save the conversation: attempt to write a readonly database\. Free/,
     );
+    const unstored = () => {
+      const stored = new Set(engine.stored().map((event) => JSON.stringify(event)));
+      const said = (events: readonly AgentEvent[]) =>
+        events.map((event) => event.type === "token" ? event.text : "").join("");
+      assert.equal(said(engine.stored()), said(engine.events));
+      const shown = engine.events.filter(({ type }) => !["tool_writing", "title", "token"].includes(type));
+      return new Set(shown.filter((event) => !stored.has(JSON.stringify(event))).map(({ type }) => type));
+    };
+    for (const type of unstored()) assert.ok(["tool_done", "notice"].includes(type), type);
     const shown = engine.events.length;
     const again = await engine.prompt("Still");
     assert.ok(again.type === "failed");
     assert.equal(engine.events.length, shown);
-    const kinds = (events: readonly AgentEvent[]) =>
-      events.map(({ type }) => type).filter((type) => type !== "tool_writing" && type !== "title");
-    assert.deepEqual(kinds(engine.stored()), kinds(engine.events));
     engine.database.get("PRAGMA query_only = OFF");
     engine.server.play("expect Go on\nsay Here I am");
     assert.deepEqual(await engine.prompt("Go on"), END_TURN);
     assert.deepEqual(engine.server.problems, []);
+    assert.ok([...unstored()].every((type) => type === "notice"));
     assert.equal(engine.stored().filter(({ type }) => type === "turn_done").length, 2);
   });
 }
+
+Deno.test("a locked database while a file is written: it is told, and saved when the lock is gone", async () => {
+  await using state = await scratch();
+  const { database } = Database.openIn(state.root);
+  using other = Database.openIn(state.root).database;
+  database.get("PRAGMA busy_timeout = 10");
+  await using engine: RunningEngine = await startEngine({
+    database,
+    files: FILES,
+    script: 'call write_file {"path": "new.txt", "content": "new"}\n---\nsay Written',
+  });
+  // Another process takes the lock when the file is written.
+  engine.store.checkpoints.finish = () => {
+    other.run("BEGIN IMMEDIATE");
+    throw new Error("database is locked");
+  };
+  const end = await engine.prompt("Go");
+  assert.ok(end.type === "failed");
+  assert.match(end.error.message, /^Cannot save the conversation: database is locked/);
+  const kinds = engine.events.map(({ type }) => type);
+  assert.ok(kinds.includes("file_modified") && kinds.includes("tool_done"), kinds.join());
+  assert.ok(!engine.stored().some(({ type }) => type === "tool_done"));
+  other.run("ROLLBACK");
+  engine.server.play("expect Go on\nsay Here I am");
+  assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+  assert.deepEqual(engine.server.problems, []);
+  assert.ok(engine.stored().some(({ type }) => type === "file_modified"));
+  assert.deepEqual(engine.results().length, 1);
+});
 
 /** Notes everything that is stored, as it is stored. */
 class Recorder extends SqliteStore {

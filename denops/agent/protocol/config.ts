@@ -104,6 +104,9 @@ const shared = {
   keep_sessions_days: z.int().min(1).optional(),
 };
 
+/** What the supervisor passes on to the engine as it is. */
+export const SharedConfig = z.object(shared);
+
 /** A name that begins so is one that git takes, and no option. Source: git-check-ref-format(1), with ASCII alone. */
 const BRANCH_PREFIX = /^(?!.*(?:\.\.|\/\/|\/\.|\.\/|\.lock\/))[A-Za-z0-9][\w.\/-]{0,99}$/;
 

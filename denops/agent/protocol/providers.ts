@@ -15,6 +15,10 @@ export interface ProviderPreset {
   readonly key_env: readonly string[];
   /** Used when the user names no model. */
   readonly default_model?: string;
+  /** Answers 401 to a wrong key, where the list of models is open to all. Added to `base_url`. */
+  readonly key_check?: string;
+  /** Serves the model that it has loaded, whatever it is called. */
+  readonly any_model?: boolean;
 }
 
 export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
@@ -35,6 +39,7 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     wire: "openai_chat",
     base_url: "https://openrouter.ai/api/v1",
     key_env: ["OPENROUTER_API_KEY"],
+    key_check: "/key",
   },
   groq: { wire: "openai_chat", base_url: "https://api.groq.com/openai/v1", key_env: ["GROQ_API_KEY"] },
   deepseek: {
@@ -56,7 +61,7 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     key_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     default_model: "gemini-2.5-pro",
   },
-  "llama.cpp": { wire: "openai_chat", base_url: "http://127.0.0.1:8080/v1", key_env: [] },
+  "llama.cpp": { wire: "openai_chat", base_url: "http://127.0.0.1:8080/v1", key_env: [], any_model: true },
   lmstudio: { wire: "openai_chat", base_url: "http://127.0.0.1:1234/v1", key_env: [] },
   vllm: { wire: "openai_chat", base_url: "http://127.0.0.1:8000/v1", key_env: [] },
 };

@@ -173,9 +173,10 @@ export const REQUESTS = {
       ),
     }),
   },
+  /** A piece of the text; `next` is where the one after it begins. */
   session_export: {
-    params: z.object({ sessionId, format: z.enum(["markdown", "json"]) }),
-    result: z.object({ text: z.string() }),
+    params: z.object({ sessionId, format: z.enum(["markdown", "json"]), from: z.int().min(0).optional() }),
+    result: z.object({ text: z.string(), next: z.int().optional() }),
   },
   /** Turns of the session that have changed files, newest first. */
   checkpoints: {

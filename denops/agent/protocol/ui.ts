@@ -279,6 +279,8 @@ export interface HealthReport {
   readonly key: string;
   /** What holds the engine, in words. */
   readonly sandbox: string;
+  /** Whether the provider is there, takes the key and has the model; absent without a provider. */
+  readonly check?: { readonly state: "ok" | "error" | "unknown"; readonly text: string };
   /** Arguments exactly as passed: of bubblewrap up to the program, empty without it; then Deno and its own. */
   readonly engine_sandbox: readonly string[];
   readonly engine_deno: readonly string[];

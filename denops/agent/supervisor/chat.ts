@@ -1,29 +1,18 @@
 /** One chat: its messages go to its engine one after the other. */
 import type { PromptResponse } from "../deps/acp_sdk.ts";
-import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
+import { ChatSession, type SessionPorts } from "./chat_session.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
-
-export interface ChatSession {
-  readonly engine: Engine;
-  readonly sessionId: string;
-  /** Real path of the project. */
-  readonly root: string;
-  /** Of a new session: makes the git branch that it gets, if it gets one. Never throws. */
-  makeBranch?(text: string): Promise<string | undefined>;
-}
 
 /** A session that a message can be sent to. */
 interface Ready {
-  readonly session: ChatSession;
+  readonly engine: Engine;
+  readonly sessionId: string;
   /** The branch that was made for it. */
   readonly branch: string | undefined;
 }
 
-export interface ChatPorts {
-  push(update: Update): void;
-  /** The chat's engine and session: the stored one, else a new one. @throws {Error} one line. */
-  connect(stored: string | undefined): Promise<ChatSession>;
+export interface ChatPorts extends SessionPorts {
   /** The turn is over: nothing of it waits any longer. */
   settle(): void;
 }
@@ -35,6 +24,7 @@ const STUCK_MS = 5_000;
 
 export class Chat {
   readonly id: number;
+  readonly session: ChatSession;
   readonly #ports: ChatPorts;
   #queue: string[] = [];
   #running = false;
@@ -44,20 +34,11 @@ export class Chat {
   #stopPrompt: (() => void) | undefined;
   /** Of a turn that has ended on screen: until its engine has ended it too. */
   #ending: Promise<void> | undefined;
-  #session: ChatSession | undefined;
-  /** What the chat goes on with when it has no session. */
-  #stored: string | undefined;
-  #connecting: Promise<ChatSession> | undefined;
-  /** Made once, with the first message. */
-  #branch: Promise<string | undefined> | undefined;
 
   constructor(id: number, ports: ChatPorts) {
     this.id = id;
     this.#ports = ports;
-  }
-
-  get sessionId(): string | undefined {
-    return this.#session?.sessionId;
+    this.session = new ChatSession(id, ports);
   }
 
   /** False while the engine is still busy with a turn that has ended here: nothing of that is wanted any more. */
@@ -67,26 +48,7 @@ export class Chat {
 
   /** The project in which a turn of this chat is running; undefined if none is. */
   get worksIn(): string | undefined {
-    return this.#stopPrompt === undefined && this.listens ? undefined : this.#session?.root;
-  }
-
-  /** The engine that has the session open. */
-  get engine(): Engine | undefined {
-    return this.#session?.engine;
-  }
-
-  /** The chat shows this stored session: the next message goes on with it. */
-  resume(stored: string | undefined): void {
-    this.#stored = stored ?? this.#stored;
-  }
-
-  /** The session of this chat, begun if need be. @throws {Error} one line */
-  async session(): Promise<ChatSession> {
-    if (this.#session !== undefined) return this.#session;
-    this.#connecting ??= this.#ports.connect(this.#stored)
-      .then((session) => this.#session = session)
-      .finally(() => this.#connecting = undefined);
-    return await this.#connecting;
+    return this.#stopPrompt === undefined && this.listens ? undefined : this.session.root;
   }
 
   prompt(text: string): void {
@@ -106,16 +68,8 @@ export class Chat {
 
   /** The engine is gone; what it has stored is not. A turn that runs says so at its end. */
   forget(engine: Engine, how: string): void {
-    if (this.#session?.engine !== engine) return;
-    this.#stored = this.#session.sessionId;
-    this.#session = undefined;
-    if (this.#running && this.listens) return;
-    this.#ports.push({
-      type: "notice",
-      chat: this.id,
-      severity: "error",
-      text: oneLine(engineGone(how), LONGEST_NOTICE),
-    });
+    if (!this.session.forget(engine) || (this.#running && this.listens)) return;
+    this.#ports.notice("error", engineGone(how));
   }
 
   async #run(): Promise<void> {
@@ -158,13 +112,13 @@ export class Chat {
   /** The session, when its engine is done with the turn before. */
   async #free(text: string): Promise<Ready> {
     await this.#ending;
-    const session = await this.session();
-    this.#branch ??= session.makeBranch?.(text);
-    return { session, branch: await this.#branch };
+    const open = await this.session.open();
+    const branch = await this.session.branch(open, text);
+    return { engine: open.project.engine, sessionId: open.sessionId, branch };
   }
 
   /** How the turn ended: as the engine says, or stopped without a word of it. */
-  async #prompt({ session: { engine, sessionId }, branch }: Ready, text: string): Promise<string> {
+  async #prompt({ engine, sessionId, branch }: Ready, text: string): Promise<string> {
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));

@@ -5,6 +5,7 @@ import type { CommandsReport, HealthReport } from "../protocol/ui.ts";
 import { type Launch, launchCommand } from "./agents/launch.ts";
 import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
 import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
+import { checkProvider } from "./agents/provider_check.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { findProgram } from "./system/sandbox.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
@@ -33,6 +34,9 @@ export async function healthReport(
   const roots = root === undefined ? [] : [root, ...others ?? []];
   const patterns = user === undefined ? [] : patternProblems(user);
   const engine = user === undefined ? undefined : await engineConfig(user, world, roots).catch(note);
+  const checking = engine === undefined
+    ? undefined
+    : checkProvider(engine.provider, engine.model, world.fetch);
   const usable = user !== undefined && others !== undefined;
   const launch = usable && engine !== undefined
     ? await launchCommand(roots, engine, user, () => {}).catch(note)
@@ -53,6 +57,7 @@ export async function healthReport(
       ? "none needed"
       : `from ${engine.provider.key_source}`,
     sandbox: launch?.sandbox ?? "",
+    ...(checking === undefined ? {} : { check: await checking }),
     ...engineArguments(launch),
     ...(commands === undefined ? {} : { commands }),
     problems,

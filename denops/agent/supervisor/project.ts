@@ -49,6 +49,8 @@ const SHOWN_OUTPUT = 8_000;
 export class Project implements AsyncDisposable {
   readonly engine: Engine;
   readonly launch: Launch;
+  /** Real path of its folder. */
+  readonly root: string;
   /** The project's folder first. */
   readonly roots: readonly string[];
   readonly provider: string;
@@ -65,6 +67,7 @@ export class Project implements AsyncDisposable {
   ) {
     this.engine = engine;
     this.launch = launch;
+    this.root = launch.cwd;
     this.roots = roots;
     this.provider = provider;
     this.model = model;

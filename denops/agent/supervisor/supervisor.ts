@@ -6,7 +6,7 @@ import { firstProblem, type UserConfig } from "../protocol/config.ts";
 import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
 import { Branches } from "./branches/branches.ts";
-import { Chat, type ChatSession } from "./chat.ts";
+import { Chat } from "./chat.ts";
 import { ownFilesOnly } from "./agents/confine.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
 import type { Engine } from "./agents/engine.ts";
@@ -14,11 +14,12 @@ import { Gate } from "./gate/gate.ts";
 import { healthReport } from "./health.ts";
 import { historyUpdates } from "./screen/history.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
-import { Project } from "./project.ts";
+import type { Project } from "./project.ts";
+import { Projects } from "./projects.ts";
 import { type ProviderWorld, realWorld } from "./agents/provider.ts";
 import { Pump, realClock } from "./screen/pump.ts";
 import { Questions } from "./gate/questions.ts";
-import { findRoot, type RootQuery } from "./agents/root.ts";
+import type { RootQuery } from "./agents/root.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 
 export { watchProcess } from "./system/watch.ts";
@@ -55,26 +56,19 @@ export class Supervisor implements AsyncDisposable {
   readonly #questions: Questions;
   readonly #branches = new Branches();
   readonly #chats = new Map<number, Chat>();
-  /** By root and configuration. */
-  readonly #projects = new Map<string, Promise<Project>>();
-  /** Where each chat's project is looked for. */
-  readonly #places = new Map<number, RootQuery>();
-  /** Chats whose stored conversation is being read. */
-  readonly #reading = new Map<number, Promise<void>>();
+  readonly #projects: Projects;
   #config: UserConfig | undefined;
-  /** The project of each chat's last request was looked up. */
-  readonly #asked = new Map<number, Promise<unknown>>();
   #configProblem = "Neovim has sent no configuration";
   #lastRequest: number;
-  readonly #environment: () => Promise<unknown>;
+  readonly #environment: SupervisorOptions["environment"];
 
   constructor(deliver: Deliver, { host, environment, world = realWorld }: SupervisorOptions) {
-    this.#lastRequest = host * REQUESTS_PER_HOST;
     this.#environment = environment;
+    this.#lastRequest = host * REQUESTS_PER_HOST;
     this.#pump = new Pump(
       deliver,
       realClock,
-      (chat, why) => this.#chats.get(chat)?.engine?.kill(`it ${why}`),
+      (chat, why) => this.#chats.get(chat)?.session.engine?.kill(`it ${why}`),
     );
     this.#world = world;
     const push = (update: Update) => this.#pump.push(update);
@@ -82,6 +76,24 @@ export class Supervisor implements AsyncDisposable {
     this.#gate = new Gate(push, nextRequest);
     this.#editor = new EditorQuestions(push, nextRequest);
     this.#questions = new Questions(push, nextRequest);
+    this.#projects = new Projects({
+      environment,
+      isUsed: ({ engine }) => this.#all().some((chat) => chat.session.engine === engine),
+      ended: ({ engine }, how) => this.#all().forEach((chat) => chat.forget(engine, how)),
+      project: {
+        push,
+        notice: (to, severity, text) => this.#notice(to, severity, text),
+        ownerOf: (sessionId) => this.#ownerOf(sessionId)?.id,
+        chatOf: (sessionId) => {
+          const owner = this.#ownerOf(sessionId);
+          return owner?.listens ? owner.id : undefined;
+        },
+        gate: this.#gate,
+        editor: this.#editor,
+        questions: this.#questions,
+        world,
+      },
+    });
   }
 
   /** Takes an action of Lua. Returns at once; whatever comes of it comes as updates. */
@@ -95,7 +107,7 @@ export class Supervisor implements AsyncDisposable {
         return;
       case "warm":
         this.#place({ ...action, cwd: action.folder });
-        return this.#report(action.chat, this.#chat(action.chat).session());
+        return this.#report(action.chat, this.#chat(action.chat).session.open());
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action.text);
@@ -137,15 +149,12 @@ export class Supervisor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pump[Symbol.dispose]();
-    await Promise.all([...this.#projects.values()].map(async (opening) => {
-      await opening.then((project) => project[Symbol.asyncDispose](), () => {});
-    }));
+    await this.#projects[Symbol.asyncDispose]();
   }
 
   /** Where the user is, and what the chat shows. */
   #place(action: RootQuery & { readonly chat: number; readonly session?: string | undefined }): void {
-    this.#places.set(action.chat, action);
-    this.#chat(action.chat).resume(action.session);
+    this.#chat(action.chat).session.place(action, action.session);
   }
 
   /** A wrong action is a wrong option most of the time: it is told to the chat that it came from. */
@@ -174,95 +183,36 @@ export class Supervisor implements AsyncDisposable {
     if (known !== undefined) return known;
     const chat = new Chat(id, {
       push: (update) => this.#pump.push(update),
-      connect: (stored) => this.#connect(id, stored),
+      notice: (severity, text) => this.#notice(id, severity, text),
+      project: (place) => this.#project(place, id),
+      branches: this.#branches,
+      isShared: (root) => this.#all().some((other) => other.id !== id && other.worksIn === root),
       settle: () => this.#settle(id),
     });
     this.#chats.set(id, chat);
     return chat;
   }
 
-  async #connect(chat: number, stored: string | undefined): Promise<ChatSession> {
-    const project = await this.#project(chat);
-    const { engine, roots, launch, provider, model } = project;
-    // What is stored is read before it grows: the screen would show the new turn twice.
-    await this.#reading.get(chat);
-    const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
-    if (stored !== undefined && resumed === undefined) {
-      this.#notice(chat, "warning", "This conversation was not stored; your message starts a new one.");
-    }
-    const isThere = stored !== undefined && resumed !== undefined;
-    const sessionId = isThere ? stored : await engine.newSession(roots);
-    const { cwd: root, sandbox } = launch;
-    this.#pump.push({ type: "ready", chat, session: sessionId, root, provider, model, sandbox });
-    const session = { engine, sessionId, root };
-    if (!isThere) return { ...session, makeBranch: (text) => this.#makeBranch(chat, project, text) };
-    const tell = this.#tells(chat);
-    if (resumed.branch !== undefined) await this.#branches.resumed(resumed.branch, project.branches, tell);
-    return session;
+  #all(): readonly Chat[] {
+    return [...this.#chats.values()];
   }
 
-  /** Undefined without the option, and where none can be made; the turn goes on all the same. */
-  async #makeBranch(chat: number, project: Project, text: string): Promise<string | undefined> {
-    const { prefix, ...options } = project.branches;
-    if (prefix === undefined) return undefined;
-    const { cwd: root } = project.launch;
-    const isShared = () =>
-      [...this.#chats.values()].some((other) => other.id !== chat && other.worksIn === root);
-    return await this.#branches.begin({ prefix, text, options }, isShared, this.#tells(chat));
-  }
-
-  #tells(chat: number) {
-    return (severity: "info" | "warning", text: string) => this.#notice(chat, severity, text);
-  }
-
-  /** The project of a chat, opened if need be. */
-  async #project(chat: number, place = this.#places.get(chat)): Promise<Project> {
-    if (place === undefined) throw new Error("Nothing was asked in this chat yet.");
+  async #project(place: RootQuery, chat: number): Promise<Project> {
     if (this.#config === undefined) throw new Error(`Invalid option: ${this.#configProblem}.`);
-    const user = this.#config;
-    adoptEnvironment(await this.#environment());
-    const root = await findRoot(place, this.#world.env("HOME") ?? this.#world.env("USERPROFILE"));
-    const key = JSON.stringify([root, user]);
-    const known = this.#projects.get(key);
-    if (known !== undefined) return known;
-    const opening = Project.open(root, user, chat, {
-      push: (update) => this.#pump.push(update),
-      notice: (to, severity, text) => this.#notice(to, severity, text),
-      ownerOf: (sessionId) => this.#ownerOf(sessionId)?.id,
-      chatOf: (sessionId) => {
-        const owner = this.#ownerOf(sessionId);
-        return owner?.listens ? owner.id : undefined;
-      },
-      gate: this.#gate,
-      editor: this.#editor,
-      questions: this.#questions,
-      world: this.#world,
-    });
-    this.#projects.set(key, opening);
-    const forget = () => {
-      if (this.#projects.get(key) === opening) this.#projects.delete(key);
-    };
-    opening.then((project) => project.engine.ended.then((how) => this.#ended(project, how, forget)), forget);
-    return opening;
+    return await this.#projects.of(place, this.#config, chat);
   }
 
   #ownerOf(sessionId: string): Chat | undefined {
-    return [...this.#chats.values()].find((chat) => chat.sessionId === sessionId);
-  }
-
-  #ended(project: Project, how: string, forget: () => void): void {
-    forget();
-    for (const chat of this.#chats.values()) chat.forget(project.engine, how);
-    project[Symbol.asyncDispose]();
+    return this.#all().find((chat) => chat.session.id === sessionId);
   }
 
   /** The turn of a chat is over: nothing of it waits, and nothing that it started goes on but what it was to. */
   #settle(id: number): void {
     this.#gate.settle(id);
     this.#questions.settle(id);
-    const sessionId = this.#chats.get(id)?.sessionId;
+    const sessionId = this.#chats.get(id)?.session.id;
     if (sessionId === undefined) return;
-    for (const opening of this.#projects.values()) {
+    for (const opening of this.#projects.all()) {
       opening.then((project) => project.stopTurn(sessionId), () => {});
     }
   }
@@ -271,7 +221,7 @@ export class Supervisor implements AsyncDisposable {
   async #ask(action: Extract<Action, { type: "engine_request" }>): Promise<void> {
     const { request, chat, name } = action;
     const answering = this.#answer(action);
-    if (name === "session_history") this.#noteReading(chat, answering);
+    if (name === "session_history") this.#chat(chat).session.noteReading(answering);
     try {
       this.#pump.push({ type: "engine_answer", request, result: await answering });
     } catch (error) {
@@ -282,7 +232,7 @@ export class Supervisor implements AsyncDisposable {
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
     const { chat, name, params } = action;
-    const { engine, roots } = await this.#projectInOrder(chat, action);
+    const { engine, roots } = await this.#chat(chat).session.projectInOrder(action);
     if (OF_OPEN.has(name)) await this.#opened(chat, action, params.sessionId);
     const asked = this.#holder(params.sessionId) ?? engine;
     if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
@@ -295,14 +245,7 @@ export class Supervisor implements AsyncDisposable {
   async #opened(chat: number, place: RootQuery, sessionId: unknown): Promise<void> {
     if (typeof sessionId !== "string" || this.#holder(sessionId) !== undefined) return;
     this.#place({ ...place, chat, session: sessionId });
-    await this.#chat(chat).session();
-  }
-
-  /** What a chat asks second does not overtake what it has asked first. */
-  #projectInOrder(chat: number, place: RootQuery): Promise<Project> {
-    const found = (this.#asked.get(chat) ?? Promise.resolve()).then(() => this.#project(chat, place));
-    this.#asked.set(chat, found.catch(() => {}));
-    return found;
+    await this.#chat(chat).session.open();
   }
 
   async #request<Name extends RequestName>(engine: Engine, name: Name, params: unknown) {
@@ -311,42 +254,35 @@ export class Supervisor implements AsyncDisposable {
 
   /** The engine of a chat that goes on with this session: options that have changed since make another engine. */
   #holder(sessionId: unknown): Engine | undefined {
-    return [...this.#chats.values()].find((chat) => chat.sessionId === sessionId)?.engine;
-  }
-
-  #noteReading(chat: number, answering: Promise<unknown>): void {
-    const reading = answering.then(() => {}, () => {}).finally(() => {
-      if (this.#reading.get(chat) === reading) this.#reading.delete(chat);
-    });
-    this.#reading.set(chat, reading);
+    return this.#all().find(({ session }) => session.id === sessionId)?.session.engine;
   }
 
   async #showRules(request: number, chat: number): Promise<void> {
-    const project = await this.#project(chat);
+    const project = await this.#chat(chat).session.project();
     this.#pump.push({ type: "rules", request, rules: project.shownRules(chat) });
   }
 
   async #removeRule(rule: string, chat: number): Promise<void> {
-    const removed = await (await this.#project(chat)).removeRule(rule, chat);
+    const project = await this.#chat(chat).session.project();
+    const removed = await project.removeRule(rule, chat);
     if (removed) return this.#notice(chat, "info", `Removed: ${rule}`);
     throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
   }
 
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {
-    const session = await this.#chat(chat).session();
-    const params = { sessionId: session.sessionId, ...(toggle === undefined ? {} : { toggle }) };
-    const { tools } = await session.engine.request("tools", params);
+    const { tools } = await this.#chat(chat).session.request("tools", (sessionId) => ({ sessionId, toggle }));
     this.#pump.push({ type: "tools", request, tools });
   }
 
   async #showLog(request: number, chat: number): Promise<void> {
-    this.#pump.push({ type: "log", request, lines: await (await this.#project(chat)).logEntries() });
+    const project = await this.#chat(chat).session.project();
+    this.#pump.push({ type: "log", request, lines: await project.logEntries() });
   }
 
   async #health(request: number, place: RootQuery): Promise<void> {
     adoptEnvironment(await this.#environment());
     const engines = await Promise.all(
-      [...this.#projects.values()].map((opening) =>
+      this.#projects.all().map((opening) =>
         opening.then(({ engine, launch }) => `pid ${engine.pid}, ${launch.sandbox}`, (error) => String(error))
       ),
     );

@@ -144,7 +144,7 @@ function M.lines(approval)
     end
   end
   if approval.left_out then
-    table.insert(lines, ("%d more, too large to be shown here"):format(approval.left_out))
+    table.insert(lines, ("%d more, too large to show"):format(approval.left_out))
     groups[#lines] = "AgentWarning"
   end
   return lines, groups

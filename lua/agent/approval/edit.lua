@@ -1,6 +1,7 @@
 -- A small buffer above the approval, in which its command is edited. It runs nothing: the text goes back to the
 -- approval, is judged there once more, and waits for an answer as before.
 local hint = require("agent.hint")
+local say = require("agent.say")
 
 local M = {}
 
@@ -95,7 +96,7 @@ function M.open(text, below, done)
   local function accept()
     local typed = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, true), "\n")
     if vim.trim(typed) == "" then
-      return vim.notify("agent: there is no command", vim.log.levels.WARN)
+      return say.warn("the command is empty")
     end
     taken = typed
     vim.bo[buffer].modified = false
@@ -106,10 +107,10 @@ function M.open(text, below, done)
   local function map(modes, key, run, doc)
     vim.keymap.set(modes, key, run, { buffer = buffer, nowait = true, desc = "Agent: " .. doc })
   end
-  map("n", "<CR>", accept, "take the edited command")
-  map({ "n", "i" }, "<C-s>", accept, "take the edited command")
+  map("n", "<CR>", accept, "use the edited command")
+  map({ "n", "i" }, "<C-s>", accept, "use the edited command")
   for _, key in ipairs({ "q", "<Esc>" }) do
-    map("n", key, M.close, "give up editing")
+    map("n", key, M.close, "cancel editing")
   end
   vim.api.nvim_create_autocmd("BufWriteCmd", { buffer = buffer, callback = accept })
   vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, {

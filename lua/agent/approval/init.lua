@@ -4,6 +4,7 @@ local content = require("agent.approval.content")
 local edit = require("agent.approval.edit")
 local events = require("agent.events")
 local queue = require("agent.approval.queue")
+local say = require("agent.say")
 local window = require("agent.approval.window")
 
 local M = {}
@@ -30,7 +31,7 @@ local function answer(option, more)
     return false
   end
   if approval.judging then
-    vim.notify("agent: the edited command is being judged", vim.log.levels.WARN)
+    say.warn("the edited command is still being checked")
     return true
   end
   local action = { type = "answer", request = approval.request, option = option, command = approval.edited }
@@ -178,7 +179,7 @@ function M.always()
     return false
   end
   if not approval.suggestion then
-    vim.notify("agent: no rule can answer for this one", vim.log.levels.WARN)
+    say.warn("no rule can allow this; answer once")
     return true
   end
   prompt({ prompt = "Always allow: ", default = approval.suggestion }, function(rule)

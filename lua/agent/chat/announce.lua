@@ -1,15 +1,38 @@
 -- Tells others what happens in a chat: `User` events, and a notification when nobody is looking.
 local config = require("agent.config")
 local events = require("agent.events")
+local say = require("agent.say")
 
 --- The transcript has all of it: a longer line would ask for a key.
 ---@param text string
 local function notify(text)
-  local line = ("agent: %s"):format(text):gsub("\n.*", "")
+  local line = say.line(text)
   if vim.api.nvim_strwidth(line) > vim.v.echospace then
     line = vim.fn.strcharpart(line, 0, vim.v.echospace - 1) .. "…"
   end
   vim.notify(line)
+end
+
+--- How a turn has ended, and what it has changed.
+---@param timeline agent.Timeline
+---@param update table
+---@return string
+local function outcome(timeline, update)
+  local last = timeline.blocks[#timeline.blocks]
+  if update.error then
+    return update.error
+  elseif update.reason ~= "end_turn" then
+    return last and last.text or update.reason
+  end
+  for index = #timeline.blocks, 1, -1 do
+    local block = timeline.blocks[index]
+    if block.kind == "files" then
+      return ("done, %d %s changed"):format(#block.files, #block.files == 1 and "file" or "files")
+    elseif block.kind == "user" and block.status == "done" then
+      break
+    end
+  end
+  return "done"
 end
 
 --- Once for each session and title.
@@ -40,7 +63,7 @@ return function(chat, update)
       events.emit("AgentError", { chat = chat.id, text = update.error })
     end
     if config.get().notify and not chat:is_visible() then
-      notify(update.error or "the turn is done")
+      notify(outcome(chat.timeline, update))
     end
   elseif update.type == "notice" and update.severity == "error" then
     if config.get().notify and not chat:is_visible() then

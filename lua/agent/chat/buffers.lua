@@ -97,14 +97,13 @@ function M:make_input()
   end
   take_place(old and old.buffer, buffer)
   keymaps.map(self, "input", buffer)
-  for event, mode in pairs({ InsertEnter = "i", InsertLeave = "n" }) do
-    vim.api.nvim_create_autocmd(event, {
-      buffer = buffer,
-      callback = function()
-        window.hint(self.windows, mode)
-      end,
-    })
-  end
+  local modes = { InsertEnter = "i", InsertLeave = "n", BufLeave = "n" }
+  vim.api.nvim_create_autocmd({ "BufEnter", "InsertEnter", "InsertLeave", "BufLeave" }, {
+    buffer = buffer,
+    callback = function(event)
+      window.hint(self.windows, modes[event.event])
+    end,
+  })
   when_lost(buffer, function()
     self.input.lost = self.input:text()
     vim.schedule(function()

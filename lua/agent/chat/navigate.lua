@@ -1,6 +1,7 @@
 -- Moving about in a transcript: to files, to turns, to code. Methods of the chat.
 local config = require("agent.config")
 local fences = require("agent.timeline.fences")
+local say = require("agent.say")
 
 ---@class agent.Chat
 local M = {}
@@ -59,9 +60,9 @@ end
 function M:goto_file()
   local path, line = self:file_at_cursor()
   if not path then
-    return vim.notify("agent: no file under the cursor")
+    return say.info("no file under the cursor")
   elseif vim.fn.filereadable(path) == 0 then
-    return vim.notify(("agent: cannot read %s"):format(vim.fn.fnamemodify(path, ":~:.")))
+    return say.warn(("cannot read %s"):format(vim.fn.fnamemodify(path, ":~:.")))
   end
   local back = self.windows and self.windows.back
   if not self:step_aside() and back and vim.api.nvim_win_is_valid(back) then
@@ -118,10 +119,10 @@ function M:yank_code()
   local index = self.renderer:block_at(row)
   local code = index and fences.around(self.renderer:lines(index), row - self.renderer:row(index) + 1)
   if not code then
-    return vim.notify("agent: no code block under the cursor")
+    return say.info("no code block under the cursor")
   end
   vim.fn.setreg(vim.v.register, code, "l")
-  vim.notify(("agent: yanked %d %s"):format(#code, #code == 1 and "line" or "lines"))
+  say.info(("yanked %d %s"):format(#code, #code == 1 and "line" or "lines"))
 end
 
 return M

@@ -38,7 +38,7 @@ function M:label()
   end)
   local text = line.title and line.title ~= "" and line.title
     or first and vim.trim(first.text):gsub("%s*\n.*", " …")
-    or "(nothing said yet)"
+    or "(empty)"
   return ("%d  %s  %s"):format(self.id, STATES[line.state], vim.fn.strcharpart(text, 0, 60))
 end
 

@@ -26,6 +26,8 @@ end
 
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
 local SMALLEST = 7
+--- Rows of a chat with eight of the transcript, without those of the input's text.
+local READABLE = 12
 
 --- Rows of the screen that floats may have.
 ---@return integer
@@ -43,7 +45,10 @@ local function float_places(between)
   local lines = free_lines()
   local width = fit(options.width or FLOAT, vim.o.columns)
   local height = math.max(8, fit(options.height or FLOAT, lines))
-  height = between == 0 and height or math.min(lines, height + between)
+  if between > 0 then
+    -- The chat stays as tall as it is if that leaves enough of the transcript.
+    height = math.max(height, math.min(lines, between + options.input_height + READABLE))
+  end
   local input_height = math.min(options.input_height, math.max(1, height - between - SMALLEST))
   local row = math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
@@ -112,8 +117,9 @@ end
 
 --- Names the keys of the mode at the input.
 ---@param windows? agent.Windows
----@param mode "n"|"i"
+---@param mode? "n"|"i"  the current one unless told
 function M.hint(windows, mode)
+  mode = mode or (vim.api.nvim_get_mode().mode:find("^i") and "i" or "n")
   if not windows or not vim.api.nvim_win_is_valid(windows.input) then
     return
   end
@@ -124,12 +130,6 @@ function M.hint(windows, mode)
   else
     vim.api.nvim_win_set_config(window, { footer = { { line, "AgentHint" } }, footer_pos = "right" })
   end
-end
-
---- The mode whose keys count at the input.
----@return "n"|"i"
-local function mode()
-  return vim.api.nvim_get_mode().mode:find("^i") and "i" or "n"
 end
 
 local SPLITS = {
@@ -181,7 +181,7 @@ function M.open(transcript, input)
     vim.wo[windows.transcript].winhighlight = colours
     vim.wo[windows.input].winhighlight = colours
   end
-  M.hint(windows, mode())
+  M.hint(windows)
   return windows
 end
 
@@ -198,7 +198,17 @@ function M.fit(windows)
   if vim.api.nvim_win_is_valid(windows.input) then
     vim.api.nvim_win_set_config(windows.input, below)
   end
-  M.hint(windows, mode())
+  M.hint(windows)
+end
+
+--- A transcript whose cursor is at its end shows all of the last line, however small it has become.
+---@param windows agent.Windows
+function M.show_end(windows)
+  vim.api.nvim_win_call(windows.transcript, function()
+    if vim.fn.line(".") == vim.fn.line("$") then
+      vim.cmd("normal! zb")
+    end
+  end)
 end
 
 --- Keeps rows free between the two floats, as many as there can be.
@@ -211,6 +221,7 @@ function M.keep_free(windows, rows)
   if rows ~= (windows.kept_free or 0) then
     windows.kept_free = rows
     M.fit(windows)
+    M.show_end(windows)
   end
   local above = vim.api.nvim_win_get_config(windows.transcript)
   return above.row + above.height + 2, rows

@@ -2,6 +2,8 @@
 local client = require("agent.client")
 local preview = require("agent.checkpoints.preview")
 
+local say = require("agent.say")
+
 local M = {}
 
 ---@class agent.RestoredFile see protocol/requests.ts
@@ -17,38 +19,49 @@ local M = {}
 local function ask(chat, name, params, done)
   local session = chat.timeline.session
   if not session then
-    return vim.notify("agent: this conversation has changed no file yet")
+    return say.info("this conversation has changed no file yet")
   end
   params = vim.tbl_extend("error", params, { sessionId = session })
   client.request(chat, name, params, function(result, problem)
     if result then
       done(result)
     else
-      vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+      say.error(problem)
     end
   end)
 end
 
-local OUTCOMES = { "restored", "merged", "unchanged", "skipped", "conflict" }
+---@param count integer
+---@return string
+local function files_of(count)
+  return ("%d %s"):format(count, count == 1 and "file" or "files")
+end
 
 --- "2 files restored, 1 merged".
----@param files agent.RestoredFile[]
+---@param counts table<string, integer> by outcome
 ---@return string
-local function summary(files)
-  local counts = {}
-  for _, file in ipairs(files) do
-    counts[file.outcome] = (counts[file.outcome] or 0) + 1
-  end
+local function summary(counts)
   local parts = {}
-  for _, outcome in ipairs(OUTCOMES) do
+  for _, outcome in ipairs({ "restored", "merged", "unchanged" }) do
     local count = counts[outcome]
     if count then
-      local unit = #parts > 0 and "" or (count == 1 and "file " or "files ")
-      local word = outcome == "conflict" and "in conflict" or outcome
-      table.insert(parts, ("%d %s%s"):format(count, unit, word))
+      table.insert(parts, ("%s %s"):format(#parts > 0 and count or files_of(count), outcome))
     end
   end
-  return #parts > 0 and table.concat(parts, ", ") or "no file was changed"
+  return table.concat(parts, ", ")
+end
+
+--- "src/app.ts conflicts", "3 files skipped".
+---@param names string[]
+---@param verb string
+---@param named boolean
+---@return string?
+local function left(names, verb, named)
+  if #names == 0 then
+    return nil
+  end
+  local who = (#names == 1 and named) and names[1] or files_of(#names)
+  return ("%s %s%s"):format(who, verb, (verb == "conflict" and #names == 1) and "s" or "")
 end
 
 --- What could not be taken back, with both sides, for the quickfix list.
@@ -71,31 +84,79 @@ local function problems(files)
   return items
 end
 
---- One line, and the quickfix list where something was left as it is.
+--- The user is typing somewhere: the list opens, and the keys stay where they are.
 ---@param title string
----@param result { files: agent.RestoredFile[] }
-local function tell(title, result)
-  local items = problems(result.files)
-  local level = #items > 0 and vim.log.levels.WARN or vim.log.levels.INFO
-  vim.notify(("agent: %s: %s"):format(title, summary(result.files)), level)
-  if #items > 0 then
-    vim.fn.setqflist({}, " ", { title = "Agent: not taken back", items = items })
-    vim.cmd("botright copen")
+---@param items table[]
+local function show_beside(title, items)
+  vim.fn.setqflist({}, " ", { title = title, items = items })
+  -- No window can be opened from the command-line window.
+  if vim.fn.getcmdwintype() ~= "" then
+    return
   end
+  local window = vim.api.nvim_get_current_win()
+  vim.cmd("botright copen")
+  vim.api.nvim_set_current_win(window)
+  -- Else the list would wipe away the message.
+  vim.cmd.redraw()
+end
+
+---@class agent.TakingWords
+---@field done string  "undid turn 1"
+---@field none string  "turn 1 not undone"
+---@field again string  what tries the rest again
+
+--- One line, and the quickfix list where something was left as it is.
+---@param words agent.TakingWords
+---@param result { files: agent.RestoredFile[] }
+---@param root? string
+local function tell(words, result, root)
+  local counts, names = {}, { conflict = {}, skipped = {} }
+  for _, file in ipairs(result.files) do
+    counts[file.outcome] = (counts[file.outcome] or 0) + 1
+    if names[file.outcome] then
+      table.insert(names[file.outcome], preview.short(root, file.path))
+    end
+  end
+  local done = summary(counts)
+  if #names.conflict + #names.skipped == 0 then
+    return say.info(("%s: %s"):format(words.done, done ~= "" and done or "no file was changed"))
+  end
+  local nothing = not counts.restored and not counts.merged
+  local function text(named)
+    local parts = {}
+    table.insert(parts, left(names.conflict, "conflict", named))
+    table.insert(parts, left(names.skipped, "skipped", named))
+    local title = nothing and words.none or words.done .. " in part"
+    return ("%s: %s (see quickfix)"):format(title, table.concat(parts, ", "))
+  end
+  -- A message that does not fit has to be answered.
+  local short = vim.api.nvim_strwidth(text(true)) < vim.o.columns - 12
+  show_beside(("Agent: not taken back; %s tries again"):format(words.again), problems(result.files))
+  say.warn(text(short))
 end
 
 ---@param chat agent.Chat
 ---@param turn? integer  the newest that stands, unless told
 function M.undo(chat, turn)
   ask(chat, "undo", { turn = turn }, function(result)
-    tell(("Undid turn %d"):format(result.turn), result)
+    local n = result.turn
+    tell({
+      done = ("undid turn %d"):format(n),
+      none = ("turn %d not undone"):format(n),
+      again = (":Agent undo %d"):format(n),
+    }, result, chat.timeline.root)
   end)
 end
 
 ---@param chat agent.Chat
 function M.redo(chat)
   ask(chat, "redo", {}, function(result)
-    tell(("Redid turn %d"):format(result.turn), result)
+    local n = result.turn
+    tell({
+      done = ("redid turn %d"):format(n),
+      none = ("turn %d not redone"):format(n),
+      again = ":Agent redo",
+    }, result, chat.timeline.root)
   end)
 end
 
@@ -106,7 +167,11 @@ local function show_preview(chat, turn)
   ask(chat, "restore_preview", { turn = turn }, function(result)
     preview.show(turn, result.files, chat.timeline.root, function()
       ask(chat, "restore", { turn = turn }, function(restored)
-        tell(("Back before turn %d"):format(turn), restored)
+        tell({
+          done = ("back before turn %d"):format(turn),
+          none = ("not back before turn %d"):format(turn),
+          again = (":Agent restore %d"):format(turn),
+        }, restored, chat.timeline.root)
       end)
     end)
   end)
@@ -115,9 +180,8 @@ end
 ---@param row table see CheckpointTurn in protocol/requests.ts
 ---@return string
 local function label(row)
-  local count = #row.files
   local when = os.date("%d %b %H:%M", math.floor(row.time / 1000))
-  local files = ("%d %s"):format(count, count == 1 and "file" or "files")
+  local files = files_of(#row.files)
   local undone = row.undone and " (undone)" or ""
   local text = vim.fn.strcharpart(row.text:gsub("%c", " "), 0, 60)
   return ("%3d  %s  %s%s  %s"):format(row.turn, when, files, undone, text)
@@ -132,7 +196,7 @@ function M.restore(chat, turn)
   end
   ask(chat, "checkpoints", {}, function(result)
     if #result.turns == 0 then
-      return vim.notify("agent: this conversation has changed no file yet")
+      return say.info("this conversation has changed no file yet")
     end
     vim.ui.select(result.turns, {
       prompt = "Go back before turn",
@@ -150,7 +214,7 @@ end
 function M.changes(chat)
   ask(chat, "changes", {}, function(result)
     if #result.files == 0 then
-      return vim.notify("agent: no file is changed")
+      return say.info("no file is changed")
     end
     local items = vim.tbl_map(function(file)
       local counts = file.opaque and "binary" or ("+%d −%d"):format(file.added, file.removed)

@@ -1,4 +1,6 @@
 -- What a restore would do to the files: a diff in a tab of its own, to be agreed to or closed.
+local say = require("agent.say")
+
 local M = {}
 
 local diff = vim.text and vim.text.diff or vim.diff
@@ -12,7 +14,7 @@ local NOTHING = {
 ---@param root? string
 ---@param path string
 ---@return string
-local function short(root, path)
+function M.short(root, path)
   local prefix = (root or "") .. "/"
   return vim.startswith(path, prefix) and path:sub(#prefix + 1) or path
 end
@@ -21,14 +23,14 @@ end
 ---@param root? string
 ---@return string[]
 local function file_lines(file, root)
-  local name = short(root, file.path)
+  local name = M.short(root, file.path)
   local reason = NOTHING[file.outcome]
   if reason then
     local detail = file.text and not file.text:find("\n") and (": " .. file.text) or ""
     return { ("# %s %s%s"):format(name, reason, file.outcome == "skipped" and detail or "") }
   end
   local lines = {
-    "--- " .. (file.kind == "created" and "/dev/null" or short(root, file.from or file.path)),
+    "--- " .. (file.kind == "created" and "/dev/null" or M.short(root, file.from or file.path)),
     "+++ " .. (file.kind == "deleted" and "/dev/null" or name),
   }
   if file.opaque then
@@ -55,7 +57,7 @@ end
 ---@param restore fun()
 function M.show(turn, files, root, restore)
   if #files == 0 then
-    return vim.notify(("agent: all files are as they were before turn %d"):format(turn))
+    return say.info(("all files are as they were before turn %d"):format(turn))
   end
   local lines = { ("# Back before turn %d. <CR> does it, q closes."):format(turn) }
   for _, file in ipairs(files) do

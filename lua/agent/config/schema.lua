@@ -10,6 +10,9 @@ local M = {}
 ---@field max? number
 ---@field doc string
 
+--- The same as in protocol/version.ts.
+M.oldest_deno = "2.8"
+
 --- What a key in a buffer with hunks does → the key.
 M.review_keys = {
   next = "]r",
@@ -181,7 +184,12 @@ M.options = {
     one_of = { "auto", "denops", "standalone" },
     doc = "Where the supervisor runs. auto: in denops.vim if it is there.",
   },
-  { name = "deno", type = "list", default = { "deno" }, doc = "Command that starts Deno, 2.8 or newer." },
+  {
+    name = "deno",
+    type = "list",
+    default = { "deno" },
+    doc = ("Command that starts Deno, %s or newer."):format(M.oldest_deno),
+  },
   {
     name = "state_dir",
     type = "string|nil",

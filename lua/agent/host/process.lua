@@ -1,5 +1,6 @@
 -- The supervisor in a process of our own.
 local config = require("agent.config")
+local schema = require("agent.config.schema")
 
 ---@class agent.Process
 ---@field channel integer
@@ -41,17 +42,39 @@ local function outside_of_project(program)
   end
 end
 
---- Deno's own words for a module that it can neither find in its cache nor fetch.
-local OFFLINE = { "Failed loading http", "error sending request", "could not find .* in the cache", "dns error" }
-
---- What to run where there is a network.
 ---@return string
-local function fetch_command()
-  local command = vim.list_extend({ unpack(config.get().deno) }, { "cache", "--frozen" })
+local function config_flag()
+  return "--config=" .. vim.fs.normalize(vim.fs.joinpath(M.scripts(), "../../deno.json"))
+end
+
+--- Deno's own words for a module that is neither in its cache nor to be had.
+local OFFLINE = { "Failed loading http", "Failed caching npm package", "error sending request", "dns error" }
+
+--- One line that says what to run, if that is what went wrong.
+---@param said string Deno's words
+---@return string?
+function M.offline(said)
+  local is_offline = vim.iter(OFFLINE):any(function(pattern)
+    return said:find(pattern) ~= nil
+  end)
+  if not is_offline then
+    return nil
+  end
+  local command = vim.list_extend({ unpack(config.get().deno) }, { "cache", "--frozen", config_flag() })
   for _, script in ipairs({ "standalone.ts", "supervisor/supervisor.ts", "engine/main.ts" }) do
     table.insert(command, vim.fs.joinpath(M.scripts(), script))
   end
-  return table.concat(command, " ")
+  return "Cannot fetch the plugin's dependencies. Run this once when online: " .. table.concat(command, " ")
+end
+
+--- What is wrong with this Deno, as far as it says itself.
+---@param said string what --version printed
+---@return string?
+function M.version_problem(said)
+  local version = said:match("^deno (%d+%.%d+%.%d+)")
+  if version and vim.version.lt(version, schema.oldest_deno) then
+    return ('It needs Deno %s or newer, and this is %s. Update with "deno upgrade".'):format(schema.oldest_deno, version)
+  end
 end
 
 --- How the process ended: its code or signal, and the line that tells what went wrong.
@@ -97,7 +120,7 @@ function M.start(on)
     "-A",
     "--no-prompt",
     "--frozen",
-    "--config=" .. vim.fs.normalize(vim.fs.joinpath(folder, "../../deno.json")),
+    config_flag(),
     vim.fs.joinpath(folder, "standalone.ts"),
   })
   local process = setmetatable({}, Process)
@@ -122,14 +145,16 @@ function M.start(on)
       end
     end,
     on_exit = function(_, code)
-      local text = table.concat(said, "\n")
-      local is_offline = vim.iter(OFFLINE):any(function(pattern)
-        return text:find(pattern) ~= nil
+      local text = M.offline(table.concat(said, "\n")) or "The supervisor stopped " .. ending(code, said)
+      local ask = vim.list_extend({ program, unpack(wanted, 2) }, { "--version" })
+      local asked = code == 1 and pcall(vim.system, ask, { timeout = 2000 }, function(answer)
+        local problem = M.version_problem(answer.stdout or "")
+        vim.schedule(function()
+          on.on_exit(process, problem and "Cannot start: " .. problem or text)
+        end)
       end)
-      if is_offline then
-        on.on_exit(process, "Cannot fetch the plugin's dependencies. Run this once when online: " .. fetch_command())
-      else
-        on.on_exit(process, "The supervisor stopped " .. ending(code, said))
+      if not asked then
+        on.on_exit(process, text)
       end
     end,
   })

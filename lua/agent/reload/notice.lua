@@ -21,7 +21,7 @@ M.locked = notice("%s changed on disk, but Neovim did not let its buffer follow 
 M.not_encoded = notice("%s changed on disk and is not %s any more: its buffer was left alone")
 M.foreign_writer = notice("%s changed on disk, but a plugin writes its buffer (BufWriteCmd): it was left alone")
 M.unknown_base = notice(
-  "%s changed on disk while it has unsaved changes, and its earlier text is not known: nothing was merged, "
+  "%s changed on disk while it has unsaved changes, and its earlier text is unknown: nothing was merged, "
     .. "`:write!` would overwrite the file"
 )
 M.deleted = notice("%s was deleted; its buffer keeps the text: `:write` brings the file back, `:bwipeout!` drops it")

@@ -4,6 +4,7 @@ local client = require("agent.client")
 local codec = require("agent.reload.codec")
 local find = require("agent.reload.find")
 local merge = require("agent.merge")
+local say = require("agent.say")
 local track = require("agent.review.track")
 
 local M = {}
@@ -53,7 +54,7 @@ end
 ---@param problem? string
 function M.complain(_, problem)
   if problem then
-    vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+    say.error(problem)
   end
 end
 

@@ -8,6 +8,7 @@ local keys = require("agent.review.keys")
 local list = require("agent.review.list")
 local marks = require("agent.review.marks")
 local save = require("agent.reload.save")
+local say = require("agent.say")
 local track = require("agent.review.track")
 local whole = require("agent.review.whole")
 
@@ -17,11 +18,6 @@ local M = {}
 ---@param chat_of fun(id?: integer): agent.review.Chat
 function M.connect(chat_of)
   files.chat_of = chat_of
-end
-
----@param text string
-local function say(text)
-  vim.notify("agent: " .. text)
 end
 
 --- Chats with a turn that runs: their files are asked for once, at its end.
@@ -86,7 +82,7 @@ local function undo_hunks(it, hunks)
   local had_unsaved = vim.bo[it.buf].modified
   local done, problem = track.undo(it, hunks)
   if not done then
-    return vim.notify("agent: cannot undo: " .. problem, vim.log.levels.ERROR)
+    return say.error("cannot undo: " .. problem)
   end
   if had_unsaved then
     return
@@ -94,7 +90,7 @@ local function undo_hunks(it, hunks)
   if save.save_exactly(it.buf) then
     files.tell(it)
   else
-    say("the hunk is undone, but the file could not be saved: `:write` does")
+    say.warn("hunk undone, but the file could not be saved; :write saves it")
   end
 end
 
@@ -139,7 +135,7 @@ local function for_all(each)
   local function run()
     local seen = {}
     if #files.list() == 0 and not vim.iter(track.all()):any(has_hunks) then
-      return say("there is nothing to review")
+      return say.info("nothing to review")
     end
     for _, it in ipairs(track.all()) do
       local path = files.path_of(it.buf)
@@ -168,13 +164,13 @@ local function settle(verb, scope)
   local it, file = track.get(place.buf), files.get(place.path)
   if scope == "file" then
     if not file and not (it and #it.hunks > 0) then
-      return say("there is nothing to review in this file")
+      return say.info("nothing to review in this file")
     end
     return settle_file(it, file)
   end
   local hunk = it and hunks_of.at(it.hunks, place.row, #it.lines)
   if not hunk then
-    return say("there is no hunk here")
+    return say.info("no hunk under the cursor")
   elseif verb == "keep" then
     track.keep(it, { hunk })
     files.tell(it)
@@ -188,7 +184,7 @@ end
 local function diff()
   local it = track.get(list.place().buf)
   if not it or #it.hunks == 0 then
-    return say("there is nothing to review in this file")
+    return say.info("nothing to review in this file")
   end
   require("agent.review.diff").open(it)
 end

@@ -4,6 +4,7 @@ local files = require("agent.review.files")
 local find = require("agent.reload.find")
 local hunks_of = require("agent.review.hunks")
 local merge = require("agent.merge")
+local say = require("agent.say")
 local track = require("agent.review.track")
 
 local M = {}
@@ -102,7 +103,7 @@ function M.show(waiting)
     end
   end
   if #items == 0 then
-    return vim.notify("agent: there is nothing to review")
+    return say.info("nothing to review")
   end
   vim.fn.setqflist({}, " ", { title = "Agent review", items = items })
   api.nvim_set_current_win(file_window())

@@ -3,6 +3,8 @@ local api = vim.api
 local codec = require("agent.reload.codec")
 local files = require("agent.review.files")
 
+local say = require("agent.say")
+
 local M = {}
 
 ---@class agent.review.Why
@@ -17,9 +19,9 @@ function M.ask(open)
   local params = { path = files.path_of(buf), line = row, text = codec.join(codec.of_buffer(buf)) }
   files.request(nil, "why", params, function(result, problem)
     if not result then
-      vim.notify("agent: " .. problem, vim.log.levels.ERROR)
+      say.error(problem)
     elseif not result.found then
-      vim.notify("agent: no turn that is known wrote this line")
+      say.info("no recorded turn wrote this line")
     else
       open(result.found)
     end

@@ -1,31 +1,78 @@
--- An exported session: a file, or a buffer to read and copy from.
+-- An exported session: a file, or a buffer to read and copy from. The text comes in pieces.
+local say = require("agent.say")
+
 local M = {}
 
+---@class agent.Export
+---@field add fun(text: string): boolean  false: it cannot go on, which was told
+---@field done fun()
+---@field cancel fun()
+
+--- A file that is there when all of it is: until then the text is in another one beside it.
 ---@param path string absolute
----@param text string
 ---@param overwrite boolean
-function M.write(path, text, overwrite)
-  -- "wx": a file that has come meanwhile is not overwritten.
-  local file, problem = vim.uv.fs_open(path, overwrite and "w" or "wx", 420)
-  local written = file and vim.uv.fs_write(file, text, 0)
-  if file then
+---@return agent.Export?  nil: it cannot be written, which was told
+function M.file(path, overwrite)
+  -- A link stays one.
+  path = vim.uv.fs_realpath(path) or path
+  local function complain(problem)
+    say.error(("cannot write %s: %s"):format(path, problem))
+  end
+  local part = ("%s/.%s.%d.part"):format(vim.fs.dirname(path), vim.fs.basename(path), vim.uv.hrtime() % 1e9)
+  local known = vim.uv.fs_stat(path)
+  local file, problem = vim.uv.fs_open(part, "wx", known and known.mode % 512 or 420)
+  if not file then
+    return complain(problem)
+  end
+  local function cancel()
     vim.uv.fs_close(file)
+    vim.uv.fs_unlink(part)
   end
-  if written ~= #text then
-    local reason = problem or "it was not written whole"
-    return vim.notify(("agent: cannot write %s: %s"):format(path, reason), vim.log.levels.ERROR)
-  end
-  vim.notify(("agent: written to %s"):format(vim.fn.fnamemodify(path, ":~:.")))
+  return {
+    add = function(text)
+      local written, why = vim.uv.fs_write(file, text)
+      if written == #text then
+        return true
+      end
+      cancel()
+      complain(why or "it was not written whole")
+      return false
+    end,
+    done = function()
+      -- A link is not made where something has come meanwhile; a rename would replace it.
+      local moved, why, code = (overwrite and vim.uv.fs_rename or vim.uv.fs_link)(part, path)
+      if not moved and not overwrite and code ~= "EEXIST" and not vim.uv.fs_lstat(path) then
+        moved, why = vim.uv.fs_rename(part, path)
+      end
+      cancel()
+      if not moved then
+        return complain(why)
+      end
+      say.info(("written to %s"):format(vim.fn.fnamemodify(path, ":~:.")))
+    end,
+    cancel = cancel,
+  }
 end
 
----@param text string
 ---@param format "markdown"|"json"
-function M.show(text, format)
-  local buffer = vim.api.nvim_create_buf(true, true)
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split((text:gsub("\n$", "")), "\n"))
-  vim.bo[buffer].modeline = false
-  vim.bo[buffer].filetype = format
-  vim.cmd("tab sbuffer " .. buffer)
+---@return agent.Export
+function M.buffer(format)
+  local texts = {}
+  return {
+    add = function(text)
+      table.insert(texts, text)
+      return true
+    end,
+    done = function()
+      local text = table.concat(texts):gsub("\n$", "")
+      local buffer = vim.api.nvim_create_buf(true, true)
+      vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(text, "\n"))
+      vim.bo[buffer].modeline = false
+      vim.bo[buffer].filetype = format
+      vim.cmd("tab sbuffer " .. buffer)
+    end,
+    cancel = function() end,
+  }
 end
 
 return M

@@ -1,6 +1,7 @@
 -- What a user does with stored sessions. The chats are given by init.lua, which alone knows all views.
 local client = require("agent.client")
 local rows = require("agent.sessions.rows")
+local say = require("agent.say")
 
 local M = {}
 
@@ -14,18 +15,14 @@ local M = {}
 ---@field tokens integer
 ---@field open boolean    another Neovim has it open
 
----@param text string
-local function complain(text)
-  vim.notify("agent: " .. text, vim.log.levels.ERROR)
-end
-
 --- Asks the engine of the project at `place`; what goes wrong is told.
 ---@param chats table
 ---@param place table
 ---@param name string
 ---@param params table
 ---@param done fun(result: table)
-local function ask(chats, place, name, params, done)
+---@param failed? fun()
+local function ask(chats, place, name, params, done, failed)
   local asker = {
     id = chats.get().id,
     place = function()
@@ -36,7 +33,10 @@ local function ask(chats, place, name, params, done)
     if result then
       done(result)
     else
-      complain(problem)
+      say.error(problem)
+      if failed then
+        failed()
+      end
     end
   end)
 end
@@ -84,7 +84,7 @@ function M.choose(chats, archived, from_all)
     local choices = result.sessions
     if #choices == 0 then
       if archived then
-        return vim.notify("agent: this project has no sessions " .. (from_all and "yet" or "that are archived"))
+        return say.info("this project has no " .. (from_all and "sessions yet" or "archived sessions"))
       end
       return M.choose(chats, true, true)
     end
@@ -116,7 +116,7 @@ function M.resume(chats, word)
         return open(M.show(chats, row, place))
       end
     end
-    complain(word and ("no session has %s in its title"):format(word) or "this project has no sessions yet")
+    say.error(word and ("no session has %s in its title"):format(word) or "this project has no sessions yet")
   end)
 end
 
@@ -128,7 +128,7 @@ local function stored(chats)
   if chat.timeline.session then
     return chat
   end
-  complain("nothing of this conversation is stored yet")
+  say.error("nothing to store yet: send a message first")
 end
 
 --- Goes on with a copy: of everything, of what was said up to the turn at the cursor, or before the message at the
@@ -193,7 +193,7 @@ function M.archive(chats)
       return row.sessionId == id
     end)
     ask(chats, chat:place(), "session_archive", { sessionId = id, archived = not is_archived }, function()
-      vim.notify(is_archived and "agent: back among the sessions" or "agent: archived; :Agent archive brings it back")
+      say.info(is_archived and "back among the sessions" or "archived; :Agent archive brings it back")
     end)
   end)
 end
@@ -218,7 +218,7 @@ function M.delete(chats)
       if shown then
         chats.close(shown)
       end
-      vim.notify("agent: the session is deleted")
+      say.info("the session is deleted")
     end)
   end)
 end
@@ -238,7 +238,7 @@ function M.search(chats, words, pick)
   local place = chats.get():here()
   ask(chats, place, "session_search", { query = words, limit = 100 }, function(result)
     if #result.hits == 0 then
-      return vim.notify(("agent: no session has %s"):format(words))
+      return say.info(("no session has %s"):format(words))
     end
     local function show(hit)
       open(M.show(chats, hit, place), hit.turn)
@@ -265,20 +265,32 @@ function M.export(chats, file, overwrite)
   end
   local path = file and vim.fn.fnamemodify(file, ":p")
   if path and vim.fn.isdirectory(path) == 1 then
-    return complain(("%s is a folder"):format(file))
+    return say.error(("%s is a folder"):format(file))
   end
   local exists = path and vim.uv.fs_lstat(path) ~= nil
   if exists and not overwrite then
-    return complain(("%s exists; :Agent! export overwrites it"):format(file))
+    return say.error(("%s exists; :Agent! export overwrites it"):format(file))
   end
   local format = path and path:lower():match("%.json$") and "json" or "markdown"
-  local params = { sessionId = chat.timeline.session, format = format }
-  ask(chats, chat:place(), "session_export", params, function(result)
-    if path then
-      return require("agent.sessions.export").write(path, result.text, overwrite)
-    end
-    require("agent.sessions.export").show(result.text, format)
-  end)
+  local export = require("agent.sessions.export")
+  local out = path and export.file(path, overwrite) or not path and export.buffer(format)
+  if not out then
+    return
+  end
+  local place, session = chat:place(), chat.timeline.session
+  local function go_on(from)
+    local params = { sessionId = session, format = format, from = from }
+    ask(chats, place, "session_export", params, function(piece)
+      if not out.add(piece.text) then
+        return
+      end
+      if piece.next then
+        return go_on(piece.next)
+      end
+      out.done()
+    end, out.cancel)
+  end
+  go_on()
 end
 
 return M

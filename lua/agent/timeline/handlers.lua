@@ -292,8 +292,8 @@ local ENDINGS = {
   cancelled = { "info", "Stopped." },
   interrupted = { "warning", 'Interrupted before its end. Send "continue" to go on.' },
   max_turn_requests = { "warning", 'Stopped at the limit of steps. Send "continue" to go on.' },
-  max_tokens = { "warning", "Stopped: the answers hit the model's output limit. Ask for less at once." },
-  refusal = { "warning", "The model refused to answer. Ask in other words, or choose another model." },
+  max_tokens = { "warning", "Stopped at the model's output limit. Ask for less at a time." },
+  refusal = { "warning", "The model refused to answer. Rephrase the message, or choose another model." },
 }
 
 --- What is still open was cut off; agents do not always say so.

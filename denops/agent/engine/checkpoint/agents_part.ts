@@ -19,8 +19,8 @@ export async function agentsPart(
   { store, roots }: Options,
 ): Promise<readonly FileRecord[]> {
   const { contents } = store;
-  const backwards = pieces(changes).toReversed().map((records) =>
-    new Map(records.map((record) => [record.path, record]))
+  const backwards = pieces(changes).toReversed().map((piece) =>
+    new Map(netChanges(piece).map((record) => [record.path, record]))
   );
   const found: FileRecord[] = [];
   for (const path of new Set(changes.flat().map(({ path }) => path))) {

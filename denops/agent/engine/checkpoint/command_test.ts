@@ -118,6 +118,35 @@ Deno.test("in the background: found at the end of the turn, without what tools a
   assert.deepEqual(await kept.tree(), before);
 });
 
+Deno.test("the store is locked for a moment, or full: what a command did is told, and kept if that is possible", async () => {
+  await using kept = await keptFolder({ files: FILES });
+  const before = await kept.tree();
+  kept.nextTurn();
+  const { checkpoints } = kept.store;
+  const failing = (problem: string, times: number) => {
+    const { setScanned } = Object.getPrototypeOf(checkpoints);
+    checkpoints.setScanned = (...args) => {
+      if (times-- > 0) throw new Error(problem);
+      setScanned.apply(checkpoints, args);
+    };
+  };
+  const told = async (line: string, problem: string, times: number) => {
+    const found = await kept.command(async () => {
+      await sh(kept, line);
+      failing(problem, times);
+    });
+    return found.map(({ path, kind }) => `${kind} ${path.slice(kept.project.root.length + 1)}`).sort();
+  };
+  assert.deepEqual(await told("echo new > a.txt", "database is locked", 1), ["modified a.txt"]);
+  assert.deepEqual(kept.notices, []);
+  await kept.undo();
+  assert.deepEqual(await kept.tree(), before);
+  kept.nextTurn();
+  const full = "database or disk is full";
+  assert.deepEqual(await told("echo new > a.txt && rm c.bin", full, 9), ["deleted c.bin", "modified a.txt"]);
+  assert.deepEqual(kept.notices, [`What the command has changed cannot be undone: ${full}.`]);
+});
+
 Deno.test("a second look reads only what may have changed", async () => {
   await using kept = await keptFolder({ files: FILES });
   kept.nextTurn();

@@ -27,8 +27,8 @@ export function netChanges(changes: Changes): readonly FileRecord[] {
   });
 }
 
-/** Where what is at a path was at first; undefined: it is new there, or nothing is. */
-function originsOf(changes: Changes): ReadonlyMap<string, string | undefined> {
+/** Where what is at a path was at first; undefined: it is new there, or nothing is. Of paths that were changed so. */
+export function originsOf(changes: Changes): ReadonlyMap<string, string | undefined> {
   const origins = new Map<string, string | undefined>();
   const originOf = (path: string) => origins.has(path) ? origins.get(path) : path;
   for (const records of changes) {
@@ -46,9 +46,9 @@ function originsOf(changes: Changes): ReadonlyMap<string, string | undefined> {
 /**
  * Cuts the changes wherever somebody else has changed a file in between, so that what was theirs is between two
  * pieces and in none of them.
- * @returns the net changes of each piece, oldest first
+ * @returns the pieces, oldest first
  */
-export function pieces(changes: Changes): Changes {
+export function pieces(changes: Changes): readonly Changes[] {
   const found: (readonly FileRecord[])[][] = [];
   let left = new Map<string, Snapshot>();
   for (const records of changes) {
@@ -63,5 +63,5 @@ export function pieces(changes: Changes): Changes {
     found.at(-1)?.push(records);
     for (const { path, after } of records) left.set(path, after);
   }
-  return found.map(netChanges);
+  return found;
 }

@@ -9,7 +9,7 @@ import { messageOf } from "../core/errors.ts";
 import type { Editor } from "../core/ports.ts";
 import type { TextFormat } from "../core/text.ts";
 import { conflictText, merge3 } from "./merge.ts";
-import { type Changes, pieces } from "./net.ts";
+import { type Changes, netChanges, originsOf, pieces } from "./net.ts";
 import { decide, textOf } from "./plan.ts";
 import { Disk, PlannedTree } from "./planned_tree.ts";
 
@@ -67,6 +67,8 @@ interface Taking {
   readonly record: FileRecord;
   /** What it was before the move. */
   readonly source?: FileRecord;
+  /** Paths that its content was at before: as long as it does not come back there, it stays here. */
+  readonly origins: readonly string[];
 }
 
 export async function planTaking(
@@ -86,13 +88,34 @@ export async function planTaking(
   }
 }
 
-function takingsOf(records: readonly FileRecord[]): readonly Taking[] {
+function takingsOf(piece: Changes): readonly Taking[] {
+  const records = netChanges(piece);
+  const moves = originsOf(piece);
   const byPath = new Map(records.map((record) => [record.path, record]));
   const sources = new Set(records.flatMap(({ renamedFrom }) => renamedFrom ?? []));
+  const replaced = Map.groupBy(
+    records.filter((record) => isReplaced(record) && !sources.has(record.path)),
+    ({ before }) => blobOf(before),
+  );
   return records.filter(({ path }) => !sources.has(path)).map((record) => {
-    const source = record.renamedFrom === undefined ? undefined : byPath.get(record.renamedFrom);
-    return source === undefined ? { record } : { record, source };
+    const { path, renamedFrom } = record;
+    const source = renamedFrom === undefined ? undefined : byPath.get(renamedFrom);
+    if (source !== undefined) return { record, source, origins: [] };
+    // A command that moves a file over another one does not say so.
+    const blob = isReplaced(record) ? blobOf(record.after) : undefined;
+    const before = blob === undefined ? [] : replaced.get(blob) ?? [];
+    const moved = moves.get(path);
+    const origins = [...before.map(({ path }) => path), ...(moved === undefined ? [] : [moved])];
+    return { record, origins: origins.filter((origin) => origin !== path) };
   });
+}
+
+function blobOf(image: Snapshot): string | undefined {
+  return image.type === "file" ? image.blob : undefined;
+}
+
+function isReplaced({ before, after }: FileRecord): boolean {
+  return blobOf(before) !== blobOf(after);
 }
 
 /** One try, with what was refused in those before. */
@@ -180,12 +203,18 @@ class Pass {
     const why = paths.map((path) => this.#forbidden(path)).find((text) => text !== undefined);
     if (known !== undefined) return void this.#refuse(taking, known);
     if (why !== undefined) return void this.#refuse(taking, { outcome: "skipped", text: why });
+    if (taking.origins.some((path) => this.#refused.has(path))) {
+      return void this.#refuse(taking, {
+        outcome: "skipped",
+        text: "it holds what was in a file that stays",
+      });
+    }
     try {
       if (source !== undefined && await this.#isMove(record, source)) return await this.#freeMoved(taking);
       if (source !== undefined) {
         // As two changes that have nothing to do with each other.
-        const put = await this.#freeOne({ record: source });
-        return await this.#freeOne({ record }) ?? put;
+        const put = await this.#freeOne({ record: source, origins: [] });
+        return await this.#freeOne({ record, origins: [] }) ?? put;
       }
       return await this.#freeOne(taking);
     } catch (error) {
@@ -231,7 +260,10 @@ class Pass {
     if (isFolder(taking.record)) return await this.#freeFolder(path, { now, left, then });
     const unsaved = left.type === "file" && now.type !== "link" ? await this.#unsavedAt(path) : undefined;
     if (unsaved !== undefined) return void this.#intoBuffer(taking, now, unsaved);
-    const decision = decide({ now, left, then }, this.#options.contents);
+    // Where nothing is a folder harms nobody, and what is to come back into it needs it.
+    const decision = now.type === "absent" && then.type === "folder"
+      ? { outcome: "restored", image: then } as const
+      : decide({ now, left, then }, this.#options.contents);
     if (decision.outcome === "conflict" || decision.outcome === "skipped") {
       const text = now.type === "absent" ? await this.#inTheWay(dirname(path)) : undefined;
       return void this.#refuse(taking, text === undefined ? decision : { outcome: "skipped", text });

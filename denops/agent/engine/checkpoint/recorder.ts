@@ -92,13 +92,29 @@ export class Recorder implements Checkpoints {
   }
 
   async #commandDone(id: number, before: Scan): Promise<readonly FileChange[]> {
+    try {
+      return await patiently(() => this.#keepChanges(id, before));
+    } catch (error) {
+      // It has happened: who shows these files has to know.
+      this.#running.delete(id);
+      this.#options.notice(`What the command has changed cannot be undone: ${messageOf(error)}.`);
+      const after = await this.#scanner.look(before);
+      return after === undefined ? [] : this.#changes(before, after);
+    }
+  }
+
+  async #keepChanges(id: number, before: Scan): Promise<readonly FileChange[]> {
     const { store } = this.#options;
     const after = await this.#scanner.scan(before);
     if (after === undefined || after.partial) this.#tellLimits();
-    if (after !== undefined && this.#seen !== undefined) this.#seen = after;
     const records = after === undefined ? [] : this.#scanner.changes(before, after);
     this.#finish(id, records);
+    if (after !== undefined && this.#seen !== undefined) this.#seen = after;
     return fileChanges(records, store);
+  }
+
+  #changes(before: Scan, after: Scan): readonly FileChange[] {
+    return fileChanges(this.#scanner.changes(before, after), this.#options.store);
   }
 
   /** What it changes is the agent's for as long as there are signs of life of it. */
@@ -110,8 +126,8 @@ export class Recorder implements Checkpoints {
   }
 
   #finish(id: number, records: readonly FileRecord[]): void {
-    this.#running.delete(id);
     this.#options.store.finish(id, records);
+    this.#running.delete(id);
   }
 
   #keepAlive(): void {
@@ -180,7 +196,7 @@ export class Recorder implements Checkpoints {
     return {
       done: async (changes) => {
         const records = await this.#records(images, changes);
-        this.#finish(id, records);
+        await patiently(() => Promise.resolve(this.#finish(id, records)));
         // What a tool has written is no command's work.
         if (this.#seen !== undefined) {
           this.#seen = withImages(this.#seen, records.map(({ path, after }) => [path, after]));
@@ -264,6 +280,21 @@ function withImages(scan: Scan, images: readonly (readonly [path: string, image:
     else index.set(path, image);
   }
   return { ...scan, index };
+}
+
+/** Milliseconds; another process has the database for itself now and then. */
+const PAUSES = [100, 500, 2_000];
+
+async function patiently<Result>(act: () => Promise<Result>): Promise<Result> {
+  for (const pause of PAUSES) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!/locked|busy/i.test(messageOf(error))) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+  return await act();
 }
 
 /** A path names what is in its folder; the folder itself is taken for what it really is. */

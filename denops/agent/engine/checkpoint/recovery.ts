@@ -11,6 +11,7 @@ import {
 } from "../core/checkpoints.ts";
 import { isTurns, markedBy, redoable } from "./history.ts";
 import { netChanges } from "./net.ts";
+import { opened } from "./opened.ts";
 import type { Recorder } from "./recorder.ts";
 import { lstat, takeSnapshot } from "./snapshot.ts";
 
@@ -34,7 +35,8 @@ export async function recover(options: RecoveryOptions): Promise<void> {
       const found = await recorder.sinceBegin(cut.files);
       store.finish(cut.id, await beforeEnd(found, cut, options));
     } else if (cut.kind === "tool") {
-      store.finish(cut.id, await beforeEnd(await withImages(cut.files, options), cut, options));
+      const found = withMove(await withImages(cut.files, options));
+      store.finish(cut.id, await beforeEnd(found, cut, options));
     } else await finishTaking(cut, options);
   }
 }
@@ -43,26 +45,33 @@ export async function recover(options: RecoveryOptions): Promise<void> {
 async function beforeEnd(
   records: readonly FileRecord[],
   cut: StoredCheckpoint,
-  { recorder }: RecoveryOptions,
+  { recorder, roots }: RecoveryOptions,
 ): Promise<readonly FileRecord[]> {
   const end = cut.alive + LATE * recorder.aliveMs;
   const later = new Set<string>();
   for (const { path, before, after, renamedFrom } of records) {
     // When something was deleted nobody knows.
-    if (after.type === "absent" || !await isLater(path, before.type === "absent", end)) continue;
+    if (after.type === "absent" || !await isLater(path, before.type === "absent", end, roots)) continue;
     later.add(path);
     if (renamedFrom !== undefined) later.add(renamedFrom);
   }
   return records.filter(({ path }) => !later.has(path));
 }
 
-async function isLater(path: string, isNew: boolean, end: number): Promise<boolean> {
-  const info = await lstat(path);
+async function isLater(
+  path: string,
+  isNew: boolean,
+  end: number,
+  roots: readonly string[],
+): Promise<boolean> {
+  const info = await opened(path, false, roots, () => lstat(path));
   if (info === undefined) return false;
-  const { birthtime, mtime, ctime, isDirectory } = info;
+  const isAfter = (date: Date | null) => (date?.getTime() ?? 0) > end;
   // A folder changes with what is in it.
-  if (isDirectory) return isNew && (birthtime ?? ctime ?? new Date(0)).getTime() > end;
-  return Math.max(mtime?.getTime() ?? 0, ctime?.getTime() ?? 0) > end;
+  if (info.isDirectory) return isNew && isAfter(info.birthtime ?? info.ctime);
+  // What is closed was opened to be read, which shows in one of its times.
+  const isClosed = info.mode !== null && !info.isSymlink && (info.mode & 0o400) === 0;
+  return isAfter(info.mtime) || (!isClosed && isAfter(info.ctime));
 }
 
 async function withImages(
@@ -75,6 +84,16 @@ async function withImages(
     records.push({ path, before, after });
   }
   return netChanges([records]);
+}
+
+/** A tool that was to say that it has moved a file. */
+function withMove(records: readonly FileRecord[]): readonly FileRecord[] {
+  const source = records.find(({ before, after }) => before.type !== "absent" && after.type === "absent");
+  return records.map((record) => {
+    const isTarget = source !== undefined && record.before.type === "absent" &&
+      sameSnapshot(record.after, source.before);
+    return isTarget ? { ...record, renamedFrom: source.path } : record;
+  });
 }
 
 /** Half an undo, redo or restore: what is as it was to become is taken back, the rest stands. */

@@ -2,6 +2,7 @@
  * Looks at the whole project before and after a command, so that what the command did can be taken back. Files whose
  * size, times and number are as they were are not read again; only the first command of a project pays for all.
  */
+import { createHash } from "node:crypto";
 import { dirname, join, sep } from "node:path";
 import {
   ABSENT,
@@ -15,7 +16,7 @@ import {
 import { messageOf } from "../core/errors.ts";
 import { Ignored, isNeverSeen } from "./ignored.ts";
 import { opened } from "./opened.ts";
-import { modeOf, snapshotOf } from "./snapshot.ts";
+import { type ContentSink, modeOf, snapshotOf } from "./snapshot.ts";
 
 /** Larger projects are not looked at: what commands do there cannot be taken back. */
 export const SCAN_LIMITS = { files: 20_000, bytes: 300_000_000 } as const;
@@ -85,7 +86,31 @@ export class Scanner {
    * @returns undefined if there is too much
    */
   async scan(before?: Scan): Promise<Scan | undefined> {
-    const { store, roots } = this.#options;
+    const { store } = this.#options;
+    const known = this.#load();
+    try {
+      return await this.#scan(before, known, storing(store.contents), (changed, gone) => {
+        store.setScanned(changed, gone);
+      });
+    } catch (error) {
+      // What could not be stored is to be looked at again.
+      this.#known = undefined;
+      throw error;
+    }
+  }
+
+  /** As `scan`, where nothing can be stored: contents are told apart, and not kept. */
+  look(before: Scan): Promise<Scan | undefined> {
+    return this.#scan(before, new Map(this.#load()), HASHES, () => {});
+  }
+
+  async #scan(
+    before: Scan | undefined,
+    known: Map<string, ScannedFile>,
+    contents: ContentSink,
+    done: (changed: readonly ScannedFile[], gone: readonly string[]) => void,
+  ): Promise<Scan | undefined> {
+    const { roots } = this.#options;
     const ignored = new Map(roots.map((root) => [root, new Ignored(root)]));
     const started = Date.now();
     const whole = await this.#walk(ignored, before?.ignored, false);
@@ -98,14 +123,13 @@ export class Scanner {
       const info = await this.#statOf(path);
       if (info !== undefined) found.set(path, { path, info });
     }
-    const known = this.#load();
     const changed: ScannedFile[] = [];
     const index = new Map<string, Snapshot>();
     const numbers = new Map<string, number>();
     const pause = pauses();
     for (const one of found.values()) {
       await pause();
-      const scanned = await this.#look(one, known.get(one.path), started);
+      const scanned = await this.#look(one, known.get(one.path), started, contents);
       if (scanned === undefined) continue;
       index.set(one.path, scanned.image);
       if (scanned.ino !== 0) numbers.set(one.path, scanned.ino);
@@ -115,7 +139,7 @@ export class Scanner {
     }
     const gone = partial ? [] : [...known.keys()].filter((path) => !index.has(path));
     for (const path of gone) known.delete(path);
-    store.setScanned(changed, gone.filter((path) => this.#isOurs(path)));
+    done(changed, gone.filter((path) => this.#isOurs(path)));
     return { index, numbers, ignored, partial };
   }
 
@@ -203,6 +227,7 @@ export class Scanner {
     { path, info }: Found,
     known: ScannedFile | undefined,
     started: number,
+    sink: ContentSink,
   ): Promise<ScannedFile | undefined> {
     const { roots, store: { contents } } = this.#options;
     const [mtime, ctime] = [info.mtime?.getTime() ?? 0, info.ctime?.getTime() ?? 0];
@@ -218,7 +243,7 @@ export class Scanner {
         path,
         true,
         roots,
-        () => snapshotOf(path, info, storing(contents), LARGEST_SCANNED),
+        () => snapshotOf(path, info, sink, LARGEST_SCANNED),
       );
       if (image.type === "other") return undefined;
       const settled = started - Math.max(mtime, ctime) > UNSETTLED_MS;
@@ -249,7 +274,16 @@ function hasRealFolder(path: string): boolean {
 /** Not the file's fault. */
 class StoreError extends Error {}
 
-function storing(contents: Contents): Pick<Contents, "put" | "putParts"> {
+const HASHES: ContentSink = {
+  put: (bytes) => createHash("sha256").update(bytes).digest("hex"),
+  async putParts(open) {
+    const hash = createHash("sha256");
+    for await (const part of open()) hash.update(part);
+    return hash.digest("hex");
+  },
+};
+
+function storing(contents: Contents): ContentSink {
   const failed = (error: unknown): never => {
     throw new StoreError(messageOf(error));
   };

@@ -11,6 +11,9 @@ export const LARGEST_KEPT = 1_000_000_000;
 /** Files up to this size are read at once. */
 const PART = 4_000_000;
 
+/** Where contents go. */
+export type ContentSink = Pick<Contents, "put" | "putParts">;
+
 /**
  * What is there now; a file's content goes into `contents`.
  * @param roots real paths of folders: below them what its owner has closed is opened for it, and no link is followed
@@ -37,7 +40,7 @@ async function lstatInRealFolder(path: string): Promise<Deno.FileInfo | undefine
 export async function snapshotOf(
   path: string,
   info: Deno.FileInfo,
-  contents: Pick<Contents, "put" | "putParts">,
+  contents: ContentSink,
   largest: number,
 ): Promise<Snapshot> {
   const mode = modeOf(info);
@@ -50,7 +53,7 @@ export async function snapshotOf(
 async function blobOf(
   path: string,
   info: Deno.FileInfo,
-  contents: Pick<Contents, "put" | "putParts">,
+  contents: ContentSink,
   largest: number,
 ): Promise<string> {
   const { size } = info;

@@ -28,7 +28,7 @@ export function whoWrote(path: string, line: number, text: string, origin: Origi
         : undefined
     );
     if (before === undefined || after === undefined) return undefined;
-    const there = mapLine(linesOf(after), lines, at);
+    const there = mapLine(linesOf(after), lines, at) ?? mapLine(bare(linesOf(after)), bare(lines), at);
     if (there === undefined) return undefined;
     const older = mapLine(linesOf(before), linesOf(after), there);
     if (older === undefined) return isOwn(version) ? version : undefined;
@@ -84,6 +84,11 @@ function undoneBy(taken: Version, { versions }: Origin): Version | undefined {
 
 function linesOf(text: string): readonly string[] {
   return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
+}
+
+/** As a formatter does not change them: lines that it indents anew are still by whom they were. */
+function bare(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => line.replace(/\s+/g, ""));
 }
 
 /** Where line `at` of `newer` is in `older`; undefined if it is not there. Both count from 0. */

@@ -1,5 +1,6 @@
 /** Failures of HTTP and of the wire → one line of less than 300 characters that says what to check. Pure. */
-import { type ErrorKind, messageOf, TurnError } from "../core/errors.ts";
+import { type ErrorKind, TurnError } from "../core/errors.ts";
+import { connectionProblem } from "../../protocol/connection_problem.ts";
 
 /** Where a request went, for messages. */
 export interface Target {
@@ -83,37 +84,8 @@ export function quotaError(detail: string, target: Target): TurnError {
 /** An error of fetch itself. `retryable`: the connection broke, as against nobody being there. */
 export function connectionError(error: unknown, target: Target): { error: TurnError; retryable: boolean } {
   const { baseUrl, keySource } = names(target);
-  const text = reasonOf(error);
-  const fail = (reason: string, hint: string, retryable = false) => ({
-    error: failure("network", `Cannot reach ${baseUrl}: `, reason, ".", hint, target),
-    retryable,
-  });
-  if (/header|ByteString/i.test(text)) {
-    return fail("the key or a header has characters that HTTP cannot carry", `Check ${keySource}.`);
-  }
-  if (/refused/i.test(text)) return fail("connection refused", "Is the server running? Check base_url.");
-  if (/dns|lookup|resolve/i.test(text)) return fail("unknown host", "Check base_url and the network.");
-  if (/certificate|tls|ssl|handshake|corrupt message/i.test(text)) {
-    return fail(`TLS failed: ${text}`, "Check base_url and the certificate.");
-  }
-  if (/port \d+ are blocked|invalid url/i.test(text)) return fail(text, "Check base_url.");
-  if (/Requires net access/i.test(text)) {
-    return fail("not granted to the engine", "Quit Neovim and start it again.");
-  }
-  return fail("the connection broke", "Check the network and try again.", true);
-}
-
-/** fetch says what went wrong in the chain of causes; the address in it may hold any of the words looked for. */
-function reasonOf(error: unknown): string {
-  const texts: string[] = [];
-  for (
-    let at = error;
-    at !== undefined && texts.length < 5;
-    at = at instanceof Error ? at.cause : undefined
-  ) {
-    texts.push(messageOf(at));
-  }
-  return texts.join(": ").replace(/\(?\bhttps?:\/\/\S+/g, "");
+  const { reason, hint, retryable } = connectionProblem(error, keySource);
+  return { error: failure("network", `Cannot reach ${baseUrl}: `, reason, ".", hint, target), retryable };
 }
 
 export function htmlError(target: Target): TurnError {

@@ -4,8 +4,9 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { messageOf } from "../core/errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
-/** Another engine's write is waited for so long. */
+/** Another engine's write is waited for so long; less once that was in vain, as nothing else is done meanwhile. */
 const BUSY_MS = 5_000;
+const STILL_BUSY_MS = 100;
 
 /** Contents of some kilobytes leave less of a page empty; what is deleted can be given back to the disk. */
 const NEW_FILE = "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL";
@@ -29,6 +30,7 @@ export class Database implements Disposable {
   readonly #connection: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #depth = 0;
+  #patience = BUSY_MS;
 
   private constructor(connection: DatabaseSync) {
     this.#connection = connection;
@@ -89,7 +91,7 @@ export class Database implements Disposable {
   /** All or nothing; one inside another belongs to the outer one. */
   transaction<Result>(work: () => Result): Result {
     if (this.#depth > 0) return work();
-    this.#connection.exec("BEGIN IMMEDIATE");
+    this.#begin();
     this.#depth += 1;
     try {
       const result = work();
@@ -102,6 +104,22 @@ export class Database implements Disposable {
     } finally {
       this.#depth -= 1;
     }
+  }
+
+  #begin(): void {
+    try {
+      this.#connection.exec("BEGIN IMMEDIATE");
+    } catch (error) {
+      this.#waitAtMost(STILL_BUSY_MS);
+      throw error;
+    }
+    this.#waitAtMost(BUSY_MS);
+  }
+
+  #waitAtMost(milliseconds: number): void {
+    if (this.#patience === milliseconds) return;
+    this.#connection.exec(`PRAGMA busy_timeout = ${milliseconds}`);
+    this.#patience = milliseconds;
   }
 
   run(sql: string, ...values: SQLInputValue[]): { changes: number; lastInsertRowid: number } {

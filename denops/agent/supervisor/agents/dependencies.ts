@@ -24,9 +24,14 @@ export async function ensureDependencies(
   const known = await readStamp(stampPath);
   if (known !== undefined) return known;
   const denoDir = await askDenoDir();
-  const agent = join(plugin, "denops", "agent");
-  const main = join(agent, "engine", "main.ts");
-  await deno(["cache", "--frozen", `--config=${join(plugin, "deno.json")}`, main], announce);
+  const main = join(plugin, "denops", "agent", "engine", "main.ts");
+  const fetching = ["cache", "--frozen", `--config=${join(plugin, "deno.json")}`, main];
+  await deno(fetching, announce).catch((error) => {
+    const command = [Deno.execPath(), ...fetching].join(" ");
+    throw new Error(
+      `Cannot fetch the engine's dependencies (${reasonOf(error)}). Run this once when online: ${command}`,
+    );
+  });
   await Deno.mkdir(stateDir, { recursive: true });
   await Deno.writeTextFile(stampPath, JSON.stringify({ denoDir }));
   return denoDir;
@@ -64,12 +69,13 @@ async function deno(args: string[], fetching: () => void = () => {}): Promise<st
     process.status,
   ]);
   if (success) return output;
-  const said = errors.trim().split("\n").findLast((line) => line.includes("error"));
-  throw new Error(
-    `Cannot fetch the engine's dependencies (deno ${args[0]}): ${
-      said ?? "it failed"
-    }. Check the network and try again.`,
-  );
+  const said = errors.trim().split("\n").find((line) => line.includes("error")) ?? "it failed";
+  // deno-lint-ignore no-control-regex -- colours
+  throw new Error(said.replace(/\u001b\[[\d;]*m/g, "").replace(/^error: /, ""));
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function textOf(stream: ReadableStream<Uint8Array>, fetching?: () => void): Promise<string> {

@@ -1,5 +1,5 @@
 /** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
-import type { EngineConfig, UserConfig } from "../../protocol/config.ts";
+import { type EngineConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
 import { publishedPrice } from "../../protocol/prices.ts";
 import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
@@ -41,37 +41,10 @@ export async function engineConfig(
     (wire === "ollama" ? await firstOllamaModel(baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
   const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
-  const {
-    max_iterations,
-    max_output_tokens,
-    context_window,
-    temperature,
-    request_timeout,
-    vision,
-    safe_to_write,
-    deny_read,
-    tools_off,
-    title,
-    max_tokens_per_turn,
-    max_cost_per_session,
-    max_cost_per_day,
-  } = user;
   const price = user.prices[model] ?? publishedPrice(baseUrl, model);
   return {
-    max_iterations,
-    request_timeout,
-    safe_to_write,
-    deny_read,
+    ...SharedConfig.parse(user),
     read_rules: { deny: [], ask: [] },
-    tools_off,
-    title,
-    ...(max_output_tokens === undefined ? {} : { max_output_tokens }),
-    ...(context_window === undefined ? {} : { context_window }),
-    ...(vision === undefined ? {} : { vision }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(max_tokens_per_turn === undefined ? {} : { max_tokens_per_turn }),
-    ...(max_cost_per_session === undefined ? {} : { max_cost_per_session }),
-    ...(max_cost_per_day === undefined ? {} : { max_cost_per_day }),
     ...(price === undefined ? {} : { price }),
     model,
     provider: {

@@ -1,4 +1,7 @@
-/** The project of a file: the nearest folder with a .git, else with a manifest, else the working folder. */
+/**
+ * The project of a file: the nearest folder with a .git, else with a manifest, else the working folder. What lies in
+ * the home folder or in "/" itself makes neither a project: dotfiles are kept in repositories too.
+ */
 import { dirname, join, resolve } from "node:path";
 
 const MANIFESTS = [
@@ -31,10 +34,12 @@ export interface RootQuery {
  * @throws {Error} one line, if there is no such folder or if it would be the whole home folder or system.
  */
 export async function findRoot({ folder, cwd, root }: RootQuery, home: string | undefined): Promise<string> {
+  const realHome = await realHomeOf(home);
+  const find = (start: string, names: readonly string[]) => nearest(start, names, realHome);
   const chosen = root ??
-    await nearest(folder, [".git"]) ?? await nearest(cwd, [".git"]) ??
-    await nearest(folder, MANIFESTS) ?? await nearest(cwd, MANIFESTS) ?? cwd;
-  return await usable(chosen, home, "root");
+    await find(folder, [".git"]) ?? await find(cwd, [".git"]) ??
+    await find(folder, MANIFESTS) ?? await find(cwd, MANIFESTS) ?? cwd;
+  return await usable(chosen, realHome, "root");
 }
 
 /** The real paths of the workspace's other folders. @throws {Error} one line */
@@ -43,11 +48,21 @@ export async function otherRoots(
   root: string,
   home: string | undefined,
 ): Promise<readonly string[]> {
-  const found = await Promise.all(folders.map((folder) => usable(resolve(root, folder), home, "roots")));
+  const realHome = await realHomeOf(home);
+  const found = await Promise.all(folders.map((folder) => usable(resolve(root, folder), realHome, "roots")));
   return [...new Set(found)].filter((path) => path !== root);
 }
 
-async function usable(chosen: string, home: string | undefined, option: string): Promise<string> {
+async function realHomeOf(home: string | undefined): Promise<string | undefined> {
+  return home === undefined ? undefined : await Deno.realPath(home).catch(() => undefined);
+}
+
+/** The home folder and "/" are too much for a project. @param path a real one */
+function isTooMuch(path: string, realHome: string | undefined): boolean {
+  return path === dirname(path) || path === realHome;
+}
+
+async function usable(chosen: string, realHome: string | undefined, option: string): Promise<string> {
   const real = await Deno.realPath(chosen).catch(() => {
     throw new Error(
       `Cannot use ${chosen} as the project: there is no such folder. Set the option ${option}.`,
@@ -56,8 +71,7 @@ async function usable(chosen: string, home: string | undefined, option: string):
   if (!(await Deno.stat(real)).isDirectory) {
     throw new Error(`Cannot use ${real} as the project: it is not a folder. Set the option ${option}.`);
   }
-  const realHome = home === undefined ? undefined : await Deno.realPath(home).catch(() => undefined);
-  if (real === dirname(real) || real === realHome) {
+  if (isTooMuch(real, realHome)) {
     const what = real === realHome ? "your home folder" : "the whole system";
     throw new Error(
       `Cannot use ${real} as the project: the agent could change ${what}. Open a file of a project first.`,
@@ -66,10 +80,15 @@ async function usable(chosen: string, home: string | undefined, option: string):
   return real;
 }
 
-async function nearest(start: string, names: readonly string[]): Promise<string | undefined> {
+async function nearest(
+  start: string,
+  names: readonly string[],
+  realHome: string | undefined,
+): Promise<string | undefined> {
   for (let folder = resolve(start);; folder = dirname(folder)) {
     for (const name of names) {
-      if (await exists(join(folder, name))) return folder;
+      if (!await exists(join(folder, name))) continue;
+      if (!isTooMuch(await Deno.realPath(folder), realHome)) return folder;
     }
     if (folder === dirname(folder)) return undefined;
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { git, type Scratch, scratch } from "../../../../tests/support/project.ts";
 import { branchName, checkedOut, makeBranch } from "./git.ts";
@@ -18,6 +18,12 @@ Deno.test("a branch's name says when and what", () => {
     assert.ok(named(text).length < 80);
   }));
 });
+
+{
+  // A repository above the temporary folder is none of ours.
+  await using folder = await scratch();
+  Deno.env.set("GIT_CEILING_DIRECTORIES", dirname(folder.root));
+}
 
 const FILES = { "a.txt": "a\n", "part/b.txt": "b\n" };
 const NAME = "agent/2026-11-03-0a1b";

@@ -131,9 +131,9 @@ function diffText(content: readonly ToolCallContent[]): string {
 }
 
 function hunks(before: string, after: string): readonly string[] {
-  if (before.length + after.length > LARGEST_DIFFS) return ["too large to be shown here"];
+  if (before.length + after.length > LARGEST_DIFFS) return ["too large to show"];
   const patch = structuredPatch("", "", before, after, "", "", { context: 3, timeout: LONGEST_DIFF_MS });
-  if (patch === undefined) return ["too large to be shown here"];
+  if (patch === undefined) return ["too large to show"];
   return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
     `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
     ...lines.filter((line) => !line.startsWith("\\")),

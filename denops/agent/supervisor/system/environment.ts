@@ -3,7 +3,7 @@ import { isInside } from "../../policy/path.ts";
 import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import { neovimEnvironment } from "./neovim_environment.ts";
 
-const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ"];
+const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "GIT_CEILING_DIRECTORIES"];
 
 const ALWAYS: Readonly<Record<string, string>> = {
   TERM: "dumb",

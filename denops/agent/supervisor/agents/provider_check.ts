@@ -1,0 +1,116 @@
+/** Asks a provider whether it is there, takes the key and has the model. Nothing is sent to a model. */
+import { z } from "../../deps/zod.ts";
+import { connectionProblem } from "../../protocol/connection_problem.ts";
+import type { EngineConfig } from "../../protocol/config.ts";
+import { PRESETS, type WireName } from "../../protocol/providers.ts";
+import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
+
+/** For all questions together, in milliseconds. */
+const LIMIT_MS = 2_000;
+/** How many names of models are shown. */
+const SHOWN = 8;
+
+/** `unknown`: it answers, but cannot be asked this. */
+export interface ProviderCheck {
+  readonly state: "ok" | "error" | "unknown";
+  /** One line, without the key. */
+  readonly text: string;
+}
+
+type Provider = EngineConfig["provider"];
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+interface Lookup {
+  /** The list of models, and one model; added to `base_url`. */
+  readonly list: string;
+  one?(model: string): string;
+  key(key: string): Readonly<Record<string, string>>;
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+const LOOKUPS: Readonly<Record<WireName, Lookup>> = {
+  openai_chat: { list: "/models", one: (model) => `/models/${model}`, key: bearer },
+  anthropic_messages: {
+    list: "/v1/models?limit=1000",
+    one: (model) => `/v1/models/${model}`,
+    key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
+  },
+  ollama: { list: "/api/tags", key: bearer },
+};
+
+/** OpenAI and Anthropic say `data` and `id`, Ollama `models` and `name`. */
+const Models = z.union([
+  z.object({ data: z.array(z.object({ id: z.string() })) })
+    .transform(({ data }) => data.map(({ id }) => id)),
+  z.object({ models: z.array(z.object({ name: z.string() })) })
+    .transform(({ models }) => models.map(({ name }) => name)),
+]);
+
+/** Takes two seconds at most; never throws. */
+export async function checkProvider(
+  provider: Provider,
+  model: string,
+  fetch: Fetch,
+): Promise<ProviderCheck> {
+  const { name, wire, base_url, headers, api_key, key_source } = provider;
+  const lookup = LOOKUPS[wire];
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const get = (path: string) =>
+    fetch(base_url + path, {
+      headers: { ...(api_key === undefined ? {} : lookup.key(api_key)), ...headers },
+      signal,
+    });
+  const refused = (status: number): ProviderCheck => ({
+    state: "error",
+    text: `${name} refused the key (HTTP ${status}). Check ${key_source}.`,
+  });
+  let reached = false;
+  try {
+    // Where everybody may see the list of models, it tells nothing about the key.
+    const keyPath = PRESETS[name]?.base_url === base_url ? PRESETS[name].key_check : undefined;
+    const anyModel = PRESETS[name]?.any_model === true;
+    for (const path of [...(keyPath === undefined ? [] : [keyPath]), lookup.list]) {
+      const response = await get(path);
+      reached = true;
+      if ([401, 403].includes(response.status)) return refused(response.status);
+      if (path === keyPath) {
+        await response.body?.cancel();
+        continue;
+      }
+      const models = Models.safeParse(await response.json().catch(() => undefined)).data;
+      if (!response.ok || models === undefined) {
+        const text =
+          `${name} answers (HTTP ${response.status}), but names no models: key and model are not checked.`;
+        return { state: "unknown", text };
+      }
+      if (anyModel || models.some((one) => isModel(one, model))) break;
+      // An alias may not be in the list.
+      const one = lookup.one && await get(lookup.one(model));
+      await one?.body?.cancel();
+      if (!one?.ok) return { state: "error", text: unknownModel(name, model, models) };
+    }
+    return { state: "ok", text: `${name} answers, and has the model ${model}.` };
+  } catch (error) {
+    if (reached) {
+      const text = `${name} answers, but not within ${LIMIT_MS / 1_000} s: key and model are not checked.`;
+      return { state: "unknown", text };
+    }
+    const { reason, hint } = signal.aborted
+      ? { reason: `no answer within ${LIMIT_MS / 1_000} s`, hint: "Check base_url and the network." }
+      : connectionProblem(error, key_source);
+    return { state: "error", text: `Cannot reach ${name} at ${base_url}: ${reason}. ${hint}` };
+  }
+}
+
+/** Gemini's names begin with "models/", Ollama's may end with ":latest"; OpenRouter takes variants such as ":nitro". */
+function isModel(named: string, wanted: string): boolean {
+  return [wanted, `models/${wanted}`, `${wanted}:latest`, wanted.replace(/:\w+$/, "")].includes(named);
+}
+
+function unknownModel(name: string, model: string, models: readonly string[]): string {
+  if (models.length === 0) return `${name} has no model "${model}", nor any other.`;
+  const more = models.length > SHOWN ? ` and ${models.length - SHOWN} more` : "";
+  const shown = models.slice(0, SHOWN).map((one) => oneLine(one, LONGEST_NAME)).join(", ");
+  return `${name} has no model "${model}". It has ${shown}${more}.`;
+}

@@ -1,0 +1,147 @@
+/** The session behind one chat: where its project is, what it goes on with, and the engine that has it open. */
+import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
+import type { Update } from "../protocol/ui.ts";
+import type { Engine } from "./agents/engine.ts";
+import type { RootQuery } from "./agents/root.ts";
+import type { Branches } from "./branches/branches.ts";
+import type { Project } from "./project.ts";
+
+export interface SessionPorts {
+  push(update: Update): void;
+  notice(severity: "info" | "warning" | "error", text: string): void;
+  /** The project that a place is in, opened if need be. @throws {Error} one line */
+  project(place: RootQuery): Promise<Project>;
+  readonly branches: Branches;
+  /** Another chat's turn is running in this project. @param root its real path */
+  isShared(root: string): boolean;
+}
+
+/** A session that an engine has open. */
+export interface OpenSession {
+  readonly project: Project;
+  readonly sessionId: string;
+  /** It has no message yet. */
+  readonly isNew: boolean;
+}
+
+export class ChatSession {
+  readonly #chat: number;
+  readonly #ports: SessionPorts;
+  /** Where the project is looked for. */
+  #place: RootQuery | undefined;
+  /** What the chat goes on with when nothing is open. */
+  #stored: string | undefined;
+  #open: OpenSession | undefined;
+  #opening: Promise<OpenSession> | undefined;
+  /** Made once, with the first message. */
+  #branch: Promise<string | undefined> | undefined;
+  /** What is stored is being read for the screen. */
+  #reading: Promise<void> | undefined;
+  /** The project of the last request was looked up. */
+  #asked: Promise<unknown> = Promise.resolve();
+
+  constructor(chat: number, ports: SessionPorts) {
+    this.#chat = chat;
+    this.#ports = ports;
+  }
+
+  get id(): string | undefined {
+    return this.#open?.sessionId;
+  }
+
+  /** The engine that has it open. */
+  get engine(): Engine | undefined {
+    return this.#open?.project.engine;
+  }
+
+  /** Real path of its project; undefined if it is not open. */
+  get root(): string | undefined {
+    return this.#open?.project.root;
+  }
+
+  /** @param stored what the chat shows: the next message goes on with it */
+  place(place: RootQuery, stored?: string): void {
+    this.#place = place;
+    this.#stored = stored ?? this.#stored;
+  }
+
+  /** @throws {Error} one line */
+  async project(): Promise<Project> {
+    if (this.#place === undefined) throw new Error("Nothing was asked in this chat yet.");
+    return await this.#ports.project(this.#place);
+  }
+
+  /** What a chat asks second does not overtake what it has asked first. @throws {Error} one line */
+  projectInOrder(place: RootQuery): Promise<Project> {
+    const found = this.#asked.then(() => this.#ports.project(place));
+    this.#asked = found.catch(() => {});
+    return found;
+  }
+
+  /** The session is begun, or gone on with, if it is not open yet. @throws {Error} one line */
+  async open(): Promise<OpenSession> {
+    if (this.#open !== undefined) return this.#open;
+    this.#opening ??= this.#connect()
+      .then((open) => this.#open = open)
+      .finally(() => this.#opening = undefined);
+    return await this.#opening;
+  }
+
+  /** @throws {RequestError} one line, if the engine refuses */
+  async request<Name extends RequestName>(
+    name: Name,
+    params: (sessionId: string) => RequestParams<Name>,
+  ): Promise<RequestResult<Name>> {
+    const { project, sessionId } = await this.open();
+    return await project.engine.request(name, params(sessionId));
+  }
+
+  /** The branch that a new session gets with its first message. Undefined without the option, and where none can be made. */
+  async branch({ project, isNew }: OpenSession, text: string): Promise<string | undefined> {
+    const { prefix, ...options } = project.branches;
+    if (!isNew || prefix === undefined) return undefined;
+    const isShared = () => this.#ports.isShared(project.root);
+    return await (this.#branch ??= this.#ports.branches.begin(
+      { prefix, text, options },
+      isShared,
+      (severity, said) => this.#ports.notice(severity, said),
+    ));
+  }
+
+  /** The stored session is not opened before this has been answered: the screen would show a new turn twice. */
+  noteReading(answering: Promise<unknown>): void {
+    const reading = answering.then(() => {}, () => {}).finally(() => {
+      if (this.#reading === reading) this.#reading = undefined;
+    });
+    this.#reading = reading;
+  }
+
+  /** The engine is gone; what it has stored is not. @return whether the session was its */
+  forget(engine: Engine): boolean {
+    if (this.#open?.project.engine !== engine) return false;
+    this.#stored = this.#open.sessionId;
+    this.#open = undefined;
+    return true;
+  }
+
+  async #connect(): Promise<OpenSession> {
+    const project = await this.project();
+    const { engine, roots, root, launch, provider, model } = project;
+    await this.#reading;
+    const stored = this.#stored;
+    const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
+    if (stored !== undefined && resumed === undefined) {
+      this.#ports.notice("warning", "This conversation was not stored; your message starts a new one.");
+    }
+    const isNew = stored === undefined || resumed === undefined;
+    const sessionId = isNew ? await engine.newSession(roots) : stored;
+    const { sandbox } = launch;
+    const ready = { session: sessionId, root, provider, model, sandbox };
+    this.#ports.push({ type: "ready", chat: this.#chat, ...ready });
+    if (resumed?.branch !== undefined) {
+      const tell = (severity: "info" | "warning", said: string) => this.#ports.notice(severity, said);
+      await this.#ports.branches.resumed(resumed.branch, project.branches, tell);
+    }
+    return { project, sessionId, isNew };
+  }
+}

@@ -1,0 +1,85 @@
+/** The projects in use, by root and configuration. One that no chat uses ends after a while. */
+import type { UserConfig } from "../protocol/config.ts";
+import { findRoot, type RootQuery } from "./agents/root.ts";
+import { Project, type ProjectPorts } from "./project.ts";
+import { adoptEnvironment } from "./system/neovim_environment.ts";
+
+/** An engine takes some 60 MB, and starts again in a third of a second. */
+const IDLE_MS = 600_000;
+
+export interface ProjectsPorts {
+  /** Neovim's environ(). */
+  environment(): Promise<unknown>;
+  /** Whether a chat has a session open in this project. */
+  isUsed(project: Project): boolean;
+  /** Its engine has ended. @param how one line */
+  ended(project: Project, how: string): void;
+  readonly project: ProjectPorts;
+}
+
+interface Entry {
+  readonly opening: Promise<Project>;
+  /** When it was asked for last, in milliseconds since 1970. */
+  asked: number;
+}
+
+export class Projects implements AsyncDisposable {
+  readonly #ports: ProjectsPorts;
+  readonly #entries = new Map<string, Entry>();
+  readonly #sweep: ReturnType<typeof setInterval>;
+
+  /** @param idle milliseconds after which one that nobody uses ends */
+  constructor(ports: ProjectsPorts, idle = IDLE_MS) {
+    this.#ports = ports;
+    this.#sweep = setInterval(() => this.#endIdle(idle), idle / 2);
+    Deno.unrefTimer(this.#sweep);
+  }
+
+  /** The project of a place, opened if need be. @param chat is told of what takes long @throws {Error} one line */
+  async of(place: RootQuery, user: UserConfig, chat: number): Promise<Project> {
+    adoptEnvironment(await this.#ports.environment());
+    const { world } = this.#ports.project;
+    const root = await findRoot(place, world.env("HOME") ?? world.env("USERPROFILE"));
+    const key = JSON.stringify([root, user]);
+    const known = this.#entries.get(key);
+    if (known === undefined) return await this.#open(key, root, user, chat);
+    known.asked = Date.now();
+    return await known.opening;
+  }
+
+  /** Those that are open or being opened. */
+  all(): readonly Promise<Project>[] {
+    return [...this.#entries.values()].map(({ opening }) => opening);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sweep);
+    await Promise.all(
+      this.all().map((opening) => opening.then((project) => project[Symbol.asyncDispose](), () => {})),
+    );
+  }
+
+  #open(key: string, root: string, user: UserConfig, chat: number): Promise<Project> {
+    const opening = Project.open(root, user, chat, this.#ports.project);
+    this.#entries.set(key, { opening, asked: Date.now() });
+    const forget = () => {
+      if (this.#entries.get(key)?.opening === opening) this.#entries.delete(key);
+    };
+    const opened = async (project: Project) => {
+      const how = await project.engine.ended;
+      forget();
+      this.#ports.ended(project, how);
+      await project[Symbol.asyncDispose]();
+    };
+    opening.then(opened, forget);
+    return opening;
+  }
+
+  async #endIdle(idle: number): Promise<void> {
+    for (const { opening, asked } of this.#entries.values()) {
+      if (Date.now() - asked < idle) continue;
+      const project = await opening.catch(() => undefined);
+      if (project !== undefined && !this.#ports.isUsed(project)) await project[Symbol.asyncDispose]();
+    }
+  }
+}

@@ -1,0 +1,66 @@
+-- Pure: what the arguments of a sub-command look like. Other words are a message that begins with its name.
+local M = {}
+
+---@class agent.Shape
+---@field doc string                              as the help says it
+---@field matches fun(words: string): boolean
+---@field complete? fun(lead: string): string[]
+
+---@param words string
+---@return string? text without the quotes
+local function quoted(words)
+  return words:match('^"(.*)"$')
+end
+
+---@type table<string, agent.Shape>
+M.shapes = {
+  number = {
+    doc = "a number",
+    matches = function(words)
+      return words:find("^%d+$") ~= nil
+    end,
+  },
+  quoted = {
+    doc = "in quotes",
+    matches = function(words)
+      return quoted(words) ~= nil
+    end,
+  },
+  phrase = {
+    doc = "one word, or more in quotes",
+    matches = function(words)
+      return quoted(words) ~= nil or words:find("^%S+$") ~= nil
+    end,
+  },
+  file = {
+    doc = "a name that has a dot or a slash in it, or is in quotes",
+    matches = function(words)
+      return quoted(words) ~= nil or words:find("^%S*[./\\]%S*$") ~= nil
+    end,
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, "file")
+    end,
+  },
+  text = {
+    doc = "any text",
+    matches = function()
+      return true
+    end,
+  },
+}
+
+--- The argument that these words are; nil if they are none.
+---@param action agent.Action
+---@param words string
+---@return string?
+function M.read(action, words)
+  if action.words then
+    return vim.list_contains(action.words, words) and words or nil
+  end
+  local shape = M.shapes[action.takes]
+  if shape and shape.matches(words) then
+    return action.takes ~= "text" and quoted(words) or words
+  end
+end
+
+return M
