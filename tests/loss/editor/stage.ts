@@ -72,10 +72,11 @@ export class Stage implements AsyncDisposable {
   /** Types, and answers what Neovim asks so that nothing is read or written. @returns false if it asked */
   async type(keys: string): Promise<boolean> {
     await this.nvim.keys(keys);
-    return !await this.#answerPrompts();
+    return !await this.answer();
   }
 
-  async #answerPrompts(): Promise<boolean> {
+  /** Answers what Neovim asks, if it does. @returns true if that was a question and no mere "Press ENTER" */
+  async answer(): Promise<boolean> {
     let asked = false;
     for (let tries = 0; tries < 20; tries++) {
       const outcome = await within(1_000, this.nvim.request("nvim_get_mode"));

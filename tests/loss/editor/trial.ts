@@ -144,7 +144,11 @@ class Trial {
     const { nvim } = this.#stage;
     const [before] = await nvim.lua<[number]>("return { #_G.told }");
     await nvim.command(`Agent ${what}`);
-    await waitUntil(`the answer to ${what}`, () => nvim.lua<boolean>("return #_G.told > ...", before));
+    await waitUntil(`the answer to ${what}`, async () => {
+      await this.#stage.answer();
+      return await nvim.lua<boolean>("return #_G.told > ...", before);
+    });
+    await this.#stage.answer();
   }
 
   async #act(acts: readonly TimedAct[]): Promise<void> {
