@@ -69,26 +69,24 @@ export class Stage implements AsyncDisposable {
     return this.#agent.project.path(name);
   }
 
-  /** Types, and answers what Neovim asks with no. @returns false if it asked */
+  /** Types, and answers what Neovim asks so that nothing is read or written. @returns false if it asked */
   async type(keys: string): Promise<boolean> {
     await this.nvim.keys(keys);
-    return !await this.#answerPrompts();
+    return !await this.answer();
   }
 
-  async #answerPrompts(): Promise<boolean> {
+  /** Answers what Neovim asks, if it does. @returns true if that was a question and no mere "Press ENTER" */
+  async answer(): Promise<boolean> {
     let asked = false;
     for (let tries = 0; tries < 20; tries++) {
       const outcome = await within(1_000, this.nvim.request("nvim_get_mode"));
       const mode = outcome.done ? outcome.value : undefined;
-      if (typeof mode !== "object" || mode === null || !("mode" in mode) || !/^r/.test(String(mode.mode))) {
-        return asked;
-      }
-      if (Deno.env.get("LOSS_DEBUG")) {
-        console.log("PROMPT", JSON.stringify(this.nvim.text().split("\n").slice(-4)));
-      }
+      if (typeof mode !== "object" || mode === null || !("mode" in mode)) return asked;
+      if (!/^r/.test(String(mode.mode))) return asked;
       const isQuestion = mode.mode === "r?";
       asked ||= isQuestion;
-      await this.nvim.request("nvim_input", isQuestion ? "n" : "<CR>");
+      const answer = !isQuestion ? "<CR>" : this.nvim.text().includes("[O]K") ? "o" : "n";
+      await this.nvim.request("nvim_input", answer);
       await pause(5);
     }
     return asked;
