@@ -22,12 +22,11 @@ export type ContentSink = Pick<Contents, "put" | "putParts">;
 export async function takeSnapshot(
   path: string,
   contents: Contents,
-  roots?: readonly string[],
+  roots: readonly string[],
 ): Promise<Snapshot> {
-  const open = <Result>(reads: boolean, act: () => Promise<Result>) =>
-    roots === undefined ? act() : opened(path, reads, roots, act);
-  const info = await open(false, () => roots === undefined ? lstat(path) : lstatInRealFolder(path));
-  return info === undefined ? ABSENT : await open(true, () => snapshotOf(path, info, contents, LARGEST_KEPT));
+  const info = await opened(path, false, roots, () => lstatInRealFolder(path));
+  if (info === undefined) return ABSENT;
+  return await opened(path, true, roots, () => snapshotOf(path, info, contents, LARGEST_KEPT));
 }
 
 /** Undefined below a link: what is there is somewhere else. */
