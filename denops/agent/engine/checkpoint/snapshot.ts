@@ -65,12 +65,14 @@ async function blobOf(
   return hash.digest("hex");
 }
 
+const NOTHING_THERE = [Deno.errors.NotFound, Deno.errors.NotADirectory, Deno.errors.FilesystemLoop];
+
 /** Undefined if nothing is there. */
 export async function lstat(path: string): Promise<Deno.FileInfo | undefined> {
   try {
     return await Deno.lstat(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
+    if (NOTHING_THERE.some((one) => error instanceof one)) return undefined;
     throw error;
   }
 }
