@@ -148,6 +148,15 @@ Deno.test("a click from Insert mode into the transcript leaves Insert mode; keys
   await nvim.request("nvim_input_mouse", "left", "press", "", 0, at.row, at.column);
   await nvim.waitFor(`vim.bo.filetype == "agent" and vim.fn.mode() == "n"`);
   await nvim.waitForScreen("<CR> send");
+  await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
+  await nvim.keys("i");
+  await nvim.waitForScreen("write .env");
+  const approval = nvim.locate("write .env");
+  assert.ok(approval !== undefined);
+  await nvim.request("nvim_input_mouse", "left", "press", "", 0, approval.row, approval.column);
+  await nvim.waitFor(`vim.bo.filetype == "agent-approval" and vim.fn.mode() == "n"`);
+  await nvim.keys("q");
+  await goTo(nvim, "transcript");
   for (const [key, told] of [["gf", "no file under the cursor"], ["gy", "no code block under the cursor"]]) {
     await nvim.keys(`${key}`);
     await nvim.waitForScreen(`agent: ${told}`);
@@ -203,6 +212,14 @@ const APPROVALS = [
 ];
 const FILE_KEYS = ["a once", "s session", "A always", "r reject", "R with reason", "d diff"];
 const COMMAND_KEYS = ["a once", "s session", "r reject", "R with reason", "e edit"];
+
+Deno.test("without a chat in view an approval does not hide the line that is written", async () => {
+  await using nvim = await start("float");
+  await nvim.command("Agent! hello");
+  await nvim.keys("20o<Esc>GaWhile I type");
+  await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
+  await nvim.waitForScreen((text) => text.includes("write .env") && text.includes("While I type"));
+});
 
 for (
   const [layout, columns, lines] of [["float", 40, 15], ["float", 80, 24], ["right", 100, 24], [

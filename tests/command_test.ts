@@ -94,7 +94,7 @@ Deno.test("commands in the background: output, stop, and their end with Neovim",
     assert.match(results[0] ?? "", /in the background as cmd_1/);
     assert.match(results[3] ?? "", /serving\n\[still running\]/);
     assert.match(results[4] ?? "", /serving\n\[stopped\]/);
-    assert.match(results[5] ?? "", /There is no command cmd_9. There are: cmd_1, cmd_2/);
+    assert.match(results[5] ?? "", /Unknown command id cmd_9. Known ids: cmd_1, cmd_2/);
     assert.ok(await running(mark), "the second one goes on after the turn");
   }
   await waitUntil("the second one to end with Neovim", async () => !(await running(mark)), {

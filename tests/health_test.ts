@@ -149,7 +149,7 @@ Deno.test("health: an unknown model, a refused key, a dead address, a silent ser
   assert.ok(performance.now() - from < 8_000);
   resolve();
   const old = await say(`{ deno = { "${folder.path("deno")}" } }`);
-  assert.ok(old.includes("ERROR It needs Deno 2.8 or newer, and this is 2.2.12."), old);
+  assert.ok(old.includes("ERROR Deno is too old: it needs Deno 2.8 or newer, and this is 2.2.12."), old);
 });
 
 Deno.test("health: without a sandbox it says so", async () => {

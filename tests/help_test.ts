@@ -7,6 +7,7 @@ import { DEFAULT_FILE_RULES } from "../denops/agent/policy/defaults.ts";
 import { RULE_KINDS } from "../denops/agent/policy/rules.ts";
 import { HIDDEN, SHOWN, type ShownPlace } from "../denops/agent/supervisor/commands/shown.ts";
 import { TOOLS } from "../denops/agent/engine/tools/registry.ts";
+import { LONGEST_DEFAULT, type Option, READ_OPTIONS, withOptions } from "../scripts/docs.ts";
 import { PLUGIN } from "./support/agent.ts";
 import { ChildNvim } from "./support/nvim.ts";
 import { scratch } from "./support/project.ts";
@@ -26,38 +27,20 @@ function same(documented: readonly (readonly [string, unknown])[], real: typeof 
 
 Deno.test("help: every option with its type, default and text", async () => {
   await using child = await nvim();
-  interface Option {
-    readonly name: string;
-    readonly type: string;
-    readonly default: string;
-    readonly doc: string;
-    readonly one_of?: readonly string[];
-  }
-  const options = await child.lua<readonly Option[]>(`
-    return vim.tbl_map(function(option)
-      local default = vim.inspect(option.default)
-      return {
-        name = option.name,
-        type = option.type:gsub("|", " or "),
-        default = #default > 40 and "below" or default,
-        doc = option.doc,
-        one_of = option.one_of,
-      }
-    end, require("agent.config.schema").options)`);
-  const entries = help.entries("agent-option-");
-  same(
-    entries.map(({ tag, heading, paragraphs }) => {
-      const [name = "", ...rest] = heading.split(/\s+/);
-      const choices = paragraphs.join(" ").match(/One of ("[a-z]+"(?:, "[a-z]+")*)\./)?.[1];
-      assert.equal(tag, `agent-option-${name}`);
-      return [name, { heading: rest.join(" "), doc: paragraphs[0], choices }];
-    }),
-    options.map(({ name, type, default: value, doc, one_of }) => {
-      const choices = one_of?.map((choice) => `"${choice}"`).join(", ");
-      return [name, { heading: `${type}; default: ${value}`, doc, choices }];
-    }),
+  const options = await child.lua<readonly Option[]>(READ_OPTIONS);
+  assert.equal(withOptions(TEXT, options), TEXT, "the help is stale: run deno task docs");
+  assert.deepEqual(
+    help.entries("agent-option-").map(({ tag }) => tag).sort(),
+    options.map(({ name }) => `agent-option-${name}`).sort(),
   );
-  for (const { name } of options.filter((option) => option.default === "below")) {
+  const choices = await child.lua<Readonly<Record<string, readonly string[]>>>(`local found = {}
+    for _, option in ipairs(require("agent.config.schema").options) do found[option.name] = option.one_of end
+    return found`);
+  for (const [name, values] of Object.entries(choices)) {
+    const named = `One of ${values.map((choice) => `"${choice}"`).join(", ")}.`;
+    assert.ok(help.entry(`agent-option-${name}`).paragraphs.join(" ").includes(named), `${name}: ${named}`);
+  }
+  for (const { name } of options.filter((option) => option.default.length > LONGEST_DEFAULT)) {
     const block = help.entry(`agent-option-${name}`).code[0] ?? "";
     const [shown, real] = await child.lua<[unknown, unknown]>(
       `local block, name = ...

@@ -92,6 +92,29 @@ Deno.test({
 });
 
 Deno.test({
+  name: "an engine that dies with a message that it has not stored: the message is back in the input, once",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await nvim.waitForScreen("· ready");
+    const { pid } = await engineProcess(agent);
+    process.kill(pid, "SIGSTOP");
+    await nvim.command("Agent Lost in between");
+    await nvim.waitForScreen("Lost in between");
+    await nvim.waitForScreen("· working");
+    process.kill(pid, "SIGKILL");
+    await waitForChat(nvim, "The engine stopped (signal SIGKILL).");
+    await waitForChat(nvim, "Lost in between (not sent)");
+    const input = await nvim.lua<readonly string[]>(
+      `return vim.api.nvim_buf_get_lines(require("agent.chat").current().input.buffer, 0, -1, false)`,
+    );
+    assert.deepEqual(input, ["Lost in between"]);
+  },
+});
+
+Deno.test({
   name: "an engine that does not react to a stop is ended",
   ignore: !linux,
   async fn() {
@@ -196,7 +219,7 @@ const WRONG: readonly [name: string, options: string, line: string][] = [
   [
     "a root that is not there",
     'root = "/no/such/folder"',
-    "Cannot use /no/such/folder as the project: there is no such folder. Set the option root.",
+    "Cannot use /no/such/folder as the project: the folder does not exist. Set the option root.",
   ],
 ];
 
@@ -231,7 +254,7 @@ Deno.test("a first start without a network, and an old Deno: one line each that 
   await nvim.waitForScreen("· ready");
   await nvim.lua(`require("agent").setup({ deno = { ... } })`, empty.path("old-deno"));
   await say(nvim, "Again");
-  await waitForChat(nvim, "Cannot start: It needs Deno 2.8 or newer, and this is 2.2.12.");
+  await waitForChat(nvim, "Cannot start: it needs Deno 2.8 or newer, and this is 2.2.12.");
 });
 
 Deno.test("the home folder is no project, with dotfiles in a repository; what lies in it is", async () => {

@@ -10,29 +10,47 @@ import { join } from "node:path";
 import { PLUGIN } from "./support/agent.ts";
 import { ChildNvim } from "./support/nvim.ts";
 
-/** The string literals of every Lua file, without comments: where it stands and what it says. */
-async function literals(): Promise<readonly { readonly at: string; readonly text: string; code: string }[]> {
-  const found: { at: string; text: string; code: string }[] = [];
-  for await (const file of luaFiles(join(PLUGIN, "lua/agent"))) {
+interface Language {
+  readonly folder: string;
+  readonly files: RegExp;
+  readonly comment: RegExp;
+  readonly string: RegExp;
+}
+
+const LUA: Language = {
+  folder: "lua/agent",
+  files: /\.lua$/,
+  comment: /^\s*--/,
+  string: /(?:^|[^\\])(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')/g,
+};
+const TYPESCRIPT: Language = {
+  folder: "denops/agent",
+  files: /(?<!_test|_cases|\.d)\.ts$/,
+  comment: /^\s*(\/\/|\/?\*)/,
+  string: /(?:^|[^\\])(?:"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g,
+};
+
+/** The string literals of a language's files, without comments: where it stands and what it says. */
+async function literals({ folder, files, comment, string }: Language) {
+  const found: { readonly at: string; readonly text: string; readonly code: string }[] = [];
+  for await (const file of filesBelow(join(PLUGIN, folder), files)) {
     const lines = (await Deno.readTextFile(file)).split("\n");
     for (const [index, line] of lines.entries()) {
-      if (/^\s*--/.test(line)) continue;
-      for (
-        const [, , double, single] of line.matchAll(/(^|[^\\])(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')/g)
-      ) {
+      if (comment.test(line)) continue;
+      for (const [, double, other] of line.matchAll(string)) {
         const at = `${file.slice(PLUGIN.length)}:${index + 1}`;
-        found.push({ at, text: double ?? single ?? "", code: line });
+        found.push({ at, text: double ?? other ?? "", code: line });
       }
     }
   }
   return found;
 }
 
-async function* luaFiles(folder: string): AsyncGenerator<string> {
+async function* filesBelow(folder: string, wanted: RegExp): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = join(folder, name);
-    if (isDirectory) yield* luaFiles(path);
-    else if (name.endsWith(".lua")) yield path;
+    if (isDirectory) yield* filesBelow(path, wanted);
+    else if (wanted.test(name)) yield path;
   }
 }
 
@@ -52,14 +70,15 @@ function isPunctuated(text: string): boolean {
 }
 
 Deno.test("words: none of them is clumsy", async () => {
-  const all = (await literals()).filter(({ text }) => /[a-z]{2} [a-z]/i.test(text));
-  assert.ok(all.length > 200, `${all.length} texts`);
+  const all = [...await literals(LUA), ...await literals(TYPESCRIPT)]
+    .filter(({ text }) => /[a-z]{2} [a-z]/i.test(text));
+  assert.ok(all.length > 900, `${all.length} texts`);
   const wrong = all.filter(({ text }) => CLUMSY.some((pattern) => pattern.test(text)));
   assert.deepEqual(wrong.map(({ at, text }) => `${at} ${text}`), []);
 });
 
 Deno.test('words: what follows "agent:" begins in lower case, and one sentence has no full stop', async () => {
-  const said = (await literals()).flatMap(({ at, text, code }) => {
+  const said = (await literals(LUA)).flatMap(({ at, text, code }) => {
     if (text.startsWith("agent: ")) return [{ at, text: text.slice("agent: ".length) }];
     return /\bsay\.(info|warn|error)\(/.test(code) && text.includes(" ") ? [{ at, text }] : [];
   });
@@ -69,7 +88,7 @@ Deno.test('words: what follows "agent:" begins in lower case, and one sentence h
 });
 
 Deno.test("words: notices in the transcript are sentences with full stops", async () => {
-  const notices = (await literals()).filter(({ at, text, code }) =>
+  const notices = (await literals(LUA)).filter(({ at, text, code }) =>
     /^lua\/agent\/(timeline|chat|sessions\/init)/.test(at) && text.includes(" ") &&
     /\blocal text = |\{ "(info|warning|error)", /.test(code) &&
     /^[A-Z'%]/.test(text)

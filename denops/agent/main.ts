@@ -23,7 +23,7 @@ export const main: Entrypoint = (denops) => {
     // A module that could not be loaded is remembered as such under its name.
     const name = hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR;
     const { Supervisor, watchProcess }: typeof import("./supervisor/supervisor.ts") = await import(name);
-    const environment = () => denops.call("environ");
+    const environment = () => denops.call("environ").catch(() => undefined);
     const started = new Supervisor(deliver, { host, environment });
     const pid = Number(await denops.call("getpid"));
     watchProcess(pid, LOOK_MS, () => started[Symbol.asyncDispose]());

@@ -44,7 +44,7 @@ class StandaloneDenops implements Denops {
 
   async dispatch(name: string, method: string, ...args: unknown[]): Promise<unknown> {
     const action = name === NAME ? this.dispatcher[method] : undefined;
-    if (action === undefined) throw new Error(`There is no ${name}.${method} here.`);
+    if (action === undefined) throw new Error(`Unknown method ${name}.${method}.`);
     return await action(...args);
   }
 }

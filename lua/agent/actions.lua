@@ -37,7 +37,13 @@ return {
     doc = "Write the session as markdown or JSON.",
   },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
-  { name = "send", plug = "AgentSend", args = "[text]", takes = "text", doc = "Send the text, or what stands in the input." },
+  {
+    name = "send",
+    plug = "AgentSend",
+    args = "[text]",
+    takes = "text",
+    doc = "Send the text, or what stands in the input.",
+  },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {
     name = "approve",

@@ -76,22 +76,26 @@ local function fetching()
   M.receive({ { type = "host_fetching" } })
 end
 
+--- Ends a host that no chat needs any more, and that is not for the next one.
+---@param host agent.Host
+local function close_unused(host)
+  if host ~= current and not vim.list_contains(vim.tbl_values(host_of), host) then
+    host:close()
+  end
+end
+
 --- The host for a chat that has none, or for what no chat asks.
 ---@param chat? integer
 ---@return agent.Host
 local function default_host(chat)
-  if not current or current.state == "lost" or chat and hosts.is_outdated(current) then
+  local before = current
+  if not before or before.state == "lost" or chat and hosts.is_outdated(before) then
     current = hosts.open({ lost = lost, fetching = fetching })
+    if before and before.state ~= "lost" then
+      close_unused(before)
+    end
   end
   return current
-end
-
---- Hosts that no chat needs any more, and that are not for the next one.
----@param host agent.Host?
-local function close_unused(host)
-  if host and host ~= current and not vim.list_contains(vim.tbl_values(host_of), host) then
-    host:close()
-  end
 end
 
 --- "denops", "standalone", or nil before the first action: where the next chat begins.

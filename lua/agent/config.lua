@@ -82,36 +82,10 @@ end
 function M.for_supervisor()
   local options = M.get()
   local sent = {}
-  for _, name in ipairs({
-    "provider",
-    "model",
-    "providers",
-    "roots",
-    "max_iterations",
-    "max_output_tokens",
-    "context_window",
-    "temperature",
-    "request_timeout",
-    "vision",
-    "deny_read",
-    "sandbox",
-    "deno",
-    "state_dir",
-    "commands",
-    "command_read",
-    "command_write",
-    "command_environment",
-    "lsp_start",
-    "tools_off",
-    "title",
-    "keep_sessions_days",
-    "git_branch",
-    "max_tokens_per_turn",
-    "max_cost_per_session",
-    "max_cost_per_day",
-    "prices",
-  }) do
-    sent[name] = options[name]
+  for _, option in ipairs(schema.options) do
+    if option.sent then
+      sent[option.name] = options[option.name]
+    end
   end
   sent.rules = { allow = options.allow, ask = options.ask, deny = options.deny }
   sent.socket = vim.v.servername ~= "" and vim.v.servername or nil

@@ -42,7 +42,7 @@ local function check_programs(config, report)
     end)
     local problem = asked and require("agent.host.process").version_problem(answer.stdout or "")
     if problem then
-      health.error(problem)
+      health.error("Deno is too old: " .. problem)
     else
       health.ok("Deno: " .. vim.fn.exepath(deno))
     end
@@ -77,7 +77,7 @@ local function check_servers(report)
     health.ok(("%s is attached to %d %s"):format(name, buffers[name], buffers[name] == 1 and "buffer" or "buffers"))
   end
   if #names == 0 then
-    health.info("None attached to a buffer of this project: the tools for symbols find nothing")
+    health.info("None is attached to a buffer of the project: the model's tools for symbols find nothing")
   end
 end
 

@@ -177,6 +177,9 @@ function Host:start_in_server()
 end
 
 function Host:start()
+  if self.state ~= "starting" then
+    return
+  end
   local runs = server_runs()
   if self.wanted == "denops" and not runs then
     local what = vim.g.loaded_denops and "denops.vim's server does not run" or "denops.vim is not installed"

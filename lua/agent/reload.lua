@@ -19,6 +19,7 @@ local M = {}
 ---@field before? string     whole text before the write, in UTF-8 with its own line endings; nil if there was none, or
 ---                          if it is too large or binary
 ---@field after? string      whole text after; nil: it is read from disk
+---@field since? number      milliseconds since 1970; what Neovim has written since need not be in `before`
 
 ---@alias agent.reload.Action "none"|"reloaded"|"merged"|"conflict"|"deleted"|"renamed"
 

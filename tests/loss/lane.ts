@@ -16,24 +16,28 @@ export interface Played {
 /** `files`: tools, commands, undo and crashes on a tree of files. `editor`: a user who types in Neovim meanwhile. */
 export type Half = "files" | "editor";
 
-type RunTrial = (seed: number) => Promise<readonly string[]>;
+interface Trials {
+  runTrial(seed: number): Promise<readonly string[]>;
+  /** Ends what the trials share. */
+  endTrials?(): Promise<void>;
+}
 
-async function trialOf(half: string | undefined): Promise<RunTrial> {
-  if (half === "files") return (await import("./files/trial.ts")).runTrial;
-  if (half === "editor") return (await import("./editor/trial.ts")).runTrial;
+async function trialsOf(half: string | undefined): Promise<Trials> {
+  if (half === "files") return await import("./files/trial.ts");
+  if (half === "editor") return await import("./editor/trial.ts");
   throw new Error(`There are no trials of ${half}.`);
 }
 
 if (import.meta.main) {
   const [half, ...seeds] = Deno.args;
-  const runTrial = await trialOf(half);
+  const trials = await trialsOf(half);
   for (const seed of seeds.map(Number)) {
     const start = performance.now();
     // A trial that breaks down is no trial that held.
-    const lost = await runTrial(seed).catch((error) => [`broke down: ${messageOf(error)}`]);
+    const lost = await trials.runTrial(seed).catch((error) => [`broke down: ${messageOf(error)}`]);
     const played: Played = { seed, lost, took: Math.round(performance.now() - start) };
     console.log(JSON.stringify(played));
   }
-  // Neovim and the engines are shared by the trials and end with this process.
+  await trials.endTrials?.();
   Deno.exit(0);
 }

@@ -44,7 +44,7 @@ export function acpCommands(client: AgentContext, sessionId: string): Commands {
     if (terminalId === undefined) {
       const known = [...background.keys()].join(", ");
       throw new ToolError(
-        `There is no command ${id}. ${known === "" ? "None was started." : `There are: ${known}.`}`,
+        `Unknown command id ${id}. ${known === "" ? "None was started." : `Known ids: ${known}.`}`,
       );
     }
     return terminalId;

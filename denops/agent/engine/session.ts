@@ -156,11 +156,16 @@ export class Session {
     if (this.#prompts > 0) throw new ToolError("A turn is running. Stop it first.");
     // A cancel is for turns: half of an undo helps nobody.
     const { signal } = new AbortController();
-    const taken = this.#queue.then(() => this.checkpoints.takeBack(action, signal));
+    let since = 0;
+    const taken = this.#queue.then(() => {
+      since = Date.now();
+      return this.checkpoints.takeBack(action, signal);
+    });
     this.#queue = taken.catch(() => {});
     const done = await taken;
     for (const change of done.changes) {
-      this.#ports.publish({ type: "file_modified", id: `${action.kind}-${done.turn}`, change });
+      const id = `${action.kind}-${done.turn}`;
+      this.#ports.publish({ type: "file_modified", id, change: { ...change, since } });
     }
     return done;
   }
@@ -218,7 +223,9 @@ export class Session {
     const controller = new AbortController();
     this.#running = controller;
     try {
+      const notice = await this.#ports.store.ensure();
       this.#begin(text, branch);
+      if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
       for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       const notes = [this.checkpoints.takeNote(), ...put].filter((note) => note !== undefined);

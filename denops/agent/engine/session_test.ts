@@ -413,3 +413,26 @@ Deno.test("wherever a process dies, what it has stored is mended once, and the n
     assert.deepEqual(ends, [count === log.length ? "end_turn" : "interrupted", "end_turn"]);
   }
 });
+
+Deno.test("the state folder is deleted between two turns: it is said, made again, and holds everything", async () => {
+  await using state = await scratch();
+  const folder = state.path("project");
+  await Deno.mkdir(folder);
+  await using engine = await startEngine({
+    database: Database.openIn(folder).database,
+    script: "say One\n---\nexpect Second\nsay Two\n---\nexpect Third\nsay Three",
+    config: { title: false },
+  });
+  await engine.prompt("First");
+  await Deno.remove(folder, { recursive: true });
+  await engine.prompt("Second");
+  await engine.prompt("Third");
+  const notices = engine.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
+  assert.deepEqual(notices, [
+    "The folder with your conversations was deleted. It was made again; nothing is lost.",
+  ]);
+  assert.deepEqual(engine.server.problems, []);
+  using other = Database.openIn(folder).database;
+  const texts = new SqliteStore(other).messages("s1").map(({ text }) => text);
+  assert.deepEqual(texts, ["First", "One", "Second", "Two", "Third", "Three"]);
+});

@@ -52,7 +52,7 @@ async function firstInside(
   roots: readonly string[],
   resolve: (root: string) => Promise<RootedPath>,
 ): Promise<RootedPath> {
-  let refusal: unknown = new PathError("there is no root");
+  let refusal: unknown = new PathError("no root is open");
   for (const root of roots) {
     try {
       return await resolve(root);

@@ -45,7 +45,7 @@ export const SCREEN_REQUESTS = {
 export const SCREEN_NOTIFICATIONS = {
   /**
    * A file was changed by a tool. `from`: the earlier path of a renamed one. The texts are whole, with the file's own
-   * line endings; absent for binaries.
+   * line endings; absent for binaries. What was written after `since` (milliseconds since 1970) may not be in `before`.
    */
   file_modified: z.object({
     toolCallId: z.string(),
@@ -54,6 +54,7 @@ export const SCREEN_NOTIFICATIONS = {
     from: path.optional(),
     before: z.string().optional(),
     after: z.string().optional(),
+    since: z.number().optional(),
   }),
   /** A request to the model failed and is tried again. `attempt`: the try that failed, from 1. */
   retry: z.object({ attempt: z.int(), tries: z.int(), waitMs: z.number(), reason: z.string() }),

@@ -114,8 +114,13 @@ export type Update =
   | { readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number }
   | { readonly type: "title"; readonly chat: number; readonly title: string }
   | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }
-  /** Messages that a stop took back before they were sent. */
-  | { readonly type: "unsent"; readonly chat: number; readonly texts: readonly string[] }
+  /** Messages that a stop took back before they were sent. `unstored`: the first one was, and is not stored. */
+  | {
+    readonly type: "unsent";
+    readonly chat: number;
+    readonly texts: readonly string[];
+    readonly unstored?: boolean;
+  }
   | { readonly type: "notice"; readonly chat: number; readonly severity: Severity; readonly text: string }
   | {
     readonly type: "retry";
@@ -150,6 +155,7 @@ export type Update =
     readonly from?: string;
     readonly before?: string;
     readonly after?: string;
+    readonly since?: number;
   }
   /** What a turn has changed in all; it replaces what was said of the same turn before. */
   | {

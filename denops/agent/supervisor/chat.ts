@@ -1,5 +1,6 @@
 /** One chat: its messages go to its engine one after the other. */
 import type { PromptResponse } from "../deps/acp_sdk.ts";
+import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import { ChatSession, type SessionPorts } from "./chat_session.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
@@ -34,6 +35,8 @@ export class Chat {
   #stopPrompt: (() => void) | undefined;
   /** Of a turn that has ended on screen: until its engine has ended it too. */
   #ending: Promise<void> | undefined;
+  /** The engine may not have stored the message of the turn that runs. */
+  #unstored = false;
 
   constructor(id: number, ports: ChatPorts) {
     this.id = id;
@@ -49,6 +52,11 @@ export class Chat {
   /** The project in which a turn of this chat is running; undefined if none is. */
   get worksIn(): string | undefined {
     return this.#stopPrompt === undefined && this.listens ? undefined : this.session.root;
+  }
+
+  /** To be called for all that the engine tells of this chat. */
+  heard({ type }: Update): void {
+    if (type !== "notice") this.#unstored = false;
   }
 
   prompt(text: string): void {
@@ -83,6 +91,7 @@ export class Chat {
   async #turn(text: string): Promise<void> {
     const chat = this.id;
     this.#ports.push({ type: "turn_started", chat });
+    this.#unstored = false;
     try {
       const ready = await this.#connectUnlessStopped(text);
       // Stopped while the engine was starting: the model is not asked at all.
@@ -92,9 +101,10 @@ export class Chat {
     } catch (error) {
       this.#ports.settle();
       const said = error instanceof Error ? error.message : String(error);
-      const unsent = this.#queue.splice(0);
+      const unstored = this.#unstored;
+      const unsent = [...unstored ? [text] : [], ...this.#queue.splice(0)];
+      if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent, unstored });
       this.#ports.push({ type: "turn_done", chat, reason: "error", error: oneLine(said, LONGEST_NOTICE) });
-      if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent });
     }
   }
 
@@ -137,6 +147,7 @@ export class Chat {
     };
     const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, text, branch)])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
+    this.#unstored = true;
     try {
       const answer = await Promise.race([answered, stopped]);
       if (answer !== undefined) return answer.stopReason;

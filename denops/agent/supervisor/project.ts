@@ -230,13 +230,14 @@ class Parts {
       },
       terminals: this.terminals,
       listeners: {
-        file_modified: (sessionId, { toolCallId: _id, before, after, from, ...event }) => {
+        file_modified: (sessionId, { toolCallId: _id, before, after, from, since, ...event }) => {
           // A file that was written is so, whatever became of the turn.
           const chat = ownerOf(sessionId);
           if (chat === undefined) return;
           const texts = {
             ...(before === undefined ? {} : { before }),
             ...(after === undefined ? {} : { after }),
+            ...(since === undefined ? {} : { since }),
           };
           push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
         },

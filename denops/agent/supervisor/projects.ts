@@ -8,7 +8,7 @@ import { adoptEnvironment } from "./system/neovim_environment.ts";
 const IDLE_MS = 600_000;
 
 export interface ProjectsPorts {
-  /** Neovim's environ(). */
+  /** Neovim's environ(), undefined if it cannot be asked; never rejects. */
   environment(): Promise<unknown>;
   /** Whether a chat has a session open in this project. */
   isUsed(project: Project): boolean;
@@ -27,6 +27,8 @@ export class Projects implements AsyncDisposable {
   readonly #ports: ProjectsPorts;
   readonly #entries = new Map<string, Entry>();
   readonly #sweep: ReturnType<typeof setInterval>;
+  /** Neovim's environment is known. */
+  #adopted: Promise<void> | undefined;
 
   /** @param idle milliseconds after which one that nobody uses ends */
   constructor(ports: ProjectsPorts, idle = IDLE_MS) {
@@ -37,7 +39,7 @@ export class Projects implements AsyncDisposable {
 
   /** The project of a place, opened if need be. @param chat is told of what takes long @throws {Error} one line */
   async of(place: RootQuery, user: UserConfig, chat: number): Promise<Project> {
-    adoptEnvironment(await this.#ports.environment());
+    await (this.#adopted ??= this.#adopt());
     const { world } = this.#ports.project;
     const root = await findRoot(place, world.env("HOME") ?? world.env("USERPROFILE"));
     const key = JSON.stringify([root, user]);
@@ -59,8 +61,13 @@ export class Projects implements AsyncDisposable {
     );
   }
 
+  async #adopt(): Promise<void> {
+    adoptEnvironment(await this.#ports.environment());
+  }
+
   #open(key: string, root: string, user: UserConfig, chat: number): Promise<Project> {
-    const opening = Project.open(root, user, chat, this.#ports.project);
+    // A key may have been set since.
+    const opening = this.#adopt().then(() => Project.open(root, user, chat, this.#ports.project));
     this.#entries.set(key, { opening, asked: Date.now() });
     const forget = () => {
       if (this.#entries.get(key)?.opening === opening) this.#entries.delete(key);

@@ -71,7 +71,10 @@ export class Supervisor implements AsyncDisposable {
       (chat, why) => this.#chats.get(chat)?.session.engine?.kill(`it ${why}`),
     );
     this.#world = world;
-    const push = (update: Update) => this.#pump.push(update);
+    const push = (update: Update) => {
+      if ("chat" in update) this.#chats.get(update.chat)?.heard(update);
+      this.#pump.push(update);
+    };
     const nextRequest = () => ++this.#lastRequest;
     this.#gate = new Gate(push, nextRequest);
     this.#editor = new EditorQuestions(push, nextRequest);

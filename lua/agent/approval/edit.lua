@@ -88,7 +88,7 @@ function M.open(text, below, done)
   local buffer = new_buffer(text)
   window = vim.api.nvim_open_win(buffer, true, (place(buffer, below)))
   vim.wo[window].wrap = true
-  vim.wo[window].winhighlight = 
+  vim.wo[window].winhighlight =
     "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
   fit(buffer, below)
   local taken ---@type string?

@@ -2,6 +2,7 @@
 local config = require("agent.config")
 local content = require("agent.approval.content")
 local keys_hint = require("agent.hint")
+local no_insert = require("agent.no_insert")
 local queue = require("agent.approval.queue")
 
 local M = {}
@@ -19,6 +20,8 @@ local buffer
 --- Window to go back to.
 ---@type integer?
 local back
+--- It opened while somebody wrote in the lower half of the screen.
+local at_top = false
 --- Keys count from this time on (milliseconds of uv.now): one that was meant for another window is no answer.
 local armed_at = 0
 local ARM_MS = 400
@@ -101,7 +104,8 @@ local function place()
   local width = math.max(20, math.min(100, vim.o.columns - 2))
   local wanted = math.min(rows(), math.floor(free * 0.5)) + 2
   local function room_for(lines)
-    return M.make_room(lines) or { row = free - lines, col = 0, rows = lines, columns = width + 2 }
+    local row = at_top and 0 or free - lines
+    return M.make_room(lines) or { row = row, col = 0, rows = lines, columns = width + 2 }
   end
   local room = room_for(wanted)
   width = math.min(width, room.columns - 2)
@@ -152,11 +156,11 @@ end
 
 function M.refit()
   if is_here() and buffer then
-    local config, winbar = place()
+    local at, winbar = place()
     if vim.wo[window].winbar ~= winbar then
       vim.wo[window].winbar = winbar
     end
-    vim.api.nvim_win_set_config(window, config)
+    vim.api.nvim_win_set_config(window, at)
     -- The title says what the new size leaves out of sight.
     vim.api.nvim_win_set_config(window, { title = { { title(), "AgentTitle" } } })
   end
@@ -220,7 +224,9 @@ function M.show(map_keys)
   fill(buffer, approval)
   vim.bo[buffer].filetype = "agent-approval"
   map_keys(buffer)
+  no_insert(buffer)
   local takes_focus = may_take_focus()
+  at_top = vim.fn.win_screenpos(0)[1] + vim.fn.winline() - 1 > vim.o.lines / 2
   local from = vim.api.nvim_get_current_win()
   window = vim.api.nvim_open_win(buffer, false, (place()))
   vim.wo[window].wrap = true
@@ -228,7 +234,7 @@ function M.show(map_keys)
   vim.wo[window].linebreak = true
   -- Where a long line goes on is to be seen: it may be made to look like the next one.
   vim.wo[window].showbreak = "↪ "
-  vim.wo[window].winhighlight = 
+  vim.wo[window].winhighlight =
     "NormalFloat:AgentNormal,FloatBorder:AgentToolWaiting,WinBar:AgentHint,WinBarNC:AgentHint"
   if takes_focus then
     back = from

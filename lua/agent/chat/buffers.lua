@@ -2,6 +2,7 @@
 -- Methods of the chat.
 local input = require("agent.chat.input")
 local keymaps = require("agent.chat.keymaps")
+local no_insert = require("agent.no_insert")
 local Renderer = require("agent.chat.renderer")
 local window = require("agent.chat.window")
 
@@ -28,19 +29,6 @@ local function input_buffer()
   vim.bo[buffer].filetype = "agent-input"
   vim.bo[buffer].modeline = false
   return buffer
-end
-
---- Leaves Insert mode in a buffer that takes no text: a click goes from window to window in any mode.
----@param buffer integer
-local function never_insert(buffer)
-  vim.api.nvim_create_autocmd("BufEnter", {
-    buffer = buffer,
-    callback = function()
-      if vim.api.nvim_get_mode().mode:find("^[iR]") then
-        vim.cmd.stopinsert()
-      end
-    end,
-  })
 end
 
 --- Calls back once the buffer's text is about to go. No autocommand: in those of others there are none.
@@ -77,7 +65,7 @@ function M:make_transcript()
     self.renderer:prepend(self.timeline.blocks, #self.timeline.blocks, self.older ~= nil)
   end
   take_place(old, buffer)
-  never_insert(buffer)
+  no_insert(buffer)
   keymaps.map(self, "transcript", buffer)
   when_lost(buffer, function()
     self.renderer = nil

@@ -111,10 +111,12 @@ local function host_lost(update)
     if is_stored then
       text = text .. " The next message goes on from what is stored."
     end
-    local unsent = { type = "unsent", texts = timeline.queued(chat.timeline) }
+    local unstored = timeline.unstored(chat.timeline)
+    local texts = vim.list_extend({ unstored }, timeline.queued(chat.timeline))
+    local unsent = { type = "unsent", texts = texts, unstored = unstored ~= nil }
     if chat.timeline.state ~= "idle" then
       local done = { type = "turn_done", reason = "error", error = text }
-      chat:apply({ done, unsent })
+      chat:apply({ unsent, done })
       take_back(chat, unsent)
       announce(chat, done)
     elseif is_stored then

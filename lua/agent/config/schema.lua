@@ -9,6 +9,7 @@ local M = {}
 ---@field min? number
 ---@field max? number
 ---@field doc string
+---@field sent? true  to the supervisor, as it is; it passes on what the engine knows of
 
 --- The same as in protocol/version.ts.
 M.oldest_deno = "2.8"
@@ -29,12 +30,14 @@ M.review_keys = {
 M.options = {
   {
     name = "provider",
+    sent = true,
     type = "string|nil",
     doc = "The model's provider. Without it: the only one in providers, a local Ollama, or the first key that is set.",
   },
-  { name = "model", type = "string|nil", doc = "Name of the model, as the provider knows it." },
+  { name = "model", sent = true, type = "string|nil", doc = "Name of the model, as the provider knows it." },
   {
     name = "providers",
+    sent = true,
     type = "map",
     default = {},
     doc = "Providers of your own, or changes to known ones: wire, base_url, api_key, headers.",
@@ -42,22 +45,25 @@ M.options = {
   { name = "root", type = "string|nil", doc = "Folder of the project. Without it: nearest .git, manifest or cwd." },
   {
     name = "roots",
+    sent = true,
     type = "list",
     default = {},
     doc = "Other folders that belong to the work, absolute or relative to the project.",
   },
   {
     name = "max_iterations",
+    sent = true,
     type = "integer",
     default = 25,
     min = 1,
     max = 1000,
     doc = "Requests to the model in one turn; then it asks whether to go on.",
   },
-  { name = "max_output_tokens", type = "integer|nil", min = 1, doc = "Tokens of one answer at most." },
-  { name = "context_window", type = "integer|nil", min = 1, doc = "Tokens of the conversation at most." },
+  { name = "max_output_tokens", sent = true, type = "integer|nil", min = 1, doc = "Tokens of one answer at most." },
+  { name = "context_window", sent = true, type = "integer|nil", min = 1, doc = "Tokens of the conversation at most." },
   {
     name = "temperature",
+    sent = true,
     type = "number|nil",
     default = 0.1,
     min = 0,
@@ -66,6 +72,7 @@ M.options = {
   },
   {
     name = "request_timeout",
+    sent = true,
     type = "number",
     default = 300,
     min = 1,
@@ -73,29 +80,34 @@ M.options = {
   },
   {
     name = "vision",
+    sent = true,
     type = "boolean|nil",
     doc = "Whether the model sees images. Without it: as Ollama says, or by the model's name.",
   },
   {
     name = "max_tokens_per_turn",
+    sent = true,
     type = "integer|nil",
     min = 1,
     doc = "Tokens of one turn; over this it waits and asks.",
   },
   {
     name = "max_cost_per_session",
+    sent = true,
     type = "number|nil",
     min = 0,
     doc = "Money of a conversation; over this it waits and asks. See prices.",
   },
   {
     name = "max_cost_per_day",
+    sent = true,
     type = "number|nil",
     min = 0,
     doc = "Money of all conversations of a project in a day; over this it waits and asks.",
   },
   {
     name = "prices",
+    sent = true,
     type = "map",
     default = {},
     doc = "Dollars per million tokens by model: input, output, cached_read, cached_write.",
@@ -108,6 +120,7 @@ M.options = {
   },
   {
     name = "deny_read",
+    sent = true,
     type = "list",
     doc = "Globs of files that the model may not see. Replaces the default.",
   },
@@ -121,6 +134,7 @@ M.options = {
   { name = "deny", type = "list", default = {}, doc = "Rules that forbid; stronger than ask and allow." },
   {
     name = "commands",
+    sent = true,
     type = "string",
     default = "look",
     one_of = { "look", "ask" },
@@ -128,38 +142,44 @@ M.options = {
   },
   {
     name = "command_read",
+    sent = true,
     type = "list",
     default = {},
     doc = "Folders and files outside of the project that commands see, such as \"~/.config/mise\".",
   },
   {
     name = "command_write",
+    sent = true,
     type = "list",
     default = {},
     doc = "Folders outside of the project that commands may write.",
   },
   {
     name = "command_environment",
+    sent = true,
     type = "list",
     default = {},
     doc = "Names of variables that commands get beside PATH, HOME, USER, LANG, LC_* and TZ.",
   },
   {
     name = "lsp_start",
+    sent = true,
     type = "string",
     default = "ask",
     one_of = { "ask", "always", "never" },
     doc = "Whether a tool may start a language server that does not run: it runs outside of the sandbox.",
   },
-  { name = "tools_off", type = "list", default = {}, doc = "Names of tools that the model is not offered." },
+  { name = "tools_off", sent = true, type = "list", default = {}, doc = "Names of tools that the model is not offered." },
   {
     name = "git_branch",
+    sent = true,
     type = "string|nil",
     doc = 'Each new session gets a git branch whose name begins so, such as "agent/". Without it: none does.',
   },
-  { name = "title", type = "boolean", default = true, doc = "Ask the model for a title after the first turn." },
+  { name = "title", sent = true, type = "boolean", default = true, doc = "Ask the model for a title after the first turn." },
   {
     name = "keep_sessions_days",
+    sent = true,
     type = "integer|nil",
     min = 1,
     doc = "Days without a message after which a session is deleted. Without it: never.",
@@ -172,6 +192,7 @@ M.options = {
   },
   {
     name = "sandbox",
+    sent = true,
     type = "string",
     default = "auto",
     one_of = { "auto", "off" },
@@ -186,12 +207,14 @@ M.options = {
   },
   {
     name = "deno",
+    sent = true,
     type = "list",
     default = { "deno" },
     doc = ("Command that starts Deno, %s or newer."):format(M.oldest_deno),
   },
   {
     name = "state_dir",
+    sent = true,
     type = "string|nil",
     doc = "Folder for what is kept between sessions. Without it: stdpath('state')/agent.",
   },
@@ -234,6 +257,7 @@ M.options = {
 M.renamed = {
   allow_safe_commands = {
     name = "commands",
+    sent = true,
     value = function(value)
       return value == false and "ask" or "look"
     end,

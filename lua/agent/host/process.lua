@@ -73,7 +73,7 @@ end
 function M.version_problem(said)
   local version = said:match("^deno (%d+%.%d+%.%d+)")
   if version and vim.version.lt(version, schema.oldest_deno) then
-    return ('It needs Deno %s or newer, and this is %s. Update with "deno upgrade".'):format(schema.oldest_deno, version)
+    return ('it needs Deno %s or newer, and this is %s. Update with "deno upgrade".'):format(schema.oldest_deno, version)
   end
 end
 

@@ -142,8 +142,9 @@ end
 ---@param follow agent.reload.Follow
 ---@param mine agent.reload.Text
 ---@param theirs agent.reload.Text
+---@param on_disk agent.reload.Text
 ---@return agent.reload.Step
-local function follow_modified(follow, mine, theirs)
+local function follow_modified(follow, mine, theirs, on_disk)
   local buf, event = follow.buf, follow.event
   local before = follow.before
   if not before and event.kind == "created" then
@@ -167,11 +168,12 @@ local function follow_modified(follow, mine, theirs)
     return "again"
   end
   if #conflicts > 0 then
+    vim.bo[buf].modified = true
     keep_warning(follow)
     finish(follow, "conflict", notice_of.conflict(event.path, #conflicts))
     return "done"
   end
-  local equal = texts.same(merged, theirs)
+  local equal = texts.same(merged, on_disk)
   if applied == "changed" then
     follow.action = follow.action or "merged"
     follow.before = follow.text
@@ -191,11 +193,35 @@ local function follow_modified(follow, mine, theirs)
   return "done"
 end
 
+--- The agent and Neovim have both written the file, made from the same text: what the first one wrote is merged into
+--- what the other did, whichever the disk has now.
+---@param follow agent.reload.Follow
+---@param mine agent.reload.Text  what Neovim has written
+---@param on_disk agent.reload.Text
+---@return agent.reload.Step
+local function follow_written(follow, mine, on_disk)
+  local after = follow.event.after
+  if not after or not texts.same(mine, on_disk) then
+    return follow_modified(follow, mine, on_disk, on_disk)
+  end
+  follow.text = codec.strip_bom(after)
+  local theirs = codec.parse_for_merge(follow.text, mine)
+  if texts.same(mine, theirs) then
+    return follow_unmodified(follow, mine, on_disk)
+  end
+  return follow_modified(follow, mine, theirs, on_disk)
+end
+
 ---@param follow agent.reload.Follow
 ---@return agent.reload.Step|"disk"
 local function step(follow)
   local buf = follow.buf
   local mine = codec.of_buffer(buf)
+  local written = follow.rounds == 0 and follow.before ~= nil and state.was_written(buf, follow.event.since)
+  if written and follow.source and not follow.source.bytes then
+    -- The event's text need not be what the disk has, even if it is as long.
+    return "disk"
+  end
   local theirs = follow.source and theirs_of(follow, mine)
   if not theirs then
     if follow.source and follow.source.bytes then
@@ -205,7 +231,9 @@ local function step(follow)
     return "disk"
   end
   if state.has_unsaved(buf) then
-    return follow_modified(follow, mine, theirs)
+    return follow_modified(follow, mine, theirs, theirs)
+  elseif written then
+    return follow_written(follow, mine, theirs)
   end
   return follow_unmodified(follow, mine, theirs)
 end

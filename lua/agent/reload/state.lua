@@ -56,6 +56,17 @@ function M.has_unsaved(buf)
   return tick ~= api.nvim_buf_get_changedtick(buf)
 end
 
+--- Buffer → when Neovim wrote its file last; milliseconds since 1970.
+local written = {} ---@type table<integer, number>
+
+--- Has Neovim written the file of this buffer since then?
+---@param buf integer
+---@param time number?  milliseconds since 1970
+---@return boolean
+function M.was_written(buf, time)
+  return time ~= nil and written[buf] ~= nil and written[buf] >= time
+end
+
 local group = api.nvim_create_augroup("agent.reload", { clear = true })
 
 api.nvim_create_autocmd({ "BufWritePost", "BufReadPost", "BufUnload" }, {
@@ -65,6 +76,12 @@ api.nvim_create_autocmd({ "BufWritePost", "BufReadPost", "BufUnload" }, {
     -- A copy written under another name settles nothing.
     if event.event ~= "BufWritePost" or not vim.bo[event.buf].modified then
       M.clear(event.buf)
+    end
+    if event.event == "BufWritePost" then
+      local seconds, microseconds = vim.uv.gettimeofday()
+      written[event.buf] = seconds * 1000 + microseconds / 1000
+    elseif event.event == "BufUnload" then
+      written[event.buf] = nil
     end
   end,
 })

@@ -84,6 +84,17 @@ local function at_work(timeline, changed)
   end_retry(timeline, changed, " Retried.")
 end
 
+---@param timeline agent.Timeline
+---@return integer? index of the user's newest message that does not wait
+local function last_sent(timeline)
+  for index = #timeline.blocks, 1, -1 do
+    local block = timeline.blocks[index]
+    if block.kind == "user" and block.status == "sent" then
+      return index
+    end
+  end
+end
+
 ---@type table<string, fun(timeline: agent.Timeline, update: table, changed: table<integer, true>)>
 local on = {}
 
@@ -100,9 +111,10 @@ function on.stopping(timeline)
   timeline.state = "stopping"
 end
 
-function on.unsent(timeline, _, changed)
+function on.unsent(timeline, update, changed)
+  local unstored = update.unstored and last_sent(timeline)
   for index, block in ipairs(timeline.blocks) do
-    if block.status == "queued" then
+    if block.status == "queued" or index == unstored then
       block.status = "stopped"
       changed[index] = true
     end
@@ -138,12 +150,10 @@ end
 
 --- The engine has begun the turn of the message that was sent, and stored it.
 function on.turn(timeline, update)
-  for index = #timeline.blocks, 1, -1 do
-    local block = timeline.blocks[index]
-    if block.kind == "user" and block.status == "sent" then
-      block.turn = update.turn
-      return
-    end
+  local index = last_sent(timeline)
+  local block = index and timeline.blocks[index]
+  if block then
+    block.turn = update.turn
   end
 end
 

@@ -64,6 +64,18 @@ function M.queued(timeline)
   return texts
 end
 
+--- The message of a turn of which nothing came, not even that it is stored.
+---@param timeline agent.Timeline
+---@return string? text
+function M.unstored(timeline)
+  for index = #timeline.blocks, 1, -1 do
+    local block = timeline.blocks[index]
+    if block.status ~= "queued" then
+      return block.kind == "user" and block.status == "sent" and not block.turn and block.text or nil
+    end
+  end
+end
+
 --- Applies one update, in place.
 ---@param timeline agent.Timeline
 ---@param update table see protocol/ui.ts; also { type = "submitted", text }

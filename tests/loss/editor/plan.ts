@@ -1,4 +1,5 @@
 /** What the user and the agent do in one trial, all of it from the seed. Pure. */
+import { Random } from "../files/random.ts";
 
 /** How a file's text becomes bytes. */
 export interface Format {
@@ -37,7 +38,7 @@ export interface PlannedWrite {
   readonly token: string;
   /** The line of the original text that it changes, or puts something behind. */
   readonly at: string;
-  readonly how: "replace" | "insert" | "whole";
+  readonly how: "replace" | "insert" | "whole" | "command";
   /** Milliseconds from when the model could answer until it does. */
   readonly delay: number;
 }
@@ -67,8 +68,8 @@ export interface Plan {
   /** What the user does around each write of the agent's; the last list is done after the turn. */
   readonly acts: readonly (readonly TimedAct[])[];
   readonly saveUnsaved: boolean;
-  /** What becomes of the turn in the end. */
-  readonly then: readonly ("undo" | "redo")[];
+  /** What becomes of the turn in the end, and what the user does at that moment. */
+  readonly then: readonly { readonly what: "undo" | "redo"; readonly acts: readonly TimedAct[] }[];
   /** Milliseconds that an approval waits, with the user typing. */
   readonly approval: number;
 }
@@ -77,81 +78,60 @@ const LINES = 16;
 
 export function planOf(seed: number): Plan {
   const random = new Random(seed);
-  const files = Array.from({ length: random.integer(1, 2) }, (_, index): PlannedFile => {
+  const files = Array.from({ length: random.int(1, 2) }, (_, index): PlannedFile => {
     const empty = random.chance(0.06);
-    const format = empty ? plain : random.of(FORMATS);
+    const format = empty ? plain : of(random, FORMATS);
     // Files of this name ask before they are written.
     const name = `${random.chance(0.15) ? "ask" : "file"}${seed}_${index}.txt`;
     const lines = Array.from({ length: empty ? 0 : LINES }, (_, at) => `line ${at + 1} of ${index} é`);
-    const open = random.chance(0.8) ? "shown" : random.of(["hidden", "closed"] as const);
+    const open = random.chance(0.8) ? "shown" : of(random, ["hidden", "closed"] as const);
     return { name, format, lines, open };
   });
   let tokens = 0;
   const token = (who: string) => `${who}${seed}x${tokens++}`;
-  const writes = Array.from({ length: random.integer(1, 4) }, (): PlannedWrite => {
-    const file = random.of(files);
+  const writes = Array.from({ length: random.int(1, 4) }, (): PlannedWrite => {
+    const file = of(random, files);
     const how = file.lines.length === 0 || random.chance(0.15)
       ? "whole"
-      : random.of(["replace", "insert"] as const);
+      : file.format.encoding === "utf-8" && random.chance(0.15)
+      ? "command"
+      : of(random, ["replace", "insert"] as const);
     return {
       file: file.name,
       token: token("A"),
-      at: random.of(file.lines, ""),
+      at: random.pick(file.lines) ?? "",
       how,
-      delay: random.integer(0, 40),
+      delay: random.int(0, 40),
     };
   });
-  const acts = Array.from({ length: writes.length + 1 }, (_, at) => {
-    const file = files.find(({ name }) => name === writes[at]?.file) ?? random.of(files);
-    return Array.from({ length: random.integer(0, 4) }, (): TimedAct => ({
-      act: actOn(random.chance(0.8) ? file : random.of(files), random, token),
-      after: random.integer(0, 60),
+  const someActs = (file: PlannedFile) =>
+    Array.from({ length: random.int(0, 4) }, (): TimedAct => ({
+      act: actOn(random.chance(0.8) ? file : of(random, files), random, token),
+      after: random.int(0, 60),
     }));
+  const acts = Array.from({ length: writes.length + 1 }, (_, at) => {
+    const file = files.find(({ name }) => name === writes[at]?.file) ?? of(random, files);
+    return someActs(file);
   });
-  const then = random.chance(0.75) ? [] : random.of([["undo"], ["undo", "redo"]] as const);
-  return { files, writes, acts, saveUnsaved: random.chance(0.2), then, approval: random.integer(0, 60) };
+  const whats = random.chance(0.7) ? [] : of(random, [["undo"], ["undo", "redo"]] as const);
+  const then = whats.map((what) => ({ what, acts: someActs(of(random, files)) }));
+  return { files, writes, acts, saveUnsaved: random.chance(0.2), then, approval: random.int(0, 60) };
+}
+
+function of<T>(random: Random, list: readonly T[]): T {
+  const found = random.pick(list);
+  if (found === undefined) throw new Error("nothing to choose from");
+  return found;
 }
 
 function actOn({ name: file, lines }: PlannedFile, random: Random, token: (who: string) => string): Act {
   const kind = random.next();
   if (kind < 0.3) return { do: "write", file };
   if (kind < 0.85) {
-    const how = random.of(["open", "open", "change", "append", "macro", "slow", "slow", "delete"] as const);
-    return { do: "type", how, file, at: random.of(lines, ""), token: token("U") };
+    const how = of(random, ["open", "open", "change", "append", "macro", "slow", "slow", "delete"] as const);
+    return { do: "type", how, file, at: random.pick(lines) ?? "", token: token("U") };
   }
-  return { do: random.of(["fold", "unfold", "undo", "redo"] as const), file };
-}
-
-/** Mulberry32: small, and good enough. */
-export class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed * 0x9e3779b1 >>> 0;
-  }
-
-  /** From 0 up to 1. */
-  next(): number {
-    this.#state = this.#state + 0x6d2b79f5 >>> 0;
-    let mixed = Math.imul(this.#state ^ this.#state >>> 15, 1 | this.#state);
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
-    return ((mixed ^ mixed >>> 14) >>> 0) / 2 ** 32;
-  }
-
-  chance(part: number): boolean {
-    return this.next() < part;
-  }
-
-  /** Both included. */
-  integer(from: number, to: number): number {
-    return from + Math.floor(this.next() * (to - from + 1));
-  }
-
-  of<T>(list: readonly T[], otherwise?: T): T {
-    const found = list[Math.floor(this.next() * list.length)] ?? otherwise;
-    if (found === undefined) throw new Error("there is nothing to choose from");
-    return found;
-  }
+  return { do: of(random, ["fold", "unfold", "undo", "redo"] as const), file };
 }
 
 export function bytesOf(lines: readonly string[], format: Format): Uint8Array<ArrayBuffer> {

@@ -80,11 +80,15 @@ export class Stage implements AsyncDisposable {
     for (let tries = 0; tries < 20; tries++) {
       const outcome = await within(1_000, this.nvim.request("nvim_get_mode"));
       const mode = outcome.done ? outcome.value : undefined;
-      if (typeof mode !== "object" || mode === null || !("blocking" in mode) || mode.blocking !== true) {
+      if (typeof mode !== "object" || mode === null || !("mode" in mode) || !/^r/.test(String(mode.mode))) {
         return asked;
       }
-      asked ||= this.nvim.text().includes("(y/n)");
-      await this.nvim.request("nvim_input", this.nvim.text().includes("(y/n)") ? "n" : "<CR>");
+      if (Deno.env.get("LOSS_DEBUG")) {
+        console.log("PROMPT", JSON.stringify(this.nvim.text().split("\n").slice(-4)));
+      }
+      const isQuestion = mode.mode === "r?";
+      asked ||= isQuestion;
+      await this.nvim.request("nvim_input", isQuestion ? "n" : "<CR>");
       await pause(5);
     }
     return asked;

@@ -77,12 +77,13 @@ class Trial {
       const acting = this.#act(acts[index] ?? []);
       await pause(write.delay);
       server.release(`g${index}`);
-      if (write.file.startsWith("ask")) await this.#approve();
+      if (write.file.startsWith("ask") || write.how === "command") await this.#approve();
       await acting;
     }
     await this.#turnEnds();
     await this.#act(acts.at(-1) ?? []);
-    for (const one of then) await this.#takeBack(one);
+    for (const { what, acts } of then) await Promise.all([this.#takeBack(what), this.#act(acts)]);
+    await nvim.command("cclose");
     await this.#stage.type("<Esc>");
     const results = writes.map((_, index) => server.requests[from + 2 + index]?.text ?? "");
     const said = [
@@ -144,7 +145,6 @@ class Trial {
     const [before] = await nvim.lua<[number]>("return { #_G.told }");
     await nvim.command(`Agent ${what}`);
     await waitUntil(`the answer to ${what}`, () => nvim.lua<boolean>("return #_G.told > ...", before));
-    await nvim.command("cclose");
   }
 
   async #act(acts: readonly TimedAct[]): Promise<void> {
@@ -317,6 +317,12 @@ function callOf(
   files: readonly PlannedFile[],
   call: (tool: string, args: Readonly<Record<string, unknown>>) => string,
 ): string {
+  if (how === "command") {
+    return call("run_terminal_command", {
+      command: `sed -i 's/${at}/${token} by a command/' ${path}`,
+      access: "write",
+    });
+  }
   const row = view.indexOf(at);
   const changed = `${token} by the agent`;
   if (how === "whole" || row === -1) {

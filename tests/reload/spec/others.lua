@@ -155,3 +155,36 @@ case("many changes in a big file", function(c)
   assert(ms < 500, ms .. " ms")
   c:calm()
 end)
+
+case("Neovim writes the file while the agent does: whichever the disk has, both are in the buffer", function(c)
+  for _, last in ipairs({ "agent", "Neovim" }) do
+    c:lua("require('agent.reload'); local n = ...; _G.p = n; T.write(p, T.text(T.numbered(9))); _G.b = T.edit(p)", c:path(last))
+    c:lua([[
+      local last = ...
+      local since = os.time() * 1000
+      local before = T.read(p)
+      local after = before:gsub("line 8", "AGENT8")
+      if last == "Neovim" then T.write(p, after) end
+      api.nvim_buf_set_lines(b, 1, 2, true, { "USER 2" })
+      vim.cmd("silent write!")
+      if last == "agent" then T.write(p, after) end
+      T.emit({ path = p, kind = "modified", before = before, after = after, since = since })]], last)
+    eventually(function() return c:lua("return T.results[#T.results] and T.results[#T.results].action") end, "merged", last)
+    eq(c:lua("return { T.lines()[2], T.lines()[8], vim.bo.modified }"), { "USER 2", "AGENT8", true }, last)
+    c:calm()
+    eq(c:lua("return T.read(p)"), "line 1\nUSER 2\nline 3\nline 4\nline 5\nline 6\nline 7\nAGENT8\nline 9\n", last)
+  end
+end)
+
+case("Neovim writes the lines that the agent writes too: its text stays, and that is said", function(c)
+  c:lua("require('agent.reload'); local n = ...; _G.p = n; T.write(p, 'a\\nb\\nc\\n'); _G.b = T.edit(p); vim.o.autoread = true", c:path("a"))
+  c:lua([[
+    local since = os.time() * 1000
+    api.nvim_buf_set_lines(b, 1, 2, true, { "USER" })
+    vim.cmd("silent write")
+    T.write(p, "a\nAGENT\nc\n")
+    T.emit({ path = p, kind = "modified", before = "a\nb\nc\n", after = "a\nAGENT\nc\n", since = since })]])
+  eventually(function() return c:lua("return T.results[1] and T.results[1].action") end, "conflict")
+  eq(c:lua("return { T.lines(), vim.bo.modified }"), { { "a", "USER", "c" }, true })
+  eq(c:try("write"), "prompt")
+end)

@@ -29,6 +29,7 @@ export async function runKept(
   const command = kindOf(prepared.command, approved);
   if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
+  const since = Date.now();
   const pending = await ports.checkpoints.before(call, signal);
   const said: FileChange[] = [];
   let notes: readonly string[] = [];
@@ -38,7 +39,9 @@ export async function runKept(
     said.push(...result.changes ?? []);
   } finally {
     const found = await kept(pending, said, ports);
-    for (const change of [...said, ...found]) ports.emit({ type: "file_modified", id, change });
+    for (const change of [...said, ...found]) {
+      ports.emit({ type: "file_modified", id, change: { ...change, since } });
+    }
     if (command !== undefined) notes = [...traps.listed(found), ...await traps.settle(signal)];
   }
   return notes.length === 0 ? result : { ...result, text: [result.text, ...notes].join("\n") };

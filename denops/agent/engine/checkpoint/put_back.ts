@@ -23,13 +23,18 @@ export async function removeIt(path: string): Promise<void> {
 
 export async function putBack(
   path: string,
-  { image }: Step,
+  { now, image }: Step,
   { store, journal, makeLink }: Means,
 ): Promise<void> {
   switch (image.type) {
-    case "file":
-      await writeAtomic(path, store.contents.parts(image.blob), image.mode, journal);
+    case "file": {
+      const isUnchanged = () => isStill(path, now, store.contents);
+      const isNew = now.type === "absent";
+      const content = store.contents.parts(image.blob);
+      const written = await writeAtomic(path, content, image.mode, journal, { isUnchanged, isNew });
+      if (written === "changed meanwhile") throw new Error("it changed at this moment; try again");
       return;
+    }
     case "link":
       return await putLink(path, image.target, makeLink);
     case "folder":
@@ -39,6 +44,23 @@ export async function putBack(
     case "absent":
     case "other":
       throw new Error(`cannot be made ${image.type}`);
+  }
+}
+
+/** Larger files are not read again. */
+const LARGEST_COMPARED = 20_000_000;
+
+/** Of what is no file it was looked at just before. */
+function isStill(path: string, now: Snapshot, contents: Contents): boolean {
+  if (now.type !== "file") return true;
+  try {
+    const size = contents.size(now.blob);
+    if (Deno.lstatSync(path).size !== size) return false;
+    if (size > LARGEST_COMPARED) return true;
+    const [bytes, known] = [Deno.readFileSync(path), contents.get(now.blob)];
+    return bytes.length === known.length && bytes.every((byte, at) => byte === known[at]);
+  } catch {
+    return false;
   }
 }
 

@@ -77,7 +77,7 @@ export class Reviews {
   /** What has to be taken back so that nothing of the file is left to review, and which session did it. */
   changesOf(path: string): { readonly review: StoredReview; readonly records: readonly FileRecord[] } {
     const review = this.#store.get(path);
-    if (review === undefined) throw new ToolError(`There is nothing to review in ${path}.`);
+    if (review === undefined) throw new ToolError(`Nothing to review in ${path}.`);
     const { renamedFrom, before, after } = review;
     if (renamedFrom === undefined) return { review, records: [{ path, before, after }] };
     return {

@@ -25,6 +25,8 @@ export interface FileChange {
   readonly after?: string;
   /** False if the text went into an unsaved buffer instead of the disk. */
   readonly onDisk: boolean;
+  /** Milliseconds since 1970: what others have written since then is not in `before`, or not surely. */
+  readonly since?: number;
 }
 
 /** What a call would change or has changed, as the screen shows it. */

@@ -77,7 +77,7 @@ function append(to: string[], lines: Lines): void {
 
 /** Each with its ending; the last line may have none. */
 function linesOf(text: string): Lines {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  return text.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/g) ?? [];
 }
 
 function hunksOf(base: Lines, side: Lines): readonly Hunk[] {

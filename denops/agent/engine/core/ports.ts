@@ -144,6 +144,8 @@ export interface Remembered {
  * each of its texts become one event. Nothing but what is asked for is read.
  */
 export interface Store {
+  /** To be called now and then. @returns one line for the user if the state folder was deleted; said once */
+  ensure(): Promise<string | undefined>;
   readonly writes: WriteJournal;
   readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;

@@ -1,6 +1,6 @@
 /** One SQLite database per project, opened, brought up to date and shared with other engines of the same project. */
-import { join } from "node:path";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { dirname, join } from "node:path";
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { messageOf } from "../core/errors.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -27,13 +27,19 @@ export interface Opened {
 }
 
 export class Database implements Disposable {
-  readonly #connection: DatabaseSync;
+  #connection: DatabaseSync;
+  /** Undefined for one in memory. */
+  readonly #path: string | undefined;
+  /** The number of the file that is open. */
+  #ino: number | null | undefined;
   readonly #statements = new Map<string, StatementSync>();
   #depth = 0;
   #patience = BUSY_MS;
 
-  private constructor(connection: DatabaseSync) {
+  private constructor(connection: DatabaseSync, path: string | undefined) {
     this.#connection = connection;
+    this.#path = path;
+    this.#ino = inoOf(path);
   }
 
   /** A database that is gone with the process, for clients that give no folder. */
@@ -60,13 +66,23 @@ export class Database implements Disposable {
   }
 
   static #open(path: string): Database {
+    const connection = Database.#connect(path);
+    try {
+      const database = new Database(connection, path === ":memory:" ? undefined : path);
+      database.#migrate();
+      return database;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  static #connect(path: string): DatabaseSync {
     const connection = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
       if (connection.prepare("PRAGMA page_count").get()?.page_count === 0) connection.exec(NEW_FILE);
       connection.exec(SETTINGS);
-      const database = new Database(connection);
-      database.#migrate();
-      return database;
+      return connection;
     } catch (error) {
       connection.close();
       throw error;
@@ -86,6 +102,24 @@ export class Database implements Disposable {
       for (const step of MIGRATIONS.slice(from)) this.#connection.exec(step);
       this.#connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     });
+  }
+
+  /**
+   * A file that was deleted while it is open, or whose folder was, is made again with all that was in it.
+   * @throws {Error} if that is not possible
+   */
+  async ensure(): Promise<"there" | "made again"> {
+    const path = this.#path;
+    if (path === undefined || (this.#ino !== undefined && inoOf(path) === this.#ino)) return "there";
+    Deno.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (inoOf(path) === undefined) await backup(this.#connection, path);
+    const old = this.#connection;
+    this.#connection = Database.#connect(path);
+    this.#ino = inoOf(path);
+    this.#statements.clear();
+    old.close();
+    this.#migrate();
+    return "made again";
   }
 
   /** All or nothing; one inside another belongs to the outer one. */
@@ -145,6 +179,15 @@ export class Database implements Disposable {
 
   [Symbol.dispose](): void {
     this.#connection.close();
+  }
+}
+
+/** Undefined if nothing is there. */
+function inoOf(path: string | undefined): number | null | undefined {
+  try {
+    return path === undefined ? undefined : Deno.statSync(path).ino;
+  } catch {
+    return undefined;
   }
 }
 

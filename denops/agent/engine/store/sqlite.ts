@@ -1,5 +1,6 @@
 /** Conversations in SQLite. What was appended is on disk before the call returns. */
 import type { RecordedChange } from "../core/checkpoints.ts";
+import { messageOf } from "../core/errors.ts";
 import type { AgentEvent } from "../core/events.ts";
 import { INTERRUPTED, type Message } from "../core/messages.ts";
 import type {
@@ -48,6 +49,8 @@ export class SqliteStore implements Store {
   readonly #log: TurnLog;
   readonly #memory: SessionMemory;
   readonly #ends = new Map<string, End>();
+  /** The state folder was deleted, which was said. */
+  #isGone = false;
 
   /** @param recorded is told of the changes of a checkpoint, in the transaction that records them */
   constructor(database: Database, recorded?: (changes: readonly RecordedChange[]) => void) {
@@ -58,6 +61,20 @@ export class SqliteStore implements Store {
     this.#log = new TurnLog(database, this.blobs);
     this.reviews = new SqliteReviews(database, this.blobs, this.#log);
     this.#memory = new SessionMemory(database, this.blobs);
+  }
+
+  async ensure(): Promise<string | undefined> {
+    if (this.#isGone) return undefined;
+    try {
+      if (await this.#database.ensure() === "there") return undefined;
+      return "The folder with your conversations was deleted. It was made again; nothing is lost.";
+    } catch (error) {
+      this.#isGone = true;
+      return `The folder with your conversations was deleted, and cannot be made again (${
+        messageOf(error)
+      }). ` +
+        "Keep this one with :Agent export FILE, and start Neovim again.";
+    }
   }
 
   createSession({ id, root, model, parent, branch }: NewSession): void {

@@ -249,8 +249,13 @@ Deno.test("a deleted conversation leaves nothing, and no content that another on
     store.blobs.getText(String(database.get("SELECT before_blob FROM checkpoint_files")?.before_blob)),
     kept,
   );
+  // A first look at the project has kept what is in it.
+  const image = { type: "file", mode: 0o644, blob: store.blobs.putText("looked at") } as const;
+  const stat = { size: 9, mtime: 1, ctime: 1, ino: 1, settled: true };
+  store.checkpoints.setScanned([{ path: "/project/a", image, ...stat }], []);
+  assert.equal(await sweep(database, -1), 0);
   sessions.remove("2");
-  assert.equal(await sweep(database, -1), 4);
+  assert.equal(await sweep(database, -1), 5);
   assert.equal(count("blobs"), 0);
 });
 

@@ -58,6 +58,8 @@ export class IdleSweep {
 /** @returns how many contents were removed */
 export async function sweep(database: Database, grace = GRACE_MS): Promise<number> {
   const before = Date.now() - grace;
+  // What the project looked like is known for the sessions' sake.
+  database.run("DELETE FROM scanned_files WHERE NOT EXISTS (SELECT 1 FROM sessions)");
   const unnamed = blobColumns(database).map(({ table, column }) =>
     `NOT EXISTS (SELECT 1 FROM ${table} WHERE ${column} = sha256)`
   );

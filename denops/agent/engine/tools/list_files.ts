@@ -30,7 +30,7 @@ export const listFiles = defineTool({
         }, signal);
         const asked = leftOutNote(leftOut);
         if (paths.length === 0) {
-          return { text: ["There are no files.", ...asked].join("\n"), summary: "none" };
+          return { text: ["No files.", ...asked].join("\n"), summary: "none" };
         }
         const note = more ? [`[more than ${MOST_FILES}; narrow with path or glob]`] : [];
         return {

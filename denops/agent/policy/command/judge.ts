@@ -104,7 +104,7 @@ function judgeProgram(name: string, args: readonly string[], scene: Scene): Judg
   if (name === "at" || name === "batch") scene.note("runs unknown text");
   const judge = JUDGES.get(name);
   const url = args.some((arg) => /^(https?|ftp|ssh|git):\/\/|^git@/.test(arg));
-  const unknown = judged("medium", `runs ${name || "something"}, which is not known`, "write", url);
+  const unknown = judged("medium", `runs ${name || "something"}, an unknown program`, "write", url);
   const files = filesWritten(name, words);
   if (name !== "mkdir") { for (const path of files) scene.made(path); }
   const found = worst(
@@ -133,10 +133,10 @@ function lookInside(args: readonly string[], scene: Scene): Judgement {
   });
   const found = inside.slice(0, MOST_TELLING).map((one) => ({ one, severity: scene.suppose(one) }));
   if (found.some(({ severity }) => severity === "critical")) {
-    return judged("critical", "may run a destructive command that it is given");
+    return judged("critical", "may run a destructive command");
   }
   const high = found.some(({ one, severity }) => severity === "high" && typeof one !== "string");
-  return high ? judged("high", "may run a command that it is given") : READS;
+  return high ? judged("high", "may run another command") : READS;
 }
 
 function judgeUnknownName(args: readonly string[], scene: Scene): Judgement {

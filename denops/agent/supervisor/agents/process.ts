@@ -56,7 +56,7 @@ export class AgentProcess implements AsyncDisposable {
     this.kill(
       reason instanceof MessageTooLargeError
         ? `it sent a message of more than ${Math.round(reason.maxMessageBytes / 2 ** 20)} MB`
-        : "it has closed its output",
+        : "it closed its output",
     );
   }
 

@@ -65,7 +65,7 @@ function isTooMuch(path: string, realHome: string | undefined): boolean {
 async function usable(chosen: string, realHome: string | undefined, option: string): Promise<string> {
   const real = await Deno.realPath(chosen).catch(() => {
     throw new Error(
-      `Cannot use ${chosen} as the project: there is no such folder. Set the option ${option}.`,
+      `Cannot use ${chosen} as the project: the folder does not exist. Set the option ${option}.`,
     );
   });
   if (!(await Deno.stat(real)).isDirectory) {

@@ -106,7 +106,7 @@ export class CommandSandbox {
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
     const roots = this.#roots;
     const shell = await findProgram("bash", roots) ?? await findProgram("sh", roots);
-    if (shell === undefined) throw new Error("there is no shell on the PATH outside of the project");
+    if (shell === undefined) throw new Error("no shell was found on the PATH outside the project");
     const hold = await this.hold();
     const level = levelOf(access);
     const env = commandEnvironment(
@@ -121,7 +121,7 @@ export class CommandSandbox {
       const view = await this.view(denied);
       if (isMasked && !view.masks.complete) {
         throw new Error(
-          `files that may not be read cannot all be hidden from it any more: ${view.masks.reason}`,
+          `some files that it must not read can no longer be hidden: ${view.masks.reason}`,
         );
       }
       const started = await this.#start(hold, shell, { access, cwd }, view, git);
@@ -215,7 +215,7 @@ export class CommandSandbox {
   /** The filter of system calls as a file: what a shell hands on by descriptor. */
   async #filter(access: CommandAccess): Promise<string> {
     const machine = architecture();
-    if (machine === undefined) throw new Error("there is no filter of system calls for this machine");
+    if (machine === undefined) throw new Error("system calls cannot be filtered on this machine");
     // With the network come the abstract sockets of the whole machine.
     const unixSockets = levelOf(access) !== "look" && !hasNetwork(access);
     const path = join(this.#user.state_dir, `seccomp-${machine}-${unixSockets ? "unix" : "no-unix"}.bpf`);

@@ -55,7 +55,7 @@ export function judge(line: string, input: CommandInput, context: GateContext): 
     return { ...judged, asked };
   }
   // It would see what it may not.
-  const reason = `files that may not be read cannot all be hidden from it: ${view.masks.reason}`;
+  const reason = `some files that it must not read cannot be hidden: ${view.masks.reason}`;
   return { ...judged, asked, decision: { verdict: "ask", rule: "deny_read", reason } };
 }
 
@@ -109,7 +109,7 @@ function historyNote(command: string, input: CommandInput, context: GateContext)
   if (input.access !== undefined || context.view?.tracked === undefined) return [];
   const wanted = judgeCommand(command, placesOf(context)).access;
   if (levelOf(wanted) === levelOf(proposed(command, context))) return [];
-  return [`git's history holds ${visible(context.view.tracked)}, which may not be read`];
+  return [`git's history contains ${visible(context.view.tracked)}, which must not be read`];
 }
 
 /** The rules that would have answered; level git and the network have rules of their own. */

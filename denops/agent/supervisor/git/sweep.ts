@@ -97,7 +97,7 @@ async function settingsTrap(
   { root, roots }: SweepPlace,
 ): Promise<Trap | undefined> {
   const now = file.text === undefined ? undefined : await settingsOf(file.text, roots);
-  if (now === undefined) return { path, why: "git obeys it, and what it says cannot be known" };
+  if (now === undefined) return { path, why: "git obeys it, and its effect cannot be judged" };
   const old = new Set((await settingsOf(was?.text ?? "", roots))?.map(lineOf));
   const kept = now.filter((setting) => old.has(lineOf(setting)) || isHarmless(setting, folder, root));
   if (kept.length === now.length) return undefined;

@@ -29,7 +29,7 @@ export class EditorQuestions {
     const waiting = this.#waiting.add(request, "editor");
     this.#push({ type: "ask_editor", request, ...question });
     const timer = setTimeout(
-      () => this.#waiting.settle(request, { error: "Neovim does not answer, it may be waiting for a key" }),
+      () => this.#waiting.settle(request, { error: "Neovim does not answer; it may be waiting for a key" }),
       LONGEST_WAIT_MS[question.method],
     );
     const answer = await waiting;

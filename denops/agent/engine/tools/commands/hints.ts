@@ -104,7 +104,7 @@ const HINTS: readonly Hint[] = [
       /ENOTFOUND|EAI_AGAIN|Could not resolve host|Temporary failure in name resolution|[Nn]etwork is unreachable|getaddrinfo|dns error/,
     hint: (_, access) => {
       const wanted = access === undefined ? "look+network" : commandAccess(levelOf(access), true);
-      return `there is no network for commands; call it again with access ${wanted} to ask the user for it`;
+      return `commands have no network; call it again with access ${wanted} to ask the user for it`;
     },
   },
   {
@@ -120,9 +120,7 @@ const HINTS: readonly Hint[] = [
     pattern:
       /\bcd: (?:can't cd to ([^\n]+)|no such file or directory: ([^\n]+)|([^\n]+?): (?:No such file|Not a directory))/,
     hint: ([, a, b, c]) =>
-      `there is no folder ${
-        a ?? b ?? c
-      } where this command started; a command starts where the last one ended`,
+      `no folder ${a ?? b ?? c} where this command started; a command starts where the last one ended`,
   },
   {
     pattern:
