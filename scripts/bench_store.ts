@@ -58,7 +58,7 @@ function row(what: string, value: number, limit: number, unit: string, floor?: n
 function generate(folder: string, turns: number): void {
   using database = Database.openIn(folder).database;
   const store: SqliteStore = new SqliteStore(database, (changes) => reviews.recorded(changes));
-  const reviews = new Reviews(store.reviews, store.blobs);
+  const reviews = new Reviews(store.reviews, store.blobs, ["/project"]);
   const usage = new SqliteUsage(database);
   storeWork({ database, store, usage }, { id: ID, root: "/project", turns, calls: CALLS });
   database.get("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -27,7 +27,7 @@ async function engineAfter(turns: number): Promise<RunningEngine> {
     config: { title: false, context_window: 2_000 },
     store(database) {
       const store: SqliteStore = new SqliteStore(database, (changes) => reviews.recorded(changes));
-      const reviews = new Reviews(store.reviews, store.blobs);
+      const reviews = new Reviews(store.reviews, store.blobs, ["/project"]);
       const usage = new SqliteUsage(database);
       storeWork({ database, store, usage }, { id: "s1", root: "/project", turns, calls: 2 });
       return store;

@@ -57,7 +57,7 @@ const folders = named.length > 0 ? named : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
-const reviews = new Reviews(store.reviews, store.blobs);
+const reviews = new Reviews(store.reviews, store.blobs, roots);
 await store.writes.sweep();
 const system = buildSystemPrompt({ roots, os: Deno.build.os });
 

@@ -255,7 +255,7 @@ export class Recorder implements Checkpoints {
     disk: Snapshot,
     change: FileChange,
   ): Promise<{ before: Snapshot; after: Snapshot }> {
-    const { contents } = this.#options.store;
+    const { roots, store: { contents } } = this.#options;
     const known = disk.type === "file" ? textOf(disk.blob, contents) : undefined;
     const mode = disk.type === "file" ? disk.mode : undefined;
     const inBuffer = (text: string): Snapshot => ({
@@ -268,7 +268,7 @@ export class Recorder implements Checkpoints {
       before: unsaved && change.before !== undefined ? inBuffer(change.before) : disk,
       after: !change.onDisk && change.after !== undefined
         ? inBuffer(change.after)
-        : await takeSnapshot(path, contents),
+        : await takeSnapshot(path, contents, roots),
     };
   }
 }

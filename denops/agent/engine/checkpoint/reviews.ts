@@ -28,12 +28,15 @@ const LARGEST_SHOWN = 1_000_000;
 export class Reviews {
   readonly #store: ReviewStore;
   readonly #contents: Contents;
+  readonly #roots: readonly string[];
   /** Answers come in the order of the questions. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(store: ReviewStore, contents: Contents) {
+  /** @param roots real paths */
+  constructor(store: ReviewStore, contents: Contents, roots: readonly string[]) {
     this.#store = store;
     this.#contents = contents;
+    this.#roots = roots;
   }
 
   /** To be called in the transaction that records the changes. */
@@ -64,7 +67,7 @@ export class Reviews {
       const known = this.#store.get(path);
       const review = known ?? this.#lastOf(path);
       if (review === undefined) return;
-      const after = await takeSnapshot(path, this.#contents);
+      const after = await takeSnapshot(path, this.#contents, this.#roots);
       const before = this.#baseline(baseline, known?.before ?? after, after);
       if (sameSnapshot(before, after) && review.renamedFrom === undefined) return this.#store.remove(path);
       this.#store.put({ ...review, before, after });
@@ -113,7 +116,7 @@ export class Reviews {
   /** With what the user has changed since; undefined if nothing is left of the agent's changes. */
   async #shown(review: StoredReview, texts: boolean): Promise<ReviewFile | undefined> {
     const { path, session: sessionId, turn, renamedFrom } = review;
-    const now = await takeSnapshot(path, this.#contents);
+    const now = await takeSnapshot(path, this.#contents, this.#roots);
     const before = carryEdits(review.before, review.after, now, this.#contents);
     if (sameSnapshot(before, now) && renamedFrom === undefined) return undefined;
     const kind = before.type === "absent"

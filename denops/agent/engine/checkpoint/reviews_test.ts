@@ -29,7 +29,7 @@ class Project implements AsyncDisposable {
   constructor(folder: string) {
     this.#folder = folder;
     this.store = new SqliteStore(this.#database, (changes) => this.reviews.recorded(changes));
-    this.reviews = new Reviews(this.store.reviews, this.store.blobs);
+    this.reviews = new Reviews(this.store.reviews, this.store.blobs, [folder]);
     this.store.createSession({ id: SESSION, root: folder, model: "m" });
   }
 

@@ -22,12 +22,11 @@ export type ContentSink = Pick<Contents, "put" | "putParts">;
 export async function takeSnapshot(
   path: string,
   contents: Contents,
-  roots?: readonly string[],
+  roots: readonly string[],
 ): Promise<Snapshot> {
-  const open = <Result>(reads: boolean, act: () => Promise<Result>) =>
-    roots === undefined ? act() : opened(path, reads, roots, act);
-  const info = await open(false, () => roots === undefined ? lstat(path) : lstatInRealFolder(path));
-  return info === undefined ? ABSENT : await open(true, () => snapshotOf(path, info, contents, LARGEST_KEPT));
+  const info = await opened(path, false, roots, () => lstatInRealFolder(path));
+  if (info === undefined) return ABSENT;
+  return await opened(path, true, roots, () => snapshotOf(path, info, contents, LARGEST_KEPT));
 }
 
 /** Undefined below a link: what is there is somewhere else. */
@@ -66,12 +65,14 @@ async function blobOf(
   return hash.digest("hex");
 }
 
+const NOTHING_THERE = [Deno.errors.NotFound, Deno.errors.NotADirectory, Deno.errors.FilesystemLoop];
+
 /** Undefined if nothing is there. */
 export async function lstat(path: string): Promise<Deno.FileInfo | undefined> {
   try {
     return await Deno.lstat(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
+    if (NOTHING_THERE.some((one) => error instanceof one)) return undefined;
     throw error;
   }
 }
