@@ -208,19 +208,26 @@ function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): Too
   return { role: "tool", id: call.id, name: call.name, text: result.text, isError, ...images };
 }
 
-function failed(call: ToolCall, { message: text, summary }: ToolError, { emit }: BatchPorts): ToolMessage {
-  emit({ type: "tool_done", id: call.id, status: "failed", summary, output: text });
+function failed(call: ToolCall, { message: text, summary: said }: ToolError, ports: BatchPorts): ToolMessage {
+  // What the title names stands before it.
+  const [subject = "", ...rest] = said.split(" ");
+  const summary = startWithout(call, ports).title.split(" ").includes(subject) ? rest.join(" ") : said;
+  ports.emit({ type: "tool_done", id: call.id, status: "failed", summary, output: text });
   return { role: "tool", id: call.id, name: call.name, text, isError: true };
 }
 
-/** A call that reaches no tool still shows on screen, with what it wanted as far as that can be read. */
+/** A call that reaches no tool still shows on screen. */
 function refuse(call: ToolCall, error: ToolError, ports: BatchPorts): ToolMessage {
-  const tool = ports.tools.find(({ name }) => name === call.name);
+  ports.emit({ type: "tool_start", call: startWithout(call, ports) });
+  return failed(call, error, ports);
+}
+
+/** Without what it touches: what it wanted, as far as that can be read. */
+function startWithout(call: ToolCall, { tools }: BatchPorts): ToolStart {
+  const tool = tools.find(({ name }) => name === call.name);
   const args = parseArguments(call.arguments);
   const title = oneLine(call.name, LONGEST_NAME);
-  const start: ToolStart = tool !== undefined && args.ok
+  return tool !== undefined && args.ok
     ? startOf(call, tool, args.value, [])
     : { id: call.id, tool: call.name, title, kind: "other", paths: [] };
-  ports.emit({ type: "tool_start", call: start });
-  return failed(call, error, ports);
 }

@@ -1,7 +1,7 @@
 /** What is to be done to bring a file back. Nothing is changed here; pure but for the contents that it keeps. */
 import { type Contents, sameSnapshot, type Snapshot } from "../core/checkpoints.ts";
 import { type DecodedText, decodeText, encodeText } from "../core/text.ts";
-import { conflictText, merge3 } from "./merge.ts";
+import { conflictText, merge3 } from "../core/merge.ts";
 
 export type FileImage = Extract<Snapshot, { type: "file" }>;
 

@@ -8,7 +8,7 @@ import { ABSENT, type Contents, type FileRecord, sameSnapshot, type Snapshot } f
 import { messageOf } from "../core/errors.ts";
 import type { Editor } from "../core/ports.ts";
 import type { TextFormat } from "../core/text.ts";
-import { conflictText, merge3 } from "./merge.ts";
+import { conflictText, merge3 } from "../core/merge.ts";
 import { type Changes, netChanges, originsOf, pieces } from "./net.ts";
 import { decide, textOf } from "./plan.ts";
 import { Disk, PlannedTree } from "./planned_tree.ts";

@@ -2,7 +2,7 @@
 import { type Contents, type RecordedChange, sameSnapshot, type Snapshot } from "../core/checkpoints.ts";
 import { isFileLike, type StoredReview } from "../core/reviews.ts";
 import { encodeText } from "../core/text.ts";
-import { mergePreferringOurs } from "./merge.ts";
+import { mergePreferringOurs } from "../core/merge.ts";
 import { textOf } from "./plan.ts";
 
 /**

@@ -31,14 +31,16 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
   /**
    * @param message the call's result, for the model
-   * @param summary what the user reads, one line without a full stop; unless told the message's first line
+   * @param summary what the user reads, one line without a full stop; unless told the message's first sentence
    */
-  constructor(
-    message: string,
-    readonly summary: string = message.split("\n")[0]?.replace(/\.$/, "") ?? message,
-  ) {
+  constructor(message: string, readonly summary: string = firstSentence(message)) {
     super(message);
   }
+}
+
+function firstSentence(text: string): string {
+  const [line = ""] = text.split("\n");
+  return (/^.*?(?=\.( [A-Z]|$))/.exec(line)?.[0] ?? line).trim();
 }
 
 /** The text of anything thrown. */

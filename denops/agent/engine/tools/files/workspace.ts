@@ -178,10 +178,18 @@ export class Workspace {
     const name = shownPath(file.path);
     const { path } = file.path;
     if (!this.#views.has(path)) {
-      throw new ToolError(`You have not read ${name} yet. Read it before you change it.`);
+      throw new ToolError(
+        `You have not read ${name} yet. Read it before you change it.`,
+        "refused: file not read yet",
+      );
     }
     const seen = await this.#views.of(path, file.text);
-    if (seen === undefined) throw new ToolError(`${name} has changed since you read it. Read it again.`);
+    if (seen === undefined) {
+      throw new ToolError(
+        `${name} has changed since you read it. Read it again.`,
+        "refused: the file has changed since it was read",
+      );
+    }
     return seen;
   }
 

@@ -1,1 +1,0 @@
-export { conflictText, merge3, mergePreferringOurs } from "../core/merge.ts";
