@@ -86,7 +86,7 @@ Deno.test("keep all and undo all settle everything", async () => {
     assert.equal(await project.read("a.txt"), TWO);
     assert.equal(await exists(project.path("gone.txt")), false);
     await nvim.command("Agent keep all");
-    await nvim.waitForScreen("there is nothing to review");
+    await nvim.waitForScreen("nothing to review");
   }
   await using agent = await reviewed({ script: FILES, project: PROJECT });
   const { nvim, project } = agent;

@@ -57,10 +57,26 @@ function isStill(path: string, now: Snapshot, contents: Contents): boolean {
     const size = contents.size(now.blob);
     if (Deno.lstatSync(path).size !== size) return false;
     if (size > LARGEST_COMPARED) return true;
-    const [bytes, known] = [Deno.readFileSync(path), contents.get(now.blob)];
+    const [bytes, known] = [bytesOf(path), contents.get(now.blob)];
     return bytes.length === known.length && bytes.every((byte, at) => byte === known[at]);
   } catch {
     return false;
+  }
+}
+
+/** Also of a file that its owner has closed to himself: nothing may come between this look and the rename. */
+function bytesOf(path: string): Uint8Array {
+  try {
+    return Deno.readFileSync(path);
+  } catch (error) {
+    const { mode } = Deno.lstatSync(path);
+    if (!(error instanceof Deno.errors.PermissionDenied) || mode === null) throw error;
+    Deno.chmodSync(path, mode & 0o7777 | 0o400);
+    try {
+      return Deno.readFileSync(path);
+    } finally {
+      Deno.chmodSync(path, mode & 0o7777);
+    }
   }
 }
 
