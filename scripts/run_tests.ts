@@ -16,7 +16,14 @@ async function runTests(files: readonly string[]): Promise<number> {
     "--parallel",
     ...(files.length > 0 ? files : ["denops", "scripts", "tests"]),
   ];
-  const command = new Deno.Command(Deno.execPath(), { args: [...args], cwd: PROJECT, env, stdout: "piped" });
+  // Most of them wait for another process most of the time.
+  const jobs = { DENO_JOBS: String(navigator.hardwareConcurrency + 1) };
+  const command = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: PROJECT,
+    env: { ...jobs, ...env },
+    stdout: "piped",
+  });
   const process = command.spawn();
   let text = "";
   const decoder = new TextDecoder();

@@ -7,7 +7,6 @@ import { watchFrames, worst } from "./support/frames.ts";
 import { scratch } from "./support/project.ts";
 import { startTainted } from "./support/tainted.ts";
 
-/** Milliseconds. */
 /**
  * Milliseconds: what is promised, measured by `deno task attack`, which tries one thing after the other. In a run of all
  * tests others take their share of the caches; there it is held that nothing blocks for as long as it once did.
@@ -88,18 +87,18 @@ const FLOODS: readonly Flood[] = [
         { length: 50 },
         (_, id) => tool({ toolCallId: `${id}`, content, status: "in_progress" }),
       );
-      return Array.from({ length: 40 }, () => calls).flat();
+      return Array.from({ length: 15 }, () => calls).flat();
     },
   },
   {
-    name: "200,000 entries of a plan, ten times",
+    name: "200,000 entries of a plan, four times",
     orders: () => {
       const entries = Array.from({ length: 200_000 }, (_, at) => ({
         content: `step ${at}`,
         status: "pending",
         priority: "medium",
       }));
-      return Array.from({ length: 10 }, () => update({ sessionUpdate: "plan", entries }));
+      return Array.from({ length: 4 }, () => update({ sessionUpdate: "plan", entries }));
     },
   },
   { name: "JSON that is nested a million deep", orders: () => [{ depth: 1_000_000 }] },
@@ -131,7 +130,7 @@ const FLOODS: readonly Flood[] = [
     says: ENDED("asked more than .* things at once"),
   },
   {
-    name: "100,000 files that are said to have changed, with their texts",
+    name: "40,000 files that are said to have changed, with their texts",
     orders: (root) => {
       const path = join(root, "#.txt");
       const params = {
@@ -141,7 +140,7 @@ const FLOODS: readonly Flood[] = [
         before: "x\n".repeat(500),
         after: "y\n".repeat(500),
       };
-      return [{ method: method("file_modified"), request: false, params, times: 100_000 }];
+      return [{ method: method("file_modified"), request: false, params, times: 40_000 }];
     },
     says: ENDED("sent more than"),
   },
