@@ -5,7 +5,7 @@
  */
 import { startAgent } from "../tests/support/agent.ts";
 import { ChildNvim } from "../tests/support/nvim.ts";
-import { outline, pageOf } from "../denops/agent/engine/acp_history.ts";
+import { outline, pageOf } from "../denops/agent/engine/acp/history.ts";
 import { Database } from "../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
 import { search } from "../denops/agent/supervisor/search/search.ts";

@@ -1,6 +1,6 @@
 /** Checkpoints of a session over a real folder, without a model; and pictures of what is in the folder. */
 import { join } from "node:path";
-import { noEditor } from "../../denops/agent/engine/acp_editor.ts";
+import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
 import { SessionCheckpoints } from "../../denops/agent/engine/checkpoint/session_checkpoints.ts";
 import type { FileChange } from "../../denops/agent/engine/core/events.ts";
 import type { Editor } from "../../denops/agent/engine/core/ports.ts";

@@ -1,6 +1,6 @@
 /** One conversation of the real engine with a scripted model, in a folder of its own; without a screen. */
 import assert from "node:assert/strict";
-import { noEditor } from "../../denops/agent/engine/acp_editor.ts";
+import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
 import type { TurnEnd } from "../../denops/agent/engine/agent/loop.ts";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { Message } from "../../denops/agent/engine/core/messages.ts";

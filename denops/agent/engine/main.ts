@@ -8,7 +8,7 @@ import { withDefaults } from "../policy/defaults.ts";
 import { EngineConfig, firstProblem } from "../protocol/config.ts";
 import { sizeLimited } from "../protocol/message_size.ts";
 import { VERSION } from "../protocol/version.ts";
-import { serveAcp } from "./acp.ts";
+import { serveAcp } from "./acp/serve.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
 import { buildSystemPrompt } from "./context/build.ts";
 import { messageOf } from "./core/errors.ts";

@@ -1,5 +1,5 @@
 /** A project with the checkpoints of one session, which can end at any moment and begin again on the same database. */
-import { noEditor } from "../../../denops/agent/engine/acp_editor.ts";
+import { noEditor } from "../../../denops/agent/engine/acp/editor.ts";
 import { SessionCheckpoints } from "../../../denops/agent/engine/checkpoint/session_checkpoints.ts";
 import { Database } from "../../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../../denops/agent/engine/store/sqlite.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { z } from "../../deps/zod.ts";
 import { type RunningEngine, startEngine } from "../../../../tests/support/engine_session.ts";
-import { noEditor } from "../acp_editor.ts";
+import { noEditor } from "../acp/editor.ts";
 import type { Snapshot } from "../core/checkpoints.ts";
 import type { Editor } from "../core/ports.ts";
 import { defineTool, type Tool } from "../tools/define.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
-import { noEditor } from "../../acp_editor.ts";
+import { noEditor } from "../../acp/editor.ts";
 import type { Editor } from "../../core/ports.ts";
 import type { WriteJournal } from "../../core/ports.ts";
 import { writeAtomic } from "../../core/write_atomic.ts";

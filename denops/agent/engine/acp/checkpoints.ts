@@ -1,0 +1,61 @@
+/** Answers what the screen asks about checkpoints; see protocol/requests.ts. */
+import type { CheckpointTurn, PreviewFile, RestoredFile } from "../../protocol/requests.ts";
+import type { Answers } from "./requests.ts";
+import type { Screen } from "./screen.ts";
+import type { TakenBack } from "../checkpoint/history.ts";
+import { previewFiles } from "../checkpoint/preview.ts";
+import { messageOf, ToolError } from "../core/errors.ts";
+import type { Session } from "../session.ts";
+
+/** @param sessionOf @throws {ToolError} if there is none */
+export function checkpointAnswers(sessionOf: (id: string) => Session | Promise<Session>): Answers {
+  return {
+    async checkpoints({ sessionId }) {
+      const session = await sessionOf(sessionId);
+      const begun = new Map(session.turnsBegun().map((one) => [one.turn, one]));
+      const turns = (await session.checkpoints.turns()).map(({ turn, undone, files }): CheckpointTurn => ({
+        sessionId,
+        turn,
+        text: (begun.get(turn)?.text ?? "").trimStart().split("\n")[0] ?? "",
+        time: begun.get(turn)?.time ?? 0,
+        undone,
+        files: session.checkpoints.listed(files),
+      }));
+      return { turns: turns.reverse() };
+    },
+    async changes({ sessionId }) {
+      const session = await sessionOf(sessionId);
+      return { files: await session.checkpoints.changed() };
+    },
+    async undo({ sessionId, turn }) {
+      return taken(await (await sessionOf(sessionId)).takeBack({ kind: "undo", turn }));
+    },
+    async redo({ sessionId }) {
+      return taken(await (await sessionOf(sessionId)).takeBack({ kind: "redo" }));
+    },
+    async restore({ sessionId, turn }) {
+      return taken(await (await sessionOf(sessionId)).takeBack({ kind: "restore", turn }));
+    },
+    async restore_preview({ sessionId, turn }): Promise<{ files: PreviewFile[] }> {
+      const session = await sessionOf(sessionId);
+      const planned = await session.checkpoints.preview(turn, AbortSignal.timeout(60_000));
+      return { files: previewFiles(planned, session.checkpoints.contents) };
+    },
+  };
+}
+
+function taken({ turn, files }: TakenBack): { turn: number; files: RestoredFile[] } {
+  return { turn, files: [...files] };
+}
+
+/** Our own screen makes links for us; elsewhere Deno says whether it may be done here. */
+export function linkMaker(screen: Screen) {
+  return async (path: string, target: string): Promise<void> => {
+    try {
+      if (!screen.has("make_link")) return await Deno.symlink(target, path);
+      await screen.ask("make_link", { path, target });
+    } catch (error) {
+      throw new ToolError(`the symbolic link to ${target} cannot be made: ${messageOf(error)}`);
+    }
+  };
+}

@@ -1,0 +1,131 @@
+/** The editor on the other side of the protocol: ours by its extensions, any other by ACP's fs methods. */
+import { type AgentContext, methods, RequestError } from "../../deps/acp_sdk.ts";
+import { dirname } from "node:path";
+import type { Screen } from "./screen.ts";
+import { messageOf } from "../core/errors.ts";
+import { conflictText, merge3 } from "../core/merge.ts";
+import type { Editor, LanguageServers, UnsavedWrite } from "../core/ports.ts";
+import { type DecodedText, decodeText } from "../core/text.ts";
+
+/** An editor that does not answer within this time may hold unsaved changes: the call fails. */
+const LONGEST_WAIT_MS = 5_000;
+/** A language server may have to start, and then has five seconds to answer. */
+const LONGEST_LSP_MS = 32_000;
+
+/** Our own screen: it knows which buffers have unsaved changes, and merges. */
+export function screenEditor(screen: Screen): Editor {
+  const inTime = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
+  return {
+    async unsavedText(path, signal) {
+      return withoutMark((await screen.ask("unsaved_text", { path }, inTime(signal))).text);
+    },
+    async writeUnsaved(path, base, text, signal) {
+      const written = await screen.ask("write_unsaved", { path, base, text }, inTime(signal));
+      if (written.status !== "merged") return written;
+      if (written.saved) await settle(path);
+      return { ...written, before: withoutMark(written.before), text: withoutMark(written.text) };
+    },
+  };
+}
+
+/** Neovim gives the text as `:write` would write it; a byte order mark is no part of what tools work on. */
+function withoutMark<Text extends string | undefined>(text: Text): Text {
+  return text?.replace(/^\ufeff/, "") as Text;
+}
+
+/** Waits until the disk has what Neovim has written, which does not wait for that itself. */
+async function settle(path: string): Promise<void> {
+  try {
+    using file = await Deno.open(path);
+    await file.sync();
+  } catch {
+    // It is gone by now, or on a file system that cannot say.
+  }
+}
+
+/** Our own screen: it asks Neovim's language clients. */
+export function screenServers(screen: Screen): LanguageServers {
+  return {
+    async ask(request, signal, who) {
+      const may_start = who === "tool";
+      // A person may be asked first, who takes as long as that takes.
+      const waiting = may_start ? signal : AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LSP_MS)]);
+      try {
+        return await screen.ask("lsp", { request, may_start }, waiting);
+      } catch (error) {
+        signal.throwIfAborted();
+        return {
+          kind: "nothing",
+          reason: `The editor gave no answer about its language servers: ${messageOf(error)}`,
+        };
+      }
+    },
+  };
+}
+
+/**
+ * Any ACP editor that offers fs/read_text_file and fs/write_text_file. What it shows is what the model reads, and
+ * writes go through it, so that it never has to notice them.
+ */
+export function fsEditor(client: AgentContext, sessionId: string): Editor {
+  /** Undefined where there is no file. A client that refuses is obeyed: nothing is read behind it. @throws {Error} */
+  const shownText = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
+    const waiting = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]);
+    const options = { cancellationSignal: waiting, stopWaitingOnCancel: true };
+    try {
+      const asked = client.request(methods.client.fs.readTextFile, { sessionId, path }, options);
+      return withoutMark((await inItsWords(asked)).content);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!await isThere(path)) return undefined;
+      throw waiting.aborted ? new Error("the editor does not answer") : error;
+    }
+  };
+  return {
+    async unsavedText(path, signal) {
+      const shown = await shownText(path, signal);
+      return shown === (await diskText(path))?.text ? undefined : shown;
+    },
+    async writeUnsaved(path, base, text, signal): Promise<UnsavedWrite> {
+      const current = await shownText(path, signal) ?? "";
+      const merged = merge3(base, current, text);
+      if (!merged.ok) {
+        return { status: "conflict", text: conflictText(merged.conflicts, "in the editor", "this edit") };
+      }
+      const disk = await diskText(path);
+      // The protocol knows text only: a file in another encoding keeps it if we write it ourselves.
+      const plain = disk === undefined || (disk.encoding === "utf-8" && !disk.bom);
+      if (!plain && disk.text === current) return { status: "not_open" };
+      // The protocol says that a client creates the file, and nothing about its folders.
+      await Deno.mkdir(dirname(path), { recursive: true });
+      const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
+      const asked = { sessionId, path, content: merged.text };
+      await inItsWords(client.request(methods.client.fs.writeTextFile, asked, options));
+      return { status: "merged", before: current, text: merged.text, saved: true };
+    },
+  };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
+}
+
+async function diskText(path: string): Promise<DecodedText | undefined> {
+  return await Deno.readFile(path).then(decodeText, () => undefined);
+}
+
+/** What the other side said went wrong stands in the error's data; its message is "Internal error". */
+async function inItsWords<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    const data = error instanceof RequestError ? error.data : undefined;
+    const details = typeof data === "object" && data !== null && "details" in data ? data.details : undefined;
+    throw typeof details === "string" ? new Error(details) : error;
+  }
+}
+
+export const noEditor: Editor = {
+  unsavedText: () => Promise.resolve(undefined),
+  writeUnsaved: () => Promise.resolve({ status: "not_open" }),
+};

@@ -1,0 +1,172 @@
+/** A stored conversation as a text: markdown to read, JSON to work with. */
+import { createTwoFilesPatch } from "../../deps/diff.ts";
+import { relative } from "node:path";
+import type { AgentEvent, Diff } from "../core/events.ts";
+import type { Store, StoredEvent, StoredSession } from "../core/ports.ts";
+
+/** Of the JSON; a change that a reader has to know of counts it up. */
+const VERSION = 1;
+/** A diff that takes longer is left out: both texts would stand there. */
+const LONGEST_DIFF_MS = 500;
+
+const MARKS = { pending: "[ ]", in_progress: "[ ] ▸", completed: "[x]" } as const;
+
+/** Characters after which a piece ends: no conversation is held whole. */
+const PIECE = 1_000_000;
+
+export interface Piece {
+  readonly text: string;
+  /** Where the next piece begins; undefined: this was the last one. */
+  readonly next?: number;
+}
+
+type Exported = Pick<Store, "events" | "messages">;
+
+/** @param from 0, or where the piece before has ended */
+export function exportJson(store: Exported, session: StoredSession, from = 0): Piece {
+  // The messages of all turns, then the events.
+  const { id, turns } = session;
+  const items = (at: number): readonly object[] => {
+    const last = at % turns + 1;
+    const first = last === 1 ? 0 : last;
+    if (at < turns) return store.messages(id, first, last);
+    return store.events(id, { first, last }).map(({ turn, time, event }) => ({ turn, time, ...event }));
+  };
+  const head = JSON.stringify({ format: "agent.nvim conversation", version: VERSION, session }, undefined, 2)
+    .replace(/\n}$/, ',\n  "messages": [');
+  let comma = from === 0 || from === turns ? "" : ",";
+  return pieces(from, 2 * turns, (at) => {
+    if (at === turns) comma = "";
+    const texts = [at === 0 ? head : at === turns ? '\n  ],\n  "events": [' : ""];
+    for (const item of items(at)) {
+      texts.push(`${comma}\n${indented(JSON.stringify(item, undefined, 2))}`);
+      comma = ",";
+    }
+    return texts.join("") + (at === 2 * turns - 1 ? "\n  ]\n}\n" : "");
+  });
+}
+
+export function exportMarkdown(store: Exported, session: StoredSession, from = 0): Piece {
+  const { title, created, model, turns, root } = session;
+  const count = turns === 1 ? "1 turn" : `${turns} turns`;
+  return pieces(from, turns + 1, (turn) => {
+    const head = turn === 0 ? [`# ${inline(title)}`, `${minute(created)} · ${inline(model)} · ${count}`] : [];
+    const events = store.events(session.id, { first: turn, last: turn, without: ["file_modified", "usage"] });
+    const parts = [...head, ...sections(events, root)];
+    return parts.map((part, at) => turn === 0 && at === 0 ? part : `\n\n${part}`).join("") +
+      (turn === turns ? "\n" : "");
+  });
+}
+
+/** Parts `from` to `end`, as many as make a piece. */
+function pieces(from: number, end: number, part: (at: number) => string): Piece {
+  const texts: string[] = [];
+  let size = 0;
+  let at = from;
+  for (; at < end && size < PIECE; at++) {
+    const text = part(at);
+    size += text.length;
+    texts.push(text);
+  }
+  return { text: texts.join(""), ...(at < end ? { next: at } : {}) };
+}
+
+function indented(text: string): string {
+  return text.replace(/^/gm, "    ");
+}
+
+/** Blocks of markdown, one for each thing that the screen shows. */
+function sections(events: readonly StoredEvent[], root: string): readonly string[] {
+  const parts: string[] = [];
+  let text: { readonly key: string; at: number } | undefined;
+  const calls = new Map(
+    events.flatMap(({ event }) => event.type === "tool_start" ? [[event.call.id, event.call]] : []),
+  );
+  const thoughts = new Map<string, string>();
+  for (const { event, time } of events) {
+    if (event.type === "token") {
+      // The pieces of a turn that is going on.
+      if (text?.key === event.message) parts[text.at] += event.text;
+      else text = { key: event.message, at: parts.push(event.text) - 1 };
+      continue;
+    }
+    if (event.type === "thought") {
+      thoughts.set(event.message, (thoughts.get(event.message) ?? "") + event.text);
+      continue;
+    }
+    text = undefined;
+    if (event.type === "thought_done") {
+      const seconds = Math.round(event.milliseconds / 1_000);
+      parts.push(collapsed(`Thought for ${seconds} s`, thoughts.get(event.message)?.trim() ?? ""));
+    } else if (event.type === "tool_done") {
+      parts.push(toolPart(calls.get(event.id)?.title ?? "", event, root));
+    } else {
+      const part = otherPart(event, time);
+      if (part !== undefined) parts.push(part);
+    }
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== "");
+}
+
+function otherPart(event: AgentEvent, time: number): string | undefined {
+  switch (event.type) {
+    case "turn_started":
+      return `## You, ${minute(time)}\n\n${event.text}\n\n## Agent`;
+    case "turn_done":
+      return event.reason === "end_turn" ? undefined : `*Ended: ${event.reason.replaceAll("_", " ")}.*`;
+    case "turn_failed":
+      return `> **Error:** ${inline(event.message)}`;
+    case "notice":
+      return `> ${inline(event.text)}`;
+    case "plan":
+      return event.steps.map(({ step, status }) => `- ${MARKS[status]} ${inline(step)}`).join("\n");
+    default:
+      return undefined;
+  }
+}
+
+function toolPart(title: string, event: Extract<AgentEvent, { type: "tool_done" }>, root: string): string {
+  const mark = event.status === "completed" ? "✓" : "✗";
+  const body = event.diff === undefined
+    ? fenced("", event.output)
+    : [event.diff, ...event.diff.others ?? []].map((diff) => fenced("diff", patch(diff, root))).join("\n\n");
+  return collapsed(`${mark} ${[title, event.summary].filter((part) => part !== "").join(" ")}`, body);
+}
+
+function patch({ path, before, after }: Diff, root: string): string {
+  const name = relative(root, path);
+  const made = createTwoFilesPatch(
+    before === undefined ? "/dev/null" : `a/${name}`,
+    `b/${name}`,
+    before ?? "",
+    after,
+    undefined,
+    undefined,
+    { context: 3, timeout: LONGEST_DIFF_MS },
+  );
+  return made === undefined ? `(the change of ${name} is too large to show)` : made.replace(/^=+\n/, "");
+}
+
+function collapsed(summary: string, body: string): string {
+  return `<details><summary>${escaped(summary)}</summary>\n\n${body}\n\n</details>`;
+}
+
+/** The fence is longer than any in the text. */
+function fenced(language: string, text: string): string {
+  const longest = text.matchAll(/`+/g).reduce((most, [run]) => Math.max(most, run.length), 2);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+}
+
+function inline(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function escaped(text: string): string {
+  return inline(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** Universal time, so that the same conversation is the same text everywhere. */
+function minute(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}

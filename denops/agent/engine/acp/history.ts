@@ -1,0 +1,185 @@
+/** A stored conversation as the updates that were sent when it happened, each text and each call in one piece. */
+import type { SessionUpdate } from "../../deps/acp_sdk.ts";
+import { META, type TurnMeta } from "../../protocol/extensions.ts";
+import type { HistoryEntry } from "../../protocol/requests.ts";
+import { type ClientAbilities, STOP_REASONS, Updates } from "./updates.ts";
+import type { AgentEvent } from "../core/events.ts";
+import type { Store, StoredEvent, WhichEvents } from "../core/ports.ts";
+
+/** What a screen is not drawn from. */
+const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;
+
+/** Characters of what the calls of one part have printed; of older ones only the line is shown. */
+const LARGEST_OUTPUTS = 4_000_000;
+
+/** As `history`, without the texts of diffs: a screen shows their counts. */
+export function outline(...[store, ...args]: Parameters<typeof history>): readonly HistoryEntry[] {
+  let room = LARGEST_OUTPUTS;
+  const bare = {
+    events: (session: string, which?: WhichEvents) => store.events(session, { ...which, bareDiffs: true }),
+  };
+  // The newest first: they are what is looked at.
+  return history(bare, ...args).toReversed().map((entry) => {
+    if (entry.type !== "update" || !Array.isArray(entry.update.content)) return entry;
+    const content = entry.update.content.filter((part) => !isRecord(part) || part.type !== "diff");
+    room -= JSON.stringify(content).length;
+    return { ...entry, update: { ...entry.update, content: room < 0 ? [] : content } };
+  }).toReversed();
+}
+
+/** Turns `first` to `last`, oldest first. */
+export function history(
+  store: Pick<Store, "events">,
+  session: string,
+  { first, last }: { readonly first: number; readonly last: number },
+  can: Pick<ClientAbilities, "notices">,
+): readonly HistoryEntry[] {
+  const pieces = new Pieces(can);
+  // One after the other: what was read of the last one can be forgotten.
+  for (let turn = first; turn <= last; turn++) {
+    for (const stored of store.events(session, { first: turn, last: turn, without: UNSEEN })) {
+      pieces.add(stored);
+    }
+  }
+  return pieces.entries;
+}
+
+/** The newest `turns` turns before the cursor, and the cursor for what is older; all of a session has none. */
+export function pageOf(
+  newest: number,
+  before: number | undefined,
+  turns: number,
+): { readonly first: number; readonly last: number; readonly before: number | undefined } {
+  const last = Math.min(newest, (before ?? newest + 1) - 1);
+  const first = Math.max(1, last - turns + 1);
+  return { first, last, before: first > 1 ? first : undefined };
+}
+
+type Update = Extract<HistoryEntry, { type: "update" }>["update"];
+
+/** Puts together what came apart. */
+class Pieces {
+  readonly entries: HistoryEntry[] = [];
+  readonly #updates: Updates;
+  /** Places of the calls, and of the last turn's usage. */
+  readonly #calls = new Map<string, number>();
+  /** Place of a call → which it is, and where the model wrote it. */
+  readonly #orders = new Map<number, { readonly id: string; readonly order: number }>();
+  #usage: number | undefined;
+  /** The next usage of a step is the first one of its turn. */
+  #fresh = true;
+
+  constructor(can: Pick<ClientAbilities, "notices">) {
+    this.#updates = new Updates(can);
+  }
+
+  add({ event, turn, time }: StoredEvent): void {
+    switch (event.type) {
+      case "turn_started":
+        this.#fresh = true;
+        return this.#push(userMessage(event.text, { turn, time }));
+      case "turn_files":
+        return void this.entries.push({ type: "turn_files", turn: event.turn, files: [...event.files] });
+      case "turn_done": {
+        const reason = event.reason === "interrupted" ? event.reason : STOP_REASONS[event.reason];
+        return void this.entries.push({ type: "turn_done", reason });
+      }
+      case "turn_failed":
+        return void this.entries.push({ type: "turn_done", reason: "error", error: event.message });
+      default:
+        return this.#update(event);
+    }
+  }
+
+  #update(event: AgentEvent): void {
+    const update = this.#updates.of(event);
+    if (update === undefined) return;
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+      case "agent_thought_chunk": {
+        const last = this.entries.at(-1);
+        if (last?.type !== "update" || !goesOn(last.update, update)) return this.#push(update);
+        const text = textOf(last.update) + textOf(update);
+        return this.#replace(this.entries.length - 1, { ...update, content: { type: "text", text } });
+      }
+      case "tool_call":
+        return this.#insert(update.toolCallId, update, event.type === "tool_start" ? event.order : undefined);
+      case "tool_call_update": {
+        const at = this.#calls.get(update.toolCallId);
+        const before = at === undefined ? undefined : this.#at(at);
+        if (at === undefined || before === undefined) return this.#push(update);
+        const _meta = { [META]: { ...metaOf(before), ...metaOf(update) } };
+        return this.#replace(at, { ...before, ...update, sessionUpdate: before.sessionUpdate, _meta });
+      }
+      case "usage_update": {
+        // The last one of a turn. A request aside may have ended in the next turn.
+        if (this.#fresh && event.type === "usage" && event.purpose === undefined) this.#usage = undefined;
+        this.#fresh = false;
+        if (this.#usage !== undefined) return this.#replace(this.#usage, update);
+        this.#usage = this.entries.length;
+        return this.#push(update);
+      }
+      default:
+        return this.#push(update);
+    }
+  }
+
+  #at(place: number): Update | undefined {
+    const entry = this.entries[place];
+    return entry?.type === "update" ? entry.update : undefined;
+  }
+
+  #push(update: Update): void {
+    this.entries.push({ type: "update", update });
+  }
+
+  /** A call stands where the model wrote it, whichever of them started first. */
+  #insert(id: string, update: Update, order = 0): void {
+    let place = this.entries.length;
+    this.#push(update);
+    for (; (this.#orders.get(place - 1)?.order ?? 0) > order; place--) this.#move(place - 1, place);
+    this.#replace(place, update);
+    this.#calls.set(id, place);
+    if (order > 0) this.#orders.set(place, { id, order });
+  }
+
+  #move(from: number, to: number): void {
+    const [update, call] = [this.#at(from), this.#orders.get(from)];
+    if (update === undefined || call === undefined) return;
+    this.#replace(to, update);
+    this.#calls.set(call.id, to);
+    this.#orders.set(to, call);
+  }
+
+  #replace(place: number, update: Update): void {
+    this.entries[place] = { type: "update", update };
+  }
+}
+
+function userMessage(text: string, meta: TurnMeta): SessionUpdate {
+  return {
+    sessionUpdate: "user_message_chunk",
+    messageId: `user-${meta.turn}`,
+    content: { type: "text", text },
+    _meta: { [META]: meta },
+  };
+}
+
+/** The end of a thought is a piece of its own. */
+function goesOn(last: Update, next: Update): boolean {
+  return last.sessionUpdate === next.sessionUpdate && last.messageId === next.messageId &&
+    last._meta === undefined && next._meta === undefined;
+}
+
+function textOf({ content }: Update): string {
+  return isRecord(content) && typeof content.text === "string" ? content.text : "";
+}
+
+function metaOf({ _meta }: Update): Readonly<Record<string, unknown>> {
+  const meta = isRecord(_meta) ? _meta[META] : undefined;
+  return isRecord(meta) ? meta : {};
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,81 @@
+/** Answers what the screen asks about reviews; see protocol/requests.ts. */
+import type { AgentContext } from "../../deps/acp_sdk.ts";
+import { linkMaker } from "./checkpoints.ts";
+import { Screen } from "./screen.ts";
+import type { Answers } from "./requests.ts";
+import type { ClientAbilities } from "./updates.ts";
+import { Restorer } from "../checkpoint/restorer.ts";
+import type { Reviews } from "../checkpoint/reviews.ts";
+import { whoWrote } from "../checkpoint/why.ts";
+import type { Editor, Store } from "../core/ports.ts";
+import type { ReviewStore } from "../core/reviews.ts";
+
+export interface ReviewOptions {
+  /** Real paths. */
+  readonly roots: readonly string[];
+  readonly reviews: Reviews;
+  readonly store: Store & { readonly reviews: ReviewStore };
+  editorOf(client: AgentContext, sessionId: string): Editor;
+  can(): ClientAbilities;
+}
+
+/** Characters of a message that are told. */
+const LONGEST = 200;
+
+export function reviewAnswers(options: ReviewOptions): Answers {
+  const { reviews } = options;
+  const { reviews: store, checkpoints: { contents } } = options.store;
+  return {
+    async review({ path, texts }) {
+      return { files: await reviews.list(path, texts) };
+    },
+    async review_update(update) {
+      await reviews.update(update);
+      return {};
+    },
+    async review_revert({ path }, client) {
+      const { review, records } = reviews.changesOf(path);
+      const { session, turn } = review;
+      const restorer = restorerOf(client, session, options);
+      // Half of it would help nobody.
+      const { signal } = new AbortController();
+      const plan = await restorer.plan([records], signal);
+      const checkpoint = { session, turn: options.store.turn(session), kind: "undo", target: turn } as const;
+      const { files } = await restorer.carryOut(plan, checkpoint, signal);
+      const file = files.find((one) => one.path === path || one.from === path) ?? files[0];
+      return { file: file ?? { path, outcome: "unchanged" } };
+    },
+    why({ path, line, text }) {
+      const versions = (name: string, before?: number) => store.versions(name, before);
+      const version = whoWrote(path, line, text, { versions, contents });
+      if (version === undefined) return Promise.resolve({});
+      const { session: sessionId, turn, kind, toolCall, time } = version;
+      const { title, message, tool } = store.namesOf(sessionId, turn, toolCall);
+      const [first = ""] = message.trimStart().split("\n");
+      return Promise.resolve({
+        found: {
+          sessionId,
+          title,
+          turn,
+          message: first.slice(0, LONGEST),
+          tool: tool !== "" || kind === "tool" ? tool : "run_terminal_command",
+          time,
+        },
+      });
+    },
+  };
+}
+
+/** The session need not be open: what is to be reviewed outlives the process that did it. */
+function restorerOf(client: AgentContext, session: string, options: ReviewOptions): Restorer {
+  const { roots, store, can } = options;
+  const editor = options.editorOf(client, session);
+  const { writes: journal, checkpoints } = store;
+  return new Restorer({
+    roots,
+    editor,
+    journal,
+    store: checkpoints,
+    makeLink: linkMaker(new Screen(client, session, can().extensions)),
+  });
+}

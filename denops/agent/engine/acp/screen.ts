@@ -1,0 +1,52 @@
+/** Our own screen on the other side: what it can be asked and told beyond ACP, see protocol/screen_requests.ts. */
+import { type AgentContext, RequestError } from "../../deps/acp_sdk.ts";
+import { method } from "../../protocol/extensions.ts";
+import {
+  SCREEN_REQUESTS,
+  type ScreenNotification,
+  type ScreenParams,
+  type ScreenRequest,
+  type ScreenResult,
+  type Told,
+} from "../../protocol/screen_requests.ts";
+
+export class Screen {
+  readonly #client: AgentContext;
+  readonly #sessionId: string;
+  readonly #offered: ReadonlySet<string>;
+
+  /** @param offered methods that the client said it knows */
+  constructor(client: AgentContext, sessionId: string, offered: ReadonlySet<string>) {
+    this.#client = client;
+    this.#sessionId = sessionId;
+    this.#offered = offered;
+  }
+
+  has(name: ScreenRequest | ScreenNotification): boolean {
+    return this.#offered.has(method(name));
+  }
+
+  /** @throws {Error} in the other side's words */
+  async ask<Name extends ScreenRequest>(
+    name: Name,
+    params: ScreenParams<Name>,
+    signal?: AbortSignal,
+  ): Promise<ScreenResult<Name>> {
+    const options = signal === undefined ? {} : { cancellationSignal: signal, stopWaitingOnCancel: true };
+    try {
+      const asked = { sessionId: this.#sessionId, ...params };
+      const answer = await this.#client.request<unknown, unknown>(method(name), asked, options);
+      return SCREEN_REQUESTS[name].result.parse(answer) as ScreenResult<Name>;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error instanceof RequestError ? new Error(error.message) : error;
+    }
+  }
+
+  /** Nothing to a client that does not know it. */
+  tell<Name extends ScreenNotification>(name: Name, told: Told<Name>): void {
+    if (!this.has(name)) return;
+    // A failed write means that the client is gone; the connection's end says so too.
+    this.#client.notify(method(name), { sessionId: this.#sessionId, ...told }).catch(() => {});
+  }
+}

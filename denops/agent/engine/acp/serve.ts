@@ -1,0 +1,265 @@
+/** The engine as an ACP version 1 agent. Source: agentclientprotocol.com/protocol. */
+import {
+  agent,
+  type AgentConnection,
+  type AgentContext,
+  type ContentBlock,
+  type InitializeRequest,
+  methods,
+  RequestError,
+  type RequestPermissionRequest,
+  type Stream,
+} from "../../deps/acp_sdk.ts";
+import { fileURLToPath } from "node:url";
+import { z } from "../../deps/zod.ts";
+import type { EngineConfig } from "../../protocol/config.ts";
+import {
+  AnswerMeta,
+  type ApprovalMeta,
+  InitializeMeta,
+  META,
+  method,
+  OPTION,
+  ours,
+  PERMISSION_OPTIONS,
+  SessionMeta,
+} from "../../protocol/extensions.ts";
+import { REQUEST_NAMES } from "../../protocol/requests.ts";
+import { answerRequests, type Answers } from "./requests.ts";
+import { checkpointAnswers, linkMaker } from "./checkpoints.ts";
+import { acpCommands } from "./commands.ts";
+import { fsEditor, noEditor, screenEditor, screenServers } from "./editor.ts";
+import { acpQuestions } from "./questions.ts";
+import { reviewAnswers, type ReviewOptions } from "./review.ts";
+import { Screen } from "./screen.ts";
+import { acpSearch } from "./search.ts";
+import { sessionAnswers } from "./session_requests.ts";
+import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
+import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./updates.ts";
+import { usageAnswers } from "./usage.ts";
+import type { TurnEnd } from "../agent/loop.ts";
+import { messageOf } from "../core/errors.ts";
+import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "../core/ports.ts";
+import { type GivenFile, Session, type SessionPorts } from "../session.ts";
+
+export interface AcpOptions {
+  readonly review: Pick<ReviewOptions, "reviews" | "store">;
+  /** Real paths of the only folders that this engine may touch, the project first. */
+  readonly roots: readonly string[];
+  readonly version: string;
+  readonly usage: UsageLog;
+  /** One line that every new session begins with. */
+  readonly notice?: string;
+  readonly archive: Archive;
+  /** @param isBusy tells whether a turn runs in any session */
+  onServing?(isBusy: () => boolean): void;
+  /** For clients that send no configuration of their own. @throws {Error} one line. */
+  ownConfig(): EngineConfig | undefined;
+  sessionPorts(
+    config: EngineConfig,
+  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers" | "usage">;
+}
+
+export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
+  let can: ClientAbilities = {
+    extensions: new Set(),
+    notices: false,
+    readFiles: false,
+    writeFiles: false,
+    terminals: false,
+    questions: false,
+  };
+  let config: EngineConfig | undefined;
+  const open = new AcpSessions(options.archive, options.roots, (client, id, roots) => {
+    const sender = new UpdateSender(client, id, can);
+    const screen = new Screen(client, id, can.extensions);
+    const session = new Session(id, roots, {
+      ...options.sessionPorts(configOrError(config, options)),
+      usage: options.usage,
+      editor: editorOf(client, id, can),
+      makeLink: linkMaker(screen),
+      ask: asker(client, id),
+      ...(screen.has("file_rules") ? { fileRules: () => screen.ask("file_rules", {}) } : {}),
+      offers: {
+        ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
+        ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
+        ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
+        ...(screen.has("lsp") ? { languages: screenServers(screen) } : {}),
+      },
+      publish: (event) => sender.send(event),
+    });
+    const text = options.notice;
+    // After the answer: until then the client does not know whose notices these would be.
+    setTimeout(() => {
+      if (text !== undefined) sender.send({ type: "notice", severity: "warning", text });
+      session.checkpoints.recover().catch(() => {});
+    }, 0);
+    return { session, sender };
+  });
+
+  options.onServing?.(() => open.isBusy);
+
+  const app = agent({ name: "agent.nvim" })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      can = abilitiesOf(params);
+      config = ours(InitializeMeta, params._meta)?.config;
+      const days = (config ?? ownConfigIfRight(options))?.keep_sessions_days;
+      if (days !== undefined) open.expire(days).catch(() => {});
+      return {
+        protocolVersion: 1,
+        agentInfo: { name: "agent.nvim", version: options.version },
+        agentCapabilities: {
+          promptCapabilities: { embeddedContext: true },
+          loadSession: true,
+          sessionCapabilities: { list: {}, resume: {}, delete: {}, close: {}, additionalDirectories: {} },
+          _meta: { [META]: { extensions: REQUEST_NAMES.map(method) } },
+        },
+        authMethods: [],
+      };
+    })
+    .onRequest(methods.agent.session.new, async ({ params, client }) => {
+      const { session } = await open.begin(client, params.cwd, params.additionalDirectories ?? []);
+      return { sessionId: session.id };
+    })
+    .onRequest(methods.agent.session.prompt, async ({ params }) => {
+      const branch = ours(SessionMeta, params._meta)?.branch;
+      const given = filesGiven(params.prompt);
+      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt), branch, given));
+    })
+    .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
+  const answers: Answers = {
+    ...sessionAnswers(options.archive, open, () => can),
+    ...usageAnswers(options.usage),
+    ...checkpointAnswers((id) => open.get(id)),
+    ...reviewAnswers({
+      ...options.review,
+      roots: options.roots,
+      editorOf: (client, id) => editorOf(client, id, can),
+      can: () => can,
+    }),
+  };
+  return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
+}
+
+function abilitiesOf({ clientCapabilities, _meta }: InitializeRequest): ClientAbilities {
+  const offered = ours(InitializeMeta, _meta)?.extensions ??
+    ours(z.object({ extensions: z.array(z.string()) }), clientCapabilities?._meta)?.extensions ?? [];
+  return {
+    extensions: new Set(offered),
+    notices: Boolean(clientCapabilities?.session?.notices),
+    readFiles: clientCapabilities?.fs?.readTextFile === true,
+    writeFiles: clientCapabilities?.fs?.writeTextFile === true,
+    terminals: clientCapabilities?.terminal === true,
+    questions: Boolean(clientCapabilities?.elicitation?.form),
+  };
+}
+
+function configOrError(sent: EngineConfig | undefined, options: AcpOptions): EngineConfig {
+  try {
+    const config = sent ?? options.ownConfig();
+    if (config !== undefined) return config;
+  } catch (error) {
+    throw new RequestError(-32602, messageOf(error));
+  }
+  throw new RequestError(-32602, "No model is configured. Set AGENT_CONFIG to a JSON configuration.");
+}
+
+/** What is wrong with it is told when a conversation begins. */
+function ownConfigIfRight(options: AcpOptions): EngineConfig | undefined {
+  try {
+    return options.ownConfig();
+  } catch {
+    return undefined;
+  }
+}
+
+function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities): Editor {
+  const screen = new Screen(client, sessionId, can.extensions);
+  if (screen.has("unsaved_text") && screen.has("write_unsaved")) return screenEditor(screen);
+  return can.readFiles && can.writeFiles ? fsEditor(client, sessionId) : noEditor;
+}
+
+function asker(client: AgentContext, sessionId: string): AskApproval {
+  return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
+    const { call, reason, diff, command } = asked;
+    const touches = asked.touches.flatMap(({ access, ...touch }) =>
+      access === "list" ? [] : [{ access, ...touch }]
+    );
+    const meta: ApprovalMeta = { reason, force: asked.force, touches, ...diffCounts(diff) };
+    const toolCall = {
+      toolCallId: call.id,
+      title: call.title,
+      kind: call.kind,
+      status: "pending" as const,
+      locations: call.paths.map((path) => ({ path })),
+      content: diffContents(diff),
+      ...(command === undefined ? {} : { rawInput: command }),
+    };
+    const params: RequestPermissionRequest = {
+      sessionId,
+      toolCall,
+      options: [...PERMISSION_OPTIONS],
+      _meta: { [META]: meta },
+    };
+    const cancellation = { cancellationSignal: signal, stopWaitingOnCancel: true };
+    try {
+      const { outcome } = await client.request(
+        methods.client.session.requestPermission,
+        params,
+        cancellation,
+      );
+      if (outcome.outcome !== "selected") return { answer: "cancelled" };
+      const { reason: said, rule, command: changed, access } = ours(AnswerMeta, outcome._meta) ?? {};
+      const byRule = rule === undefined ? {} : { rule };
+      if (outcome.optionId === OPTION.allowOnce || outcome.optionId === OPTION.allowSession) {
+        const answer = outcome.optionId === OPTION.allowOnce ? "allow_once" : "allow_session";
+        const approved = {
+          ...(changed === undefined ? {} : { command: changed }),
+          ...(access === undefined ? {} : { access }),
+        };
+        return { answer, ...byRule, ...approved };
+      }
+      return { answer: "reject", ...byRule, ...(said === undefined ? {} : { reason: said }) };
+    } catch (error) {
+      // Stopped by the user, or a client that cannot ask: nothing is run without a yes.
+      return signal.aborted ? { answer: "cancelled" } : { answer: "reject", reason: messageOf(error) };
+    }
+  };
+}
+
+function promptAnswer(end: TurnEnd) {
+  if (end.type === "stopped") return { stopReason: STOP_REASONS[end.reason] };
+  throw new RequestError(-32603, end.error.message, { kind: end.error.kind });
+}
+
+/** The label that our own UI puts above lines that the user has selected, see lua/agent/command.lua. */
+const SELECTED = /^User's selected code from (.+):L\d+-L\d+ \(already provided/gm;
+
+/** Files that the prompt hands over, whole or in part: who was given them need not read them. */
+function filesGiven(blocks: readonly ContentBlock[]): readonly GivenFile[] {
+  return blocks.flatMap((block): readonly GivenFile[] => {
+    if (block.type === "text") {
+      return [...block.text.matchAll(SELECTED)].map(([, path = ""]) => ({ path }));
+    }
+    if (block.type !== "resource" || !("text" in block.resource)) return [];
+    const { uri, text } = block.resource;
+    if (!URL.canParse(uri) || new URL(uri).protocol !== "file:") return [];
+    const url = new URL(uri);
+    // A fragment or a query names lines of it.
+    const isWhole = url.hash === "" && url.search === "";
+    url.hash = url.search = "";
+    return [{ path: fileURLToPath(url), ...(isWhole ? { text } : {}) }];
+  });
+}
+
+/** Text as it is; attached resources under their address. */
+function promptText(blocks: readonly ContentBlock[]): string {
+  return blocks.map((block) => {
+    if (block.type === "text") return block.text;
+    if (block.type === "resource_link") return `See ${block.uri}`;
+    if (block.type === "resource" && "text" in block.resource) {
+      return `Contents of ${block.resource.uri} (already provided, do not read again):\n${block.resource.text}`;
+    }
+    return `[${block.type} is not supported]`;
+  }).join("\n\n");
+}

@@ -1,0 +1,62 @@
+/** What the screen asks about stored conversations: the answers to `_agent/session_*`. */
+import { exportJson, exportMarkdown } from "./export.ts";
+import { outline, pageOf } from "./history.ts";
+import type { Answers } from "./requests.ts";
+import type { AcpSessions, Archive } from "./sessions.ts";
+import type { ClientAbilities } from "./updates.ts";
+import { ToolError } from "../core/errors.ts";
+import { titleLine } from "../core/title.ts";
+
+export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => ClientAbilities): Answers {
+  const { store, sessions, locks } = archive;
+  return {
+    tools: at(({ sessionId, toggle }) => {
+      const session = open.get(sessionId);
+      if (toggle !== undefined) session.toggleTool(toggle);
+      return { tools: [...session.tools] };
+    }),
+    session_list: async ({ archived }) => {
+      const elsewhere = await locks.openElsewhere();
+      return {
+        sessions: sessions.list(archived).map(({ id, title, created, updated, turns, files, tokens }) => ({
+          ...{ sessionId: id, title, created, updated, archived, turns, files, tokens },
+          open: elsewhere.has(id),
+        })),
+      };
+    },
+    session_history: at(({ sessionId, before, turns }) => {
+      const page = pageOf(sessions.get(sessionId).turns, before, turns);
+      const entries = [...outline(store, sessionId, page, can())];
+      return { entries, ...(page.before === undefined ? {} : { before: page.before }) };
+    }),
+    session_rename: at(({ sessionId, title }) => {
+      const line = titleLine(title);
+      if (line === undefined) throw new ToolError("A title needs a character that can be seen.");
+      sessions.rename(sessionId, line);
+      open.tellTitle(sessionId, line);
+      return { title: line };
+    }),
+    session_archive: at(({ sessionId, archived }) => {
+      sessions.archive(sessionId, archived);
+      return {};
+    }),
+    session_delete: async ({ sessionId }) => {
+      await open.remove(sessionId);
+      return {};
+    },
+    session_fork: at(({ sessionId, turn }) => {
+      const { id, title } = sessions.fork(sessionId, turn);
+      return { sessionId: id, title };
+    }),
+    session_search: at(({ query, limit }) => ({ hits: [...sessions.search(query, limit)] })),
+    session_export: at(({ sessionId, format, from }) => {
+      const session = sessions.get(sessionId);
+      return format === "json" ? exportJson(store, session, from) : exportMarkdown(store, session, from);
+    }),
+  };
+}
+
+/** What is known at once. */
+function at<Params, Result>(answer: (params: Params) => Result): (params: Params) => Promise<Result> {
+  return (params) => Promise.resolve().then(() => answer(params));
+}

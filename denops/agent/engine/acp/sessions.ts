@@ -1,0 +1,258 @@
+/** Conversations over ACP: which are open here, which are stored, and what the user does with them. */
+import {
+  type AgentApp,
+  type AgentContext,
+  methods,
+  RequestError,
+  type SessionInfo,
+} from "../../deps/acp_sdk.ts";
+import { META, type SessionMeta } from "../../protocol/extensions.ts";
+import type { HistoryEntry } from "../../protocol/requests.ts";
+import { history } from "./history.ts";
+import type { ClientAbilities, UpdateSender } from "./updates.ts";
+import { messageOf, ToolError } from "../core/errors.ts";
+import type { Store } from "../core/ports.ts";
+import type { Session } from "../session.ts";
+import type { SessionLocks } from "../store/locks.ts";
+import type { Place, StoredSessions } from "../store/sessions.ts";
+
+/** Conversations in one page of session/list. */
+const PAGE = 100;
+/** Turns that are read at once for session/load. */
+const LOADED_TURNS = 50;
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+const ELSEWHERE = "This conversation is open in another Neovim. Close it there, or fork it.";
+
+export interface Archive {
+  readonly store: Store;
+  readonly sessions: StoredSessions;
+  readonly locks: SessionLocks;
+}
+
+export interface Open {
+  readonly session: Session;
+  readonly sender: UpdateSender;
+}
+
+/** Makes the conversation of this id: a new one, or the stored one. @param roots real paths, the project first */
+export type Start = (client: AgentContext, id: string, roots: readonly string[]) => Open;
+
+export class AcpSessions {
+  readonly #archive: Archive;
+  /** Real paths of the folders that this engine may touch, the project first. */
+  readonly #roots: readonly string[];
+  readonly #start: Start;
+  readonly #open = new Map<string, Open>();
+  /** One conversation is opened once, whoever asks for it meanwhile. */
+  readonly #opening = new Map<string, Promise<Open>>();
+
+  constructor(archive: Archive, roots: readonly string[], start: Start) {
+    this.#archive = archive;
+    this.#roots = roots;
+    this.#start = start;
+  }
+
+  async begin(client: AgentContext, cwd: string, others: readonly string[]): Promise<Open> {
+    const roots = await this.#granted(cwd, others);
+    return await this.#take(client, crypto.randomUUID(), roots);
+  }
+
+  /** @throws {RequestError} one line, if it is not there or another engine has it open */
+  async resume(client: AgentContext, id: string, cwd: string, others: readonly string[]): Promise<Open> {
+    const roots = await this.#granted(cwd, others);
+    const known = this.#open.get(id) ?? this.#opening.get(id);
+    if (known !== undefined) return await known;
+    const opening = this.#resume(client, id, roots).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, opening);
+    return await opening;
+  }
+
+  async #resume(client: AgentContext, id: string, roots: readonly string[]): Promise<Open> {
+    this.stored(id);
+    return await this.#take(client, id, roots);
+  }
+
+  async #take(client: AgentContext, id: string, roots: readonly string[]): Promise<Open> {
+    const { locks } = this.#archive;
+    const free = await locks.take(id).catch((error) => {
+      throw new RequestError(-32603, `Cannot use the state folder: ${messageOf(error)}`);
+    });
+    if (!free) throw new RequestError(-32603, ELSEWHERE);
+    try {
+      const open = this.#start(client, id, roots);
+      this.#open.set(id, open);
+      return open;
+    } catch (error) {
+      await locks.free(id);
+      throw error;
+    }
+  }
+
+  /** @throws {RequestError} if it is not open here */
+  get(id: string): Session {
+    const open = this.#open.get(id);
+    if (open === undefined) {
+      throw RequestError.invalidParams(undefined, "no such session is open; it may have been deleted");
+    }
+    return open.session;
+  }
+
+  get isBusy(): boolean {
+    return this.#open.values().some(({ session }) => session.isBusy);
+  }
+
+  cancel(id: string): void {
+    this.#open.get(id)?.session.cancel();
+  }
+
+  /** What runs is ended first. Nothing for one that is not open here. */
+  async close(id: string): Promise<void> {
+    await this.#opening.get(id)?.catch(() => {});
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    await open.session.close();
+    this.#open.delete(id);
+    await this.#archive.locks.free(id);
+  }
+
+  /** @throws {RequestError} if it is not stored */
+  stored(id: string) {
+    try {
+      return this.#archive.sessions.get(id);
+    } catch (error) {
+      throw error instanceof ToolError ? RequestError.resourceNotFound(id) : error;
+    }
+  }
+
+  /** The git branch that was made for this conversation. */
+  branchOf(id: string): string | undefined {
+    return this.#archive.store.session(id)?.branch;
+  }
+
+  /** The folders that the client asks for, the project first. @throws {RequestError} if one was not granted */
+  async #granted(cwd: string, others: readonly string[]): Promise<readonly string[]> {
+    const [project = ""] = this.#roots;
+    if (await realPath(cwd) !== project) {
+      throw RequestError.invalidParams(undefined, `this engine works in ${project} only`);
+    }
+    const roots = [project];
+    for (const folder of others) {
+      const real = await realPath(folder);
+      if (real === undefined || !this.#roots.includes(real)) {
+        throw RequestError.invalidParams(undefined, `this engine may not touch ${folder}`);
+      }
+      roots.push(real);
+    }
+    return roots;
+  }
+
+  /** Sends everything that a screen of this conversation shows. */
+  replay({ session: { id }, sender }: Open, can: ClientAbilities): void {
+    const { store } = this.#archive;
+    const newest = store.turn(id);
+    for (let first = 1; first <= newest; first += LOADED_TURNS) {
+      const last = Math.min(newest, first + LOADED_TURNS - 1);
+      for (const entry of history(store, id, { first, last }, can)) send(entry, sender);
+    }
+  }
+
+  async list(cwd: string | undefined, cursor: string | undefined) {
+    const after = cursor === undefined ? undefined : placeOf(cursor);
+    const [root = ""] = this.#roots;
+    if (cwd !== undefined && await realPath(cwd) !== root) return { sessions: [] };
+    const page = this.#archive.sessions.page(after, PAGE);
+    const sessions: SessionInfo[] = page.map(({ id, title, updated }) => ({
+      sessionId: id,
+      cwd: root,
+      title,
+      updatedAt: new Date(updated).toISOString(),
+    }));
+    const last = page.at(-1);
+    return page.length < PAGE || last === undefined ? { sessions } : { sessions, nextCursor: cursorOf(last) };
+  }
+
+  /** Shows a new title where the conversation is open here. */
+  tellTitle(id: string, title: string): void {
+    this.#open.get(id)?.sender.send({ type: "title", title });
+  }
+
+  /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
+  async remove(id: string): Promise<void> {
+    await this.close(id);
+    const { locks, sessions } = this.#archive;
+    if (!await locks.take(id)) {
+      throw new RequestError(-32603, "This conversation is open in another Neovim. Close it there.");
+    }
+    try {
+      sessions.remove(id);
+    } finally {
+      await locks.free(id);
+    }
+  }
+
+  /** Deletes what nothing was added to for so many days; what is archived or open anywhere stays. */
+  async expire(days: number): Promise<void> {
+    for (const id of this.#archive.sessions.untouchedSince(Date.now() - days * DAY_MS)) {
+      if (!this.#open.has(id) && !this.#opening.has(id)) await this.remove(id).catch(() => {});
+    }
+  }
+}
+
+/** The methods of the protocol about stored conversations. */
+export function serveSessions(app: AgentApp, open: AcpSessions, can: () => ClientAbilities): AgentApp {
+  const { session } = methods.agent;
+  return app
+    .onRequest(session.list, ({ params }) => open.list(params.cwd ?? undefined, params.cursor ?? undefined))
+    .onRequest(session.load, async ({ params, client }) => {
+      const { sessionId, cwd, additionalDirectories = [] } = params;
+      open.replay(await open.resume(client, sessionId, cwd, additionalDirectories), can());
+      return {};
+    })
+    .onRequest(session.resume, async ({ params, client }) => {
+      await open.resume(client, params.sessionId, params.cwd, params.additionalDirectories ?? []);
+      const branch = open.branchOf(params.sessionId);
+      return branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
+    })
+    .onRequest(session.delete, async ({ params }) => {
+      await open.remove(params.sessionId);
+      return {};
+    })
+    .onRequest(session.close, async ({ params }) => {
+      await open.close(params.sessionId);
+      return {};
+    });
+}
+
+function send(entry: HistoryEntry, sender: UpdateSender): void {
+  if (entry.type === "update") {
+    return sender.sendUpdate(entry.update as Parameters<UpdateSender["sendUpdate"]>[0]);
+  }
+  // Our own screen asks for the history; no other knows this.
+  if (entry.type === "turn_files") return;
+  // The protocol says how a turn ended in the answer to its prompt only.
+  if (entry.error !== undefined) sender.send({ type: "notice", severity: "error", text: entry.error });
+  else if (entry.reason === "interrupted") {
+    sender.send({ type: "notice", severity: "info", text: "Interrupted." });
+  }
+}
+
+function cursorOf({ updated, id }: Place): string {
+  return btoa(JSON.stringify([updated, id]));
+}
+
+/** @throws {RequestError} for one that was not made here */
+function placeOf(cursor: string): Place {
+  try {
+    const [updated, id]: readonly unknown[] = JSON.parse(atob(cursor));
+    if (typeof updated === "number" && typeof id === "string") return { updated, id };
+  } catch {
+    // As below.
+  }
+  throw RequestError.invalidParams(undefined, "no such cursor");
+}
+
+async function realPath(path: string): Promise<string | undefined> {
+  return await Deno.realPath(path).catch(() => undefined);
+}

@@ -1,0 +1,223 @@
+/** Engine events → ACP version 1 updates. */
+import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../../deps/acp_sdk.ts";
+import { META, type ToolMeta, type UsageMeta } from "../../protocol/extensions.ts";
+import { Screen } from "./screen.ts";
+import type { AgentEvent, Diff, StopReason } from "../core/events.ts";
+
+/** Characters of a tool's output that the screen gets. */
+const LONGEST_OUTPUT = 20_000;
+
+/** Characters of files' texts in one message; the client reads the files themselves where there are more. */
+const LARGEST_TEXTS = 4_000_000;
+
+/** How turns end in the protocol; what it has no word for is said in ours. */
+export const STOP_REASONS = {
+  end_turn: "end_turn",
+  max_iterations: "max_turn_requests",
+  max_tokens: "max_tokens",
+  cancelled: "cancelled",
+  refused: "refusal",
+} as const satisfies Record<StopReason, string>;
+
+/** What the client said that it understands. */
+export interface ClientAbilities {
+  readonly extensions: ReadonlySet<string>;
+  readonly notices: boolean;
+  readonly readFiles: boolean;
+  readonly writeFiles: boolean;
+  readonly terminals: boolean;
+  readonly questions: boolean;
+}
+
+/** Sends events as they happen. */
+export class UpdateSender {
+  readonly #client: AgentContext;
+  readonly #sessionId: string;
+  readonly #screen: Screen;
+  readonly #updates: Updates;
+
+  constructor(client: AgentContext, sessionId: string, can: ClientAbilities) {
+    this.#client = client;
+    this.#sessionId = sessionId;
+    this.#screen = new Screen(client, sessionId, can.extensions);
+    this.#updates = new Updates(can);
+  }
+
+  send(event: AgentEvent): void {
+    if (event.type === "file_modified") {
+      const { onDisk, before, after, ...change } = event.change;
+      if (!onDisk) return;
+      const size = (before?.length ?? 0) + (after?.length ?? 0);
+      const texts = size > LARGEST_TEXTS ? {} : { before, after };
+      return this.#screen.tell("file_modified", { toolCallId: event.id, ...change, ...texts });
+    }
+    if (event.type === "retry" && this.#screen.has("retry")) {
+      const { type: _, ...retry } = event;
+      return this.#screen.tell("retry", retry);
+    }
+    if (event.type === "turn_files") {
+      return this.#screen.tell("turn_files", { turn: event.turn, files: [...event.files] });
+    }
+    const update = this.#updates.of(event);
+    if (update !== undefined) this.sendUpdate(update);
+  }
+
+  sendUpdate(update: SessionUpdate): void {
+    const told = { sessionId: this.#sessionId, update };
+    // A failed write means that the client is gone; the connection's end says so too.
+    this.#client.notify(methods.client.session.update, told).catch(() => {});
+  }
+}
+
+/** Events → updates of the protocol, in order: a call is announced once. */
+export class Updates {
+  readonly #can: Pick<ClientAbilities, "notices">;
+  /** Tool calls that the client knows of; later updates change them. */
+  readonly #announced = new Set<string>();
+  /** What the client was told last. */
+  #title: string | undefined;
+  /** Tokens that the last step of a turn has used. */
+  #used = 0;
+
+  constructor(can: Pick<ClientAbilities, "notices">) {
+    this.#can = can;
+  }
+
+  /** Undefined for what is no update. */
+  of(event: AgentEvent): SessionUpdate | undefined {
+    switch (event.type) {
+      case "token":
+        return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text) };
+      case "thought":
+        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text) };
+      case "thought_done": {
+        const _meta = { [META]: { milliseconds: event.milliseconds } };
+        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta };
+      }
+      case "tool_writing":
+        return this.#tool(event.id, { title: event.title, status: "pending" }, {
+          tool: event.tool,
+          lines: event.lines,
+        });
+      case "tool_start": {
+        const { id, tool, title, kind, paths } = event.call;
+        const locations = paths.map((path) => ({ path }));
+        return this.#tool(id, { title, kind, status: "pending", locations }, { tool });
+      }
+      case "tool_running":
+        return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
+      case "tool_done":
+        return this.#toolDone(event);
+      case "plan": {
+        const entries = event.steps.map(({ step, status }) => ({
+          content: step,
+          status,
+          priority: "medium" as const,
+        }));
+        return { sessionUpdate: "plan", entries };
+      }
+      case "retry":
+        return this.#notice(
+          "warning",
+          `${event.reason} Retrying in ${Math.ceil(event.waitMs / 1_000)} s, attempt ${
+            event.attempt + 1
+          } of ${event.tries}.`,
+        );
+      case "usage":
+        return this.#usage(event);
+      case "notice":
+        return this.#notice(event.severity, event.text);
+      case "title": {
+        const isNew = event.title !== this.#title;
+        this.#title = event.title;
+        return {
+          sessionUpdate: "session_info_update",
+          ...(isNew ? { title: event.title } : {}),
+          ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
+        };
+      }
+      case "turn_started":
+        // The calls of a turn end with it.
+        this.#announced.clear();
+        return undefined;
+      case "turn_files":
+      case "turn_done":
+      case "turn_failed":
+      case "approval_requested":
+      case "approval_answered":
+      case "file_modified":
+        // These are requests and answers of their own in the protocol, or notifications of ours.
+        return undefined;
+    }
+  }
+
+  #usage(event: Extract<AgentEvent, { type: "usage" }>): SessionUpdate {
+    const { usage, window, cost, sessionCost, purpose } = event;
+    // A request aside leaves the conversation as long as it is.
+    if (purpose === undefined) this.#used = usage.input + usage.output;
+    const meta: UsageMeta = { ...usage, ...(cost === undefined ? {} : { cost }) };
+    return {
+      sessionUpdate: "usage_update",
+      used: this.#used,
+      size: window,
+      ...(sessionCost === undefined ? {} : { cost: { amount: sessionCost, currency: "USD" } }),
+      _meta: { [META]: meta },
+    };
+  }
+
+  #toolDone(event: Extract<AgentEvent, { type: "tool_done" }>): SessionUpdate {
+    const content: ToolCallContent[] = event.diff === undefined
+      ? [{ type: "content", content: { type: "text", text: event.output.slice(0, LONGEST_OUTPUT) } }]
+      : diffContents(event.diff);
+    const stopped = event.stopped === undefined ? {} : { stopped: event.stopped };
+    const meta = { summary: event.summary, ...diffCounts(event.diff), ...stopped };
+    return this.#tool(event.id, { status: event.status, content }, meta);
+  }
+
+  #tool(id: string, fields: ToolFields, meta: ToolMeta): SessionUpdate {
+    const _meta = { [META]: meta };
+    if (this.#announced.has(id)) {
+      return { sessionUpdate: "tool_call_update", toolCallId: id, ...fields, _meta };
+    }
+    this.#announced.add(id);
+    return { sessionUpdate: "tool_call", toolCallId: id, title: "", ...fields, _meta };
+  }
+
+  #notice(severity: string, title: string): SessionUpdate {
+    if (this.#can.notices) return { sessionUpdate: "notice", severity, title };
+    return { sessionUpdate: "agent_message_chunk", ...chunk(crypto.randomUUID(), `\n\n${title}\n\n`) };
+  }
+}
+
+type ToolFields =
+  | Omit<Extract<SessionUpdate, { sessionUpdate: "tool_call" }>, "sessionUpdate" | "toolCallId">
+  | {
+    title?: string;
+    status?: "pending" | "in_progress" | "completed" | "failed";
+    content?: ToolCallContent[];
+  };
+
+function chunk(messageId: string, text: string) {
+  return { messageId, content: { type: "text", text } } as const;
+}
+
+/** One part for each file, as far as they fit into a message. */
+export function diffContents(diff: Diff | undefined): ToolCallContent[] {
+  if (diff === undefined) return [];
+  let size = 0;
+  const fits = ({ before, after }: Diff) => (size += (before?.length ?? 0) + after.length) <= LARGEST_TEXTS;
+  return [diff, ...diff.others ?? []].filter(fits).map(({ path, before, after }) => ({
+    type: "diff",
+    path,
+    oldText: before ?? null,
+    newText: after,
+  }));
+}
+
+/** Lines of all files together. */
+export function diffCounts(diff: Diff | undefined): { added?: number; removed?: number } {
+  if (diff === undefined) return {};
+  const sum = (count: (one: Diff) => number) =>
+    [diff, ...diff.others ?? []].reduce((all, one) => all + count(one), 0);
+  return { added: sum(({ added }) => added), removed: sum(({ removed }) => removed) };
+}

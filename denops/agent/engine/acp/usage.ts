@@ -1,0 +1,10 @@
+/** What requests have used up, for the screen. */
+import { PRICES_DATE } from "../../protocol/prices.ts";
+import type { Answers } from "./requests.ts";
+import type { UsageLog } from "../core/ports.ts";
+
+export function usageAnswers(log: UsageLog): Answers {
+  return {
+    usage: ({ sessionId }) => Promise.resolve({ pricesOf: PRICES_DATE, ...log.report(sessionId) }),
+  };
+}

@@ -1,0 +1,116 @@
+/** Editing a command before it is allowed: what is shown is what runs, and nothing runs without a yes. */
+import assert from "node:assert/strict";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { waitUntil } from "../support/project.ts";
+import { expectScreen } from "../support/screenshot.ts";
+
+const COMMAND = "touch one\ntouch two\nif true; then\n  touch three\nfi";
+
+async function start(command: string = COMMAND, more = ""): Promise<RunningAgent> {
+  const call = `call run_terminal_command ${JSON.stringify({ command })}`;
+  const agent = await startAgent({ script: `${call}\n---\nsay Seen.${more}`, columns: 80, lines: 24 });
+  await agent.nvim.command("Agent go");
+  await agent.nvim.waitForScreen("e edit");
+  await agent.nvim.keys("e");
+  await agent.nvim.waitForScreen("Edit the command");
+  return agent;
+}
+
+const exists = ({ project }: RunningAgent, path: string) => project.read(path).then(() => true, () => false);
+
+Deno.test("a command of several lines is edited, judged again, shown, and then runs exactly so", async () => {
+  await using agent = await start();
+  const { nvim, server } = agent;
+  await expectScreen(nvim, "command-edit-80x24");
+  await nvim.keys("2Gcctouch 'not two'<Esc>GOsudo -n true<Esc>");
+  await nvim.keys("<CR>");
+  await nvim.waitForScreen("edited by you");
+  const shown = await nvim.waitForScreen("a once");
+  assert.match(shown, /severity: high/);
+  assert.match(shown, /\$ touch 'not two'/);
+  await expectScreen(nvim, "command-edited-80x24");
+  assert.equal(await exists(agent, "one"), false, "nothing has run");
+  await nvim.keys("a");
+  await nvim.waitForScreen("Seen.");
+  assert.deepEqual([await exists(agent, "one"), await exists(agent, "two"), await exists(agent, "not two")], [
+    true,
+    false,
+    true,
+  ]);
+  assert.match(
+    server.requests.at(-1)?.text ?? "",
+    /the user changed the command to: touch one\ntouch 'not two'\n/,
+  );
+});
+
+for (const keys of ["q", "<Esc>", ":q!<CR>"]) {
+  Deno.test(`${keys} gives up: the command is as it was, and still waits`, async () => {
+    await using agent = await start();
+    const { nvim } = agent;
+    await nvim.keys("ggcctouch evil<Esc>");
+    await nvim.keys(keys);
+    await nvim.waitForScreenGone("Edit the command");
+    const shown = await nvim.waitForScreen("a once");
+    assert.ok(!shown.includes("touch evil") && !shown.includes("edited by you"));
+    await nvim.keys("a");
+    await nvim.waitForScreen("Seen.");
+    await waitUntil("the command to have run", () => exists(agent, "one"));
+    assert.equal(await exists(agent, "evil"), false);
+  });
+}
+
+for (const keys of [":w<CR>", ":wq<CR>", "<C-s>", "i<C-s>"]) {
+  Deno.test(`${keys} takes the text, and runs nothing`, async () => {
+    await using agent = await start("touch one");
+    const { nvim } = agent;
+    await nvim.keys("cctouch other<Esc>");
+    await nvim.keys(keys);
+    await nvim.waitForScreen("edited by you");
+    assert.match(await nvim.waitForScreen("a once"), /\$ touch other/);
+    assert.deepEqual([await exists(agent, "one"), await exists(agent, "other")], [false, false]);
+    await nvim.keys("r");
+    await nvim.waitForScreen("Seen.");
+    assert.equal(await exists(agent, "other"), false);
+  });
+}
+
+Deno.test("an empty text is no command; one that was not changed is not called edited", async () => {
+  await using agent = await start("touch one");
+  const { nvim } = agent;
+  await nvim.keys("dd<CR>");
+  await nvim.waitForScreen("the command is empty");
+  await nvim.keys("u<CR>");
+  await nvim.waitForScreenGone("Edit the command");
+  assert.ok(!(await nvim.waitForScreen("a once")).includes("edited by you"));
+});
+
+Deno.test("a stop closes the editor with the approval", async () => {
+  await using agent = await start();
+  await agent.nvim.command("Agent stop");
+  await agent.nvim.waitForScreen("Stopped.");
+  await agent.nvim.waitForScreenGone("Edit the command");
+  assert.ok(!agent.nvim.text().includes("Approval"));
+});
+
+Deno.test("a long command is shown to its end, and what does not fit is announced", async () => {
+  const part = "echo a part of the line that is long";
+  const line = `${Array<string>(5).fill(part).join(" && ")} && rm -r last`;
+  await using agent = await startAgent({
+    script: `call run_terminal_command ${JSON.stringify({ command: line })}
+---
+call run_terminal_command ${JSON.stringify({ command: `${`${part}\n`.repeat(30)}rm -r hidden` })}
+---
+say Seen.`,
+    columns: 80,
+    lines: 24,
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent go");
+  assert.match(await nvim.waitForScreen("a once"), /&& rm -r last/);
+  await nvim.keys("r");
+  assert.doesNotMatch(await nvim.waitForScreen("more below: <C-d>"), /\$ rm -r hidden/);
+  await nvim.waitForScreen("a once");
+  await nvim.keys("G");
+  await nvim.waitForScreen("$ rm -r hidden");
+  await nvim.waitForScreenGone("more below");
+});

@@ -1,0 +1,264 @@
+/** The chat survives what people do to windows and buffers. No engine is needed. */
+import assert from "node:assert/strict";
+import { PLUGIN } from "../support/agent.ts";
+import { ChildNvim, type ChildOptions } from "../support/nvim.ts";
+import { scratch } from "../support/project.ts";
+
+async function start(layout: string, options: ChildOptions = {}): Promise<ChildNvim> {
+  const nvim = await ChildNvim.start({
+    runtime: [PLUGIN],
+    columns: 90,
+    lines: 24,
+    ...options,
+    lua: `vim.g.agent = { layout = "${layout}" }\nvim.o.number = true\n${options.lua ?? ""}`,
+  });
+  await nvim.lua(`_G.sent = {}
+    require("agent.client").send = function(action) table.insert(_G.sent, action) end
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, { "a text of the user's" })
+    vim.bo.modified = false`);
+  return nvim;
+}
+
+function receive(nvim: ChildNvim, ...updates: readonly Readonly<Record<string, unknown>>[]) {
+  const batch = updates.map((update) => ({ chat: 1, ...update }));
+  return nvim.lua(`require("agent.approval") return require("agent.client").receive(...)`, batch);
+}
+
+const BEGUN = [{ type: "turn_started" }, { type: "text", message: "m", text: "The first half" }];
+const REST = [{ type: "text", message: "m", text: " and the second" }, {
+  type: "turn_done",
+  reason: "end_turn",
+}];
+
+const goTo = (nvim: ChildNvim, where: "transcript" | "input") =>
+  nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows[...])`, where);
+
+/** The errors that Neovim has shown since it was asked last. */
+const errors = (nvim: ChildNvim) =>
+  nvim.lua<string>(`local told = vim.fn.execute("messages") vim.cmd("messages clear")
+    return told:match("E%d+:.*") or told:match("stack traceback.*") or ""`);
+
+/** What each window of the tab page shows, and the mode. */
+const windows = (nvim: ChildNvim) =>
+  nvim.lua<readonly string[]>(`return vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(function(window)
+    return vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(window)))
+      .. (vim.wo[window].winfixbuf and " fixed" or "") .. (vim.wo[window].number and " 1" or "")
+  end):totable()`);
+const ALONE = [" 1"];
+
+const EVERY = ["bd", "bw", "e!", "%bd", "%bw"];
+for (
+  const [layout, commands] of [["float", EVERY], ["right", ["bd", "bw", "only"]], ["current", [
+    "bd",
+    "%bw",
+    "only",
+  ]]] as const
+) {
+  Deno.test(`${layout}: whatever is done to its buffers, the chat shows everything, and the draft is there`, async () => {
+    await using nvim = await start(layout);
+    let sent = 0;
+    for (const where of ["transcript", "input"] as const) {
+      for (const command of commands) {
+        for (const streams of layout === "float" ? [false, true] : [true]) {
+          const what = `:${command} on the ${where}${streams ? " while it streams" : ""}`;
+          const message = `message ${++sent}`;
+          await nvim.command(`Agent ${message}`);
+          await receive(nvim, ...BEGUN, ...streams ? [] : REST);
+          await nvim.keys("<Esc>cca draft<Esc>");
+          await goTo(nvim, where);
+          await nvim.keys(`:${command}<CR>`);
+          if (streams) await receive(nvim, ...REST);
+          await nvim.command("Agent");
+          await nvim.waitForScreen(
+            (text) => ["a draft", `❯ ${message}`, "and the second"].every((part) => text.includes(part)),
+          ).catch((cause) => assert.fail(`${what}: ${cause}`));
+          assert.equal(await errors(nvim), "", what);
+          await nvim.keys(streams ? "!<C-s>" : "!<Esc><CR>");
+          await nvim.waitFor(`_G.sent[#_G.sent].text == "a draft!"`);
+          await receive(nvim, { type: "turn_done", reason: "end_turn" });
+          await nvim.keys("<Esc>q");
+          assert.deepEqual(await windows(nvim), ALONE, what);
+        }
+      }
+    }
+  });
+}
+
+Deno.test("a wipe in somebody's autocommand loses nothing either", async () => {
+  await using nvim = await start("float");
+  await nvim.command("Agent hello");
+  await receive(nvim, ...BEGUN, ...REST);
+  await nvim.keys("<Esc>cca draft<Esc>");
+  await nvim.lua(`vim.api.nvim_create_autocmd("User", { pattern = "Clean", command = "%bwipeout!" })
+    vim.cmd("doautocmd User Clean")`);
+  await nvim.command("Agent");
+  await nvim.waitForScreen((text) => text.includes("a draft") && text.includes("and the second"));
+});
+
+for (const options of ["", "localoptions"]) {
+  Deno.test(`a session file brings no dead windows back; sessionoptions has ${options || "no localoptions"}`, async () => {
+    await using folder = await scratch();
+    for (const layout of options === "" ? ["right", "tab"] : ["right", "current"]) {
+      await using nvim = await start(layout, { cwd: folder.root });
+      await nvim.command("Agent hello");
+      if (options !== "") await nvim.command(`set sessionoptions+=${options}`);
+      await nvim.command("mksession! Session.vim");
+      // In the same Neovim, whose chat has the names that the file has, and in a new one.
+      await using other = await start(layout, { cwd: folder.root });
+      for (const [each, again] of [[nvim, "Agent"], [other, "Agent hello"]] as const) {
+        await each.command("source Session.vim");
+        await each.waitFor(`#vim.api.nvim_list_wins() == 1`);
+        assert.deepEqual(await windows(each), ALONE, layout);
+        await each.command(again);
+        await each.waitForScreen("❯ hello");
+        assert.deepEqual((await windows(each)).slice(-2), ["1 fixed", "1 fixed"], layout);
+      }
+    }
+  });
+}
+
+Deno.test("windows that were split off go with the chat; a tab page gets it, and q goes back", async () => {
+  for (const layout of ["float", "right", "current"]) {
+    await using nvim = await start(layout);
+    await nvim.command("Agent hello");
+    for (const where of ["input", "transcript"] as const) {
+      await goTo(nvim, where);
+      await nvim.keys("<Esc>:vsplit<CR>q");
+      assert.deepEqual(await windows(nvim), ALONE, `${layout}: ${where}`);
+      await nvim.command("Agent");
+    }
+    await nvim.keys("<Esc>:tabnew<CR>");
+    await nvim.command("Agent");
+    await nvim.waitForScreen("❯ hello");
+    assert.equal(await nvim.lua("return vim.fn.tabpagenr()"), 2, layout);
+    await nvim.keys("<Esc>q");
+    assert.deepEqual([await windows(nvim), await nvim.lua("return vim.fn.tabpagenr()")], [ALONE, 2], layout);
+    await nvim.keys(":tabfirst<CR>");
+    assert.deepEqual(await windows(nvim), ALONE, layout);
+  }
+});
+
+Deno.test("a click from Insert mode into the transcript leaves Insert mode; keys on nothing say so", async () => {
+  await using nvim = await start("float");
+  await nvim.command("Agent hello");
+  await nvim.keys("<Esc>ia draft");
+  await nvim.waitForScreen("<C-s> send");
+  const at = nvim.locate("❯ hello");
+  assert.ok(at !== undefined);
+  await nvim.request("nvim_input_mouse", "left", "press", "", 0, at.row, at.column);
+  await nvim.waitFor(`vim.bo.filetype == "agent" and vim.fn.mode() == "n"`);
+  await nvim.waitForScreen("<CR> send");
+  await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
+  await nvim.keys("i");
+  await nvim.waitForScreen("write .env");
+  const approval = nvim.locate("write .env");
+  assert.ok(approval !== undefined);
+  await nvim.request("nvim_input_mouse", "left", "press", "", 0, approval.row, approval.column);
+  await nvim.waitFor(`vim.bo.filetype == "agent-approval" and vim.fn.mode() == "n"`);
+  await nvim.keys("q");
+  await goTo(nvim, "transcript");
+  for (const [key, told] of [["gf", "no file under the cursor"], ["gy", "no code block under the cursor"]]) {
+    await nvim.keys(`${key}`);
+    await nvim.waitForScreen(`agent: ${told}`);
+  }
+});
+
+Deno.test("the hint names the keys of the mode, and none of them is cut", async () => {
+  await using nvim = await start("float", { columns: 40, lines: 15 });
+  await nvim.command("Agent");
+  await nvim.waitForScreen(" <C-s> send  <C-c> stop ");
+  await nvim.keys("<Esc>");
+  await nvim.waitForScreen(" <CR> send  <C-c> stop  q hide ");
+});
+
+Deno.test("a fence that was left open is closed, and gy yanks the block alone", async () => {
+  await using nvim = await start("float", { lines: 40 });
+  await nvim.command("Agent hello");
+  await nvim.keys("<Esc>");
+  const call = { type: "tool", id: "t", title: "read x", status: "completed", output: "```\nnot code" };
+  const text = (text: string) => ({ type: "text", message: "m", text });
+  await receive(nvim, BEGUN[0] ?? {}, text("1. So:\n   ```lua\n   local a"), text(" = 1"));
+  await nvim.command("Agent What about b?");
+  await receive(nvim, call, text("````\n```\ninner\n"), { type: "turn_done", reason: "cancelled" });
+  await goTo(nvim, "transcript");
+  await nvim.keys("gg/read x<CR><Tab>");
+  const yanked = async (at: string) => {
+    await nvim.keys(`gg/${at}<CR>gy`);
+    return await nvim.lua(`return vim.fn.getreg('"')`);
+  };
+  assert.equal(await yanked("local a"), "local a = 1\n");
+  assert.equal(await yanked("inner"), "```\ninner\n");
+  assert.match(nvim.text(), /local a = 1 +│\n.*│ {3}``` /);
+  // Nothing else is code: so says what colours the buffer.
+  const code = await nvim.lua<readonly string[]>(`local buffer = require("agent.chat").current().transcript
+    local parser = vim.treesitter.get_parser(buffer, "markdown")
+    local query = vim.treesitter.query.parse("markdown", "(fenced_code_block) @code")
+    return vim.iter(query:iter_captures(parser:parse(true)[1]:root(), buffer)):map(function(_, node)
+      return vim.treesitter.get_node_text(node, buffer)
+    end):totable()`);
+  assert.equal(code.length, 3);
+  assert.ok(code.every((block) => !/What about|Stopped|✓/.test(block)), code.join("\n---\n"));
+});
+
+const COMMAND = "npm install left-pad && npm test\n".repeat(6).trim();
+const APPROVALS = [
+  {
+    title: "write .env",
+    reason: ".env may hold secrets",
+    after: "A=1\nB=2\nC=3\n",
+    suggestion: "write(.env)",
+  },
+  { title: "run x", reason: "fetches packages", command: COMMAND, folder: ".", access: "write+network" },
+];
+const FILE_KEYS = ["a once", "s session", "A always", "r reject", "R with reason", "d diff"];
+const COMMAND_KEYS = ["a once", "s session", "r reject", "R with reason", "e edit"];
+
+Deno.test("without a chat in view an approval does not hide the line that is written", async () => {
+  await using nvim = await start("float");
+  await nvim.command("Agent! hello");
+  await nvim.keys("20o<Esc>GaWhile I type");
+  await receive(nvim, { type: "approval", request: 1, tool: "t", ...APPROVALS[0] });
+  await nvim.waitForScreen((text) => text.includes("write .env") && text.includes("While I type"));
+});
+
+for (
+  const [layout, columns, lines] of [["float", 40, 15], ["float", 80, 24], ["right", 100, 24], [
+    "current",
+    60,
+    20,
+  ]] as const
+) {
+  Deno.test(`${layout} at ${columns}×${lines}: an approval hides neither the input nor the chat's end`, async () => {
+    await using nvim = await start(layout, { columns, lines });
+    await nvim.command("Agent hello");
+    await nvim.keys("iWhile I type");
+    const talk = Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n");
+    await receive(nvim, { type: "turn_started" }, {
+      type: "text",
+      message: "m",
+      text: `${talk}\nThe very end.`,
+    });
+    for (const [index, approval] of APPROVALS.entries()) {
+      await receive(nvim, { type: "approval", request: index + 1, tool: "t", ...approval });
+      const both = (text: string) => text.includes("While I type") && text.includes("The very end.");
+      await nvim.waitForScreen((text) => text.includes("Approval") && both(text));
+      await nvim.keys("<Esc>:Agent approval<CR>");
+      const keys = index === 0 ? FILE_KEYS : COMMAND_KEYS;
+      await nvim.waitForScreen((text) => both(text) && keys.every((key) => text.includes(` ${key} `)));
+      if (index === 1) {
+        await nvim.keys("e");
+        await nvim.waitForScreen((text) =>
+          ["<CR>/:w use this text", "(nothing runs yet)", "q cancel"].every((key) =>
+            text.includes(` ${key} `)
+          )
+        );
+        await nvim.keys("q");
+        await nvim.waitForScreen("a once");
+      }
+      await nvim.keys("a");
+      await nvim.waitForScreenGone("a once");
+      await nvim.keys("a");
+    }
+    await nvim.waitForScreen((text) => text.includes("While I type") && !text.includes("Approval"));
+  });
+}

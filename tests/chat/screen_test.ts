@@ -1,0 +1,127 @@
+/** What a user sees, whole screens, at two sizes and two backgrounds. */
+import assert from "node:assert/strict";
+import { startAgent } from "../support/agent.ts";
+import { expectScreen } from "../support/screenshot.ts";
+
+const SCRIPT = `
+think Where is greet used?
+say I look at the project first. The name \`greet\` stands in one file, as far as I can see, so this is a small change.
+wait streaming
+call list_directory {"path": "."}
+call read_file {"path": "src/greet.ts"}
+call read_file {"path": "src/missing.ts"}
+usage 980 40
+---
+say Now I rename it.
+call edit_file {"path": "src/greet.ts", "old_str": "function greet(", "new_str": "function salute("}
+call write_file {"path": "src/__init__.py", "content": "import os\\n"}
+call write_file {"path": ".env", "content": "GREETING=salute\\nNAME=world\\n"}
+usage 1200 85
+---
+say Done.
+usage 2345 20
+---
+say This answer is long, and
+slow 1
+flood 20
+wait never
+---
+status 401
+`;
+
+for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
+  Deno.test(`the screens of a conversation at ${columns}×${lines}`, async () => {
+    const size = `${columns}x${lines}`;
+    await using agent = await startAgent({
+      script: SCRIPT,
+      columns,
+      lines,
+      options: "title = false",
+      files: ["src/greet.ts"],
+    });
+    const { nvim, server } = agent;
+    await nvim.command("Agent rename greet to salute everywhere");
+    await server.reached("streaming");
+    await nvim.waitForScreen("small change.");
+    await nvim.waitForScreen("· working");
+    await expectScreen(nvim, `streaming-${size}`);
+
+    server.release("streaming");
+    await nvim.waitForScreen("a once");
+    await expectScreen(nvim, `approval-${size}`);
+
+    await nvim.keys("a");
+    await nvim.waitForScreen("Done.");
+    await nvim.waitForScreen("· ready");
+    await expectScreen(nvim, `done-${size}`);
+
+    await nvim.keys("iTell me everything<Esc><CR>");
+    await nvim.waitForScreen("word20");
+    await nvim.keys("<C-c>");
+    await nvim.waitForScreen("Stopped.");
+    await nvim.waitForScreen("· ready");
+    await expectScreen(nvim, `stopped-${size}`);
+
+    await nvim.keys("iAgain<Esc><CR>");
+    await nvim.waitForScreen("TEST_API_KEY");
+    await nvim.waitForScreen("· ready");
+    await expectScreen(nvim, `error-${size}`);
+
+    await nvim.keys("q");
+    await nvim.waitForScreenGone("Agent");
+    await expectScreen(nvim, `hidden-${size}`);
+  });
+}
+
+for (const layout of ["right", "bottom"]) {
+  Deno.test(`the chat in a split: ${layout}`, async () => {
+    const options = `title = false, layout = "${layout}"`;
+    const script = "say It stands in one file.\nusage 870 12\n---\nrepeat\nsay Yes.";
+    await using agent = await startAgent({
+      script,
+      options,
+      columns: 100,
+      lines: 24,
+      files: ["src/greet.ts"],
+    });
+    const { nvim } = agent;
+    await nvim.command("Agent where is greet?");
+    await nvim.waitForScreen("It stands in one file.");
+    await nvim.waitForScreen("· ready");
+    await expectScreen(nvim, `layout-${layout}`);
+  });
+}
+
+for (const background of ["dark", "light"]) {
+  Deno.test(`colours stand out from the background: ${background}`, async () => {
+    const lua = `vim.o.termguicolors = true\nvim.o.background = "${background}"`;
+    await using agent = await startAgent({ script: SCRIPT, lua, files: ["src/greet.ts"] });
+    const { nvim, server } = agent;
+    await nvim.command("Agent rename greet to salute everywhere");
+    await server.reached("streaming");
+    server.release("streaming");
+    await nvim.waitForScreen("a once");
+    for (const text of ["✓ edit", "? write .env", "+GREETING", "Approval", "Now I rename"]) {
+      const at = nvim.locate(text);
+      assert.ok(at, `${text} is on the screen`);
+      const { fg, bg } = nvim.highlightAt(at.row, at.column);
+      assert.ok(
+        contrast(fg, bg) >= 3,
+        `${text}: ${fg} on ${bg} has a contrast of ${contrast(fg, bg).toFixed(1)}`,
+      );
+    }
+  });
+}
+
+/** Contrast of two colours "#rrggbb", 1 to 21. Source: WCAG 2.2, "contrast ratio". */
+function contrast(a: string, b: string): number {
+  const luminance = (colour: string) => {
+    const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+      const channel = parseInt(colour.slice(at, at + 2), 16) / 255;
+      return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x);
+  return (light + 0.05) / (dark + 0.05);
+}

@@ -1,0 +1,284 @@
+/** <C-c>: at once on screen, at the model's server too, and nothing is lost. */
+import assert from "node:assert/strict";
+import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+import { chatShows, say, transcript, waitForChat } from "../support/chat.ts";
+import { marked } from "../support/processes.ts";
+import { waitUntil } from "../support/project.ts";
+import { disconnected, reached } from "../support/server.ts";
+
+/** From the key to the paint. It is under 100 ms on a quiet machine; CI's are not quiet. Milliseconds. */
+const AT_ONCE = 300;
+
+/** Presses the key and waits for the word on screen. */
+async function stop({ nvim }: RunningAgent): Promise<void> {
+  const from = performance.now();
+  const painted = nvim.waitForScreen("Stopped.").then(() => performance.now());
+  await nvim.keys("<C-c>");
+  const took = await painted - from;
+  assert.ok(took < AT_ONCE, `it took ${Math.round(took)} ms from the key to the screen`);
+  await nvim.waitForScreen("· ready");
+}
+
+async function goesOn({ nvim, server }: RunningAgent): Promise<void> {
+  server.play("expect And now?\nsay All is well again.");
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "All is well again.");
+  await nvim.waitForScreen("· ready");
+  assert.deepEqual(server.problems, []);
+}
+
+/** All that the model was sent last. */
+function lastBody({ server }: RunningAgent): string {
+  return JSON.stringify(server.requests.at(-1)?.body);
+}
+
+async function start(script: string, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  const agent = await startAgent({ script, ...options });
+  await agent.nvim.command("Agent Hello");
+  return agent;
+}
+
+Deno.test("in the middle of text: the connection is closed, the text is kept and the model knows it", async () => {
+  await using agent = await start("say The first half of the answer\nwait here\nsay and never the second.");
+  const { nvim, server } = agent;
+  await waitForChat(nvim, "The first half of the answer");
+  await reached(server, "here");
+  await stop(agent);
+  await disconnected(server);
+  assert.deepEqual(await transcript(nvim), ["Hello", "The first half of the answer", "Stopped."]);
+  await goesOn(agent);
+  assert.ok(lastBody(agent).includes("The first half of the answer\\n[The answer was interrupted here.]"));
+});
+
+Deno.test("in the middle of a flood", async () => {
+  await using agent = await start("slow 1\nflood 50000");
+  await agent.nvim.waitForScreen("word200 ");
+  await stop(agent);
+  await disconnected(agent.server);
+  await goesOn(agent);
+});
+
+Deno.test("before the first word", async () => {
+  await using agent = await start("wait here\nsay never");
+  await reached(agent.server, "here");
+  await stop(agent);
+  await disconnected(agent.server);
+  assert.deepEqual(await transcript(agent.nvim), ["Hello", "Stopped."]);
+  await goesOn(agent);
+});
+
+Deno.test("in the middle of a call's arguments: the call is marked and not run", async () => {
+  const lines = "one\\ntwo\\nthree\\nfour\\n".repeat(500);
+  await using agent = await start(
+    `pieces 4\nslow 10\ncall write_file {"path": "notes.md", "content": "${lines}"}`,
+  );
+  const { nvim, server, project } = agent;
+  await nvim.waitForScreen(/… write notes.md {2}\d+ lines/);
+  await stop(agent);
+  await disconnected(server);
+  assert.deepEqual(await transcript(nvim), ["Hello", "■ write notes.md  stopped", "Stopped."]);
+  await assert.rejects(project.read("notes.md"), Deno.errors.NotFound);
+  await goesOn(agent);
+});
+
+Deno.test("while an approval waits: it is closed, and an answer that comes later does nothing", async () => {
+  await using agent = await start('call write_file {"path": ".env", "content": "A=1\\n"}');
+  const { nvim, project } = agent;
+  await nvim.waitForScreen("a once");
+  const request = await nvim.lua<number>("return require('agent.approval.queue').first().request");
+  await stop(agent);
+  assert.ok(!nvim.text().includes("Approval"));
+  assert.equal((await transcript(nvim))[1], "■ write .env  stopped");
+  await nvim.lua(
+    "require('agent.client').send({ type = 'answer', request = ..., option = 'allow_once' })",
+    request,
+  );
+  await goesOn(agent);
+  await assert.rejects(project.read(".env"), Deno.errors.NotFound);
+  assert.ok(lastBody(agent).includes("Cancelled by the user."));
+});
+
+Deno.test("while a retry waits: the countdown is over", async () => {
+  await using agent = await start("status 429 retry-after=60");
+  const { nvim, server } = agent;
+  await waitForChat(nvim, "Retrying in 60 s, attempt 2 of 5; <C-c> stops.");
+  await stop(agent);
+  assert.ok(!chatShows(nvim.text(), "Retrying"));
+  assert.equal(server.requests.length, 1);
+  await goesOn(agent);
+});
+
+/** Whoever asks for the key waits until somebody writes it. */
+const SLOW_KEY = `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
+  providers = { test = { api_key = "cmd:cat key" } },
+})`;
+
+Deno.test("while the engine is starting: the model is never asked", async () => {
+  await using agent = await startAgent({ script: "", lua: SLOW_KEY });
+  const { nvim, server, project } = agent;
+  assert.ok((await new Deno.Command("mkfifo", { args: [project.path("key")] }).output()).success);
+  await nvim.command("Agent Hello");
+  await nvim.waitForScreen("· working");
+  await stop(agent);
+  await project.write("key", "sk-late\n");
+  await goesOn(agent);
+  assert.equal(server.requests.length, 1);
+  assert.equal(server.requests[0]?.headers.authorization, "Bearer sk-late");
+});
+
+Deno.test("right after sending, when not even the supervisor is there: shown at once", async () => {
+  await using agent = await startAgent({ script: "" });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Hello");
+  // Neovim takes <C-c> for an interrupt until it waits for keys in the buffer that maps it.
+  await nvim.waitForScreen("❯ Hello");
+  const from = performance.now();
+  const shown = nvim.waitForScreen("· stopping").then(() => performance.now());
+  await nvim.keys("<C-c>");
+  assert.ok(await shown - from < AT_ONCE);
+  await waitForChat(nvim, "Hello Stopped.");
+  await goesOn(agent);
+  assert.equal(server.requests.length, 1);
+});
+
+Deno.test("messages that wait come back to the input, in their order", async () => {
+  await using agent = await start("say The first half of the answer\nwait here\nsay and never the second.");
+  const { nvim, server } = agent;
+  await waitForChat(nvim, "The first half of the answer");
+  await say(nvim, "Second message");
+  await say(nvim, "Third message");
+  await waitForChat(nvim, "Third message (waits for the turn to end)");
+  await nvim.keys("iA draft<Esc>");
+  await stop(agent);
+  assert.equal(
+    await nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|')"),
+    "Second message||Third message||A draft",
+  );
+  assert.ok(!nvim.text().includes("waits for the turn to end"));
+  assert.equal(server.requests.length, 1);
+  server.play("expect Second message\nexpect Third message\nexpect A draft\nsay One answer to all.");
+  await nvim.keys("<CR>");
+  await waitForChat(nvim, "One answer to all.");
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a message that waits stands below the answer, and comes next", async () => {
+  await using agent = await start("say The first half\nwait here\nsay and the second.");
+  const { nvim, server } = agent;
+  await waitForChat(nvim, "The first half");
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "And now? (waits for the turn to end)");
+  server.play("expect And now?\nsay All is well again.");
+  server.release("here");
+  await waitForChat(nvim, "All is well again.");
+  assert.deepEqual(await transcript(nvim), [
+    "Hello",
+    "The first half",
+    "and the second.",
+    "And now?",
+    "All is well again.",
+  ]);
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("q is not stop: the turn goes on, and reopening shows everything", async () => {
+  await using agent = await start("say The first half of the answer\nwait here\nsay and then the second.");
+  const { nvim, server } = agent;
+  await waitForChat(nvim, "The first half of the answer");
+  await nvim.keys("q");
+  await nvim.waitForScreenGone("The first half");
+  server.release("here");
+  await nvim.waitForScreen(/agent: done$/m);
+  await nvim.command("Agent");
+  await waitForChat(nvim, "The first half of the answer and then the second.");
+  assert.equal(server.requests[0]?.aborted, false);
+  await nvim.keys("<Esc>");
+  await goesOn(agent);
+});
+
+/** The engine's processes; whoever hosts the supervisor has the same mark in its environment. */
+async function enginesOf({ project }: RunningAgent): Promise<readonly number[]> {
+  return (await marked(project.root)).filter(({ command }) => command.includes("engine/main.ts"))
+    .map(({ pid }) => pid);
+}
+
+async function freeze(agent: RunningAgent): Promise<readonly number[]> {
+  const pids = await enginesOf(agent);
+  assert.ok(pids.length > 0, "the engine runs");
+  for (const pid of pids) Deno.kill(pid, "SIGSTOP");
+  return pids;
+}
+
+const GONE = "The engine stopped (it did not react to a stop within 5 s).";
+
+Deno.test({
+  name: "an engine that hangs: the turn ends at once, and the next message gets a new engine",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using agent = await start("say The first half of the answer\nwait here\nsay and never the second.");
+    const { nvim, server } = agent;
+    await waitForChat(nvim, "The first half of the answer");
+    const frozen = await freeze(agent);
+    await stop(agent);
+    assert.deepEqual(await transcript(nvim), ["Hello", "The first half of the answer", "Stopped."]);
+    // Sent while it hangs: it waits until that engine is given up, and is told once.
+    server.play("expect And now?\nsay All is well again.");
+    await say(nvim, "And now?");
+    await nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 20_000 });
+    const shown = await transcript(nvim, 3);
+    assert.equal(shown.filter((line) => line.includes(GONE)).length, 1, shown.join("\n"));
+    assert.equal(shown.at(-1), "All is well again.");
+    assert.ok(shown.every((line) => !line.includes("never the second")));
+    const running = await enginesOf(agent);
+    assert.ok(running.length > 0 && running.every((pid) => !frozen.includes(pid)), "a new engine");
+  },
+});
+
+Deno.test({
+  name: "an engine that hangs while an approval waits and a command runs: both are over",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const seconds = `34${Math.floor(Math.random() * 1e6)}`;
+    const command = JSON.stringify({ command: `sleep ${seconds}` });
+    await using agent = await startAgent({
+      script: `call run_terminal_command ${command}\n---\nsay never`,
+      options: `allow = { "run(sleep *)" }`,
+    });
+    const { nvim, server, project } = agent;
+    await nvim.command("Agent Hello");
+    const sleeper = async () =>
+      (await marked(seconds)).some(({ command }) => command.trim() === `sleep ${seconds}`);
+    await waitUntil("the command to run", sleeper);
+    await freeze(agent);
+    await stop(agent);
+    await waitUntil("the command to end", async () => !await sleeper());
+    await nvim.waitForScreen("it did not react to a stop");
+    assert.deepEqual(await enginesOf(agent), []);
+
+    server.play('call write_file {"path": ".env", "content": "A=1\\n"}');
+    await say(nvim, "Again");
+    await nvim.waitForScreen("a once");
+    await freeze(agent);
+    await stop(agent);
+    assert.ok(!nvim.text().includes("Approval"));
+    await assert.rejects(project.read(".env"), Deno.errors.NotFound);
+  },
+});
+
+Deno.test({
+  name: "an engine that wakes up late is heard no more about the turn that was stopped",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using agent = await start("slow 5\nflood 50000");
+    const { nvim } = agent;
+    await nvim.waitForScreen("word50 ");
+    const frozen = await freeze(agent);
+    await stop(agent);
+    const shown = await transcript(nvim);
+    for (const pid of frozen) Deno.kill(pid, "SIGCONT");
+    await disconnected(agent.server);
+    await goesOn(agent);
+    assert.deepEqual((await transcript(nvim)).slice(0, shown.length), shown);
+    assert.deepEqual((await transcript(nvim)).slice(shown.length), ["And now?", "All is well again."]);
+  },
+});

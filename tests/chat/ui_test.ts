@@ -1,0 +1,281 @@
+/** Commands, maps, windows and messages as a user meets them; no engine is needed for most of it. */
+import assert from "node:assert/strict";
+import { GREET, PLUGIN, startAgent } from "../support/agent.ts";
+import { transcript, waitForChat } from "../support/chat.ts";
+import { ChildNvim, type ChildOptions } from "../support/nvim.ts";
+import { scratch } from "../support/project.ts";
+
+const LINES = ["local one = 1", "local two = 2", "local three = 3"];
+
+/** Neovim with the plugin, a buffer of three lines, and a list of what would go to the supervisor. */
+async function start(options: ChildOptions = {}): Promise<ChildNvim> {
+  const child = await ChildNvim.start({ runtime: [PLUGIN], ...options });
+  await child.lua(
+    `vim.api.nvim_buf_set_lines(0, 0, -1, false, ...)
+    vim.bo.filetype = "lua"
+    _G.sent = {}
+    require("agent.client").send = function(action) table.insert(_G.sent, action) end`,
+    LINES,
+  );
+  return child;
+}
+
+/** What stands in the input of the chat that is shown. */
+function input(child: ChildNvim): Promise<string> {
+  return child.lua(`return require("agent.chat").current().input:text()`);
+}
+
+/** The messages that went to the supervisor. */
+function prompts(child: ChildNvim): Promise<readonly string[]> {
+  return child.lua(`return vim.iter(_G.sent)
+    :filter(function(action) return action.type == "prompt" end)
+    :map(function(action) return action.text end):totable()`);
+}
+
+Deno.test(":Agent with a range and no text puts the lines into the input", async () => {
+  await using child = await start();
+  await child.command("2,3Agent");
+  await child.waitForScreen("local three = 3");
+  const text = await input(child);
+  assert.match(text, /^User's selected code from an unnamed buffer:L2-L3 /);
+  assert.match(text, /```lua\nlocal two = 2\nlocal three = 3\n```/);
+});
+
+Deno.test("the <Plug> maps take a Visual selection along", async () => {
+  await using child = await start();
+  const select = (map: string) => child.keys(`<Esc>gg<Cmd>xmap <lt>F2> <lt>Plug>(${map})<CR>Vj<F2>`);
+  await select("AgentToggle");
+  await child.waitForScreen("local two = 2");
+  assert.match(await input(child), /:L1-L2 .*\nlocal one = 1\nlocal two = 2\n```/s);
+  await child.keys("Why?");
+  assert.match(await input(child), /```\nWhy\?$/);
+  await child.lua(`require("agent.chat").current().input:set("Why?") require("agent").toggle()`);
+  await child.keys("<Esc>");
+  await select("AgentSend");
+  await child.waitFor("#_G.sent > 0");
+  assert.match((await prompts(child))[0] ?? "", /^Why\?\n\nUser's selected code from .*:L1-L2 /);
+  assert.equal(await input(child), "");
+});
+
+const WAITS = { type: "approval", chat: 1, request: 7, tool: "1", title: "write .env", reason: "sensitive" };
+
+/** What the supervisor would tell. */
+function receive(child: ChildNvim, ...updates: readonly Readonly<Record<string, unknown>>[]) {
+  return child.lua(`require("agent.approval") return require("agent.client").receive(...)`, updates);
+}
+
+Deno.test("a message may begin with approve or reject, unless something waits for an answer", async () => {
+  await using child = await start();
+  await child.command("Agent reject empty names in the parser");
+  await child.command("Agent approve the plan, then go on");
+  await child.command("Agent send both");
+  const messages = ["search the code for it", "export configuration", "resume the work", "undo the rename"];
+  for (const message of messages) await child.command(`Agent ${message}`);
+  assert.deepEqual(await prompts(child), [
+    "reject empty names in the parser",
+    "approve the plan, then go on",
+    "both",
+    ...messages,
+  ]);
+  await child.command("Agent approve session");
+  await child.waitForScreen("nothing waits for an answer");
+  await receive(child, WAITS);
+  await child.command("Agent reject not this file");
+  assert.deepEqual(await child.lua("return _G.sent[#_G.sent]"), {
+    type: "answer",
+    request: 7,
+    option: "reject",
+    reason: "not this file",
+  });
+  await receive(child, WAITS);
+  await child.command("Agent approve the plan");
+  assert.equal((await prompts(child)).at(-1), "approve the plan");
+  const completed = (line: string) => child.lua(`return vim.fn.getcompletion(..., "cmdline")`, line);
+  assert.deepEqual(await completed("Agent approve "), ["session", "always"]);
+  assert.deepEqual(await completed("Agent approve s"), ["session"]);
+  assert.deepEqual(await completed(`Agent export ${PLUGIN}doc/agent.t`), [`${PLUGIN}doc/agent.txt`]);
+  assert.deepEqual(await completed("Agent reject "), []);
+});
+
+Deno.test("an approval of another chat says which one it is from", async () => {
+  await using child = await start();
+  await child.command("Agent");
+  await receive(child, WAITS);
+  await child.waitForScreen(" Approval ");
+  assert.ok(!child.text().includes("· chat 1"));
+  await child.command("Agent new");
+  await child.waitForScreen(" Approval · chat 1 ");
+  await receive(child, { ...WAITS, request: 8, chat: 2, title: "write b" });
+  await child.waitForScreen(" Approval 1 of 2 · chat 1 ");
+  await child.command("Agent approve");
+  await child.waitForScreen("write b");
+  assert.ok(!child.text().includes("· chat"));
+});
+
+Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits for it', async () => {
+  await using child = await ChildNvim.start({ runtime: [PLUGIN], lua: 'vim.g.agent = { host = "denops" }' });
+  const line = "Cannot start: denops.vim is not installed (option host).";
+  await child.command("Agent hello");
+  await waitForChat(child, line);
+  await child.waitForScreen("· ready");
+  await child.command("messages clear");
+  await child.command("Agent! again");
+  await child.command("Agent toggle");
+  await child.command("Agent rules");
+  await child.waitFor(
+    `vim.fn.execute("messages"):find("agent: cannot start: denops.vim is not", 1, true)`,
+  );
+  await child.command("checkhealth agent");
+  const report = await child.lua<string>(
+    `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`,
+  );
+  assert.ok(report.includes(`ERROR ${line}`), report);
+  assert.match(report, /WARNING The supervisor does not run/);
+});
+
+Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", async () => {
+  const lua = `vim.g.agent = { max_iterations = 2.5, layout = "top" }
+    _G.told = {}
+    vim.notify = function(text) table.insert(_G.told, text) end`;
+  await using child = await start({ lua });
+  assert.deepEqual(await child.lua("return _G.told"), []);
+  for (const line of ["Agent", "Agent toggle", "Agent hello"]) await child.command(line);
+  const first = await child.waitFor("_G.told[1]");
+  assert.equal(
+    first,
+    'agent: layout must be one of float, right, left, bottom, tab, current, not "top"' +
+      " (and 1 more, see :checkhealth agent)",
+  );
+  assert.equal(await child.lua("return #_G.told"), 1);
+  await child.lua(`_G.told = {} require("agent").setup({ layout = "float", max_iterations = 0 })`);
+  assert.equal(
+    await child.waitFor("_G.told[1]"),
+    "agent: max_iterations must be a whole number from 1 to 1000, not 0",
+  );
+});
+
+Deno.test("a split is 0.4 of the screen unless told, and 0.8 if told", async () => {
+  for (const [width, columns] of [["nil", 40], ["0.8", 80], ["30", 30]] as const) {
+    const lua = `vim.g.agent = { layout = "right", width = ${width} }`;
+    await using child = await start({ lua, columns: 100 });
+    await child.command("Agent");
+    assert.equal(await child.lua("return vim.api.nvim_win_get_width(0)"), columns);
+  }
+});
+
+Deno.test("when the supervisor dies, the turn's end and its error are events, and told if not in view", async () => {
+  const lua = `_G.events, _G.told = {}, {}
+    vim.api.nvim_create_autocmd("User", { pattern = "Agent*", callback = function(event)
+      table.insert(_G.events, { event.match, event.data.reason or event.data.text or event.data.answer })
+    end })
+    vim.notify = function(text) table.insert(_G.told, text) end`;
+  await using child = await start({ lua });
+  await child.command("Agent! hello");
+  await receive(child, WAITS);
+  const text = `The supervisor stopped (exit code 1): ${"error ".repeat(30)}.`;
+  await receive(child, { type: "host_lost", text, was_running: true, chats: [1] });
+  assert.deepEqual(
+    (await child.lua<readonly [string, string][]>("return _G.events")).toSorted(),
+    [
+      ["AgentApprovalAnswered", "cancelled"],
+      ["AgentApprovalRequested", "sensitive"],
+      ["AgentError", text],
+      ["AgentTurnDone", "error"],
+    ],
+  );
+  const [line = ""] = await child.lua<readonly string[]>("return _G.told");
+  assert.match(line, /^agent: the supervisor stopped \(exit code 1\): error .*…$/);
+  assert.ok(line.length < 80);
+});
+
+Deno.test(":Agent chats goes back to an older conversation", async () => {
+  await using child = await start();
+  await child.command("Agent the first question");
+  await child.command("Agent new");
+  await child.command("Agent the second question");
+  await child.keys("<Esc><Cmd>Agent chats<CR>");
+  await child.waitForScreen(/1: 1 {2}starting {2}the first question/);
+  await child.keys("1<CR>");
+  await child.waitForScreen((text) => text.includes("the first question") && !text.includes("the second"));
+  assert.equal(await child.lua(`return require("agent.chat").current().id`), 1);
+});
+
+Deno.test("a call that is refused before it is asked about shows what it wanted", async () => {
+  const script = `
+call read_file {"path": "../elsewhere/secret.txt"}
+call read_file {"path": "README.md"}
+---
+call read_file {"path": "README.md"}
+---
+say Done.`;
+  await using agent = await startAgent({ script });
+  const { nvim } = agent;
+  await nvim.command("Agent look");
+  await waitForChat(nvim, "Done.");
+  assert.deepEqual((await transcript(nvim)).slice(1, 4), [
+    "✗ read ../elsewhere/secret.txt  path is outside of the project: ../elsewhere/secret.txt",
+    "✓ read README.md  1 line",
+    "✗ read README.md  done already",
+  ]);
+});
+
+Deno.test("rules on files and on the network hold for files that are written unasked, too", async () => {
+  const script = `
+call read_file {"path": "README.md"}
+call read_file {"path": "src/greet.ts"}
+call read_file {"path": "src/notes.md"}
+---
+call edit_file {"path": "src/greet.ts", "old_str": "greet", "new_str": "salute"}
+call run_terminal_command {"command": "curl example.com", "access": "network"}
+call edit_file {"path": "README.md", "old_str": "demo", "new_str": "example"}
+---
+say Done.`;
+  const options = `ask = { "write(*.md)" }, ` +
+    `deny = { "write(src/*.ts)", "read(**/notes.md)", "network(curl example.com)" }`;
+  const project = { ...GREET, "src/notes.md": "# notes\n" };
+  await using agent = await startAgent({ script, options, project });
+  const { nvim } = agent;
+  await nvim.command("Agent go on");
+  await nvim.waitForScreen("rule write(*.md) asks");
+  await nvim.command("Agent approve");
+  await waitForChat(nvim, "Done.");
+  assert.deepEqual((await transcript(nvim)).slice(3, 7), [
+    "✗ read src/notes.md  Cannot read src/notes.md: denied by rule read(**/notes.md)",
+    "✗ edit src/greet.ts  not allowed: denied by rule write(src/*.ts)",
+    "✗ run curl example.com  not allowed: denied by rule network(curl example.com)",
+    "✓ edit README.md  +1 −1",
+  ]);
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+  await nvim.keys("<Esc>gg/edit README<CR><Tab>");
+  assert.deepEqual((await transcript(nvim)).slice(6, 10), [
+    "✓ edit README.md  +1 −1",
+    "  @@ -1,1 +1,1 @@",
+    "  -# demo",
+    "  +# example",
+  ]);
+});
+
+Deno.test("health shows the grants of every root", async () => {
+  await using folder = await scratch({ "util.ts": "" });
+  await using agent = await startAgent({ script: "say Hi.", options: `roots = { "${folder.root}" }` });
+  const { nvim, project } = agent;
+  await nvim.command("checkhealth agent");
+  const report = await nvim.lua<string>(
+    `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`,
+  );
+  assert.ok(report.includes(`root: ${project.root}, ${folder.root}`), report);
+  assert.ok(report.includes(`--allow-write=${project.root},${folder.root},`), report);
+  assert.match(report, /address: http:\/\/127\.0\.0\.1:\d+\/v1/);
+  assert.match(report, /The supervisor runs in a process of its own: denops\.vim is not installed/);
+});
+
+Deno.test("g? shows the keys without waiting for <CR>, and q goes back", async () => {
+  await using agent = await startAgent({ script: "say Hi.", columns: 80, lines: 24 });
+  const { nvim } = agent;
+  await nvim.command("Agent open");
+  await nvim.keys("<Esc>g?");
+  assert.match(await nvim.waitForScreen("q close"), /stop the turn/);
+  await nvim.keys("q");
+  assert.doesNotMatch(await nvim.waitForScreenGone("q close"), /Press ENTER/);
+  assert.equal(await nvim.lua<string>("return vim.bo.filetype"), "agent-input");
+});

@@ -1,0 +1,126 @@
+/** `:Agent usage`, and money on the screen. Whole program. */
+import assert from "node:assert/strict";
+import { UserConfig } from "../../denops/agent/protocol/config.ts";
+import { engineConfig as configOf } from "../../denops/agent/supervisor/agents/provider.ts";
+import { ModelServer } from "../model/model_server.ts";
+import { engineConfig, startEngine } from "../support/acp.ts";
+import { SECRET, startAgent } from "../support/agent.ts";
+import { waitForTurn } from "../support/chat.ts";
+import { scratch } from "../support/project.ts";
+import { expectScreen } from "../support/screenshot.ts";
+
+const SCRIPT = `
+say I look.
+call read_file {"path": "README.md"}
+call read_file {"path": "src/greet.ts"}
+usage 12300 145 8000
+---
+call edit_file {"path": "src/greet.ts", "old_str": "function greet(", "new_str": "function salute("}
+usage 12600 85 12000
+---
+say Done.
+usage 12900 20 12500
+---
+call list_directory {"path": "."}
+call fly {"to": "the moon"}
+usage 980 40
+---
+say Nothing more.
+usage 1200 30
+`;
+
+const OPTIONS = "title = false, prices = { scripted = { input = 3, output = 15, cached_read = 0.3 } }";
+
+/** Times and days differ from run to run: they are covered, in as many columns. */
+function masked(screen: string): string {
+  return screen.replaceAll(/ *\d+(?:\.\d)? m?s(?= )/g, (time) => "N s".padStart(time.length))
+    .replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "YYYY-MM-DD");
+}
+
+for (const [columns, lines] of [[80, 40], [120, 40]] as const) {
+  Deno.test(`the usage at ${columns}×${lines}`, async () => {
+    await using agent = await startAgent({ script: SCRIPT, columns, lines, options: OPTIONS });
+    const { nvim, server } = agent;
+    await nvim.command("Agent rename greet to salute everywhere");
+    await nvim.waitForScreen("Done.");
+    await waitForTurn(nvim);
+    await nvim.command("Agent And what else is there?");
+    await nvim.waitForScreen("Nothing more.");
+    await waitForTurn(nvim);
+    await nvim.waitForScreen("· $0.037 · ready");
+    await nvim.command("Agent usage");
+    await nvim.waitForScreen("This conversation");
+    await expectScreen(nvim, `usage-${columns}x${lines}`, masked);
+    assert.deepEqual(server.problems, []);
+    await nvim.keys("q");
+    await nvim.waitForScreenGone("This conversation");
+    await nvim.waitForScreen("· ready");
+  });
+}
+
+Deno.test("what a conversation has cost goes on after the engine was killed, and is told by the request", async () => {
+  await using project = await scratch({});
+  await using state = await scratch();
+  const script = ["One", "Two", "Three"].map((text) => `say ${text}.\nusage 100000 0`).join("\n---\n");
+  await using server = await ModelServer.start(script, { secrets: [SECRET] });
+  const price = { input: 2.5, output: 10 };
+  const config = JSON.stringify({ ...engineConfig(server), title: false, price });
+  const options = { script: "", config, beside: { project, state, server } };
+  await using first = await startEngine(options);
+  const session = await first.open();
+  await first.prompt(session, "First");
+  await first.prompt(session, "Second");
+  await first.kill();
+
+  await using second = await startEngine(options);
+  await second.resume(session);
+  await second.prompt(session, "Third");
+  const costs = second.seen.flatMap((seen) =>
+    seen.type === "update" && seen.update.sessionUpdate === "usage_update" ? [seen.update.cost] : []
+  );
+  assert.deepEqual(costs, [{ amount: 0.75, currency: "USD" }], "as ACP wants it: of the session so far");
+  const usage = await second.ask("usage", { sessionId: session });
+  assert.deepEqual(usage.turns.map(({ name, cost }) => [name, cost]), [
+    ["Third", 0.25],
+    ["Second", 0.25],
+    ["First", 0.25],
+  ]);
+  assert.deepEqual(usage.sessions.map(({ requests, input }) => [requests, input]), [[3, 300_000]]);
+  assert.match(usage.pricesOf, /^\d{4}-\d\d-\d\d$/);
+});
+
+Deno.test("the price: the user's own, else the published one, else none", async () => {
+  const world = {
+    env: () => "key",
+    fetch: () => Promise.reject(new Error("nobody is asked")),
+    run: () => Promise.reject(new Error("nothing is run")),
+  };
+  const priceOf = async (options: Readonly<Record<string, unknown>>) => {
+    const user = UserConfig.parse({
+      max_iterations: 1,
+      request_timeout: 1,
+      safe_to_write: [],
+      deny_read: [],
+      sandbox: "off",
+      commands: "look" as const,
+      command_write: [],
+      command_environment: [],
+      deno: ["deno"],
+      state_dir: "/nowhere",
+      providers: {},
+      rules: {},
+      ...options,
+    });
+    return (await configOf(user, world, [])).price;
+  };
+  const openai = { provider: "openai", model: "gpt-4o-2024-08-06" };
+  assert.deepEqual(await priceOf(openai), { input: 2.5, output: 10, cached_read: 1.25 });
+  const own = { input: 1, output: 2 };
+  assert.deepEqual(await priceOf({ ...openai, prices: { "gpt-4o-2024-08-06": own } }), own);
+  assert.equal(await priceOf({ ...openai, model: "gpt-4o-of-mine" }), undefined);
+  assert.equal(
+    await priceOf({ ...openai, providers: { openai: { base_url: "http://127.0.0.1:9/v1" } } }),
+    undefined,
+  );
+  assert.equal(await priceOf({ provider: "ollama", model: "gpt-4o" }), undefined);
+});

@@ -1,0 +1,235 @@
+/** Commands: what the model gets of them, what the user sees, and what they cannot do. Whole program. */
+import assert from "node:assert/strict";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { waitUntil } from "../support/project.ts";
+
+/** Answers every approval as the user would with `a`. */
+const APPROVE =
+  `vim.api.nvim_create_autocmd("User", { pattern = "AgentApprovalRequested", callback = function()
+  vim.schedule(function() require("agent").approve() end)
+end })`;
+
+function call(command: string, more: Readonly<Record<string, unknown>> = {}): string {
+  return `call run_terminal_command ${JSON.stringify({ command, ...more })}`;
+}
+
+/** Runs these commands in one turn each after the other; what the model got of each. */
+async function run(agent: RunningAgent, ...calls: readonly string[]): Promise<readonly string[]> {
+  const first = agent.server.requests.length;
+  agent.server.play([...calls, "say All done."].join("\n---\n"));
+  await agent.nvim.command("Agent! go");
+  await agent.nvim.waitFor(`require("agent").status():find("working")`);
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 30_000 });
+  return agent.server.requests.slice(first + 1).map(({ text }) => text);
+}
+
+const start = (project: Readonly<Record<string, string>> = { "README.md": "# demo\n" }, options = "") =>
+  startAgent({ script: "say Nothing yet.", project, lua: APPROVE, options });
+
+Deno.test("exit code, output, error output and the folder come back; the folder carries over", async () => {
+  await using agent = await start();
+  const results = await run(
+    agent,
+    call("mkdir sub && cd sub && echo out && echo err >&2 && exit 3"),
+    call("pwd && printf '\\033[31mred\\033[0m plain\\n'"),
+    call("cd / && pwd"),
+    call("pwd", { cwd: "../.." }),
+  );
+  assert.match(results[0] ?? "", /^out\nerr\n\[exit code 3\]$/);
+  assert.equal(results[1], `${agent.project.path("sub")}\nred plain\n[exit code 0]`);
+  assert.match(results[2] ?? "", /^\/\n\[exit code 0\]$/);
+  assert.match(
+    results[3] ?? "",
+    /outside of the project: the command runs in its root\]\n.*\n\[exit code 0\]$/,
+  );
+});
+
+Deno.test("long output keeps its first 15 and last 85 lines; a hint says why a known failure happened", async () => {
+  await using agent = await start();
+  const [long, missing] = await run(agent, call("seq 1 1000"), call("definitely-not-a-program"));
+  const lines = (long ?? "").split("\n");
+  assert.deepEqual(lines.slice(13, 18), ["14", "15", "[900 lines truncated]", "916", "917"]);
+  assert.match(missing ?? "", /\[exit code 127\]\n\[hint\] definitely-not-a-program is not installed/);
+});
+
+Deno.test("a command that takes too long is ended, with all that it started", async () => {
+  await using agent = await start();
+  const mark = `sleep 31${Math.floor(Math.random() * 1e6)}`;
+  const [result] = await run(agent, call(`${mark} & ${mark}`, { timeout: 1 }));
+  assert.match(result ?? "", /\[timed out after 1 s\]/);
+  await waitUntil("the sleepers to be gone", async () => !(await running(mark)));
+});
+
+Deno.test("live output is on the screen while the command runs, and stop ends it at once", async () => {
+  await using agent = await start();
+  const { nvim, server } = agent;
+  const mark = `sleep 32${Math.floor(Math.random() * 1e6)}`;
+  server.play(`${call(`printf 'tick %s\\n' {1..40}; ${mark}`)}\n---\nsay Never.`);
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("… run printf");
+  // Below its line, without a key: the newest of it.
+  await nvim.waitForScreen(/^.*│ {2}tick 40 *│/m);
+  assert.doesNotMatch(nvim.text(), /│ {2}tick 35 *│/);
+  await waitUntil("the sleeper to run", () => running(mark));
+  await nvim.command("Agent stop");
+  await nvim.waitForScreen("Stopped.");
+  // What has ended is one line.
+  await nvim.waitForScreenGone(/│ {2}tick/);
+  await waitUntil("the sleeper to be gone", async () => !(await running(mark)));
+});
+
+Deno.test("commands in the background: output, stop, and their end with Neovim", async () => {
+  const mark = `sleep 33${Math.floor(Math.random() * 1e6)}`;
+  {
+    await using agent = await start();
+    const results = await run(
+      agent,
+      call(`echo serving; touch ready; ${mark}`, { background: true }),
+      call(`echo other; ${mark}`, { background: true }),
+      call("until [ -e ready ]; do sleep 0.05; done"),
+      'call command_output {"id": "cmd_1"}',
+      'call stop_command {"id": "cmd_1"}',
+      'call command_output {"id": "cmd_9"}',
+    );
+    assert.match(results[0] ?? "", /in the background as cmd_1/);
+    assert.match(results[3] ?? "", /serving\n\[still running\]/);
+    assert.match(results[4] ?? "", /serving\n\[stopped\]/);
+    assert.match(results[5] ?? "", /Unknown command id cmd_9. Known ids: cmd_1, cmd_2/);
+    assert.ok(await running(mark), "the second one goes on after the turn");
+  }
+  await waitUntil("the second one to end with Neovim", async () => !(await running(mark)), {
+    timeout: 3_000,
+  });
+});
+
+Deno.test("the environment holds no key and nothing of the user's but the usual", async () => {
+  await using agent = await startAgent({
+    script: "say Nothing yet.",
+    lua: APPROVE,
+    env: { MY_TOKEN: "secret-token-1", LC_TIME: "C" },
+  });
+  const [result] = await run(agent, call("env"));
+  assert.doesNotMatch(result ?? "", /TEST_API_KEY|sk-test|MY_TOKEN|NVIM|AGENT_MARK/);
+  assert.match(result ?? "", /CI=1/);
+  assert.match(result ?? "", /LC_TIME=C/);
+});
+
+Deno.test("the exact command is what is asked, edited and run", async () => {
+  await using agent = await startAgent({
+    script: `${
+      call("touch one")
+    }\n---\nexpect the user changed the command to: echo two\nexpect two\nsay Seen.`,
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("$ touch one");
+  await nvim.waitForScreen("e edit");
+  await nvim.keys("e");
+  await nvim.waitForScreen("Edit the command");
+  await nvim.keys("ccecho two<Esc><CR>");
+  await nvim.waitForScreen("edited by you");
+  await nvim.waitForScreen("a once");
+  await nvim.keys("a");
+  await nvim.waitForScreen("Seen.");
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("two approvals at the same time are two questions, each answered for itself", async () => {
+  await using agent = await startAgent({ script: "say Nothing yet." });
+  const { nvim, server, project } = agent;
+  server.play(
+    `when one\n${call("touch first")}\n---\nwhen two\n${call("touch second")}\n---\nrepeat\nsay Done.`,
+  );
+  await nvim.command("Agent one");
+  await nvim.waitForScreen("$ touch first");
+  await nvim.command("Agent new");
+  await nvim.command("Agent two");
+  await nvim.waitForScreen("1 of 2");
+  await nvim.command("Agent reject not now");
+  await nvim.waitForScreen("$ touch second");
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("Done.");
+  await waitUntil("the second file", () => project.read("second").then(() => true, () => false));
+  await assert.rejects(project.read("first"), Deno.errors.NotFound);
+  assert.ok(server.requests.some(({ text }) => text.includes("The user rejected this: not now")));
+});
+
+async function running(mark: string): Promise<boolean> {
+  for await (const entry of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(entry.name)) continue;
+    const line = await Deno.readTextFile(`/proc/${entry.name}/cmdline`).catch(() => "");
+    if (line.replaceAll("\0", " ").trim() === mark) return true;
+  }
+  return false;
+}
+
+Deno.test("without a sandbox each command asks, runs, and ends with all that it started", async () => {
+  const options = `sandbox = "off", allow = { "run(echo *)" }`;
+  await using agent = await startAgent({ script: "say Nothing yet.", lua: APPROVE, options });
+  const mark = `sleep 36${Math.floor(Math.random() * 1e6)}`;
+  const [first, second, third] = await run(
+    agent,
+    call("echo out; echo err >&2; cd src; exit 3"),
+    call(`pwd; ${mark} & ${mark}`, { timeout: 1 }),
+    call(`${mark} & echo left`),
+  );
+  assert.match(first ?? "", /^out\nerr\n\[exit code 3\]/);
+  assert.match(second ?? "", /\/src\n(Terminated\n)?\[timed out after 1 s\]/);
+  assert.match(third ?? "", /left\n\[exit code 0\]/);
+  await waitUntil("the sleepers to be gone", async () => !(await running(mark)));
+  const log = await agent.nvim.lua<string>(`require("agent").log()
+    vim.wait(3000, function() return vim.api.nvim_buf_get_lines(0, 0, -1, true)[3] ~= nil end)
+    return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
+  assert.equal(log.match(/allow_once/g)?.length, 3, log);
+});
+
+Deno.test("looks run unasked; the option commands, also under its earlier name, makes them ask", async () => {
+  const look = call("ls src", { access: "look" });
+  {
+    await using agent = await startAgent({ script: `${look}\n---\nsay Seen.` });
+    await agent.nvim.command("Agent go");
+    await agent.nvim.waitForScreen("Seen.");
+    assert.match(agent.server.requests.at(-1)?.text ?? "", /^greet\.ts\n\[exit code 0\]$/);
+  }
+  for (
+    const [option, notice] of [
+      [`commands = "ask"`, undefined],
+      ["allow_safe_commands = false", `agent: allow_safe_commands is now commands = "ask"`],
+    ] as const
+  ) {
+    await using agent = await startAgent({ script: `${look}\n---\nsay Seen.`, options: option });
+    const { nvim } = agent;
+    await nvim.command("Agent go");
+    const shown = await nvim.waitForScreen("a once");
+    assert.match(shown, /look: changes nothing, no network/);
+    if (notice !== undefined) {
+      const messages = await nvim.lua<string>(`return vim.fn.execute("messages")`);
+      assert.ok(messages.includes(notice), messages);
+    }
+    await nvim.keys("a");
+    await nvim.waitForScreen("Seen.");
+  }
+});
+
+Deno.test("a look that has to write fails and says which access to ask for; the next call with it asks", async () => {
+  const line = "echo x > made.txt";
+  await using agent = await startAgent({
+    script: `${call(line, { access: "look" })}\n---\nexpect call it again with access write\n${
+      call(line, { access: "write" })
+    }\n---\n${call("git add made.txt", { access: "write" })}\n---\nexpect call it again with access git\n${
+      call("git add made.txt", { access: "git" })
+    }\n---\nsay Seen.`,
+  });
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent go");
+  assert.match(await nvim.waitForScreen("a once"), /write: changes files of the project, no network/);
+  await assert.rejects(project.read("made.txt"), Deno.errors.NotFound);
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("$ git add made.txt");
+  assert.equal(await project.read("made.txt"), "x\n");
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("git: changes files and the repository, no network");
+  await nvim.command("Agent approve");
+  await nvim.waitForScreen("Seen.");
+  assert.deepEqual(server.problems, []);
+});

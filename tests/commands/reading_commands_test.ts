@@ -1,0 +1,131 @@
+/** What developers and models run all day to look at a project runs unasked, and prints what it prints without a sandbox. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { CommandSandbox, type CommandView } from "../../denops/agent/supervisor/commands/sandbox.ts";
+import { commandEnvironment } from "../../denops/agent/supervisor/system/environment.ts";
+import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
+import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
+import { type GateContext, judge } from "../../denops/agent/supervisor/gate/command.ts";
+import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
+import { DEPS, PROJECT } from "../../scripts/environment.ts";
+import { type Scratch, scratch } from "../support/project.ts";
+import { addPacked, readingProject } from "../support/reading_project.ts";
+
+/** Of a hundred lines so many may fail. */
+const MOST_FAILING = 1;
+const FEWEST_LINES = 300;
+const AT_ONCE = 3;
+const NOT_INSTALLED = 127;
+const DENIED = ["**/.env", "**/.env.*", "**/*.pem", "**/*.key"];
+
+const lines = (await Deno.readTextFile(join(PROJECT, "tests/commands/reading_commands.txt"))).split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"));
+
+interface World extends AsyncDisposable {
+  readonly project: Scratch;
+  readonly state: Scratch;
+  readonly sandbox: CommandSandbox;
+}
+
+async function world(): Promise<World> {
+  const project = await readingProject();
+  await addPacked(project.root);
+  const state = await scratch({ "home/.keep": "" });
+  // The tools that tests unpack may lie below the home folder, which commands do not see.
+  const sandbox = new CommandSandbox([project.root], {
+    sandbox: "auto",
+    command_read: [DEPS],
+    command_write: [],
+    command_environment: [],
+    socket: undefined,
+    state_dir: state.root,
+  });
+  return {
+    project,
+    state,
+    sandbox,
+    async [Symbol.asyncDispose]() {
+      await project[Symbol.asyncDispose]();
+      await state[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface Result {
+  readonly code: number | undefined;
+  readonly output: string;
+}
+
+type Started = Omit<ConstructorParameters<typeof RunningCommand>[0], "line" | "cwd" | "timeoutMs">;
+
+async function run(line: string, cwd: string, started: Started): Promise<Result> {
+  const command = new RunningCommand({ ...started, line, cwd, timeoutMs: 60_000 }, () => {});
+  const end = await command.ended;
+  return { code: end.type === "exited" ? end.code : undefined, output: command.output };
+}
+
+/** The user's own settings are not what is compared. */
+const NO_SETTINGS = { GIT_CONFIG_GLOBAL: "/dev/null", npm_config_userconfig: "/dev/null" };
+
+/** Calls `work` for each, a few at a time. */
+async function each(work: (line: string) => Promise<void>): Promise<void> {
+  const waiting = [...lines];
+  const worker = async () => {
+    for (let line = waiting.shift(); line !== undefined; line = waiting.shift()) await work(line);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+Deno.test("ordinary reading commands print in a look what they print without a sandbox", async () => {
+  await using place = await world();
+  const { root } = place.project;
+  const plain: Started = {
+    program: "bash",
+    args: [],
+    env: { ...commandEnvironment([], "look"), ...NO_SETTINGS, HOME: place.state.path("home") },
+    sweep: () => Promise.resolve([]),
+  };
+  const missing: string[] = [];
+  const different: string[] = [];
+  await each(async (line) => {
+    const expected = await run(line, root, plain);
+    if (expected.code === NOT_INSTALLED) {
+      missing.push(line);
+      return;
+    }
+    const started = await place.sandbox.specify({ access: "look", cwd: root }, DENIED);
+    const got = await run(line, root, { ...started, env: { ...started.env, ...NO_SETTINGS } });
+    if (expected.code !== got.code || expected.output !== got.output) {
+      different.push(
+        `$ ${line}\n${expected.output}[exit code ${expected.code}]\nin a look:\n${got.output}[exit code ${got.code}]`,
+      );
+    }
+  });
+  console.log(`${lines.length} lines, ${missing.length} of them skipped: no such program`);
+  const tried = lines.length - missing.length;
+  assert.ok(tried >= FEWEST_LINES, `too few could be tried:\n${missing.join("\n")}`);
+  assert.ok(different.length * 100 <= tried * MOST_FAILING, different.join("\n\n"));
+});
+
+Deno.test("ordinary reading commands run unasked", async () => {
+  await using place = await world();
+  const { root } = place.project;
+  const view: CommandView = await place.sandbox.view(DENIED);
+  assert.ok(view.masks.complete);
+  const context: GateContext = {
+    chat: 1,
+    root,
+    rules: await RuleBook.open(place.state.root, root, { allow: [], ask: [], deny: [] }),
+    log: new ApprovalLog(place.state.root),
+    commands: "look",
+    view,
+  };
+  const asking = lines.flatMap((command) => {
+    const input = { command, cwd: root, timeout: 60, background: false };
+    const { decision, asked } = judge(command, input, context);
+    if (decision.verdict === "allow" && asked === "look") return [];
+    return [`${command}  (${asked}, ${decision.verdict}: ${decision.rule})`];
+  });
+  const share = `${asking.length} of ${lines.length} ask:\n${asking.join("\n")}`;
+  assert.ok(asking.length * 100 <= lines.length * MOST_FAILING, share);
+});

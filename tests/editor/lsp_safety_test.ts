@@ -1,0 +1,207 @@
+/** Language servers see more than the model may: what they say is held to the same rules. Whole program. */
+import assert from "node:assert/strict";
+import { denoArguments } from "../../denops/agent/supervisor/agents/grants.ts";
+import { ModelServer } from "../model/model_server.ts";
+import { PLUGIN } from "../support/agent.ts";
+import { ask, startTypescript, toolResults, turn, TYPESCRIPT } from "../support/language_servers.ts";
+import { scratch } from "../support/project.ts";
+
+const RENAME = ["rename_symbol", { path: "src/greet.ts", symbol: "greet", new_name: "salute" }] as const;
+
+Deno.test("one approval shows the diffs of all files; a rejected renaming changes nothing, an allowed one all", async () => {
+  const script = turn(RENAME);
+  const options = `safe_to_write = { { "**/*", true }, { "src/main.ts", false } }`;
+  await using agent = await startTypescript("utf-8", script, { options, lines: 40, columns: 100 });
+  const { nvim, project } = agent;
+  await nvim.command("Agent rename greet");
+  const shown = await nvim.waitForScreen("a once", { timeout: 20_000 });
+  assert.match(shown, /rename greet to salute/);
+  assert.match(shown, /src\/main\.ts needs your approval/);
+  assert.match(
+    shown,
+    /── src\/greet\.ts ──[^]*\+export function salute[^]*── src\/main\.ts ──[^]*\+import \{ salute \}/,
+  );
+  await nvim.keys("r");
+  await nvim.waitForScreen("· ready");
+  assert.match(toolResults(agent.server)[0] ?? "", /^The user rejected this/);
+  for (const path of ["src/greet.ts", "src/main.ts"] as const) {
+    assert.equal(await project.read(path), TYPESCRIPT[path]);
+  }
+
+  agent.server.play(turn(RENAME));
+  await nvim.keys("iAgain<Esc><CR>");
+  await nvim.waitForScreen("a once");
+  await nvim.keys("a");
+  await nvim.waitForScreenGone("a once");
+  await nvim.waitForScreen("· ready");
+  assert.match(await project.read("src/greet.ts"), /function salute/);
+  assert.match(await project.read("src/main.ts"), /import \{ salute \}/);
+  assert.deepEqual(agent.server.problems, []);
+});
+
+Deno.test("a renaming goes into a buffer with unsaved changes and does not save it", async () => {
+  await using agent = await startTypescript("utf-8", turn(RENAME), { files: ["src/main.ts"] });
+  await agent.nvim.keys("Go// mine<Esc>");
+  const [renamed] = await ask(agent);
+  assert.match(
+    renamed ?? "",
+    /src\/main\.ts \(\+2 −2, in the user's buffer with unsaved changes; not saved to disk\)/,
+  );
+  const lines = await agent.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
+  assert.equal(lines[0], 'import { salute } from "../greet.ts";');
+  assert.equal(lines.at(-1), "// mine");
+  assert.equal(await agent.project.read("src/main.ts"), TYPESCRIPT["src/main.ts"]);
+  assert.match(await agent.project.read("src/greet.ts"), /function salute/);
+});
+
+Deno.test("what a rule asks about is left out, and asked about when it is named", async () => {
+  const project = {
+    ...TYPESCRIPT,
+    "src/secret.ts":
+      'import { greet } from "../greet.ts";\nexport const hush: string = greet("token 123");\n',
+  };
+  const hover = ["get_hover_info", { path: "src/secret.ts", symbol: "hush" }] as const;
+  const script = turn(
+    ["find_references", { path: "src/greet.ts", symbol: "greet" }],
+    ["get_call_hierarchy", { path: "src/greet.ts", symbol: "greet" }],
+    ["find_symbol", { query: "hush", path: "src/greet.ts" }],
+    hover,
+  );
+  const options = `ask = { "read(**/secret.ts)" }`;
+  await using agent = await startTypescript("utf-8", script, { project, options });
+  const { nvim, server } = agent;
+  await nvim.command("Agent look around");
+  const shown = await nvim.waitForScreen("a once", { timeout: 20_000 });
+  assert.match(shown, /rule read\(\*\*\/secret\.ts\) asks/);
+  await nvim.keys("r");
+  await nvim.waitForScreen("· ready");
+  const [references, calls, symbols, refused] = toolResults(server);
+  for (const text of [references, calls, symbols]) {
+    assert.match(
+      text ?? "",
+      /\[1 file was left out: the user is asked .+ \(read\(\*\*\/secret\.ts\)\); use read_file\]/,
+    );
+    assert.doesNotMatch(text ?? "", /token|src\/secret/);
+  }
+  assert.match(references ?? "", /^3 references of greet/);
+  assert.match(refused ?? "", /^The user rejected this/);
+});
+
+Deno.test("of files that may not be read nothing is told, and they are not changed", async () => {
+  const project = {
+    ...TYPESCRIPT,
+    "src/secret.ts":
+      'import { greet } from "../greet.ts";\nexport const hush: number = greet("token 123");\n',
+  };
+  const script = turn(
+    ["get_diagnostics", { path: "src/secret.ts" }],
+    ["find_references", { path: "src/greet.ts", symbol: "greet" }],
+    ["get_call_hierarchy", { path: "src/greet.ts", symbol: "greet" }],
+    ["find_symbol", { query: "hush", path: "src/greet.ts" }],
+    RENAME,
+    ["get_diagnostics", {}],
+  );
+  await using agent = await startTypescript("utf-8", script, {
+    project,
+    options: `deny_read = { "**/secret.ts" }`,
+    // The user has it open, so that Neovim knows its diagnostics.
+    files: ["src/secret.ts"],
+  });
+  await agent.nvim.waitFor("#vim.diagnostic.get(0) > 0", { timeout: 20_000 });
+  const [refused, references, calls, symbols, renamed, all] = await ask(agent);
+  assert.match(refused ?? "", /^Cannot read src\/secret\.ts/);
+  assert.match(references ?? "", /^3 references of greet/);
+  assert.match(calls ?? "", /src\/main\.ts/);
+  assert.match(symbols ?? "", /^No symbol like "hush"/);
+  assert.match(renamed ?? "", /^Not allowed: src\/secret\.ts may hold secrets/);
+  for (const text of [references, calls, all]) assert.doesNotMatch(text ?? "", /secret|token|hush/);
+  assert.equal(await agent.project.read("src/greet.ts"), TYPESCRIPT["src/greet.ts"]);
+});
+
+Deno.test("what a server tells of a symbol is not told where that is defined in a file that may not be read", async () => {
+  const project = {
+    ...TYPESCRIPT,
+    "src/secret.ts": '/** The token is 123. */\nexport const hush = "token 123";\n',
+    "src/use.ts":
+      'import { hush } from "../secret.ts";\nimport { greet } from "../greet.ts";\ngreet(hush);\n',
+  };
+  const script = turn(
+    ["get_hover_info", { path: "src/use.ts", symbol: "hush" }],
+    ["find_definition", { path: "src/use.ts", symbol: "hush" }],
+    ["get_hover_info", { path: "src/use.ts", symbol: "greet" }],
+  );
+  const options = `deny_read = { "**/secret.ts" }`;
+  await using agent = await startTypescript("utf-8", script, { project, options });
+  const [hidden, definition, told] = await ask(agent);
+  assert.equal(hidden, "The symbol is defined in a file that may not be read.");
+  for (const text of [hidden, definition]) assert.doesNotMatch(text ?? "", /123|secret/);
+  assert.match(told ?? "", /Greets/);
+});
+
+Deno.test("an editor without language servers is offered none of their tools", async () => {
+  await using project = await scratch(TYPESCRIPT);
+  await using state = await scratch();
+  await using server = await ModelServer.start(
+    `call read_file {"path":"src/greet.ts"}\ncall edit_file ${
+      JSON.stringify({ path: "src/greet.ts", old_str: "Hi", new_str: "Hello" })
+    }\n---\nsay Done.`,
+  );
+  const host = new URL(server.url).host;
+  const provider = {
+    name: "test",
+    wire: "openai_chat",
+    base_url: `${server.url}/v1`,
+    headers: {},
+    key_source: "none",
+  };
+  const config = {
+    model: "m",
+    max_iterations: 5,
+    request_timeout: 5,
+    safe_to_write: [{ glob: "**/*", safe: true }],
+    deny_read: [],
+    provider,
+  };
+  const grants = { roots: [project.root], state: state.root, host, plugin: PLUGIN, deno: "", denoDir: "" };
+  const [run = "", ...rest] = denoArguments(grants);
+  const command = new Deno.Command(Deno.execPath(), {
+    args: [run, "--allow-env=AGENT_CONFIG", ...rest],
+    env: { AGENT_CONFIG: JSON.stringify(config) },
+    stdin: "piped",
+    stdout: "piped",
+  });
+  await using engine = command.spawn();
+  const writer = engine.stdin.getWriter();
+  const lines = engine.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let buffered = "";
+  const request = async (id: number, method: string, params: unknown): Promise<Record<string, unknown>> => {
+    await writer.write(
+      new TextEncoder().encode(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`),
+    );
+    while (true) {
+      for (const line of buffered.split("\n").slice(0, -1)) {
+        const message = JSON.parse(line);
+        buffered = buffered.slice(line.length + 1);
+        if (message.id === id && "result" in message) return message.result;
+      }
+      const { value, done } = await lines.read();
+      if (done) throw new Error(`The engine ended before it answered ${method}.`);
+      buffered += value;
+    }
+  };
+  await request(1, "initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const { sessionId } = await request(2, "session/new", { cwd: project.root, mcpServers: [] });
+  const answer = await request(3, "session/prompt", { sessionId, prompt: [{ type: "text", text: "go" }] });
+  assert.equal(answer.stopReason, "end_turn");
+  await writer.close();
+  await lines.cancel();
+  await engine.status;
+  assert.match(await project.read("src/greet.ts"), /Hello/);
+  const tools = server.requests[0]?.body.tools;
+  const names = Array.isArray(tools) ? tools.map((tool) => String(tool.function.name)) : [];
+  assert.deepEqual(
+    names.filter((name) => /diagnostics|symbol|definition|hierarchy|hover|code_action/.test(name)),
+    [],
+  );
+  assert.ok(names.includes("edit_file"));
+});

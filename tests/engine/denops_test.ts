@@ -1,0 +1,321 @@
+/**
+ * The plugin in denops.vim's server, whose folder DENOPS_TEST_DENOPS_PATH names. denops.vim takes its modules from
+ * JSR, which is not reached everywhere.
+ */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type AgentOptions, copyOfPlugin, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
+import { say, transcript, waitForChat } from "../support/chat.ts";
+import { scratch } from "../support/project.ts";
+import { waitForMarked, waitForNone } from "../support/processes.ts";
+import { reached } from "../support/server.ts";
+
+const DENOPS = Deno.env.get("DENOPS_TEST_DENOPS_PATH");
+if (DENOPS === undefined) {
+  console.log("denops_test.ts is ignored: DENOPS_TEST_DENOPS_PATH names no folder of denops.vim");
+}
+const ignore = DENOPS === undefined;
+
+/** Its own switch for tests keeps denops.vim from asking for a key where its server cannot start. */
+function start(script: string, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  const lua = `vim.g["denops#_test"] = 1\n${options.lua ?? ""}`;
+  return startAgent({ ...options, script, runtime: DENOPS === undefined ? [] : [DENOPS], lua });
+}
+
+/** A server for several Neovims, with an environment of its own. */
+class SharedServer implements AsyncDisposable {
+  readonly address: string;
+  readonly #process: Deno.ChildProcess;
+
+  private constructor(process: Deno.ChildProcess, address: string) {
+    this.#process = process;
+    this.address = address;
+  }
+
+  static async start(): Promise<SharedServer> {
+    const folder = join(DENOPS ?? "", "denops/@denops-private");
+    const config = join(folder, "deno.jsonc");
+    const script = join(folder, "cli.ts");
+    const process = new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "-q",
+        "--no-lock",
+        "-A",
+        "--config",
+        config,
+        script,
+        "--quiet",
+        "--identity",
+        "--port",
+        "0",
+      ],
+      stdout: "piped",
+    }).spawn();
+    for await (const line of process.stdout.pipeThrough(new TextDecoderStream())) {
+      return new SharedServer(process, line.trim());
+    }
+    throw new Error("The shared server did not start.");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.#process.status;
+  }
+}
+
+Deno.test({
+  name: "the main job in denops.vim's server: a call, an approval, a second message",
+  ignore,
+  async fn() {
+    await using agent = await start(`
+call read_file {"path": "src/greet.ts"}
+---
+call edit_file {"path": "src/greet.ts", "old_str": "greet", "new_str": "salute"}
+call write_file {"path": ".env", "content": "GREETING=salute\\n"}
+---
+expect Edited src/greet.ts
+expect Created .env
+say Done: it is now salute.
+---
+expect And the README?
+say It needs no change.
+`);
+    const { nvim, project, server } = agent;
+    await nvim.command("Agent rename greet to salute");
+    await nvim.waitForScreen("a once");
+    await nvim.keys("a");
+    await waitForChat(nvim, "Done: it is now salute.");
+    assert.equal(await nvim.lua("return require('agent.client').host()"), "denops");
+    assert.equal(await project.read(".env"), "GREETING=salute\n");
+    await nvim.waitForScreen("· ready");
+    await say(nvim, "And the README?");
+    await waitForChat(nvim, "It needs no change.");
+    assert.deepEqual(server.problems, []);
+  },
+});
+
+Deno.test({
+  name: "a server that stops in the middle of a turn: an honest line, and the next message works",
+  ignore,
+  async fn() {
+    await using agent = await start("say The first half\nwait here\nsay and the second.");
+    const { nvim, server } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "The first half");
+    await nvim.command("call denops#server#stop()");
+    await waitForChat(nvim, "The next message goes on from what is stored.");
+    server.play("new-history\nexpect And now?\nsay All is well.");
+    await say(nvim, "And now?");
+    await waitForChat(nvim, "All is well.");
+    assert.deepEqual(server.problems, []);
+  },
+});
+
+Deno.test({
+  name: "a plugin that the server has not loaded is loaded with the first message",
+  ignore,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim } = agent;
+    await nvim.waitFor("vim.fn['denops#plugin#is_loaded']('agent') == 1");
+    await nvim.command("autocmd User DenopsPluginUnloadPost:agent let g:unloaded = 1");
+    await nvim.command("call denops#plugin#unload('agent')");
+    await nvim.waitFor("vim.g.unloaded");
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "Hi.");
+    assert.equal(await nvim.lua("return require('agent.client').host()"), "denops");
+  },
+});
+
+Deno.test({
+  name: "a server that cannot start: the plugin goes on without it",
+  ignore,
+  async fn() {
+    await using agent = await start("say Hi.", {
+      lua: 'vim.g["denops#server#deno_args"] = { "--no-such-option" }',
+    });
+    await agent.nvim.command("Agent Hello");
+    await waitForChat(agent.nvim, "Hi.");
+    assert.equal(await agent.nvim.lua("return require('agent.client').host()"), "standalone");
+  },
+});
+
+Deno.test({
+  name: "a message while the server closes goes on without it; once it is back, the next new chat uses it",
+  ignore,
+  async fn() {
+    await using agent = await start("say One.");
+    const { nvim, server } = agent;
+    const host = () => nvim.lua("return require('agent.client').host()");
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "One.");
+    await nvim.waitForScreen("· ready");
+    assert.equal(await host(), "denops");
+    server.play("new-history\nexpect Second\nsay Two.\n---\nexpect Third\nsay Three.");
+    // Nothing has told us that it closes when the message is sent.
+    await nvim.lua("vim.fn['denops#server#stop']() vim.cmd('Agent Second')");
+    await waitForChat(nvim, "Two.");
+    assert.match(JSON.stringify(server.requests.at(-1)?.body), /Hello.*One\..*Second/);
+    assert.equal(await host(), "standalone");
+    assert.doesNotMatch((await transcript(nvim)).join("\n"), /stopped|closed|E475/);
+    await nvim.waitFor("vim.fn['denops#server#status']() == 'stopped'");
+    await nvim.command("call denops#server#start()");
+    await nvim.waitFor("vim.fn['denops#server#status']() == 'running'");
+    await say(nvim, "Third");
+    await waitForChat(nvim, "Three.");
+    assert.equal(await host(), "standalone");
+    server.play("new-history\nexpect Anew\nsay Four.\n---\nexpect Fifth\nsay Five.");
+    await nvim.command("Agent new");
+    await nvim.lua("vim.cmd('Agent Anew')");
+    await waitForChat(nvim, "Four.");
+    assert.equal(await host(), "denops");
+    await say(nvim, "Fifth");
+    await waitForChat(nvim, "Five.");
+    assert.deepEqual(server.problems, []);
+  },
+});
+
+Deno.test({
+  name: "the end of a connection that nothing has told of: the message that finds it goes on without it",
+  ignore,
+  async fn() {
+    await using agent = await start("say One.");
+    const { nvim, server } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "One.");
+    await nvim.waitForScreen("· ready");
+    server.play("new-history\nexpect Second\nsay Two.");
+    await nvim.lua(`for _, channel in ipairs(vim.api.nvim_list_chans()) do
+        if channel.client and channel.client.name == "denops" then vim.fn.chanclose(channel.id) end
+      end
+      vim.cmd("Agent Second")`);
+    await waitForChat(nvim, "Two.");
+    assert.deepEqual(server.problems, []);
+  },
+});
+
+Deno.test({
+  name: ":Agent on the command line waits for the server",
+  ignore,
+  async fn() {
+    await using agent = await start("expect Hello\nsay Hi.", { commands: ["Agent Hello"] });
+    await waitForChat(agent.nvim, "Hi.");
+    assert.equal(await agent.nvim.lua("return require('agent.client').host()"), "denops");
+  },
+});
+
+for (const host of ["standalone", "auto", "denops"]) {
+  Deno.test({
+    name:
+      `a supervisor that cannot be loaded, with host = "${host}": one line, and the next message tries again`,
+    ignore: ignore && host !== "standalone",
+    async fn() {
+      await using plugin = await copyOfPlugin();
+      const path = plugin.path("denops/agent/supervisor/chat.ts");
+      const whole = await Deno.readTextFile(path);
+      await Deno.remove(path);
+      await using agent = await start("say Hi.", { plugin: plugin.root, options: `host = "${host}"` });
+      const { nvim } = agent;
+      await nvim.command("Agent Hello");
+      await waitForChat(
+        nvim,
+        host === "denops" ? "could not load the supervisor" : "Cannot start: Module not found",
+      );
+      await nvim.waitForScreen("· ready");
+      await Deno.writeTextFile(path, whole);
+      await say(nvim, "Hello again");
+      await waitForChat(nvim, "Hi.");
+    },
+  });
+}
+
+Deno.test({
+  name:
+    "a shared server, started without the key: Neovim's own counts; nothing is left when Neovim is killed",
+  ignore,
+  async fn() {
+    await using shared = await SharedServer.start();
+    await using agent = await start("say One\nwait here\nsay two.", {
+      lua: `vim.g.denops_server_addr = "${shared.address}"`,
+    });
+    const { nvim, project, server, state } = agent;
+    await nvim.command("Agent Hello");
+    await reached(server, "here");
+    assert.equal(await nvim.lua("return require('agent.client').host()"), "denops");
+    server.release("here");
+    await waitForChat(nvim, "two.");
+    await nvim.lua("vim.env.TEST_API_KEY = nil");
+    await nvim.command("Agent new");
+    await nvim.lua("require('agent').setup({ max_iterations = 5 }) vim.cmd('Agent Hello')");
+    await waitForChat(nvim, "Cannot use test: TEST_API_KEY is not set.");
+    assert.deepEqual(server.problems, []);
+    assert.ok(!(await nvim.lua<string>("return vim.fn.execute('messages')")).includes(SECRET));
+    for await (const { name, isFile } of Deno.readDir(state.root)) {
+      if (isFile) assert.ok(!(await state.read(name)).includes(SECRET), name);
+    }
+    await waitForMarked([project.root], 1);
+    nvim.kill("SIGKILL");
+    await nvim.exited;
+    await waitForNone([project.root], 8_000);
+  },
+});
+
+/** denops.vim as far as we see it, with a server that is always starting. */
+const NEVER_READY = {
+  "plugin/denops.vim": "let g:loaded_denops = 1\n",
+  "autoload/denops/server.vim": "function! denops#server#status() abort\n  return 'starting'\nendfunction\n" +
+    "function! denops#server#wait_async(callback) abort\nendfunction\n",
+  "autoload/denops/plugin.vim": "function! denops#plugin#wait_async(name, callback) abort\nendfunction\n",
+};
+
+for (const host of ["auto", "denops"]) {
+  Deno.test(`a server that stops while it is waited for, with host = "${host}"`, async () => {
+    await using denops = await scratch(NEVER_READY);
+    await using agent = await startAgent({
+      script: "say Hi.",
+      runtime: [denops.root],
+      options: `host = "${host}"`,
+    });
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await nvim.waitForScreen("· starting");
+    await nvim.command("doautocmd <nomodeline> User DenopsProcessStopped:1");
+    if (host === "auto") return await waitForChat(nvim, "Hi.");
+    await waitForChat(
+      nvim,
+      "Cannot start: denops.vim's server stopped. Look at :messages, try :call denops#server#restart(), or set the " +
+        'option host to "standalone".',
+    );
+    await nvim.lua("require('agent').setup({ host = 'standalone' })");
+    await say(nvim, "Hello again");
+    await waitForChat(nvim, "Hi.");
+  });
+}
+
+Deno.test("a server that does not get ready: after a while the plugin goes on without it", async () => {
+  await using denops = await scratch(NEVER_READY);
+  await using agent = await startAgent({
+    script: "say Hi.",
+    runtime: [denops.root],
+    // Its patience, in a hurry.
+    lua: "local wait = vim.defer_fn vim.defer_fn = function(f, ms) return wait(f, ms / 20) end",
+  });
+  await agent.nvim.command("Agent Hello");
+  await waitForChat(agent.nvim, "Hi.");
+  assert.equal(await agent.nvim.lua("return require('agent.client').host()"), "standalone");
+});
+
+Deno.test({
+  name: "after :qa! no engine is left",
+  ignore,
+  async fn() {
+    await using agent = await start("say One\nwait here\nsay two");
+    const { nvim, project, server } = agent;
+    await nvim.command("Agent Hello");
+    await reached(server, "here");
+    await waitForMarked([project.root], 1);
+    await nvim.quit();
+    await waitForNone([project.root], 2_000);
+  },
+});

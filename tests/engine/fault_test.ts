@@ -1,0 +1,160 @@
+/** What a user sees when the model's side fails: one line that says what to do, and the conversation goes on. */
+import assert from "node:assert/strict";
+import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
+import { ModelServer } from "../model/model_server.ts";
+import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { baseUrl, type RunningAgent, startAgent } from "../support/agent.ts";
+
+const AGAIN = "\n---\nexpect And now?\nsay All is well again.\n";
+
+interface Fault {
+  readonly name: string;
+  readonly wire?: WireName;
+  readonly script: string;
+  /** The answer's text as far as it came. */
+  readonly kept?: readonly string[];
+  /** The one line; URL stands for the server's address. */
+  readonly line: string;
+}
+
+const FIVE_TIMES_500 = Array(5).fill("status 500 retry-after=0").join("\n---\n");
+
+const FAULTS: readonly Fault[] = [
+  {
+    name: "a wrong key (401)",
+    script: "status 401",
+    line:
+      "Cannot use test: the API key was refused (HTTP 401: The script answers with HTTP 401). Check TEST_API_KEY.",
+  },
+  {
+    name: "an unknown model (404)",
+    script: "status 404",
+    line: 'Cannot find model "scripted" at URL (HTTP 404: The script answers with HTTP 404). ' +
+      "Check the options model and base_url.",
+  },
+  {
+    name: "a full window (400)",
+    script: "status 400 prompt is too long: 213462 tokens > 200000 maximum",
+    line:
+      "The conversation no longer fits the model's window (HTTP 400: prompt is too long: 213462 tokens > 200000 " +
+      "maximum). Try :Agent new, or :Agent fork at an earlier turn.",
+  },
+  {
+    name: "five failures of the server (500)",
+    script: FIVE_TIMES_500,
+    line: "test answered HTTP 500 (The script answers with HTTP 500). Try again later.",
+  },
+  {
+    name: "a rate limit that is too long to wait for (429)",
+    script: "status 429 retry-after=3600",
+    line: "Rate limit reached at test (HTTP 429: The script answers with HTTP 429). Try again later.",
+  },
+  {
+    name: "a stream that is cut after its first text",
+    script: "say Half of the answer\ncut",
+    kept: ["Half of the answer"],
+    line: 'The answer of test was cut off. What came is kept; send "continue" to go on.',
+  },
+  ...WIRES.map((wire) => ({
+    name: `a body that ends before the answer does (${wire})`,
+    wire,
+    script: "say Half of the answer\neof",
+    kept: ["Half of the answer"],
+    line: 'The answer of test was cut off. What came is kept; send "continue" to go on.',
+  })),
+  {
+    name: "garbage in a frame",
+    script: "say Half of the answer\ngarbage data: \\xff\\x00{nonsense",
+    kept: ["Half of the answer"],
+    line: 'Cannot read the answer of test: not JSON: "�\\u0000{nonsense". Try again, or check base_url.',
+  },
+  {
+    name: "text that is no stream",
+    script: "status 200 Down for maintenance.",
+    line: "Cannot read the answer of test: Down for maintenance. Try again, or check base_url.",
+  },
+  {
+    name: "a web page with status 200",
+    script: "html",
+    line: "Cannot read the answer of URL: it is a web page, not an API. Check base_url.",
+  },
+  {
+    name: "an error in mid-stream",
+    script: "say Half of the answer\nerror overloaded_error The model is overloaded.",
+    kept: ["Half of the answer"],
+    line: "test stopped with an error: The model is overloaded. Try again.",
+  },
+];
+
+async function goesOn({ nvim, server }: RunningAgent): Promise<void> {
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "All is well again.");
+  assert.deepEqual(server.problems, []);
+}
+
+for (const { name, wire = "openai_chat", script, kept = [], line } of FAULTS) {
+  Deno.test(`${name}: one line, and the next message works`, async () => {
+    await using agent = await startAgent({ script: script + AGAIN, wire });
+    const { nvim, server } = agent;
+    const shown = line.replace("URL", baseUrl(wire, server));
+    await nvim.command("Agent Hello");
+    await waitForTurn(nvim);
+    await waitForChat(nvim, shown);
+    assert.deepEqual(await transcript(nvim), ["Hello", ...kept, shown]);
+    await goesOn(agent);
+  });
+}
+
+Deno.test("nobody at the address: one line at once, and it works when the server is there", async () => {
+  const port = freePort();
+  const url = `http://127.0.0.1:${port}`;
+  await using agent = await startAgent({ script: "", baseUrl: `${url}/v1` });
+  const { nvim } = agent;
+  await nvim.command("Agent Hello");
+  const line = `Cannot reach ${url}/v1: connection refused. Is the server running? Check base_url.`;
+  await waitForChat(nvim, line);
+  assert.deepEqual(await transcript(nvim), ["Hello", line]);
+  await using server = await ModelServer.start(AGAIN.replace("\n---\n", ""), { port });
+  await goesOn({ ...agent, server });
+});
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+Deno.test("a rate limit counts down on screen, and is tried again", async () => {
+  await using agent = await startAgent({ script: `status 429 retry-after=2\n---\nsay Here I am.${AGAIN}` });
+  const { nvim } = agent;
+  await nvim.command("Agent Hello");
+  const reason = "Rate limit reached at test (HTTP 429: The script answers with HTTP 429).";
+  await waitForChat(nvim, `${reason} Retrying in 2 s, attempt 2 of 5; <C-c> stops.`);
+  await nvim.waitForScreen("· retrying");
+  await waitForChat(nvim, `${reason} Retrying in 1 s, attempt 2 of 5; <C-c> stops.`);
+  await waitForChat(nvim, "Here I am.");
+  assert.deepEqual(await transcript(nvim), ["Hello", `${reason} Retried.`, "Here I am."]);
+  await goesOn(agent);
+});
+
+for (const wire of ["openai_chat", "anthropic_messages"] as const) {
+  Deno.test(`a stream that is cut before its first text is tried again by itself (${wire})`, async () => {
+    await using agent = await startAgent({ script: `cut\n---\nsay Here I am.${AGAIN}`, wire });
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    const reason = "The answer of test was cut off.";
+    await waitForChat(nvim, `${reason} Retrying in 1 s, attempt 2 of 5; <C-c> stops.`);
+    await waitForChat(nvim, "Here I am.");
+    assert.deepEqual(await transcript(nvim), ["Hello", `${reason} Retried.`, "Here I am."]);
+    await goesOn(agent);
+  });
+}
+
+Deno.test("an answer of 10 MB: it is stopped, Neovim answers all the time, and the history stays small", async () => {
+  await using agent = await startAgent({ script: `big 10000000${AGAIN}` });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Hello");
+  await waitForTurn(nvim);
+  await waitForChat(nvim, "Stopped reading: the answer of test is over 8 MB. Ask for less at once.");
+  await goesOn(agent);
+  assert.ok(JSON.stringify(server.requests[1]?.body).length < 50_000);
+});

@@ -1,0 +1,307 @@
+/** Processes end when they should, and only then; and what could not start says why. */
+import assert from "node:assert/strict";
+import process from "node:process";
+import { type AgentOptions, PLUGIN, type RunningAgent, startAgent } from "../support/agent.ts";
+import { say, transcript, waitForChat } from "../support/chat.ts";
+import { DENO, openProjects } from "../support/engine.ts";
+import { pause as delay, scratch, waitUntil } from "../support/project.ts";
+import { age, marked, type RunningProcess, waitForMarked, waitForNone } from "../support/processes.ts";
+import { reached } from "../support/server.ts";
+
+/** By then nothing may be left. Milliseconds. */
+const GONE = 2_000;
+const linux = Deno.build.os === "linux";
+
+interface Marked extends RunningAgent {
+  /** All processes of this test carry one of these. */
+  readonly marks: readonly string[];
+}
+
+async function start(script: string, options: Partial<AgentOptions> = {}): Promise<Marked> {
+  const mark = `agent-test-${crypto.randomUUID()}`;
+  const agent = await startAgent({ script, ...options, env: { AGENT_TEST_MARK: mark, ...options.env } });
+  return { ...agent, marks: [mark, agent.project.root] };
+}
+
+/** @param knows what of the conversation so far the model is sent */
+async function goesOn({ nvim, server }: RunningAgent, knows: readonly string[] = []): Promise<void> {
+  server.play("new-history\nexpect And now?\nsay All is well again.");
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "All is well again.");
+  assert.deepEqual(server.problems, []);
+  const sent = JSON.stringify(server.requests.at(-1)?.body);
+  for (const text of ["Hello", "The first half", "Hi."]) {
+    assert.equal(sent.includes(text), knows.includes(text));
+  }
+}
+
+/** The process of the engine itself, inside of its sandbox. */
+async function engineProcess({ marks }: Marked): Promise<RunningProcess> {
+  const all = await marked(...marks);
+  const engine = all.find(({ command }) =>
+    /^\S*deno run/.test(command) && command.includes("engine/main.ts")
+  );
+  assert.ok(engine, `no engine among\n${all.map(({ command }) => command).join("\n")}`);
+  return engine;
+}
+
+const ENDS: readonly [name: string, end: (agent: RunningAgent) => Promise<unknown>][] = [
+  [":qa!", ({ nvim }) => nvim.quit()],
+  ["SIGTERM", ({ nvim }) => (nvim.kill("SIGTERM"), nvim.exited)],
+  ["SIGKILL", ({ nvim }) => (nvim.kill("SIGKILL"), nvim.exited)],
+];
+
+for (const [name, end] of ENDS) {
+  for (const when of ["idle", "in the middle of a turn"]) {
+    Deno.test({
+      name: `nothing is left after ${name}, ${when}`,
+      ignore: !linux,
+      async fn() {
+        await using agent = await start("say One\nwait here\nsay two");
+        const { nvim, server, marks } = agent;
+        await nvim.command("Agent Hello");
+        await reached(server, "here");
+        if (when === "idle") {
+          server.release("here");
+          await nvim.waitForScreen("· ready");
+        }
+        // Neovim, the supervisor and the engine, at least.
+        await waitForMarked(marks, 3);
+        await end(agent);
+        await waitForNone(marks, GONE);
+      },
+    });
+  }
+}
+
+Deno.test({
+  name: "an engine that is killed in the middle of a turn: an honest line, and the next message works",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say The first half\nwait here\nsay and the second.");
+    const { nvim, server } = agent;
+    await nvim.command("Agent Hello");
+    await reached(server, "here");
+    await waitForChat(nvim, "The first half");
+    process.kill((await engineProcess(agent)).pid, "SIGKILL");
+    const line = "The engine stopped (signal SIGKILL). The next message goes on from what is stored.";
+    await waitForChat(nvim, line);
+    assert.deepEqual(await transcript(nvim), ["Hello", "The first half", line]);
+    await goesOn(agent, ["Hello", "The first half"]);
+  },
+});
+
+Deno.test({
+  name: "an engine that dies with a message that it has not stored: the message is back in the input, once",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await nvim.waitForScreen("· ready");
+    const { pid } = await engineProcess(agent);
+    process.kill(pid, "SIGSTOP");
+    await nvim.command("Agent Lost in between");
+    await nvim.waitForScreen("Lost in between");
+    await nvim.waitForScreen("· working");
+    process.kill(pid, "SIGKILL");
+    await waitForChat(nvim, "The engine stopped (signal SIGKILL).");
+    await waitForChat(nvim, "Lost in between (not sent)");
+    const input = await nvim.lua<readonly string[]>(
+      `return vim.api.nvim_buf_get_lines(require("agent.chat").current().input.buffer, 0, -1, false)`,
+    );
+    assert.deepEqual(input, ["Lost in between"]);
+  },
+});
+
+Deno.test({
+  name: "an engine that does not react to a stop is ended",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say The first half\nwait here\nsay and the second.");
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "The first half");
+    process.kill((await engineProcess(agent)).pid, "SIGSTOP");
+    await nvim.keys("<C-c>");
+    await nvim.waitForScreen("· stopping");
+    await waitForChat(nvim, "The engine stopped (it did not react to a stop within 5 s).");
+    await goesOn(agent, ["Hello", "The first half"]);
+  },
+});
+
+Deno.test({
+  name: "an engine that is killed while it idles: the next message starts another one, which knows all",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await nvim.waitForScreen("· ready");
+    const { pid } = await engineProcess(agent);
+    process.kill(pid, "SIGKILL");
+    await waitForChat(nvim, "The engine stopped (signal SIGKILL).");
+    await goesOn(agent, ["Hello", "Hi."]);
+    assert.notEqual((await engineProcess(agent)).pid, pid);
+  },
+});
+
+Deno.test({
+  name: "a supervisor that is killed: an honest line, waiting messages come back, and the next one works",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say The first half\nwait here\nsay and the second.");
+    const { nvim, marks } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, "The first half");
+    await say(nvim, "This one waits");
+    await waitForChat(nvim, "This one waits (waits for the turn to end)");
+    const all = await marked(...marks);
+    const supervisor = all.find(({ command }) => command.includes("standalone.ts"));
+    assert.ok(supervisor);
+    const { pid: engine } = await engineProcess(agent);
+    process.kill(supervisor.pid, "SIGKILL");
+    await waitForChat(
+      nvim,
+      "The supervisor stopped (signal SIGKILL). The next message goes on from what is stored.",
+    );
+    await waitForChat(nvim, "This one waits (not sent)");
+    assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "This one waits");
+    await waitUntil(
+      "the engine to end",
+      async () => (await marked(...marks)).every(({ pid }) => pid !== engine),
+    );
+    await nvim.keys("cc<Esc>");
+    await goesOn(agent, ["Hello", "The first half"]);
+  },
+});
+
+Deno.test({
+  name: "an engine that idles stays",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim, server } = agent;
+    await nvim.command("Agent Hello");
+    await nvim.waitForScreen("· ready");
+    const { pid } = await engineProcess(agent);
+    // Threads that idle end after some 10 s, and bwrap dies with the thread that started it.
+    await waitUntil("the engine to be 16 s old", async () => await age(pid) >= 16, { timeout: 30_000 });
+    server.play("expect And now?\nsay All is well.");
+    await say(nvim, "And now?");
+    await waitForChat(nvim, "All is well.");
+    assert.equal((await engineProcess(agent)).pid, pid);
+    assert.deepEqual(await transcript(nvim), ["Hello", "Hi.", "And now?", "All is well."]);
+  },
+});
+
+const WRONG: readonly [name: string, options: string, line: string][] = [
+  [
+    "no Deno",
+    'deno = { "no-such-deno" }',
+    "Cannot start: no-such-deno was not found. Install Deno (https://deno.com), or set the option deno.",
+  ],
+  [
+    "a command that is no Deno",
+    'deno = { "false" }',
+    "The supervisor stopped (exit code 1).",
+  ],
+  [
+    "an unknown provider",
+    'provider = "nobody"',
+    'Unknown provider "nobody". Known are: ',
+  ],
+  [
+    "an option that only the supervisor checks",
+    "command_write = { 1 }",
+    "Invalid option: command_write.0: Invalid input: expected string, received number.",
+  ],
+  [
+    "a root that is not there",
+    'root = "/no/such/folder"',
+    "Cannot use /no/such/folder as the project: the folder does not exist. Set the option root.",
+  ],
+];
+
+for (const [name, options, line] of WRONG) {
+  Deno.test(`${name}: one line, and after setup() it works`, async () => {
+    await using agent = await start("", { options });
+    const { nvim } = agent;
+    await nvim.command("Agent Hello");
+    await waitForChat(nvim, line);
+    assert.equal((await transcript(nvim)).length, 2);
+    await nvim.lua(
+      "require('agent').setup({ deno = { 'deno' }, provider = 'test', command_write = {}, root = vim.fn.getcwd() })",
+    );
+    await goesOn(agent);
+  });
+}
+
+Deno.test("a first start without a network, and an old Deno: one line each that says what to do", async () => {
+  await using empty = await scratch({ "old-deno": '#!/bin/sh\necho "deno 2.2.12 (stable)"\nexit 1\n' });
+  await Deno.chmod(empty.path("old-deno"), 0o755);
+  await using agent = await startAgent({
+    script: "say Never.",
+    env: { DENO_DIR: empty.path("deno"), NPM_CONFIG_REGISTRY: "http://127.0.0.1:9" },
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent Hello");
+  const command = `deno cache --frozen --config=${PLUGIN}deno.json ${PLUGIN}denops/agent/standalone.ts`;
+  await waitForChat(
+    nvim,
+    `Cannot fetch the plugin's dependencies. Run this once when online: ${command}`,
+  );
+  await nvim.waitForScreen("· ready");
+  await nvim.lua(`require("agent").setup({ deno = { ... } })`, empty.path("old-deno"));
+  await say(nvim, "Again");
+  await waitForChat(nvim, "Cannot start: it needs Deno 2.8 or newer, and this is 2.2.12.");
+});
+
+Deno.test("the home folder is no project, with dotfiles in a repository; what lies in it is", async () => {
+  await using agent = await start("say Hi.", {
+    project: { "notes/today.md": "", "tool/package.json": "{}", "tool/src/a.ts": "" },
+    lua: "vim.env.HOME = vim.fn.getcwd()",
+  });
+  const { nvim, project, server } = agent;
+  const rootOf = async (chat: number) => {
+    await nvim.waitForScreen("· ready");
+    return await nvim.lua<string>("return require('agent.chat').get(...).timeline.root", chat);
+  };
+  await nvim.lua("vim.cmd.cd('notes') vim.cmd.edit('today.md')");
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Hi.");
+  assert.equal(await rootOf(1), project.path("notes"));
+  await nvim.command("Agent toggle");
+  server.play("new-history\nsay Ho.");
+  await nvim.lua("vim.cmd.edit('../tool/src/a.ts') vim.cmd('Agent new')");
+  await nvim.command("Agent Hello");
+  await waitForChat(nvim, "Ho.");
+  assert.equal(await rootOf(2), project.path("tool"));
+  await nvim.command("Agent toggle");
+  await nvim.lua("vim.cmd.cd('..') vim.cmd.enew() vim.cmd('Agent new')");
+  const asked = server.requests.length;
+  await nvim.command("Agent Hello");
+  await waitForChat(
+    nvim,
+    `Cannot use ${project.root} as the project: the agent could change your home folder. ` +
+      "Open a file of a project first.",
+  );
+  assert.equal(server.requests.length, asked);
+});
+
+Deno.test("an engine that no chat uses ends after a while, and starts again when it is asked", async () => {
+  await using folder = await scratch({ "a.txt": "one\n" });
+  await using state = await scratch();
+  const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
+  let isUsed = true;
+  const { projects, ended, open } = await openProjects(setup, 200, () => isUsed);
+  await using _ = projects;
+  const first = await open();
+  await open();
+  const { pid } = first.engine;
+  // Longer than it takes to be looked at: it is in use.
+  assert.equal(await Promise.race([first.engine.ended, delay(600).then(() => "alive")]), "alive");
+  isUsed = false;
+  await waitUntil("its end", () => ended.length > 0);
+  assert.notEqual((await open()).engine.pid, pid);
+});

@@ -1,0 +1,81 @@
+/** Any ACP agent: what it asks in its own words is answered in them, and its commands go through the gate. */
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
+import { AgentConnection } from "../../denops/agent/supervisor/agents/connection.ts";
+import { Terminals } from "../../denops/agent/supervisor/commands/terminals.ts";
+import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
+import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
+import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
+import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
+import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
+import { commandRunner } from "../support/command_sandbox.ts";
+import { scratch } from "../support/project.ts";
+
+const AGENT = fileURLToPath(new URL("../support/plain_agent.ts", import.meta.url));
+
+/** One turn, in which the user says the same to everything. */
+async function play(choice: Choice) {
+  await using project = await scratch({});
+  await using state = await scratch();
+  const { sandbox } = commandRunner([project.root], state.root);
+  const asked: ApprovalUpdate[] = [];
+  let last = 0;
+  const gate = new Gate((update: Update) => {
+    if (update.type !== "approval") return;
+    asked.push(update);
+    setTimeout(() => gate.answer(update.request, { option: choice }));
+  }, () => ++last);
+  const view = { masks: { complete: true, folders: [], files: [] }, tracked: undefined } as const;
+  const context = {
+    ...{ chat: 1, root: project.root, commands: "ask" as const, view },
+    rules: await RuleBook.open(state.root, project.root, { allow: [], ask: [], deny: [] }),
+    log: new ApprovalLog(state.root),
+  };
+  await using terminals = new Terminals([project.root], lookups, {
+    spend: (sessionId, input) => gate.spend(sessionId, input),
+    ask: (sessionId, input) => gate.command(sessionId, input, context),
+    specify: (input) => sandbox.specify(input, []),
+    show: () => {},
+  });
+  let said = "";
+  await using agent = await AgentConnection.start({
+    program: Deno.execPath(),
+    args: ["run", "-A", "--no-lock", "--quiet", "--no-check", AGENT, project.root],
+    env: { PATH: Deno.env.get("PATH") ?? "", HOME: Deno.env.get("HOME") ?? "", ...denoDir() },
+    cwd: project.root,
+  }, {
+    update: ({ update }) => {
+      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
+        said += update.content.text;
+      }
+    },
+    permission: (request) => gate.permission(request, context),
+    question: () => Promise.resolve({ action: "cancel" }),
+    terminals,
+  });
+  assert.equal(agent.abilities.loadSession, true);
+  const { sessionId } = await agent.newSession([project.root]);
+  const { stopReason } = await agent.prompt(sessionId, [{ type: "text", text: "Go" }]);
+  assert.equal(stopReason, "end_turn");
+  return { said, asked: asked.map(({ title, command }) => command ?? title) };
+}
+
+function denoDir(): Record<string, string> {
+  const folder = Deno.env.get("DENO_DIR");
+  return folder === undefined ? {} : { DENO_DIR: folder };
+}
+
+const LINE = `A='b c' printf '%s %s\\n' 'it'\\''s' '$HOME'`;
+
+Deno.test("a plain agent: a yes is its own option by kind, and its command runs as it was shown", async () => {
+  assert.deepEqual(await play("allow_once"), {
+    said: "chosen proceed_once\n0 it's $HOME",
+    asked: ["look around", LINE],
+  });
+});
+
+Deno.test("a plain agent: for the session is its option for always, a no is its no, and nothing runs", async () => {
+  assert.match((await play("allow_session")).said, /^chosen proceed_always\n0 /);
+  assert.match((await play("reject")).said, /^chosen no\nrefused: .*not approved/);
+});

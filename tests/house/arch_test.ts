@@ -1,0 +1,233 @@
+/** The architecture holds itself: who may import whom, no cycles, no file over 500 lines. */
+import assert from "node:assert/strict";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { PLUGIN } from "../support/agent.ts";
+
+const AGENT = join(PLUGIN, "denops/agent");
+const LONGEST = 500;
+
+/** Folder → what it may import of ours, besides itself and `deps`. "*" at the end takes in the folders below. */
+const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
+  ["deps", []],
+  ["protocol", []],
+  ["policy", ["protocol"]],
+  ["supervisor/system", ["protocol", "policy"]],
+  ["supervisor/screen", ["protocol", "policy"]],
+  ["supervisor/search", ["supervisor/system", "protocol", "policy"]],
+  ["supervisor/branches", ["supervisor/system", "supervisor/screen", "protocol", "policy"]],
+  ["supervisor/git", ["supervisor/system", "protocol", "policy"]],
+  ["supervisor/commands", ["supervisor/system", "supervisor/git", "protocol", "policy"]],
+  ["supervisor/gate", [
+    "supervisor/system",
+    "supervisor/screen",
+    "supervisor/commands",
+    "protocol",
+    "policy",
+  ]],
+  ["supervisor/agents", [
+    "supervisor/system",
+    "supervisor/commands",
+    "supervisor/gate",
+    "supervisor/screen",
+    "protocol",
+    "policy",
+  ]],
+  ["supervisor", ["protocol", "policy"]],
+  ["engine/core", ["protocol"]],
+  ["engine/llm", ["engine/core", "protocol"]],
+  ["engine/context", ["engine/core", "protocol"]],
+  ["engine/store", ["engine/core", "protocol"]],
+  ["engine/checkpoint", ["engine/core", "protocol"]],
+  // The path function is the policy's: tools resolve where the gate resolves.
+  ["engine/tools", ["engine/core", "protocol", "policy"]],
+  ["engine/agent", ["engine/llm", "engine/tools", "engine/context", "engine/core", "policy", "protocol"]],
+  ["engine/session.ts", [
+    "engine/agent",
+    "engine/llm",
+    "engine/tools",
+    "engine/store",
+    "engine/checkpoint",
+    "engine/core",
+    "policy",
+    "protocol",
+  ]],
+  ["engine/acp", [
+    "engine/session.ts",
+    "engine/agent",
+    "engine/tools",
+    "engine/store",
+    "engine/checkpoint",
+    "engine/core",
+    "protocol",
+  ]],
+  ["engine/main.ts", ["engine", "policy", "protocol"]],
+  ["main.ts", ["supervisor", "protocol"]],
+  ["standalone.ts", ["main.ts", "protocol"]],
+];
+
+interface Module {
+  readonly path: string;
+  readonly imports: readonly string[];
+}
+
+async function modules(): Promise<readonly Module[]> {
+  const found: Module[] = [];
+  for await (const file of walk(AGENT, ".ts")) {
+    if (file.endsWith("_test.ts")) continue;
+    const text = await Deno.readTextFile(file);
+    const specifiers = specifiersOf(text).filter((specifier) => specifier.startsWith("."));
+    const imports = specifiers.map((specifier) => name(fileURLToPath(new URL(specifier, `file://${file}`))));
+    found.push({ path: name(file), imports });
+  }
+  return found;
+}
+
+function specifiersOf(text: string): readonly string[] {
+  return [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([\w@./:-]+)"/g)].map(([, specifier = ""]) =>
+    specifier
+  );
+}
+
+function name(path: string): string {
+  return relative(AGENT, path).replaceAll(sep, "/");
+}
+
+async function* walk(folder: string, ending: string): AsyncGenerator<string> {
+  for await (const entry of Deno.readDir(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory && !entry.name.startsWith(".")) yield* walk(path, ending);
+    else if (entry.isFile && entry.name.endsWith(ending)) yield path;
+  }
+}
+
+function isOf(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
+}
+
+function ruleOf(path: string) {
+  const matching = RULES.filter(([place]) => isOf(path, place));
+  return matching.sort(([a], [b]) => b.length - a.length)[0];
+}
+
+Deno.test("every module has its place, and imports only what its layer may", async () => {
+  const wrong: string[] = [];
+  for (const { path, imports } of await modules()) {
+    const rule = ruleOf(path);
+    if (rule === undefined) {
+      wrong.push(`${path} has no place in the architecture`);
+      continue;
+    }
+    const [place, allowed] = rule;
+    for (const target of imports) {
+      if ([place, "deps", ...allowed].some((other) => isOf(target, other))) continue;
+      wrong.push(`${path} imports ${target}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+/** denops.vim's server has neither our import map nor our lockfile, and rewrites all modules of a plugin that has one. */
+Deno.test("modules of others are named in deps/ alone, with exact versions that the lockfile holds", async () => {
+  const { specifiers } = JSON.parse(await Deno.readTextFile(join(PLUGIN, "deno.lock")));
+  const wrong: string[] = [];
+  for await (const file of walk(AGENT, ".ts")) {
+    if (file.endsWith("_test.ts")) continue;
+    const text = (await Deno.readTextFile(file)).replace(/^import type .*$/gm, "");
+    for (const specifier of specifiersOf(text)) {
+      if (/^(\.|node:)/.test(specifier)) continue;
+      const isPinned = /^npm:(@[\w-]+\/)?[\w-]+@\d+\.\d+\.\d+$/.test(specifier) && specifier in specifiers;
+      if (!isOf(name(file), "deps") || !isPinned) wrong.push(`${name(file)} names ${specifier}`);
+    }
+  }
+  for (const config of ["deno.json", "deno.jsonc", "import_map.json", "import_map.jsonc"]) {
+    await assert.rejects(Deno.lstat(join(AGENT, config)), Deno.errors.NotFound);
+  }
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("having the plugin installed loads one module", async () => {
+  const main = await Deno.readTextFile(join(AGENT, "main.ts"));
+  assert.deepEqual(specifiersOf(main.replace(/^import type .*$|typeof import\(.*?\)/gm, "")), []);
+});
+
+Deno.test("the module graph as Deno sees it agrees: nothing trusted reaches into the engine, no cycles", async () => {
+  const all = await modules();
+  const graph = new Map(all.map(({ path, imports }) => [path, imports]));
+  const args = ["info", "--json", join(AGENT, "engine/main.ts")];
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args, stderr: "null" }).output();
+  const info: unknown = JSON.parse(new TextDecoder().decode(stdout));
+  const seen = localModules(info);
+  assert.ok(seen.length > 20, "deno info shows the engine's modules");
+  for (const path of seen) {
+    if (path === "policy/defaults.json") continue;
+    assert.ok(graph.has(path), `${path} is known`);
+    assert.ok(!path.startsWith("supervisor/"), `the engine reaches ${path}`);
+  }
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]) => {
+    assert.ok(!trail.includes(path), `cycle: ${[...trail, path].join(" → ")}`);
+    if (done.has(path)) return;
+    for (const next of graph.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of all) visit(path, []);
+});
+
+function localModules(info: unknown): readonly string[] {
+  if (typeof info !== "object" || info === null || !("modules" in info) || !Array.isArray(info.modules)) {
+    return [];
+  }
+  const list: readonly unknown[] = info.modules;
+  return list.flatMap((module) => {
+    const specifier = typeof module === "object" && module !== null && "specifier" in module
+      ? module.specifier
+      : undefined;
+    return typeof specifier === "string" && specifier.startsWith("file:")
+      ? [name(fileURLToPath(specifier))]
+      : [];
+  });
+}
+
+Deno.test("a tool is one file and one line", async () => {
+  const registry = await Deno.readTextFile(join(AGENT, "engine/tools/registry.ts"));
+  for await (const entry of Deno.readDir(join(AGENT, "engine/tools"))) {
+    const shared = ["define.ts", "registry.ts"].includes(entry.name) || entry.name.endsWith("_test.ts");
+    if (!entry.isFile || shared) continue;
+    assert.ok(registry.includes(`"./${entry.name}"`), `${entry.name} is not in the registry`);
+  }
+});
+
+/** Lua: views draw, and never call one another. */
+const VIEWS = ["chat", "approval", "review"];
+
+Deno.test("Lua's views never require one another, and only init.lua puts them together", async () => {
+  const wrong: string[] = [];
+  for await (const file of walk(join(PLUGIN, "lua/agent"), ".lua")) {
+    const path = relative(join(PLUGIN, "lua/agent"), file).replaceAll(sep, "/");
+    const own = path.split(/[/.]/)[0] ?? "";
+    const required = [...(await Deno.readTextFile(file)).matchAll(/require\("agent\.([\w.]+)"\)/g)].map((
+      [, m],
+    ) => m ?? "");
+    for (const target of required) {
+      const view = target.split(".")[0] ?? "";
+      if (own === "init" || view === own) continue;
+      if (VIEWS.includes(view)) wrong.push(`${path} requires agent.${target}`);
+      if (["timeline", "config", "events", "highlights", "actions", "merge"].includes(own) && view !== own) {
+        wrong.push(`${path} is to stand alone but requires agent.${target}`);
+      }
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test(`no file is over ${LONGEST} lines`, async () => {
+  for (const folder of ["denops", "lua", "plugin", "scripts", "tests"]) {
+    for (const ending of [".ts", ".lua"]) {
+      for await (const file of walk(join(PLUGIN, folder), ending)) {
+        const lines = (await Deno.readTextFile(file)).split("\n").length - 1;
+        assert.ok(lines <= LONGEST, `${relative(PLUGIN, file)} has ${lines} lines`);
+      }
+    }
+  }
+});

@@ -1,0 +1,170 @@
+/** `:checkhealth agent`: what holds the engine and the commands, exactly as passed, and what is wrong. */
+import assert from "node:assert/strict";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { startTypescript } from "../support/language_servers.ts";
+import { scratch } from "../support/project.ts";
+
+async function report({ nvim }: Pick<RunningAgent, "nvim">): Promise<string> {
+  await nvim.command("checkhealth agent");
+  return await nvim.lua<string>(`return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`);
+}
+
+/** The section's lines, without the marks and the indentation. */
+function section(text: string, name: string): readonly string[] {
+  const [, rest = ""] = text.split(`agent: ${name}`);
+  const [own = ""] = rest.split(/^agent: /m);
+  return own.split("\n").map((line) => line.replace(/^\s*(- )?/, "").trim()).filter((line) =>
+    line !== "" && line !== "~"
+  );
+}
+
+const ORDER = [
+  "sandbox of the engine",
+  "sandbox of commands",
+  "hidden from commands",
+  "programs",
+  "language servers",
+  "host",
+  "options",
+];
+
+/** Neighbours in a list, as an argument and its values are. */
+function holds(lines: readonly string[], ...wanted: readonly string[]): boolean {
+  return lines.some((_, at) => wanted.every((text, offset) => lines[at + offset] === text));
+}
+
+Deno.test({
+  name: "health: levels, grants and arguments as passed, hidden files, programs, host",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using home = await scratch({ ".ssh/id_rsa": "", ".netrc": "", "go/bin/tool": "" });
+    await using agent = await startAgent({
+      script: "say Hi.",
+      project: { "a.ts": "", ".env": "A=1\n", "private/one.txt": "", "package.json": "{}" },
+      options: `ask = { "read(private/**)" }`,
+      env: { HOME: home.root },
+    });
+    const text = await report(agent);
+    const root = agent.project.root;
+    const places = ORDER.map((name) => text.indexOf(`agent: ${name}`));
+    assert.ok(places.every((at, index) => at > (places[index - 1] ?? 0)), text);
+
+    const engine = section(text, "sandbox of the engine");
+    assert.match(engine[0] ?? "", /OK bubblewrap and Deno permissions/);
+    const deno = engine.findIndex((line) => line.endsWith("Deno is started with exactly:"));
+    const around = engine.findIndex((line) => line.endsWith("Around it, exactly:"));
+    assert.ok(deno > 0 && around > deno, text);
+    assert.ok(engine.slice(deno, around).some((line) => line.startsWith(`--allow-write=${root},`)), text);
+    assert.ok(engine.slice(deno, around).some((line) => /^--allow-net=127\.0\.0\.1:\d+$/.test(line)), text);
+    assert.ok(holds(engine.slice(around), "--bind", root, root), text);
+
+    const commands = section(text, "sandbox of commands");
+    assert.match(commands[0] ?? "", /OK bubblewrap/);
+    assert.ok(commands.includes("--unshare-net") && holds(commands, "--ro-bind", root, root), text);
+    assert.ok(holds(commands, "--chdir", root), text);
+    const hidden = section(text, "hidden from commands");
+    assert.ok(!commands.some((line) => /\.ssh$|\.netrc$/.test(line)), "the home folder is not there");
+    assert.ok(holds(commands, "--ro-bind", home.path("go/bin"), home.path("go/bin")), text);
+    for (const path of [".env", "private"]) assert.ok(hidden.includes(`${root}/${path}`), text);
+    assert.ok(!hidden.includes(`${root}/a.ts`), text);
+    assert.ok(holds(commands, "--tmpfs", home.root), text);
+
+    const programs = section(text, "programs").join("\n");
+    assert.match(programs, /ripgrep: ripgrep \d+\.\d+.* \(\/.*\/rg\)/);
+    assert.match(programs, /git: git version \d+\.\d+.* \(\/.*\/git\)/);
+    assert.match(section(text, "language servers").join("\n"), /None is attached/);
+    assert.match(section(text, "host").join("\n"), /in a process of its own: denops\.vim is not installed/);
+    assert.match(section(text, "options").join("\n"), /OK No mistakes found/);
+    assert.match(
+      section(text, "supervisor and engine").join("\n"),
+      /OK test answers, and has the model scripted\./,
+    );
+    assert.doesNotMatch(text, /sk-test/);
+  },
+});
+
+Deno.test("health: mistakes in the options by name, patterns too", async () => {
+  await using agent = await startAgent({
+    script: "say Hi.",
+    options: `layout = "top", deny = { "read([x)", "git push" }, deny_read = { "/etc/**" }`,
+  });
+  const options = section(await report(agent), "options").join("\n");
+  for (
+    const line of [
+      'ERROR layout must be one of float, right, left, bottom, tab, current, not "top"',
+      "ERROR Invalid option deny: Not a rule: read([x). Its pattern needs a closing ].",
+      "ERROR Invalid option deny: Not a rule: git push. Rules look like ",
+      "ERROR Invalid option deny_read: /etc/** must be relative to the project, without ./ before it.",
+    ]
+  ) assert.ok(options.includes(line), options);
+});
+
+Deno.test("a wrong pattern is told in one line at the first use, and nothing is asked of the model", async () => {
+  await using agent = await startAgent({ script: "say Never.", options: `deny = { "read([x)", "nothing" }` });
+  const { nvim, server } = agent;
+  await nvim.command("Agent! go");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  const lines = await nvim.lua<string[]>(
+    `return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`,
+  );
+  assert.ok(
+    lines.join(" ").includes(
+      "Invalid option deny: Not a rule: read([x). Its pattern needs a closing ]. And 1 more, see :checkhealth agent.",
+    ),
+    lines.join("\n"),
+  );
+  assert.equal(server.requests.length, 0);
+});
+
+Deno.test("health: an unknown model, a refused key, a dead address, a silent server, an old Deno", async () => {
+  const closed = new AbortController();
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  const answers = (request: Request): Response | Promise<Response> =>
+    request.url.endsWith("/refuses/models")
+      ? new Response("no", { status: 401 })
+      : end.then(() => new Response());
+  await using strange = Deno.serve({ port: 0, signal: closed.signal, onListen() {} }, answers);
+  await using folder = await scratch({ deno: '#!/bin/sh\necho "deno 2.2.12 (stable)"\n' });
+  await Deno.chmod(folder.path("deno"), 0o755);
+  await using agent = await startAgent({ script: "say Hi." });
+  const say = async (options: string) => {
+    await agent.nvim.lua(`require("agent").setup(${options})`);
+    return (await report(agent)).replaceAll(/\s+/g, " ");
+  };
+  const at = (url: string) =>
+    `{ providers = { test = { wire = "openai_chat", base_url = "${url}", api_key = "env:TEST_API_KEY" } } }`;
+  const url = `http://127.0.0.1:${strange.addr.port}`;
+  assert.ok((await say(`{ model = "other" }`)).includes(`ERROR test has no model "other". It has scripted.`));
+  const refused = await say(at(`${url}/refuses`));
+  assert.ok(refused.includes("ERROR test refused the key (HTTP 401). Check TEST_API_KEY."), refused);
+  assert.doesNotMatch(refused, /sk-test/);
+  const gone = Deno.listen({ port: 0 });
+  const address = `http://127.0.0.1:${gone.addr.port}`;
+  gone.close();
+  const dead = await say(at(address));
+  assert.ok(dead.includes(`ERROR Cannot reach test at ${address}: connection refused.`), dead);
+  const from = performance.now();
+  const silent = await say(at(`${url}/silent`));
+  assert.ok(silent.includes("no answer within 2 s"), silent);
+  assert.ok(performance.now() - from < 8_000);
+  resolve();
+  const old = await say(`{ deno = { "${folder.path("deno")}" } }`);
+  assert.ok(old.includes("ERROR Deno is too old: it needs Deno 2.8 or newer, and this is 2.2.12."), old);
+});
+
+Deno.test("health: without a sandbox it says so", async () => {
+  await using agent = await startAgent({ script: "say Hi.", options: `sandbox = "off"` });
+  const text = await report(agent);
+  assert.match(
+    section(text, "sandbox of the engine").join("\n"),
+    /WARNING Deno permissions only \(switched off/,
+  );
+  assert.match(section(text, "sandbox of commands").join("\n"), /WARNING None: each command asks/);
+  assert.doesNotMatch(text, /Around it, exactly/);
+});
+
+Deno.test("health: language servers of the project's buffers", async () => {
+  await using agent = await startTypescript("utf-8", "say Hi.", { files: ["src/main.ts"] });
+  await agent.nvim.waitFor("#vim.lsp.get_clients({ bufnr = 0 }) > 0", { timeout: 20_000 });
+  assert.match(section(await report(agent), "language servers").join("\n"), /OK .+ is attached to 1 buffer$/);
+});

@@ -1,0 +1,51 @@
+/** What README.md, CHANGELOG.md and tests/repro.lua promise. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
+import { OLDEST_DENO, VERSION } from "../../denops/agent/protocol/version.ts";
+import { PLUGIN } from "../support/agent.ts";
+import { ChildNvim } from "../support/nvim.ts";
+
+Deno.test("README: every dependency with its version; CHANGELOG: this version", async () => {
+  const readme = await Deno.readTextFile(join(PLUGIN, "README.md"));
+  const deps = join(PLUGIN, "denops/agent/deps");
+  const files = (await Array.fromAsync(Deno.readDir(deps))).map((entry) => join(deps, entry.name));
+  const texts = await Promise.all(
+    [join(PLUGIN, "deno.json"), ...files].map((file) => Deno.readTextFile(file)),
+  );
+  const named = texts.join("\n").matchAll(/"npm:(.+)@(.+?)"/g);
+  const wanted = new Map([...named].map(([, name = "", version = ""]) => [name, version]));
+  const rows = [...readme.matchAll(/^\| `([^`]+)` \| ([\d.]+) \| \S/gm)];
+  assert.deepEqual(
+    Object.fromEntries(rows.map(([, name = "", version]) => [name, version])),
+    Object.fromEntries(wanted),
+  );
+  assert.ok(readme.split("\n").length < 200);
+  const oldest = `Deno](https://deno.com) ${OLDEST_DENO.join(".")} or newer`;
+  assert.ok(readme.includes(oldest), oldest);
+  assert.ok((await Deno.readTextFile(join(PLUGIN, "CHANGELOG.md"))).includes(VERSION));
+});
+
+Deno.test("README: the keys of an approval; CHANGELOG: every sub-command and tool", async () => {
+  await using child = await ChildNvim.start({ runtime: [PLUGIN] });
+  const readme = await Deno.readTextFile(join(PLUGIN, "README.md"));
+  const keys = await child.lua<readonly string[]>(`return require("agent.approval.content").keys({
+    title = "write .env", reason = "", after = "x", suggestion = "write(.env)" })`);
+  assert.ok(readme.includes(`─ ${keys.join("  ")} ╯`), keys.join());
+  assert.equal(await child.lua(`return require("agent.config.schema").oldest_deno`), OLDEST_DENO.join("."));
+  const changelog = await Deno.readTextFile(join(PLUGIN, "CHANGELOG.md"));
+  const actions = await child.lua<readonly { readonly name: string }[]>(`return require("agent.actions")`);
+  const missing = [...actions, ...TOOLS].filter(({ name }) => !changelog.includes(`\`${name}\``));
+  assert.deepEqual(missing.map(({ name }) => name), []);
+});
+
+Deno.test("tests/repro.lua starts a Neovim with the plugin and right options", async () => {
+  await using child = await ChildNvim.start({
+    lua: `dofile(${JSON.stringify(join(PLUGIN, "tests/repro.lua"))})`,
+  });
+  assert.equal(await child.lua(`return vim.fn.exists(":Agent")`), 2);
+  assert.deepEqual(
+    await child.lua(`require("agent.config").get() return require("agent.config").current_problems()`),
+    [],
+  );
+});

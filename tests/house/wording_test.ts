@@ -1,0 +1,119 @@
+/**
+ * The words that a user reads, by one rule.
+ *
+ * What is said outside of the chat is one line after "agent:", begins in lower case unless with a name, and ends
+ * without a full stop if it is one sentence. What stands in the transcript is whole sentences with full stops. All of
+ * it is short and idiomatic: it says what is so and what to do, and never "there is no X" or "that is known".
+ */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { PLUGIN } from "../support/agent.ts";
+import { ChildNvim } from "../support/nvim.ts";
+
+interface Language {
+  readonly folder: string;
+  readonly files: RegExp;
+  readonly comment: RegExp;
+  readonly string: RegExp;
+}
+
+const LUA: Language = {
+  folder: "lua/agent",
+  files: /\.lua$/,
+  comment: /^\s*--/,
+  string: /(?:^|[^\\])(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')/g,
+};
+const TYPESCRIPT: Language = {
+  folder: "denops/agent",
+  files: /(?<!_test|_cases|\.d)\.ts$/,
+  comment: /^\s*(\/\/|\/?\*)/,
+  string: /(?:^|[^\\])(?:"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g,
+};
+
+/** The string literals of a language's files, without comments: where it stands and what it says. */
+async function literals({ folder, files, comment, string }: Language) {
+  const found: { readonly at: string; readonly text: string; readonly code: string }[] = [];
+  for await (const file of filesBelow(join(PLUGIN, folder), files)) {
+    const lines = (await Deno.readTextFile(file)).split("\n");
+    for (const [index, line] of lines.entries()) {
+      if (comment.test(line)) continue;
+      for (const [, double, other] of line.matchAll(string)) {
+        const at = `${file.slice(PLUGIN.length)}:${index + 1}`;
+        found.push({ at, text: double ?? other ?? "", code: line });
+      }
+    }
+  }
+  return found;
+}
+
+async function* filesBelow(folder: string, wanted: RegExp): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) yield* filesBelow(path, wanted);
+    else if (wanted.test(name)) yield path;
+  }
+}
+
+const CLUMSY = [
+  /\bthere (is|are) (no|nothing)\b/i,
+  /\b(that|which) (is|are) known\b/i,
+  /\bis not known\b/i,
+  /\bgives? up\b/i,
+  /\bof yours that\b/i,
+];
+/** Names that begin with a capital wherever they stand. */
+const NAME = /^(Deno|Neovim|Ollama|[A-Z]{2,})\b/;
+
+/** One sentence has no full stop; of several each has one. */
+function isPunctuated(text: string): boolean {
+  return /[.!?] \S/.test(text) ? /[.!?)]$/.test(text) || /[%:]/.test(text) : !/[^.]\.$/.test(text);
+}
+
+Deno.test("words: none of them is clumsy", async () => {
+  const all = [...await literals(LUA), ...await literals(TYPESCRIPT)]
+    .filter(({ text }) => /[a-z]{2} [a-z]/i.test(text));
+  assert.ok(all.length > 900, `${all.length} texts`);
+  const wrong = all.filter(({ text }) => CLUMSY.some((pattern) => pattern.test(text)));
+  assert.deepEqual(wrong.map(({ at, text }) => `${at} ${text}`), []);
+});
+
+Deno.test('words: what follows "agent:" begins in lower case, and one sentence has no full stop', async () => {
+  const said = (await literals(LUA)).flatMap(({ at, text, code }) => {
+    if (text.startsWith("agent: ")) return [{ at, text: text.slice("agent: ".length) }];
+    return /\bsay\.(info|warn|error)\(/.test(code) && text.includes(" ") ? [{ at, text }] : [];
+  });
+  assert.ok(said.length > 30, `${said.length} texts`);
+  const wrong = said.filter(({ text }) => /^[A-Z]/.test(text) && !NAME.test(text) || !isPunctuated(text));
+  assert.deepEqual(wrong.map(({ at, text }) => `${at} ${text}`), []);
+});
+
+Deno.test("words: notices in the transcript are sentences with full stops", async () => {
+  const notices = (await literals(LUA)).filter(({ at, text, code }) =>
+    /^lua\/agent\/(timeline|chat|sessions\/init)/.test(at) && text.includes(" ") &&
+    /\blocal text = |\{ "(info|warning|error)", /.test(code) &&
+    /^[A-Z'%]/.test(text)
+  );
+  assert.ok(notices.length > 4, `${notices.length} texts`);
+  const wrong = notices.filter(({ text }) => !/[.…]$|: :Agent \w+$/.test(text));
+  assert.deepEqual(wrong.map(({ at, text }) => `${at} ${text}`), []);
+});
+
+Deno.test("words: what comes from elsewhere is made to fit", async () => {
+  await using nvim = await ChildNvim.start({ runtime: [PLUGIN] });
+  const line = (text: string) => nvim.lua(`return require("agent.say").line(...)`, text);
+  for (
+    const [given, said] of [
+      [
+        "Cannot start: denops.vim is not installed (option host).",
+        "cannot start: denops.vim is not installed (option host)",
+      ],
+      [
+        "Deno was not found. Install Deno, or set the option deno.",
+        "Deno was not found. Install Deno, or set the option deno.",
+      ],
+      ["HTTP 500 (…).\nat line 3", "HTTP 500 (…)"],
+      ["The engine stopped. The next message goes on.", "the engine stopped. The next message goes on."],
+      ["src/app.ts conflicts", "src/app.ts conflicts"],
+    ] as const
+  ) assert.equal(await line(given), `agent: ${said}`);
+});

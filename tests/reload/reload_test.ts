@@ -1,0 +1,283 @@
+/** Buffers follow the files that the agent changes, and unsaved text is never lost. Whole program. */
+import assert from "node:assert/strict";
+import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+
+const LINES = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
+const FILE = LINES.join("\n") + "\n";
+
+/** One edit of a.txt, `old` to `new`, between two short texts. */
+function editScript(old: string, replacement: string, path = "a.txt"): string {
+  const args = JSON.stringify({ path, old_str: old, new_str: replacement });
+  return `say I edit the file now.\ncall read_file {"path": "${path}"}\n---\ncall edit_file ${args}\n---\nsay The edit is made.`;
+}
+
+async function edited(
+  options: Omit<AgentOptions, "script"> & { script?: string },
+  before: (agent: RunningAgent) => Promise<void>,
+) {
+  const agent = await startAgent({
+    script: editScript("line 6", "LINE 6"),
+    project: { "a.txt": FILE },
+    files: ["a.txt"],
+    ...options,
+  });
+  try {
+    await before(agent);
+    await agent.nvim.command("Agent! edit it");
+    await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
+    return agent;
+  } catch (error) {
+    await agent[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function lines(agent: RunningAgent, name = "a.txt"): Promise<string[]> {
+  return agent.nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, true)`, name);
+}
+
+function transcript(agent: RunningAgent): Promise<string> {
+  return agent.nvim.lua<string>(
+    `return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true), "\\n")`,
+  );
+}
+
+/** No prompt comes when the user looks for changes, goes back to Neovim or writes. */
+async function writesWithoutPrompt(agent: RunningAgent, expected: string): Promise<void> {
+  await agent.nvim.command("checktime");
+  await agent.nvim.command("write");
+  assert.equal(await agent.project.read("a.txt"), expected);
+  assert.doesNotMatch(
+    await agent.nvim.lua<string>("return vim.fn.execute('messages')"),
+    /W1[12]|changed since/,
+  );
+}
+
+const CHANGED = FILE.replace("line 6", "LINE 6");
+
+for (const autoread of ["autoread", "noautoread"]) {
+  Deno.test(`an unmodified buffer follows; cursor, view, marks and undo stay (${autoread})`, async () => {
+    await using agent = await edited({ lua: `vim.cmd("set ${autoread}")` }, async ({ nvim }) => {
+      await nvim.keys("gg0xu"); // something to undo later than the agent's edit
+      await nvim.keys("9Gma4l");
+    });
+    const { nvim } = agent;
+    assert.deepEqual(await lines(agent), CHANGED.trimEnd().split("\n"));
+    assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [9, 4]);
+    assert.deepEqual(await nvim.lua("return vim.api.nvim_buf_get_mark(0, 'a')"), [9, 0]);
+    assert.equal(await nvim.lua("return vim.bo.modified"), false);
+    await writesWithoutPrompt(agent, CHANGED);
+    await nvim.keys("u");
+    assert.deepEqual(await lines(agent), LINES, "u takes the agent's edit back, as one step");
+    await nvim.keys("<C-r>");
+    assert.deepEqual(await lines(agent), CHANGED.trimEnd().split("\n"));
+  });
+}
+
+Deno.test("unsaved changes elsewhere in the file are merged with the edit, and nothing is written", async () => {
+  await using agent = await edited({}, async ({ nvim }) => {
+    await nvim.keys("ggccMINE<Esc>");
+  });
+  assert.equal((await lines(agent))[0], "MINE");
+  assert.equal((await lines(agent))[5], "LINE 6");
+  assert.equal(await agent.nvim.lua("return vim.bo.modified"), true);
+  assert.equal(await agent.project.read("a.txt"), FILE, "the disk is the user's to write");
+  assert.match(agent.server.requests.at(-1)?.text ?? "", /unsaved changes; not saved to disk/);
+  await writesWithoutPrompt(agent, CHANGED.replace("line 1\n", "MINE\n"));
+});
+
+Deno.test("with save_unsaved the merged buffer is saved", async () => {
+  await using agent = await edited({ options: "save_unsaved = true" }, async ({ nvim }) => {
+    await nvim.keys("ggccMINE<Esc>");
+  });
+  assert.equal(await agent.project.read("a.txt"), CHANGED.replace("line 1\n", "MINE\n"));
+  assert.equal(await agent.nvim.lua("return vim.bo.modified"), false);
+});
+
+Deno.test("the model reads what is on the user's screen, not what is on disk", async () => {
+  const script =
+    `call read_file {"path": "a.txt"}\n---\nexpect UNSAVED\nexpect-not line 2\nsay I have read it.`;
+  await using agent = await edited({ script }, async ({ nvim }) => {
+    await nvim.keys("2GccUNSAVED<Esc>");
+  });
+  assert.deepEqual(agent.server.problems, []);
+});
+
+Deno.test("what the user types after the model has read is not written over; it is told to read again", async () => {
+  const whole = `call write_file ${JSON.stringify({ path: "a.txt", content: CHANGED })}`;
+  const script =
+    `call read_file {"path": "a.txt"}\n---\nwait typing\n${whole}\n---\nexpect has changed since you read it\nsay I see.`;
+  await using agent = await startAgent({ script, project: { "a.txt": FILE }, files: ["a.txt"] });
+  const { nvim, server } = agent;
+  await nvim.command("Agent! edit it");
+  await server.reached("typing");
+  await nvim.keys("6GccMINE<Esc>");
+  server.release("typing");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  assert.deepEqual(server.problems, []);
+  assert.equal((await lines(agent))[5], "MINE");
+  assert.equal(await agent.project.read("a.txt"), FILE);
+});
+
+Deno.test("what the user types while the write waits for an answer is merged, or kept on the same lines", async () => {
+  for (const [row, expected] of [[1, "merged"], [6, "kept"]] as const) {
+    const script =
+      `call read_file {"path": "a.txt"}\n---\ncall edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay I see.`;
+    const options = 'safe_to_write = { { "**", false } }';
+    await using agent = await startAgent({ script, options, project: { "a.txt": FILE }, files: ["a.txt"] });
+    const { nvim } = agent;
+    await nvim.command("Agent! edit it");
+    await nvim.waitForScreen("Approval");
+    await nvim.keys(`${row}GccMINE<Esc>`);
+    await nvim.command("Agent approve");
+    await nvim.waitFor(`require("agent").status():find("ready$")`);
+    assert.equal((await lines(agent))[row - 1], "MINE");
+    assert.equal((await lines(agent))[5], expected === "merged" ? "LINE 6" : "MINE");
+    assert.match(
+      agent.server.requests.at(-1)?.text ?? "",
+      expected === "merged" ? /Edited.*changed meanwhile was kept/s : /has changed the same lines/,
+    );
+    assert.equal(await agent.project.read("a.txt"), FILE);
+  }
+});
+
+Deno.test("lines that the user has selected count as read", async () => {
+  const script = `call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay Done.`;
+  await using agent = await startAgent({ script, project: { "a.txt": FILE }, files: ["a.txt"] });
+  await agent.nvim.command("5,7Agent! edit it");
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
+  assert.equal(await agent.project.read("a.txt"), CHANGED);
+});
+
+Deno.test("a whole new content made from the unsaved text that the model has read replaces it", async () => {
+  const whole = `call write_file ${JSON.stringify({ path: "a.txt", content: CHANGED })}`;
+  const script =
+    `call read_file {"path": "a.txt"}\n---\nexpect MINE\n${whole}\n---\nexpect Replaced\nsay Done.`;
+  await using agent = await edited({ script }, async ({ nvim }) => {
+    await nvim.keys("6GccMINE<Esc>");
+  });
+  assert.deepEqual(agent.server.problems, []);
+  assert.equal((await lines(agent))[5], "LINE 6");
+  await agent.nvim.keys("u");
+  assert.equal((await lines(agent))[5], "MINE", "and u brings the user's text back");
+});
+
+Deno.test("a buffer that becomes modified while the file is written keeps the user's text on conflict", async () => {
+  await using agent = await edited({}, async ({ nvim }) => {
+    // The user types right when the engine has written and the news is on its way.
+    await nvim.lua(`
+      local reload = require("agent.reload")
+      local follow = reload.file_modified
+      reload.file_modified = function(...)
+        vim.api.nvim_buf_set_lines(vim.fn.bufnr("a.txt"), 5, 6, true, { "typed meanwhile" })
+        return follow(...)
+      end`);
+  });
+  assert.equal((await lines(agent))[5], "typed meanwhile");
+  assert.equal(await agent.project.read("a.txt"), CHANGED);
+  assert.match(await transcript(agent), /a\.txt.*:/, "a notice names the file and says what to do");
+});
+
+Deno.test("a hidden buffer and one in two windows follow, each window keeps its place", async () => {
+  await using agent = await edited({ project: { "a.txt": FILE, "b.txt": "b\n" } }, async ({ nvim }) => {
+    await nvim.command("split");
+    await nvim.command("normal! 11G");
+    await nvim.command("wincmd w");
+    await nvim.command("normal! 2G");
+    await nvim.command("set hidden");
+  });
+  const rows =
+    "return vim.tbl_map(function(w) return vim.api.nvim_win_get_cursor(w)[1] end, vim.fn.win_findbuf(vim.fn.bufnr('a.txt')))";
+  assert.deepEqual((await agent.nvim.lua<number[]>(rows)).toSorted((a, b) => a - b), [2, 11]);
+  assert.equal((await lines(agent))[5], "LINE 6");
+
+  await agent.nvim.command("edit b.txt | only");
+  agent.server.play(editScript("line 7", "LINE 7"));
+  await agent.nvim.command("Agent! again");
+  await agent.nvim.waitFor(`vim.api.nvim_buf_get_lines(vim.fn.bufnr("a.txt"), 6, 7, true)[1] == "LINE 7"`);
+  assert.equal(await agent.nvim.lua("return vim.fn.bufname()"), "b.txt", "the current window did not change");
+});
+
+Deno.test("dos line endings stay, on disk and in the buffer", async () => {
+  const dos = FILE.replaceAll("\n", "\r\n");
+  await using agent = await edited({ project: { "a.txt": dos } }, async () => {});
+  assert.equal(await agent.project.read("a.txt"), CHANGED.replaceAll("\n", "\r\n"));
+  assert.deepEqual(await lines(agent), CHANGED.trimEnd().split("\n"));
+  assert.equal(await agent.nvim.lua("return vim.bo.fileformat"), "dos");
+  await writesWithoutPrompt(agent, CHANGED.replaceAll("\n", "\r\n"));
+});
+
+Deno.test("a file without a final newline stays without", async () => {
+  await using agent = await edited({
+    project: { "a.txt": FILE.trimEnd() },
+    lua: "vim.o.fixendofline = false",
+  }, async () => {});
+  assert.equal(await agent.project.read("a.txt"), CHANGED.trimEnd());
+  assert.equal(await agent.nvim.lua("return vim.bo.endofline"), false);
+  await writesWithoutPrompt(agent, CHANGED.trimEnd());
+});
+
+Deno.test("a byte order mark and Latin-1 stay as they are", async () => {
+  const bom = new TextEncoder().encode("\ufeff" + FILE);
+  await using agent = await edited({ project: { "a.txt": bom } }, async () => {});
+  assert.equal(await agent.project.read("a.txt"), "\ufeff" + CHANGED);
+  assert.equal(await agent.nvim.lua("return vim.bo.bomb"), true);
+
+  const latin = Uint8Array.from([...FILE].map((character) => character.charCodeAt(0)).concat([0xe9, 0x0a]));
+  await using second = await edited({ project: { "a.txt": latin } }, async () => {});
+  const bytes = await Deno.readFile(second.project.path("a.txt"));
+  assert.equal(bytes.at(-2), 0xe9, "the byte that is no UTF-8 is untouched");
+  assert.equal((await lines(second)).at(-1), "é");
+});
+
+Deno.test("an open buffer of a file that is created gets its text", async () => {
+  const script = `call write_file {"path": "new.txt", "content": "fresh\\n"}\n---\nsay Created.`;
+  await using agent = await edited({ script, files: ["new.txt"] }, async () => {});
+  assert.deepEqual(await lines(agent, "new.txt"), ["fresh"]);
+  assert.equal(await agent.nvim.lua("return vim.bo.modified"), false);
+});
+
+Deno.test("a file that was deleted meanwhile is not brought back by a stale edit; the buffer keeps its text", async () => {
+  await using agent = await edited({}, async ({ project }) => {
+    await Deno.remove(project.path("a.txt"));
+  });
+  assert.deepEqual(await lines(agent), LINES);
+  assert.match(agent.server.requests.at(-1)?.text ?? "", /does not exist/);
+  await assert.rejects(agent.project.read("a.txt"), Deno.errors.NotFound);
+});
+
+Deno.test("a language server sees exactly the change", async () => {
+  const lua = `
+    _G.changes = {}
+    vim.api.nvim_create_autocmd("FileType", { pattern = "text", callback = function()
+      vim.lsp.start({ name = "spy", cmd = function()
+        return {
+          request = function(method, _, callback)
+            if method == "initialize" then
+              callback(nil, { capabilities = { textDocumentSync = { openClose = true, change = 2 } } })
+            else
+              callback(nil, nil)
+            end
+            return true, 1
+          end,
+          notify = function(method, params)
+            if method == "textDocument/didChange" then table.insert(_G.changes, params.contentChanges) end
+            return true
+          end,
+          is_closing = function() return false end,
+          terminate = function() end,
+        }
+      end })
+    end })`;
+  await using agent = await edited({ lua }, async ({ nvim }) => {
+    await nvim.command("filetype on | set filetype=text");
+    await nvim.waitFor("#vim.lsp.get_clients() > 0 and vim.lsp.get_clients()[1].initialized");
+  });
+  await agent.nvim.waitFor("#_G.changes > 0");
+  const [changes] = await agent.nvim.lua<{ range: { start: { line: number } }; text: string }[][]>(
+    "return _G.changes",
+  );
+  assert.equal(changes?.length, 1);
+  assert.equal(changes?.[0]?.range.start.line, 5);
+  assert.ok((changes?.[0]?.text.length ?? 99) <= "LINE 6\n".length, "not the whole file");
+});

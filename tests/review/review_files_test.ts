@@ -1,0 +1,323 @@
+/** Review beyond one buffer: whole files, the list, the diff, keys, other windows and another Neovim. Whole program. */
+import assert from "node:assert/strict";
+import { waitUntil } from "../support/project.ts";
+import { startAgent } from "../support/agent.ts";
+import {
+  ask,
+  FILE,
+  hunks,
+  lines,
+  modified,
+  restarted,
+  reviewed,
+  settledSoon,
+  turn,
+  write,
+} from "../support/review.ts";
+
+const ONE = FILE.replace("line 6", "LINE 6");
+const TWO = ONE.replace("line 12", "LINE 12");
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false);
+}
+
+const FILES = `
+call read_file {"path": "a.txt"}
+call read_file {"path": "old.txt"}
+call read_file {"path": "gone.txt"}
+---
+${write(TWO)}
+call write_file {"path": "new.txt", "content": "fresh\\nlines\\n"}
+call delete_file {"path": "gone.txt"}
+call move_file {"from": "old.txt", "to": "moved.txt"}
+---
+say Done.
+`;
+const PROJECT = { "a.txt": FILE, "old.txt": "old\n", "gone.txt": "gone 1\ngone 2\n" };
+
+interface Item {
+  readonly name: string;
+  readonly lnum: number;
+  readonly text: string;
+}
+
+Deno.test("the quickfix list has every hunk and every whole file, and they can be settled from there", async () => {
+  await using agent = await reviewed({ script: FILES, project: PROJECT });
+  const { nvim, project } = agent;
+  const list = async () => {
+    await nvim.command("call setqflist([]) | Agent review");
+    await nvim.waitFor("#vim.fn.getqflist() > 0");
+    return await nvim.lua<Item[]>(`return vim.tbl_map(function(item)
+      return { name = vim.fn.bufname(item.bufnr), lnum = item.lnum, text = item.text }
+    end, vim.fn.getqflist())`);
+  };
+  assert.deepEqual(await list(), [
+    { name: "a.txt", lnum: 6, text: "+1 −1  LINE 6" },
+    { name: "a.txt", lnum: 12, text: "+1 −1  LINE 12" },
+    { name: "gone.txt", lnum: 1, text: "deleted  +0 −2" },
+    { name: "moved.txt", lnum: 1, text: "renamed from old.txt  +0 −0" },
+    { name: "new.txt", lnum: 1, text: "+2 −0  fresh" },
+  ]);
+  assert.equal(await nvim.lua("return vim.fn.bufname()"), "a.txt");
+  assert.deepEqual(await nvim.lua("return vim.api.nvim_win_get_cursor(0)"), [6, 0]);
+
+  // The entries of whole files, in the list's own window.
+  await nvim.keys("<C-w>j4G");
+  await nvim.command("Agent review undo file");
+  await nvim.waitFor(`vim.uv.fs_stat("old.txt") and not vim.uv.fs_stat("moved.txt")`);
+  await nvim.keys("3G");
+  await nvim.command("Agent review undo file");
+  await nvim.waitFor(`vim.uv.fs_stat("gone.txt")`);
+  assert.equal(await project.read("gone.txt"), "gone 1\ngone 2\n");
+  await nvim.keys("5G");
+  await nvim.command("Agent review undo");
+  await nvim.waitFor(`not vim.uv.fs_stat("new.txt")`);
+  assert.deepEqual((await ask(agent)).files.map(({ path }) => path), [project.path("a.txt")]);
+});
+
+Deno.test("keep all and undo all settle everything", async () => {
+  {
+    await using agent = await reviewed({ script: FILES, project: PROJECT });
+    const { nvim, project } = agent;
+    await nvim.command("Agent keep all");
+    await nvim.waitFor(`#vim.api.nvim_buf_get_keymap(0, "n") == 0`);
+    assert.deepEqual((await ask(agent)).files, []);
+    assert.equal(await project.read("a.txt"), TWO);
+    assert.equal(await exists(project.path("gone.txt")), false);
+    await nvim.command("Agent keep all");
+    await nvim.waitForScreen("nothing to review");
+  }
+  await using agent = await reviewed({ script: FILES, project: PROJECT });
+  const { nvim, project } = agent;
+  await nvim.keys("6Ggr-");
+  await nvim.waitFor(
+    `vim.uv.fs_stat("old.txt") and vim.uv.fs_stat("gone.txt") and not vim.uv.fs_stat("new.txt")`,
+  );
+  await waitUntil("everything to be settled", async () => (await ask(agent)).files.length === 0);
+  for (const [name, text] of Object.entries(PROJECT)) assert.equal(await project.read(name), text);
+  assert.equal(await modified(agent), false);
+});
+
+Deno.test("a binary file is looked at as a whole", async () => {
+  const binary = Uint8Array.from([1, 0, 2]);
+  const script = `call delete_file {"path": "a.bin"}\n---\nsay Done.`;
+  await using agent = await reviewed({ script, project: { "a.txt": FILE, "a.bin": binary } });
+  const { nvim, project } = agent;
+  await nvim.command("Agent review");
+  await nvim.waitForScreen("deleted  binary or large");
+  await nvim.command("Agent review undo all");
+  await nvim.waitFor(`vim.uv.fs_stat("a.bin")`);
+  assert.deepEqual(await Deno.readFile(project.path("a.bin")), binary);
+});
+
+Deno.test("hunks survive :bdelete, other edits on disk and a restart; kept ones stay kept", async () => {
+  await using agent = await reviewed({ script: turn(write(TWO)) });
+  const { nvim, project } = agent;
+  const rest = [{ row: 12, added: ["LINE 12"], removed: ["line 12"] }];
+  await nvim.keys("6Ggrk");
+  await nvim.command("bdelete | edit a.txt");
+  await settledSoon(agent, 1);
+  assert.deepEqual(await hunks(agent), rest);
+  await nvim.command("bdelete");
+  await project.write("a.txt", "elsewhere\n" + TWO);
+  await nvim.command("edit a.txt");
+  await settledSoon(agent, 1);
+  assert.deepEqual(await hunks(agent), [{ ...rest[0], row: 13 }]);
+  await nvim.keys("1Gdd");
+  // What was said last must reach the engine before all of it ends.
+  await nvim.command("write");
+  await nvim.quit();
+
+  await using again = await restarted(agent, ["a.txt"]);
+  assert.equal(again.nvim.text().includes("LINE 12"), true);
+  assert.equal(await again.nvim.lua("return package.loaded['agent.review']"), undefined);
+  await again.nvim.command("Agent review");
+  await settledSoon(again, 1);
+  assert.deepEqual(await hunks(again), rest);
+  await again.nvim.command("Agent review undo file");
+  assert.equal(await project.read("a.txt"), ONE);
+});
+
+Deno.test("after a restart a created file can still be undone", async () => {
+  await using agent = await reviewed({ script: FILES, project: PROJECT });
+  await agent.nvim.quit();
+  await using again = await restarted(agent, ["new.txt"]);
+  await again.nvim.command("Agent review");
+  await again.nvim.waitForScreen("+2 −0  fresh");
+  await again.nvim.command("cclose | buffer new.txt");
+  await settledSoon(again, 1);
+  await again.nvim.command("Agent review undo file");
+  await again.nvim.waitFor(`not vim.uv.fs_stat("new.txt")`);
+});
+
+/** Hunks above which removed lines are drawn: beside a diff's other window they would shift its lines. */
+const REMOVED =
+  `#vim.tbl_filter(function(mark) return mark[4].virt_lines ~= nil end, vim.api.nvim_buf_get_extmarks(
+  vim.fn.bufnr("a.txt"), vim.api.nvim_get_namespaces()["agent.review"], 0, -1, { details = true }))`;
+
+Deno.test("the diff of two windows stands in its own tab and leaves nothing behind", async () => {
+  await using agent = await reviewed({ script: turn(write(TWO)) });
+  const { nvim } = agent;
+  await nvim.keys("ggOmine<Esc>");
+  await nvim.command("Agent review diff");
+  const windows = await nvim.lua<{ name: string; diff: boolean; modifiable: boolean; lines: string[] }[]>(`
+    return vim.tbl_map(function(win)
+      local buf = vim.api.nvim_win_get_buf(win)
+      return {
+        name = vim.fn.bufname(buf),
+        diff = vim.wo[win].diff,
+        modifiable = vim.bo[buf].modifiable,
+        lines = vim.api.nvim_buf_get_lines(buf, 0, -1, true),
+      }
+    end, vim.api.nvim_tabpage_list_wins(0))`);
+  assert.deepEqual(windows.map(({ name, diff, modifiable }) => ({ name, diff, modifiable })), [
+    { name: "agent://baseline/a.txt", diff: true, modifiable: false },
+    { name: "a.txt", diff: true, modifiable: true },
+  ]);
+  assert.deepEqual(windows[0]?.lines, ["mine", ...FILE.trimEnd().split("\n")]);
+  await nvim.waitFor(`${REMOVED} == 0`);
+  await nvim.keys("<C-w>hq");
+  await nvim.waitFor(`${REMOVED} > 0`);
+  assert.deepEqual(
+    await nvim.lua(
+      "return { #vim.api.nvim_list_tabpages(), vim.wo.diff, vim.fn.bufexists('agent://baseline/a.txt') }",
+    ),
+    [1, false, 0],
+  );
+  // Its left window closed by itself: the right one is a window like any other.
+  await nvim.command("Agent review diff");
+  await nvim.keys("<C-w>h:close<CR>");
+  await nvim.waitFor("not vim.wo.diff");
+  assert.equal(await nvim.lua("return vim.fn.bufname()"), "a.txt");
+});
+
+Deno.test("two windows, closed folds and a buffer that is not shown", async () => {
+  await using agent = await reviewed({
+    script: turn(write(TWO)),
+    project: { "a.txt": FILE, "b.txt": "b\n" },
+    before: async ({ nvim }) => {
+      await nvim.command("set hidden | edit b.txt");
+    },
+  });
+  const { nvim } = agent;
+  await nvim.command("buffer a.txt | setlocal foldmethod=manual");
+  assert.equal((await hunks(agent)).length, 2, "drawn when it is shown");
+  await nvim.command("4,8fold | normal! gg");
+  await nvim.command("vertical split");
+  await nvim.keys("]r");
+  assert.equal(await nvim.lua("return vim.fn.foldclosed('.')"), -1, "the fold is open");
+  await nvim.keys("gru");
+  assert.deepEqual((await hunks(agent)).map(({ row }) => row), [12]);
+  await nvim.command("wincmd w | 12");
+  await nvim.keys("grk");
+  assert.deepEqual(await hunks(agent), []);
+  assert.deepEqual((await ask(agent)).files, []);
+});
+
+Deno.test("undoing a turn leaves nothing to review, doing it again brings it back", async () => {
+  await using agent = await reviewed({ script: turn(write(TWO)) });
+  const { nvim } = agent;
+  const before = await hunks(agent);
+  const request = (name: string) =>
+    nvim.lua(
+      `local name = ...
+      local files = require("agent.review.files")
+      _G.done = nil
+      files.request(nil, "review", { texts = false }, function(result)
+        files.request(nil, name, { sessionId = _G.session or result.files[1].sessionId }, function(answer, problem)
+          _G.done = problem or answer
+        end)
+        _G.session = _G.session or result.files[1].sessionId
+      end)`,
+      name,
+    );
+  await nvim.keys("6Ggrk");
+  await request("undo");
+  await nvim.waitFor("_G.done");
+  await settledSoon(agent, 0);
+  assert.deepEqual(await lines(agent), FILE.trimEnd().split("\n"));
+  assert.deepEqual((await ask(agent)).files, []);
+  await request("redo");
+  await nvim.waitFor("_G.done");
+  await settledSoon(agent, 2);
+  assert.deepEqual(await hunks(agent), before);
+});
+
+Deno.test("why: the turn that wrote a line, through later edits, and nothing for the user's own lines", async () => {
+  const second = turn(
+    `call edit_file {"path": "a.txt", "old_str": "line 2\\n", "new_str": "line 2\\nsecond\\n"}`,
+  );
+  await using agent = await reviewed({ script: turn(write(ONE)) });
+  const { nvim, server } = agent;
+  server.play(second);
+  await nvim.command("Agent! and another one");
+  await nvim.waitForScreen("second");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  await nvim.keys("ggOmine<Esc>");
+  const why = async (row: number) => {
+    await nvim.command(`${row} | messages clear`);
+    await nvim.command("Agent why");
+    // The chat at a message, or that there is none.
+    const told = await nvim.waitFor<string>(
+      `vim.bo.filetype == "agent" and vim.api.nvim_get_current_line()
+        or vim.fn.execute("messages"):match("agent: no recorded[^\\n]+")`,
+    );
+    if (!told.startsWith("agent:")) await nvim.command("Agent toggle");
+    return told;
+  };
+  assert.match(await why(8), /edit it/);
+  assert.match(await why(4), /and another one/);
+  assert.match(await why(1), /no recorded turn/);
+  assert.match(await why(2), /no recorded turn/);
+  await nvim.command("%substitute/^/    /");
+  assert.match(await why(8), /edit it/);
+  assert.match(await why(4), /and another one/);
+  assert.match(await why(1), /no recorded turn/);
+});
+
+Deno.test("a large file with thousands of hunks does not hold Neovim up", async () => {
+  const big = Array.from({ length: 50_000 }, (_, index) => `row ${index}`);
+  const after = big.map((line, index) => index % 10 === 0 ? `${line} changed` : line);
+  await using agent = await startAgent({
+    script: "say Hello.",
+    files: ["a.txt"],
+    project: { "a.txt": big.join("\n") + "\n" },
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent! hello");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  const took = await nvim.lua<Record<string, number>>(
+    `local after = ...
+    local path = vim.api.nvim_buf_get_name(0)
+    local before = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n") .. "\\n"
+    local file = assert(io.open(path, "wb"))
+    file:write(after)
+    file:close()
+    local took = {}
+    local function time(name, work)
+      local start = vim.uv.hrtime()
+      work()
+      vim.cmd.redraw()
+      took[name] = (vim.uv.hrtime() - start) / 1e6
+    end
+    time("show", function()
+      require("agent.reload").file_modified({ path = path, kind = "modified", before = before, after = after })
+    end)
+    local review, track = require("agent.review"), require("agent.review.track")
+    took.hunks = #track.get(0 + vim.api.nvim_get_current_buf()).hunks
+    time("type", function()
+      vim.api.nvim_buf_set_lines(0, 4, 4, true, { "typed" })
+      track.get(vim.api.nvim_get_current_buf())
+    end)
+    time("move", function() review.run("next") end)
+    time("undo", function() review.run("undo") end)
+    return took`,
+    after.join("\n") + "\n",
+  );
+  assert.equal(took.hunks, 5_000);
+  // Loose: these are milliseconds on a machine that does other things too; doing work for each hunk on each key
+  // would take seconds.
+  assert.ok((took.show ?? Infinity) < 3_000 && (took.type ?? Infinity) < 200, JSON.stringify(took));
+  assert.ok((took.move ?? Infinity) < 200 && (took.undo ?? Infinity) < 1_500, JSON.stringify(took));
+});

@@ -1,0 +1,120 @@
+/** What a user sees of a review: whole screens at two sizes, and the colours on both backgrounds. */
+import assert from "node:assert/strict";
+import type { ChildNvim } from "../support/nvim.ts";
+import { reviewed, settledSoon, turn, write } from "../support/review.ts";
+import { expectScreen } from "../support/screenshot.ts";
+
+const BEFORE = [
+  "#!/bin/sh",
+  "# greets whoever is named, and the world if nobody is",
+  "greet() {",
+  "\techo hello $1",
+  "}",
+  "",
+  "greet world",
+  "greet again",
+  "# a comment that is longer than the window of eighty columns is wide, so that it has to be shown on two lines, or three",
+  "exit 0",
+];
+const AFTER = [
+  "# greets whoever is named, and the world if nobody is",
+  "greet() {",
+  '\techo "hello ${1:-world}"',
+  '\techo "how are you?"',
+  "}",
+  "",
+  "greet again",
+  "# shorter",
+];
+
+for (const background of ["dark", "light"]) {
+  for (const [columns, rows] of [[80, 24], [120, 40]] as const) {
+    Deno.test(`a review at ${columns}×${rows} on a ${background} background`, async () => {
+      await using agent = await reviewed({
+        script: turn(write(AFTER.join("\n") + "\n")),
+        project: { "a.txt": BEFORE.join("\n") + "\n" },
+        columns,
+        lines: rows,
+        lua: `vim.o.background = "${background}" vim.o.number = true`,
+        options: "notify = false",
+      });
+      const { nvim } = agent;
+      await settledSoon(agent, 4);
+      await nvim.keys("gg]r");
+      await nvim.command("echo");
+      await nvim.waitForScreen("2 of 4");
+      // One file for both: the text must be the same.
+      await expectScreen(nvim, `review-${columns}x${rows}`);
+      await colours(nvim);
+    });
+  }
+}
+
+async function colours(nvim: ChildNvim): Promise<void> {
+  const group = (name: string) =>
+    nvim.lua<{ fg?: number; bg?: number }>(
+      "return vim.api.nvim_get_hl(0, { name = ..., link = false })",
+      name,
+    );
+  const plain = background(nvim, "greet again");
+  for (
+    const [text, name] of [
+      ['echo "how are you?"', "DiffAdd"],
+      ["# shorter", "DiffAdd"],
+      ["#!/bin/sh", "DiffDelete"],
+      ["echo hello $1", "DiffDelete"],
+      ["exit 0", "DiffDelete"],
+    ] as const
+  ) {
+    const { bg } = await group(name);
+    const expected = bg === undefined ? plain : `#${bg.toString(16).padStart(6, "0")}`;
+    assert.equal(background(nvim, text), expected, `${text} is drawn as ${name}`);
+    assert.notEqual(background(nvim, text, 40), "", text);
+  }
+  // To the end of the window, so that a hunk is a block.
+  const { bg } = await group("DiffAdd");
+  assert.ok(bg !== undefined, "this colour scheme has a background for added lines");
+  assert.notEqual(background(nvim, "# shorter", 50), plain);
+  const { fg } = await group("DiffDelete");
+  const place = nvim.locate("#!/bin/sh");
+  assert.ok(place !== undefined && fg !== undefined);
+  assert.equal(nvim.highlightAt(place.row, place.column).fg, `#${fg.toString(16).padStart(6, "0")}`);
+}
+
+function background(nvim: ChildNvim, text: string, further = 0): string {
+  const place = nvim.locate(text);
+  assert.ok(place !== undefined, `${text} is on the screen`);
+  return nvim.highlightAt(place.row, place.column + further).bg;
+}
+
+Deno.test("lines removed at the very top are seen, also after coming back to it", async () => {
+  const long = Array.from({ length: 60 }, (_, index) => `line ${index + 1}`);
+  await using agent = await reviewed({
+    script: turn(write(long.slice(2).join("\n") + "\n")),
+    project: { "a.txt": long.join("\n") + "\n" },
+  });
+  const { nvim } = agent;
+  const top = () => nvim.screen().slice(0, 3).map((row) => row.replace(/ (1 of|\d+ gr).*/, "").trimEnd());
+  await nvim.waitForScreen("line 2");
+  assert.deepEqual(top(), ["line 1", "line 2", "line 3"]);
+  await nvim.keys("G");
+  await nvim.waitForScreen("line 60");
+  await nvim.keys("gg");
+  await nvim.waitForScreen(/^line 2$/m);
+  assert.deepEqual(top(), ["line 1", "line 2", "line 3"]);
+});
+
+Deno.test("what was removed is drawn anew for another width", async () => {
+  await using agent = await reviewed({
+    script: turn(write("short\n")),
+    project: { "a.txt": `${"word ".repeat(30)}\n` },
+    options: "notify = false",
+  });
+  const { nvim } = agent;
+  const removedRows = () =>
+    nvim.screen().filter((row) => row.startsWith("word") || row.startsWith("ord")).length;
+  await nvim.waitForScreen("short");
+  assert.equal(removedRows(), 2);
+  await nvim.resize(40, 24);
+  await nvim.waitForScreen((text) => text.split("\n").filter((row) => row.includes("word")).length === 4);
+});

@@ -1,0 +1,380 @@
+/** The gate, attacked by an engine that says one thing and does another. */
+import assert from "node:assert/strict";
+import type { RequestPermissionRequest } from "../../denops/agent/deps/acp_sdk.ts";
+import { type ApprovedCommand, type CommandInput, commandKey } from "../../denops/agent/protocol/commands.ts";
+import { AnswerMeta, META, ours, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
+import type { Update } from "../../denops/agent/protocol/ui.ts";
+import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
+import type { CommandView } from "../../denops/agent/supervisor/commands/sandbox.ts";
+import { Gate, type GateContext } from "../../denops/agent/supervisor/gate/gate.ts";
+import { RuleBook, type UserRules } from "../../denops/agent/supervisor/gate/rule_book.ts";
+import { type Scratch, scratch, waitUntil } from "../support/project.ts";
+
+const NO_RULES: UserRules = { allow: [], ask: [], deny: [] };
+
+interface Setup extends AsyncDisposable {
+  readonly gate: Gate;
+  readonly context: GateContext;
+  readonly updates: Update[];
+  readonly state: Scratch;
+}
+
+const CLEAR: CommandView = { masks: { complete: true, folders: [], files: [] }, tracked: undefined };
+
+async function setUp(
+  rules: UserRules = NO_RULES,
+  view: CommandView | undefined = CLEAR,
+  commands: GateContext["commands"] = "look",
+): Promise<Setup> {
+  const state = await scratch();
+  const updates: Update[] = [];
+  let request = 0;
+  const gate = new Gate((update) => updates.push(update), () => ++request);
+  const book = await RuleBook.open(state.root, "/project", rules);
+  const context = {
+    chat: 1,
+    root: "/project",
+    rules: book,
+    log: new ApprovalLog(state.root),
+    commands,
+    view,
+  };
+  return { gate, context, updates, state, [Symbol.asyncDispose]: () => state[Symbol.asyncDispose]() };
+}
+
+/** `undefined` is no default here. */
+async function unheld(rules: UserRules, view: CommandView | undefined): Promise<Setup> {
+  const setup = await setUp(rules);
+  return { ...setup, context: { ...setup.context, view } };
+}
+
+function input(command: string, more: Partial<ApprovedCommand> = {}): ApprovedCommand {
+  return { command, cwd: "/project", timeout: 120, access: "write", background: false, ...more };
+}
+
+/** True once for what was approved. */
+function spends(gate: Gate, ...what: Parameters<Gate["spend"]>): boolean {
+  return gate.spend(...what) !== undefined;
+}
+
+function ask(asked: CommandInput, id = "call_1", force = false): RequestPermissionRequest {
+  return {
+    sessionId: "s",
+    toolCall: { toolCallId: id, title: `run ${asked.command}`, kind: "execute", rawInput: asked },
+    options: [...PERMISSION_OPTIONS],
+    _meta: { [META]: { reason: "a command", force } },
+  };
+}
+
+async function shown(setup: Setup): Promise<number> {
+  return await waitUntil("the question", () => {
+    const asked = setup.updates.findLast((update) => update.type === "approval");
+    return asked?.type === "approval" ? asked.request : undefined;
+  });
+}
+
+Deno.test("an approval is spent once, and only on exactly what was approved", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const approved = input("npm test");
+  const answer = gate.permission(ask(approved), context);
+  assert.equal(spends(gate, "s", { ...approved, toolCallId: "call_1" }), false, "not before the answer");
+  gate.answer(await shown(setup), { option: "allow_once" });
+  await answer;
+  for (
+    const [what, other] of Object.entries({
+      "another command": input("npm test; rm -rf ."),
+      "another folder": input("npm test", { cwd: "/project/sub" }),
+      "with network": input("npm test", { access: "write+network" }),
+      "at a higher level": input("npm test", { access: "git" }),
+      "at a lower level": input("npm test", { access: "look" }),
+      "in the background": input("npm test", { background: true }),
+      "for longer": input("npm test", { timeout: 600 }),
+    })
+  ) {
+    assert.equal(spends(gate, "s", { ...other, toolCallId: "call_1" }), false, what);
+  }
+  assert.equal(spends(gate, "s", { ...approved, toolCallId: "call_2" }), false, "another call");
+  assert.equal(spends(gate, "other", { ...approved, toolCallId: "call_1" }), false, "another session");
+  assert.equal(spends(gate, "s", { ...approved, toolCallId: "call_1" }), true);
+  assert.equal(spends(gate, "s", { ...approved, toolCallId: "call_1" }), false, "a second time");
+});
+
+Deno.test("a rejected, cancelled or stopped request approves nothing, and a late answer neither", async () => {
+  for (const end of ["reject", "cancel"] as const) {
+    await using setup = await setUp();
+    const { gate, context } = setup;
+    const answer = gate.permission(ask(input("npm test")), context);
+    const request = await shown(setup);
+    if (end === "reject") gate.answer(request, { option: "reject", reason: "no" });
+    else gate.settle(1);
+    await answer;
+    assert.equal(gate.answer(request, { option: "allow_once" }), false, "it is answered once");
+    assert.equal(spends(gate, "s", { ...input("npm test"), toolCallId: "call_1" }), false);
+  }
+});
+
+Deno.test("an edited command approves the edited one, not the one that was asked", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const answer = gate.permission(ask(input("npm test")), context);
+  gate.answer(await shown(setup), { option: "allow_once", command: "npm run lint" });
+  await answer;
+  assert.equal(spends(gate, "s", { ...input("npm test"), toolCallId: "call_1" }), false);
+  assert.equal(spends(gate, "s", { ...input("npm run lint"), toolCallId: "call_1" }), true);
+});
+
+Deno.test("an edited command is judged once more, and nothing is approved by editing", async () => {
+  await using setup = await setUp({ allow: [], ask: ["run(make *)"], deny: ["run(rm *)"] });
+  const { gate, context, updates } = setup;
+  const answer = gate.permission(ask(input("npm test")), context);
+  const request = await shown(setup);
+  const last = () => {
+    const update = updates.at(-1);
+    assert.ok(update?.type === "approval_rejudged");
+    assert.equal(update.approval.request, request);
+    return update.approval;
+  };
+  gate.edit(request, "sudo -n true\nls");
+  assert.equal(last().command, "sudo -n true\nls");
+  assert.equal(last().severity, "high");
+  assert.equal(last().is_edited, true);
+  gate.edit(request, "make build");
+  assert.equal(last().reason, "rule run(make *) asks");
+  assert.equal(last().suggestion, undefined);
+  gate.edit(request, "npm test");
+  assert.equal(last().is_edited, undefined);
+  assert.equal(last().suggestion, "run(npm test *)");
+  gate.edit(request, "rm notes.md");
+  assert.equal(last().reason, "denied by rule run(rm *)");
+  for (const command of ["npm test", "make build", "rm notes.md"]) {
+    assert.equal(spends(gate, "s", { ...input(command), toolCallId: "call_1" }), false, command);
+  }
+  // Whoever says yes to what a rule forbids gets a no.
+  gate.answer(request, { option: "allow_once", command: "rm notes.md" });
+  const { outcome } = await answer;
+  assert.equal(outcome.outcome === "selected" && outcome.optionId, "reject");
+  assert.equal(spends(gate, "s", { ...input("rm notes.md"), toolCallId: "call_1" }), false);
+  const before = updates.length;
+  gate.edit(request, "npm test");
+  assert.equal(updates.length, before, "nothing waits any more");
+});
+
+Deno.test("what is edited and allowed for the session is the edited command", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const first = gate.permission(ask(input("make build")), context);
+  gate.answer(await shown(setup), { option: "allow_session", command: "make check" });
+  await first;
+  await gate.permission(ask(input("make check"), "call_2"), context);
+  assert.equal(spends(gate, "s", { ...input("make check"), toolCallId: "call_2" }), true);
+  const asked = gate.permission(ask(input("make build"), "call_3"), context);
+  await shown(setup);
+  gate.settle(1);
+  assert.deepEqual((await asked).outcome, { outcome: "cancelled" });
+});
+
+Deno.test("a rule that comes while the question waits counts when it is answered", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const answer = gate.permission(ask(input("npm test")), context);
+  const request = await shown(setup);
+  await context.rules.add("run(npm *)", "deny", "session", 1);
+  gate.answer(request, { option: "allow_once" });
+  const { outcome } = await answer;
+  assert.equal(outcome.outcome === "selected" && outcome.optionId, "reject");
+});
+
+Deno.test("what was approved and has not run is not approved any more after a stop", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const answer = gate.permission(ask(input("npm test")), context);
+  gate.answer(await shown(setup), { option: "allow_once" });
+  await answer;
+  gate.settle(1);
+  assert.equal(spends(gate, "s", { ...input("npm test"), toolCallId: "call_1" }), false);
+});
+
+Deno.test("a command that was allowed for the session is that command, not one like it", async () => {
+  await using setup = await setUp();
+  const { gate, context } = setup;
+  const first = gate.permission(ask(input("make build")), context);
+  gate.answer(await shown(setup), { option: "allow_session" });
+  await first;
+  await gate.permission(ask(input("make build"), "call_2"), context);
+  assert.equal(
+    spends(gate, "s", { ...input("make build"), toolCallId: "call_2" }),
+    true,
+    "the same one runs unasked",
+  );
+  const before = setup.updates.length;
+  const asked = gate.permission(ask(input("make build install"), "call_3"), context);
+  await waitUntil("another question", () => setup.updates.length > before);
+  gate.settle(1);
+  await asked;
+  assert.equal(spends(gate, "s", { ...input("make build install"), toolCallId: "call_3" }), false);
+});
+
+Deno.test("the loop guard and a missing sandbox ask, whatever the rules say; deny wins over allow", async () => {
+  const rules = {
+    allow: ["run(npm test)", "run(npm test *)"],
+    ask: [],
+    deny: ["run(npm publish)", "run(npm publish *)"],
+  };
+  for (const [force, view] of [[true, CLEAR], [false, undefined]] as const) {
+    await using setup = await unheld(rules, view);
+    const answer = setup.gate.permission(ask(input("npm test"), "call_1", force), setup.context);
+    await shown(setup);
+    setup.gate.settle(1);
+    await answer;
+  }
+  await using setup = await setUp({ ...rules, allow: ["run(npm publish)", "run(npm publish *)"] });
+  const { outcome } = await setup.gate.permission(ask(input("npm publish")), setup.context);
+  assert.equal(outcome.outcome === "selected" && outcome.optionId, "reject");
+  assert.equal(setup.updates.length, 0, "nobody was asked");
+});
+
+Deno.test("what identifies a command cannot be made ambiguous", () => {
+  const a = commandKey("s", "c", input('x", "/project'));
+  const b = commandKey("s", "c", { ...input("x"), cwd: '/project", "/project' });
+  assert.notEqual(a, b);
+});
+
+/** Whether it runs unasked, at which access, and what is shown where it asks. */
+async function judged(setup: Setup, asked: CommandInput, id: string) {
+  const { gate, context, updates } = setup;
+  const before = updates.length;
+  const answer = gate.permission(ask(asked, id), context);
+  const question = await Promise.race([
+    answer.then(() => undefined),
+    waitUntil("a question", () => updates.slice(before).find((update) => update.type === "approval")),
+  ]);
+  if (question !== undefined) gate.settle(1);
+  const { outcome } = await answer;
+  const meta = outcome.outcome === "selected" ? ours(AnswerMeta, outcome._meta) : undefined;
+  return { question, access: meta?.access, rule: meta?.rule };
+}
+
+const without = ({ access: _, ...rest }: ApprovedCommand): CommandInput => rest;
+
+Deno.test("a look runs unasked, at that level and no other", async () => {
+  await using setup = await setUp();
+  for (const command of ["ls", "npm test", 'python -c \'open("x", "w")\'', "echo x > a.txt"]) {
+    const { access, rule } = await judged(setup, input(command, { access: "look" }), command);
+    assert.deepEqual([access, rule], ["look", "look"], command);
+    for (const more of ["write", "git", "look+network"] as const) {
+      assert.equal(
+        spends(setup.gate, "s", { ...input(command, { access: more }), toolCallId: command }),
+        false,
+        more,
+      );
+    }
+    assert.equal(
+      spends(setup.gate, "s", { ...input(command, { access: "look" }), toolCallId: command }),
+      true,
+    );
+  }
+});
+
+Deno.test("a look asks where it reads as dangerous, wants the network, or the user wants to be asked", async () => {
+  await using setup = await setUp();
+  for (
+    const [command, access] of [["rm -rf /", "look"], ["ls", "look+network"], [
+      "git status",
+      "write",
+    ]] as const
+  ) {
+    const { question } = await judged(setup, input(command, { access }), command);
+    assert.ok(question?.type === "approval" && question.access === access, command);
+  }
+  await using asking = await setUp(NO_RULES, CLEAR, "ask");
+  assert.ok((await judged(asking, input("ls", { access: "look" }), "c")).question);
+});
+
+Deno.test("without an access the reading of the line proposes one", async () => {
+  await using setup = await setUp();
+  assert.equal((await judged(setup, without(input("git status && ls")), "c1")).access, "look");
+  for (
+    const [command, access] of [["echo x > a", "write"], ["git add .", "git"], ["curl x.org", "look+network"]]
+  ) {
+    const { question } = await judged(setup, without(input(command ?? "")), command ?? "");
+    assert.equal(question?.type === "approval" && question.access, access, command);
+  }
+});
+
+Deno.test("a rule on commands covers no level git; a line that reads as a look runs as one", async () => {
+  await using setup = await setUp({
+    allow: ["run(git *)", "run(make *)", "git(git commit *)"],
+    ask: [],
+    deny: [],
+  });
+  assert.ok((await judged(setup, input("git add a.txt", { access: "git" }), "c1")).question);
+  assert.ok((await judged(setup, input("make all", { access: "git" }), "c2")).question);
+  assert.equal((await judged(setup, input("git commit -m x", { access: "git" }), "c3")).access, "git");
+  assert.equal((await judged(setup, input("make all", { access: "write" }), "c4")).access, "write");
+  assert.equal((await judged(setup, input("git log", { access: "write" }), "c5")).access, "look");
+  assert.equal(
+    spends(setup.gate, "s", { ...input("git log", { access: "write" }), toolCallId: "c5" }),
+    false,
+  );
+});
+
+Deno.test("for this session is for this folder and this access", async () => {
+  await using setup = await setUp();
+  const first = setup.gate.permission(ask(input("rm -rf build", { cwd: "/project/sub" })), setup.context);
+  setup.gate.answer(await shown(setup), { option: "allow_session" });
+  await first;
+  assert.equal((await judged(setup, input("rm -rf build", { cwd: "/project/sub" }), "c1")).access, "write");
+  assert.ok((await judged(setup, input("rm -rf build"), "c2")).question, "another folder");
+  const git = input("rm -rf build", { cwd: "/project/sub", access: "git" });
+  assert.ok((await judged(setup, git, "c3")).question, "another access");
+});
+
+Deno.test("where what may not be read cannot be hidden everything asks, and says why", async () => {
+  const masks = {
+    complete: false,
+    reason: "the project has too many files",
+    folders: [],
+    files: [],
+  } as const;
+  await using setup = await setUp({ allow: ["run(npm test)"], ask: [], deny: [] }, {
+    masks,
+    tracked: undefined,
+  });
+  for (const command of ["ls", "npm test"]) {
+    const { question } = await judged(setup, input(command, { access: "look" }), command);
+    assert.ok(question?.type === "approval", command);
+    assert.match(question.reason, /cannot be hidden: the project has too many files/);
+  }
+});
+
+Deno.test("where git's history holds what may not be read, a line of git asks for level git and says why", async () => {
+  await using setup = await setUp(NO_RULES, { ...CLEAR, tracked: "config/.env" });
+  assert.equal((await judged(setup, without(input("ls")), "c1")).access, "look");
+  const { question } = await judged(setup, without(input("git log -p")), "c2");
+  assert.ok(question?.type === "approval");
+  assert.equal(question.access, "git");
+  assert.match(question.reason, /git's history contains config\/\.env, which must not be read/);
+});
+
+Deno.test("without a sandbox nothing is promised of a command's level", async () => {
+  await using setup = await unheld(NO_RULES, undefined);
+  const { question } = await judged(setup, input("ls", { access: "look" }), "c");
+  assert.ok(question?.type === "approval" && question.access === undefined);
+});
+
+Deno.test("a grant says whether what may not be read was hidden when it was given", async () => {
+  const masks = {
+    complete: false,
+    reason: "the project has too many files",
+    folders: [],
+    files: [],
+  } as const;
+  for (const [view, isMasked] of [[CLEAR, true], [{ masks, tracked: undefined }, false]] as const) {
+    await using setup = await setUp(NO_RULES, view);
+    const answer = setup.gate.permission(ask(input("make")), setup.context);
+    setup.gate.answer(await shown(setup), { option: "allow_once" });
+    await answer;
+    assert.equal(setup.gate.spend("s", { ...input("make"), toolCallId: "call_1" })?.isMasked, isMasked);
+  }
+});

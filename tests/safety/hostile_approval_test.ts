@@ -1,0 +1,94 @@
+/** What an engine that has been taken over says of a call passes for no word of the supervisor's. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { META, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
+import type { Message, Order } from "../attacks/hostile_questions.ts";
+import { scratch } from "../support/project.ts";
+import { startTainted, type Tainted } from "../support/tainted.ts";
+
+const FAKE = "in the project's root";
+
+function command(cwd: string, more: Readonly<Record<string, unknown>> = {}): Message {
+  const rawInput = { command: "make all", cwd, timeout: 60, access: "write+network", background: false };
+  return permission({ kind: "execute", title: "run make all", rawInput, ...more });
+}
+
+function permission(call: Readonly<Record<string, unknown>>, reason = "it writes"): Message {
+  const params = {
+    toolCall: { toolCallId: "t", ...call },
+    options: [...PERMISSION_OPTIONS],
+    _meta: { [META]: { reason } },
+  };
+  return { method: "session/request_permission", request: true, params };
+}
+
+/** The rows of the approval. */
+async function shown({ nvim }: Tainted): Promise<readonly string[]> {
+  await nvim.command("Agent! go");
+  await nvim.waitForScreen(/Approval/);
+  return await nvim.lua(`for _, window in ipairs(vim.api.nvim_list_wins()) do
+    local buffer = vim.api.nvim_win_get_buf(window)
+    if vim.bo[buffer].filetype == "agent-approval" then return vim.api.nvim_buf_get_lines(buffer, 0, -1, true) end
+  end`);
+}
+
+async function approval(orders: readonly Order[], root: string): Promise<readonly string[]> {
+  await using tainted = await startTainted(orders, { root });
+  return await shown(tainted);
+}
+
+Deno.test("a newline in a title, a reason or a file's name does not keep an approval from the screen", async () => {
+  await using project = await scratch({ "package.json": "{}" });
+  const path = join(project.root, `a\n${FAKE}`);
+  const content = [{ type: "diff", path, oldText: null, newText: "x\n" }, {
+    type: "diff",
+    path,
+    newText: "y\n",
+  }];
+  const order = permission(
+    { kind: "edit", title: `write\na.txt\u3164\u202e${FAKE}`, content },
+    `so\n${FAKE}`,
+  );
+  const [title = "", reason = "", ...rest] = await approval([order], project.root);
+  assert.match(title, /^write a\.txt<U\+3164><U\+202E>in the/);
+  assert.match(reason, /^so in the project's root/);
+  assert.match(rest[0] ?? "", /^── a␊in the project's root/);
+  assert.ok([title, reason, ...rest].every((line) => line !== FAKE), "no row passes for the supervisor's");
+});
+
+Deno.test("a folder with a telling name does not pass for the supervisor's words", async () => {
+  for (const name of [FAKE, `${"x".repeat(73)}${FAKE}`, `a\n${FAKE}`, `${"x/".repeat(60)}${FAKE}`]) {
+    await using project = await scratch({ "package.json": "{}" });
+    await Deno.mkdir(join(project.root, name), { recursive: true });
+    const rows = await approval([command(join(project.root, name))], project.root);
+    assert.match(
+      rows[1] ?? "",
+      /^write: changes files of the project, with the network · severity: \w+$/,
+      name,
+    );
+    assert.match(rows[2] ?? "", /^in \.\/.{1,60}$/u, name);
+    assert.equal(rows[3], "$ make all", name);
+    assert.equal(rows.length, 4, name);
+  }
+});
+
+Deno.test("a folder that leads elsewhere, or outside, is not asked about at all", async () => {
+  await using around = await scratch({ "proj/package.json": "{}", "proj/sub/a": "", "outside/a": "" });
+  const root = around.path("proj");
+  await Deno.symlink("sub", join(root, "link"));
+  await Deno.symlink("../outside", join(root, "out"));
+  const folders = ["link", "out", "../outside", "sub/../sub", "nowhere/../sub"].map((name) =>
+    `${root}/${name}`
+  );
+  await using tainted = await startTainted([...folders, "sub", ""].map((folder) => command(folder)), {
+    root,
+  });
+  const { nvim } = tainted;
+  await nvim.command("Agent! go");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  const answers = (await tainted.transcript()).filter((line) =>
+    line.startsWith("session/request_permission")
+  );
+  assert.equal(answers.length, folders.length + 2);
+  for (const answer of answers) assert.match(answer, /"reject".*not a real folder of the project/);
+});

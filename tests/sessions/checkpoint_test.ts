@@ -1,0 +1,270 @@
+/** What turns did to files is listed, taken back and done again, whatever the buffers hold. Whole program. */
+import assert from "node:assert/strict";
+import { baseUrl, PLUGIN, providerOptions, type RunningAgent, SECRET, startAgent } from "../support/agent.ts";
+import { transcript } from "../support/chat.ts";
+import { ChildNvim } from "../support/nvim.ts";
+import { waitUntil } from "../support/project.ts";
+
+const A = "one\ntwo\nthree\nfour\nfive\n";
+
+const APPROVE =
+  `vim.api.nvim_create_autocmd("User", { pattern = "AgentApprovalRequested", callback = function()
+  vim.schedule(function() require("agent").approve() end)
+end })`;
+
+function call(tool: string, args: Readonly<Record<string, unknown>>): string {
+  return `call ${tool} ${JSON.stringify(args)}`;
+}
+
+const EDIT = `${call("read_file", { path: "a.txt" })}\n---\n${
+  call("edit_file", { path: "a.txt", old_str: "two", new_str: "TWO" })
+}`;
+
+/** One turn, to its end. */
+async function turn({ nvim, server }: RunningAgent, ...answers: readonly string[]): Promise<void> {
+  server.play([...answers, "say All done."].join("\n---\n"));
+  const before = server.requests.length;
+  await nvim.command("Agent! go");
+  await waitUntil("the model to be asked", () => server.requests.length > before);
+  await nvim.waitFor(`require("agent").status():find("ready$")`, { timeout: 20_000 });
+}
+
+function start(project: Readonly<Record<string, string>> = { "a.txt": A }, lua = ""): Promise<RunningAgent> {
+  return startAgent({ script: "say Nothing yet.", project, lua: `${APPROVE}\n${lua}` });
+}
+
+function lines({ nvim }: RunningAgent, name: string): Promise<string[]> {
+  return nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, true)`, name);
+}
+
+/** Runs `:Agent …` and waits for what it says. */
+async function say({ nvim }: RunningAgent, command: string, answer: string): Promise<void> {
+  await nvim.command("messages clear");
+  await nvim.command(`Agent ${command}`);
+  await nvim.waitFor(`vim.fn.execute("messages"):find(${JSON.stringify(answer)}, 1, true)`);
+}
+
+Deno.test("a turn ends with the list of what it changed; undo and redo; the model is told", async () => {
+  await using agent = await start();
+  const { nvim, project, server } = agent;
+  await nvim.command("edit a.txt");
+  await turn(agent, EDIT, call("write_file", { path: "new/deep/b.txt", content: "new\n" }));
+  const shown = await transcript(nvim);
+  assert.deepEqual(shown.slice(shown.findIndex((line) => line.startsWith("Changed"))), [
+    "Changed 2 files  +2 −1",
+    "  M a.txt  +1 −1",
+    "  A new/deep/b.txt  +1",
+  ]);
+  await say(agent, "undo", "undid turn 1: 2 files restored");
+  assert.equal(await project.read("a.txt"), A);
+  await assert.rejects(Deno.lstat(project.path("new")), Deno.errors.NotFound);
+  await waitUntil("the buffer to follow", async () => (await lines(agent, "a.txt"))[1] === "two");
+  await say(agent, "undo", "nothing to undo");
+  await say(agent, "redo", "redid turn 1: 2 files restored");
+  assert.equal(await project.read("new/deep/b.txt"), "new\n");
+  await say(agent, "undo 1", "undid turn 1");
+  await turn(agent);
+  const asked = server.requests.at(-1)?.text ?? "";
+  assert.match(
+    asked,
+    /^\[The user has taken back changes that you made, in: a\.txt, new\/deep\/b\.txt\..*\]\n\ngo$/s,
+  );
+  assert.ok(
+    !(await transcript(nvim)).some((line) => line.includes("taken back")),
+    "the screen shows what was typed",
+  );
+  await say(agent, "redo", "nothing to redo");
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("unsaved changes stay: undo goes into the buffer, beside them", async () => {
+  await using agent = await start();
+  const { nvim, project } = agent;
+  await nvim.command("edit a.txt");
+  await turn(agent, EDIT);
+  await nvim.command("call setline(5, 'MINE')");
+  await say(agent, "undo", "undid turn 1: 1 file merged");
+  assert.deepEqual(await lines(agent, "a.txt"), ["one", "two", "three", "four", "MINE"]);
+  await nvim.command("write");
+  assert.equal(await project.read("a.txt"), A.replace("five", "MINE"));
+  await say(agent, "redo", "redid turn 1: 1 file restored");
+  assert.equal(await project.read("a.txt"), A.replace("five", "MINE").replace("two", "TWO"));
+});
+
+Deno.test("what the user changed since and saved: other lines are merged, the same ones are a conflict", async () => {
+  await using agent = await start({ "a.txt": A, "b.txt": A });
+  const { nvim, project } = agent;
+  await turn(agent, EDIT, EDIT.replaceAll("a.txt", "b.txt"));
+  const changed = A.replace("two", "TWO");
+  await project.write("a.txt", changed.replace("five", "5"));
+  await project.write("b.txt", changed.replace("TWO", "2"));
+  const listed = () => nvim.lua("return vim.tbl_map(function(i) return i.text end, vim.fn.getqflist())");
+  await nvim.command("Agent changes");
+  await nvim.waitFor("#vim.fn.getqflist() == 2");
+  assert.deepEqual(await listed(), ["modified  +1 −1", "modified  +1 −1"]);
+  await nvim.command("cclose | enew | startinsert");
+  await say(agent, "undo", "undid turn 1 in part: b.txt conflicts (see quickfix)");
+  assert.equal(await project.read("a.txt"), A.replace("five", "5"));
+  assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
+  assert.deepEqual(await listed(), [
+    "the same lines were changed since; nothing was written",
+    "<<<<<<< now, line 2",
+    "2",
+    "=======",
+    "two",
+    ">>>>>>> to come back",
+  ]);
+  // Whoever types goes on typing, with the list on the screen.
+  await nvim.waitForScreen("<<<<<<< now, line 2");
+  await nvim.keys("typed");
+  assert.equal(await nvim.lua("return vim.fn.mode() .. vim.fn.getline('.')"), "ityped");
+  await nvim.keys("<Esc>");
+  await say(agent, "undo", "turn 1 not undone: b.txt conflicts (see quickfix)");
+  await nvim.waitForScreen("agent: turn 1 not undone: b.txt conflicts (see quickfix)");
+  assert.equal(await project.read("b.txt"), changed.replace("TWO", "2"));
+  await project.write("b.txt", changed);
+  await say(agent, "undo", "undid turn 1: 1 file restored");
+  assert.equal(await project.read("b.txt"), A);
+  await say(agent, "changes", "no file is changed");
+});
+
+Deno.test("commands: buffers follow, and what they did is undone, links too", async () => {
+  await using agent = await start({ "a.txt": A, "gone.txt": "text\n", "script.sh": "echo\n" });
+  const { nvim, project } = agent;
+  await Deno.symlink("a.txt", project.path("link"));
+  await Deno.symlink("/etc/hostname", project.path("outside"));
+  await nvim.command("edit gone.txt");
+  await nvim.command("edit a.txt");
+  const command =
+    "sed -i s/two/TWO/ a.txt && rm gone.txt link outside && chmod +x script.sh && echo 1 > made";
+  await turn(agent, call("run_terminal_command", { command }));
+  assert.equal((await lines(agent, "a.txt"))[1], "TWO");
+  assert.equal(await nvim.lua("return vim.bo.modified"), false);
+  const shown = await transcript(nvim);
+  assert.ok(shown.includes("  D gone.txt  −1"), shown.join("\n"));
+  // A link's path is no file of the project's to be named on the screen.
+  await say(agent, "undo", "undid turn 1 in part: outside skipped (see quickfix)");
+  assert.equal((await lines(agent, "a.txt"))[1], "two");
+  assert.equal(await project.read("gone.txt"), "text\n");
+  assert.equal(await Deno.readLink(project.path("link")), project.path("a.txt"));
+  await assert.rejects(Deno.lstat(project.path("outside")), Deno.errors.NotFound);
+  assert.equal(((await Deno.stat(project.path("script.sh"))).mode ?? 0) & 0o111, 0);
+  await assert.rejects(Deno.lstat(project.path("made")), Deno.errors.NotFound);
+  assert.match(
+    await nvim.lua<string>("return vim.fn.getqflist()[1].text"),
+    /symbolic link to \/etc\/hostname cannot be made: .*outside of the project/,
+  );
+  await nvim.command("buffer gone.txt");
+  await nvim.command("checktime");
+  await nvim.command("write");
+  assert.equal(await project.read("gone.txt"), "text\n");
+});
+
+Deno.test("links that a command has made are undone, and a file that has become one since is left alone", async () => {
+  await using agent = await start({ "a.txt": A, "b.txt": A });
+  const { project } = agent;
+  const command = "ln -s a.txt link && sed -i s/two/TWO/ a.txt b.txt";
+  await turn(agent, call("run_terminal_command", { command }));
+  assert.equal(await Deno.readLink(project.path("link")), "a.txt");
+  await Deno.remove(project.path("b.txt"));
+  await Deno.symlink("a.txt", project.path("b.txt"));
+  await say(agent, "undo", "undid turn 1: 2 files restored");
+  await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
+  assert.equal(await project.read("a.txt"), A);
+  assert.equal(await Deno.readLink(project.path("b.txt")), "a.txt");
+});
+
+Deno.test("where only Deno's permissions hold the engine, an undo says which link it cannot bring back", async () => {
+  await using agent = await startAgent({
+    script: "say Nothing yet.",
+    project: { "a.txt": A },
+    options: `sandbox = "off"`,
+    lua: APPROVE,
+  });
+  const { nvim, project } = agent;
+  await Deno.symlink("a.txt", project.path("link"));
+  await turn(agent, call("run_terminal_command", { command: "rm link a.txt" }));
+  await say(agent, "undo", "undid turn 1 in part: link skipped (see quickfix)");
+  assert.equal(await project.read("a.txt"), A);
+  await assert.rejects(Deno.lstat(project.path("link")), Deno.errors.NotFound);
+  assert.equal(
+    await nvim.lua<string>("return vim.fn.getqflist()[1].text"),
+    "the symbolic link to a.txt cannot be made: no sandbox of the operating system holds the engine",
+  );
+});
+
+Deno.test("restore: choose a turn, look, agree; the list of changes", async () => {
+  const choose = `vim.ui.select = function(items, options, done)
+    _G.labels = vim.tbl_map(options.format_item, items)
+    done(items[#items])
+  end`;
+  await using agent = await start({ "a.txt": A }, choose);
+  const { nvim, project } = agent;
+  await turn(agent, EDIT);
+  await turn(agent, call("edit_file", { path: "a.txt", old_str: "four", new_str: "FOUR" }));
+  await nvim.command("Agent changes");
+  await nvim.waitFor("#vim.fn.getqflist() == 1");
+  assert.equal(await nvim.lua("return vim.fn.getqflist()[1].text"), "modified  +2 −2");
+  await nvim.command("cclose");
+  await nvim.command("Agent restore");
+  await nvim.waitFor(`vim.fn.bufname() == "agent://preview"`);
+  const labels = await nvim.lua<string[]>("return _G.labels");
+  assert.match(labels.join("\n"), /^ {2}2 .* 1 file {2}go\n {2}1 .* 1 file {2}go$/);
+  assert.deepEqual((await nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")).slice(2), [
+    "--- a.txt",
+    "+++ a.txt",
+    "@@ -1,5 +1,5 @@",
+    " one",
+    "-TWO",
+    "+two",
+    " three",
+    "-FOUR",
+    "+four",
+    " five",
+  ]);
+  assert.equal(await nvim.lua("return vim.bo.modifiable"), false);
+  await nvim.keys("q");
+  assert.equal(await project.read("a.txt"), A.replace("two", "TWO").replace("four", "FOUR"));
+  await nvim.command("Agent restore 1");
+  await nvim.waitFor(`vim.fn.bufname() == "agent://preview"`);
+  await nvim.keys("<CR>");
+  await nvim.waitFor(`vim.fn.execute("messages"):find("back before turn 1: 1 file restored", 1, true)`);
+  assert.equal(await project.read("a.txt"), A);
+  await say(agent, "redo", "redid turn 1: 1 file restored");
+  assert.equal(await project.read("a.txt"), A.replace("two", "TWO").replace("four", "FOUR"));
+});
+
+Deno.test("while a turn runs nothing is taken back", async () => {
+  await using agent = await start();
+  const { nvim, project, server } = agent;
+  await turn(agent, EDIT);
+  server.play("wait here\nsay Done.");
+  await nvim.command("Agent! go");
+  await server.reached("here");
+  await say(agent, "undo", "A turn is running. Stop it first.");
+  assert.equal(await project.read("a.txt"), A.replace("two", "TWO"));
+  server.release("here");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  await say(agent, "undo", "undid turn 1: 1 file restored");
+});
+
+Deno.test("in another Neovim the stored conversation shows the list, and is undone", async () => {
+  await using agent = await start();
+  const { nvim, project, server, state } = agent;
+  await turn(agent, EDIT);
+  await nvim.quit();
+  await using second = await ChildNvim.start({
+    cwd: project.root,
+    runtime: [PLUGIN],
+    env: { TEST_API_KEY: SECRET },
+    lua: `vim.g.agent = { ${providerOptions("openai_chat", baseUrl("openai_chat", server), state.root)} }`,
+  });
+  const again = { ...agent, nvim: second };
+  await second.command("edit a.txt");
+  await second.command("Agent resume");
+  await waitUntil("the list of files", async () => (await transcript(second)).includes("  M a.txt  +1 −1"));
+  await second.keys("<Esc>");
+  await say(again, "undo", "undid turn 1: 1 file restored");
+  assert.equal(await project.read("a.txt"), A);
+  assert.equal((await lines(again, "a.txt"))[1], "two");
+});

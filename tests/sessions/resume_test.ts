@@ -1,0 +1,272 @@
+/** A conversation that goes on in another engine process is the conversation that it would have been in the first. */
+import { methods, RequestError, type SessionUpdate } from "../../denops/agent/deps/acp_sdk.ts";
+import assert from "node:assert/strict";
+import { WIRES } from "../../denops/agent/protocol/providers.ts";
+import { ModelServer } from "../model/model_server.ts";
+import {
+  answerText,
+  type EngineClient,
+  type EngineOptions,
+  type Place,
+  startEngine,
+} from "../support/acp.ts";
+import { SECRET } from "../support/agent.ts";
+import { type Scratch, scratch, waitUntil } from "../support/project.ts";
+
+const FILES = { "a.ts": "const a = 1;\n", "b.ts": `${"const b = 2;\n".repeat(400)}` };
+
+const TURNS = [
+  "think I should look.\nsay I look first: ü😀\n" +
+  'call read_files {"paths": ["a.ts", "b.ts"]}\ncall update_plan {"steps": [{"step": "Edit", "status": "in_progress"}]}',
+  'call edit_file {"path": "a.ts", "old_str": "a = 1", "new_str": "a = 3"}\ncall read_file {"path": "none.ts"}',
+  "rawcall read_file {\"path\": 'a.ts',}",
+  "say Done.\nsay All of it.  ",
+].join("\n---\n");
+// The file that was written in the first turn may be written again without being read: the model knows it.
+const SECOND =
+  'call edit_file {"path": "a.ts", "old_str": "a = 3", "new_str": "a = 4"}\n---\nexpect Edited a.ts\nsay Again.';
+
+/** A place in the project with a state folder and a model of its own. */
+async function place(
+  stack: AsyncDisposableStack,
+  project: Scratch,
+  script: string,
+): Promise<Place> {
+  const state = stack.use(await scratch());
+  const server = stack.use(await ModelServer.start(script, { secrets: [SECRET] }));
+  return { project, state, server };
+}
+
+function bodies(engine: Place): readonly string[] {
+  return engine.server.requests.map(({ body }) => JSON.stringify(body).replaceAll(engine.server.url, ""));
+}
+
+async function restart(engine: EngineClient, session: string, options: Omit<EngineOptions, "script">) {
+  await engine.kill();
+  const next = await startEngine({ ...options, script: "", beside: engine });
+  await next.resume(session);
+  return next;
+}
+
+for (const wire of WIRES) {
+  Deno.test(`${wire}: what the model gets after a restart is what it would have got without, byte for byte`, async () => {
+    await using stack = new AsyncDisposableStack();
+    const project = stack.use(await scratch(FILES));
+    const whole = await place(stack, project, `${TURNS}\n---\n${SECOND}`);
+    {
+      await using engine = await startEngine({ script: "", wire, beside: whole });
+      const session = await engine.open();
+      assert.equal(await engine.prompt(session, "Change it"), "end_turn");
+      assert.equal(await engine.prompt(session, "Again"), "end_turn");
+    }
+    for (const [path, text] of Object.entries(FILES)) await project.write(path, text);
+    const parted = await place(stack, project, `${TURNS}\n---\n${SECOND}`);
+    await using first = await startEngine({ script: "", wire, beside: parted });
+    const session = await first.open();
+    assert.equal(await first.prompt(session, "Change it"), "end_turn");
+    await using second = await restart(first, session, { wire });
+    assert.equal(await second.prompt(session, "Again"), "end_turn");
+    assert.deepEqual([whole.server.problems, parted.server.problems], [[], []]);
+    assert.equal(bodies(parted).length, 6);
+    assert.deepEqual(bodies(parted), bodies(whole));
+    assert.equal(await project.read("a.ts"), "const a = 4;\n");
+  });
+}
+
+Deno.test("a file that was changed while the engine was away is not written before it is read again", async () => {
+  await using first = await startEngine({
+    project: FILES,
+    script: 'call read_file {"path": "a.ts"}\n---\nsay Read.\n---\n' +
+      'call edit_file {"path": "a.ts", "old_str": "a = 1", "new_str": "a = 3"}\n---\n' +
+      "expect a.ts has changed since you read it\nsay I see.",
+  });
+  const session = await first.open();
+  await first.prompt(session, "Read");
+  await first.project.write("a.ts", "const a = 1; // mine\n");
+  await using second = await restart(first, session, {});
+  assert.equal(await second.prompt(session, "Edit"), "end_turn");
+  assert.deepEqual(second.server.problems, []);
+  assert.equal(await second.project.read("a.ts"), "const a = 1; // mine\n");
+});
+
+function updates(engine: EngineClient): readonly SessionUpdate[] {
+  return engine.seen.flatMap((entry) => entry.type === "update" ? [entry.update] : []);
+}
+
+interface Cut {
+  readonly what: string;
+  readonly script: string;
+  /** True when the engine is to be killed. */
+  at(engine: EngineClient): boolean | Promise<boolean>;
+  /** What the model is told in place of what is missing. */
+  readonly expect: readonly string[];
+}
+
+const CUTS: readonly Cut[] = [
+  {
+    what: "before the answer",
+    script: "wait here\nsay never",
+    at: ({ server }) => server.requests.length === 1,
+    expect: ["[The answer was interrupted here.]"],
+  },
+  {
+    what: "in the text",
+    script: "say Half of it\nwait here\nsay never",
+    at: (engine) =>
+      engine.seen.some((seen) =>
+        seen.type === "update" && answerText(engine.seen, seen.session) === "Half of it"
+      ),
+    expect: ["Half of it\n[The answer was interrupted here.]"],
+  },
+  {
+    what: "in a thought",
+    script: "think Hm\nwait here\nsay never",
+    at: (engine) => JSON.stringify(engine.seen).includes("Hm"),
+    expect: ["[The answer was interrupted here.]"],
+  },
+  {
+    what: "while a call waits for the user",
+    script:
+      'say I write.\ncall read_file {"path": "a.ts"}\ncall write_file {"path": ".env", "content": "x"}\n' +
+      'call read_file {"path": "b.ts"}',
+    at: ({ seen }) => seen.some(({ type }) => type === "permission"),
+    expect: [
+      "I write.",
+      "1\tconst a = 1;",
+      "Interrupted before it had ended",
+      "Interrupted before it had ended",
+      "[The answer was interrupted here.]",
+    ],
+  },
+];
+
+for (const { what, script, at, expect } of CUTS) {
+  Deno.test(`killed ${what}: the turn gets its end, and the next one works`, async () => {
+    await using first = await startEngine({
+      project: FILES,
+      script,
+      permission: () => new Promise(() => {}),
+    });
+    const session = await first.open();
+    const turn = first.prompt(session, "Go").catch(() => {});
+    await waitUntil("the moment", () => at(first));
+    await using second = await restart(first, session, {});
+    await turn;
+    second.server.play("say Here I am.");
+    // A second death before anything else was done changes nothing.
+    await using third = await restart(second, session, {});
+    assert.equal(await third.prompt(session, "Go on"), "end_turn");
+    const sent = JSON.stringify(third.server.requests.at(-1)?.body);
+    let from = 0;
+    for (const part of expect) {
+      const found = sent.indexOf(JSON.stringify(part).slice(1, -1), from);
+      assert.ok(found >= 0, `${part} in ${sent}`);
+      from = found + 1;
+    }
+    assert.equal(sent.split("[The answer was interrupted here.]").length, 2, sent);
+    assert.deepEqual(third.server.problems, []);
+    const { entries } = await third.ask("session_history", { sessionId: session, turns: 10 });
+    const ends = entries.flatMap((entry) => entry.type === "turn_done" ? [entry.reason] : []);
+    assert.deepEqual(ends, ["interrupted", "end_turn"]);
+    const open = entries.filter((entry) =>
+      entry.type === "update" && entry.update.sessionUpdate === "tool_call" &&
+      !["completed", "failed"].includes(String(entry.update.status))
+    );
+    assert.deepEqual(open, []);
+  });
+}
+
+Deno.test("session/load sends what was sent when it happened, each text and each call in one piece", async () => {
+  await using first = await startEngine({
+    project: FILES,
+    capabilities: { session: { notices: {} } },
+    script:
+      'think Well\nslow 5\nthink then\nsay I look.\nslow 5\nsay Now.\ncall read_file {"path": "a.ts"}\n' +
+      'call edit_file {"path": "a.ts", "old_str": "a = 1", "new_str": "a = 3"}\n---\n' +
+      "usage 100 5\nsay Done.\n---\nstatus 401",
+  });
+  const session = await first.open();
+  await first.prompt(session, "Change it\nplease");
+  await assert.rejects(first.prompt(session, "And now?"), RequestError);
+  const live = updates(first);
+  await first.kill();
+  await using second = await startEngine({
+    script: "",
+    beside: first,
+    capabilities: { session: { notices: {} } },
+  });
+  const { agentCapabilities } = await second.initialize();
+  assert.equal(agentCapabilities?.loadSession, true);
+  await second.agent.request(methods.agent.session.load, {
+    sessionId: session,
+    cwd: second.project.root,
+    mcpServers: [],
+  });
+  await waitUntil("the last update", () => JSON.stringify(second.seen).includes("API key was refused"));
+  const kinds = updates(second).map(({ sessionUpdate }) => sessionUpdate);
+  assert.deepEqual(kinds, [
+    "user_message_chunk",
+    "agent_thought_chunk",
+    "agent_thought_chunk",
+    "agent_message_chunk",
+    "usage_update",
+    "tool_call",
+    "tool_call",
+    "agent_message_chunk",
+    "user_message_chunk",
+    "notice",
+  ]);
+  const text = (all: readonly SessionUpdate[], kind: SessionUpdate["sessionUpdate"]) =>
+    all.map((update) =>
+      update.sessionUpdate === kind && "content" in update && update.content !== null &&
+        typeof update.content === "object" && "text" in update.content
+        ? update.content.text
+        : ""
+    ).join("");
+  for (const kind of ["agent_message_chunk", "agent_thought_chunk"] as const) {
+    assert.equal(text(updates(second), kind), text(live, kind));
+    assert.notEqual(text(live, kind), "");
+  }
+  const calls = updates(second).flatMap((update) => update.sessionUpdate === "tool_call" ? [update] : []);
+  for (const call of calls) {
+    // What the client knew of the call in the end is what it is told at once.
+    const known = live.filter((update) =>
+      (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") &&
+      update.toolCallId === call.toolCallId
+    );
+    const meta = Object.assign({}, ...known.map(({ _meta }) => _meta?.["agent.nvim"] ?? {}));
+    delete meta.lines;
+    assert.deepEqual(call, {
+      ...Object.assign({}, ...known),
+      sessionUpdate: "tool_call",
+      _meta: { "agent.nvim": meta },
+    });
+    assert.equal(call.status, "completed");
+  }
+});
+
+Deno.test("what is not there cannot be opened; the list has what is", async () => {
+  await using engine = await startEngine({ script: "say One.\nrepeat" });
+  const { agent, project } = engine;
+  const untouched = await engine.open();
+  const cwd = project.root;
+  for (const method of [methods.agent.session.load, methods.agent.session.resume] as const) {
+    const asked = agent.request(method, { sessionId: "nobody", cwd, mcpServers: [] });
+    await assert.rejects(asked, (error) => error instanceof RequestError && error.code === -32002);
+  }
+  assert.deepEqual((await agent.request(methods.agent.session.list, {})).sessions, []);
+  await engine.prompt(untouched, "  \nFix the parser, please\nand more");
+  const { sessions } = await agent.request(methods.agent.session.list, { cwd });
+  assert.deepEqual(sessions.map(({ sessionId, cwd }) => ({ sessionId, cwd })), [{
+    sessionId: untouched,
+    cwd,
+  }]);
+  assert.ok(Date.now() - Date.parse(sessions[0]?.updatedAt ?? "") < 60_000);
+  assert.deepEqual((await agent.request(methods.agent.session.list, { cwd: "/" })).sessions, []);
+  await assert.rejects(agent.request(methods.agent.session.list, { cursor: "no" }), RequestError);
+  // Closed, it is still there for the next time.
+  await agent.request(methods.agent.session.close, { sessionId: untouched });
+  await assert.rejects(engine.prompt(untouched, "Hello"), RequestError);
+  await engine.resume(untouched);
+  assert.equal(await engine.prompt(untouched, "Hello"), "end_turn");
+});

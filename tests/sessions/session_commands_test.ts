@@ -1,0 +1,300 @@
+/** Conversations outlive Neovim, the supervisor and the engine. Whole program. */
+import assert from "node:assert/strict";
+import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { waitUntil } from "../support/project.ts";
+import { expectScreen } from "../support/screenshot.ts";
+import { reached } from "../support/server.ts";
+import { storeTalk } from "../support/stored_talk.ts";
+
+/** Not asked for a title, so that each request is one of the script's. */
+const OPTIONS = "title = false";
+
+const TALK = `
+think The project comes first.
+say I look at it.
+call list_directory {"path": "."}
+call read_file {"path": "src/greet.ts"}
+---
+say Now I rename it.
+call edit_file {"path": "src/greet.ts", "old_str": "greet", "new_str": "salute"}
+call read_file {"path": "src/missing.ts"}
+usage 1200 85
+---
+say Done: it is **salute** now.
+usage 2000 34
+---
+say Half of an answer
+wait never
+`;
+
+function start(options: Partial<AgentOptions> & { readonly script: string }): Promise<RunningAgent> {
+  return startAgent({ options: OPTIONS, ...options });
+}
+
+/** Another Neovim on the same project, after the first has ended or beside it. */
+function another(agent: RunningAgent, options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
+  return start({ script: "", beside: agent, ...options });
+}
+
+/** All lines of the current chat's transcript. */
+function lines({ nvim }: RunningAgent): Promise<readonly string[]> {
+  return nvim.lua(
+    `return vim.api.nvim_buf_get_lines(require("agent.chat").current().transcript, 0, -1, false)`,
+  );
+}
+
+/** The newest request's messages, as the model got them. */
+function sent({ server }: RunningAgent): string {
+  return JSON.stringify(server.requests.at(-1)?.body);
+}
+
+/** Plays TALK up to the stopped answer. */
+async function talk(agent: RunningAgent): Promise<void> {
+  const { nvim } = agent;
+  await nvim.command("Agent rename greet to salute");
+  await waitForChat(nvim, "Done: it is **salute** now.");
+  await waitForTurn(nvim);
+  await say(nvim, "Tell me more");
+  await waitForChat(nvim, "Half of an answer");
+  await nvim.keys("<C-c>");
+  await waitForTurn(nvim);
+}
+
+Deno.test("after a restart :Agent resume shows what was there, and the model is sent all of it", async () => {
+  await using agent = await start({ script: TALK });
+  await talk(agent);
+  const before = await lines(agent);
+  await agent.nvim.quit();
+
+  await using again = await another(agent, { files: ["README.md"] });
+  const { nvim, server } = again;
+  await nvim.command("Agent resume");
+  await waitForChat(nvim, "Half of an answer");
+  assert.deepEqual(await lines(again), before);
+  await nvim.waitForScreen("rename greet to salute · scripted · 2k of 128k tokens · ready");
+  await expectScreen(nvim, "resumed-80x24");
+
+  server.play("new-history\nexpect Go on\nsay As I said.");
+  await say(nvim, "Go on");
+  await waitForChat(nvim, "As I said.");
+  for (const text of ["rename greet to salute", "Edited src/greet.ts", "Half of an answer", "Go on"]) {
+    assert.ok(sent(again).includes(text), text);
+  }
+  assert.deepEqual(server.problems, []);
+  assert.deepEqual((await lines(again)).slice(0, before.length), before);
+});
+
+Deno.test("the list: newest first, with what there was; the one that is open here is gone back to", async () => {
+  await using agent = await start({
+    script: "say One.\nusage 1500 12\n---\nnew-history\nsay Two.\nusage 10 2",
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent the first question");
+  await waitForChat(nvim, "One.");
+  await waitForTurn(nvim);
+  await nvim.command("Agent new");
+  await nvim.command("Agent the second question");
+  await waitForChat(nvim, "Two.");
+  await waitForTurn(nvim);
+  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
+  await nvim.waitForScreen(/1: the second question · \d\d:\d\d · 1 turn · 0 files · \d+ tokens/);
+  await nvim.waitForScreen(/2: the first question · \d\d:\d\d · 1 turn · 0 files · [\d.]+k? tokens/);
+  await nvim.keys("2<CR>");
+  await waitForChat(nvim, "One.");
+  assert.equal(await nvim.lua(`return require("agent.chat").current().id`), 1);
+  await nvim.keys("<Esc><Cmd>Agent chats<CR>");
+  await nvim.waitForScreen(/2: 2 {2}ready {2}the second question/);
+});
+
+Deno.test("two Neovims: the second one is told what to do, and goes on with a copy", async () => {
+  await using agent = await start({ script: TALK });
+  await talk(agent);
+  await using second = await another(agent);
+  const { nvim, server } = second;
+  await nvim.command("Agent sessions");
+  await nvim.waitForScreen(/1: rename greet to salute .* · in use/);
+  await nvim.keys("1<CR>");
+  await waitForChat(nvim, "open in another Neovim. To go on with a copy of it: :Agent fork");
+  server.play("new-history\nexpect Mine now\nsay A copy it is.");
+  await say(nvim, "Mine now");
+  await waitForChat(nvim, "This conversation is open in another Neovim.");
+  await waitForTurn(nvim);
+  assert.equal(server.requests.length, 4);
+  await nvim.keys("<Esc><Cmd>Agent fork<CR>");
+  await nvim.waitFor(`require("agent.chat").current().id == 2`);
+  await waitForChat(nvim, "Half of an answer");
+  await say(nvim, "Mine now");
+  await waitForChat(nvim, "A copy it is.");
+  assert.ok(sent(second).includes("Edited src/greet.ts"));
+  // The first one's goes on untouched.
+  server.play("new-history\nexpect Still mine\nexpect-not Mine now\nsay Yours.");
+  await say(agent.nvim, "Still mine");
+  await waitForChat(agent.nvim, "Yours.");
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a fork at a message goes back to before it, with the message to be changed", async () => {
+  await using agent = await start({ script: TALK });
+  const { nvim, server } = agent;
+  await talk(agent);
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+  await nvim.keys("<Esc>gg/Tell me<CR><Cmd>Agent fork<CR>");
+  await nvim.waitFor(`require("agent.chat").current().id == 2`);
+  await waitForChat(nvim, "Done: it is **salute** now.");
+  assert.ok(!(await lines(agent)).includes("Tell me more"));
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "Tell me more"`);
+  server.play("new-history\nexpect Tell me more, please\nsay With pleasure.");
+  await nvim.keys("<Esc>A, please<Esc><CR>");
+  await waitForChat(nvim, "With pleasure.");
+  assert.ok(!sent(agent).includes("Half of an answer"));
+  assert.deepEqual(server.problems, []);
+
+  // Before the first message there is nothing: a new conversation, with the message.
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+  await nvim.keys("<Esc>gg<Cmd>Agent fork<CR>");
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "rename greet to salute"`);
+  assert.deepEqual(await lines(agent), [""]);
+});
+
+Deno.test("rename, archive and delete", async () => {
+  await using agent = await start({ script: TALK });
+  const { nvim } = agent;
+  await nvim.lua(`_G.changed = {}
+    vim.api.nvim_create_autocmd("User", { pattern = "AgentSessionChanged", callback = function(event)
+      table.insert(_G.changed, event.data.chat .. " " .. event.data.title)
+    end })`);
+  await talk(agent);
+  await nvim.keys('<Esc><Cmd>Agent rename "The great renaming"<CR>');
+  await nvim.waitForScreen("The great renaming · scripted");
+  assert.deepEqual(await nvim.lua("return _G.changed"), [
+    "1 ",
+    "1 rename greet to salute",
+    "1 The great renaming",
+  ]);
+
+  await nvim.keys('<Cmd>Agent rename ""<CR>');
+  await nvim.waitForScreen("Title: The great renaming");
+  await nvim.keys("<Esc>");
+
+  await nvim.command("Agent archive");
+  await nvim.waitForScreen("archived; :Agent archive brings it back");
+  await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
+  await nvim.waitForScreen(/Archived sessions\s+1: The great renaming · /);
+  await nvim.keys("<CR>");
+  await nvim.command("Agent archive");
+  await nvim.waitForScreen("back among the sessions");
+
+  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
+  await nvim.waitForScreen("Delete The great renaming?");
+  await nvim.keys("1<CR>");
+  assert.equal((await nvim.lua<readonly unknown[]>(`return require("agent.chat").list()`)).length, 1);
+  await nvim.keys("<Esc><Cmd>Agent delete<CR>");
+  await nvim.waitForScreen("Delete The great renaming?");
+  await nvim.keys("2<CR>");
+  await nvim.waitForScreen("the session is deleted");
+  await nvim.waitForScreenGone("Agent ──");
+  assert.equal(await nvim.lua("return vim.fn.bufnr('^agent://chat/1$')"), -1);
+  await nvim.command("Agent resume");
+  await nvim.waitForScreen("this project has no sessions yet");
+  await nvim.command("messages clear | Agent sessions");
+  await nvim.waitFor(`vim.fn.execute("messages"):find("this project has no sessions yet", 1, true)`);
+});
+
+Deno.test("a search fills the quickfix list; an entry opens its session at the turn", async () => {
+  await using agent = await start({ script: TALK, files: ["README.md"] });
+  await talk(agent);
+  await agent.nvim.quit();
+  await using again = await another(agent, { files: ["README.md"] });
+  const { nvim } = again;
+  await nvim.command('Agent search "Edited greet"');
+  await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
+  const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
+    "return vim.fn.getqflist({ title = true, items = true })",
+  );
+  assert.equal(list.title, "Agent: Edited greet");
+  assert.match(list.items[0]?.text ?? "", /Edited src\/greet\.ts/);
+  for (const jump of ["<CR>", "<Esc><Cmd>Agent toggle<CR><Cmd>cc 1<CR>"]) {
+    await nvim.keys(jump);
+    await waitForChat(nvim, "rename greet to salute");
+    await nvim.waitFor(`vim.bo.filetype == "agent"`);
+    assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "rename greet to salute");
+  }
+  // The file is where it was, under the chat.
+  await nvim.keys("q");
+  assert.equal(await nvim.lua(`return vim.fn.bufwinnr("README.md") > 0`), true);
+  assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
+
+  await nvim.command("cclose");
+  await nvim.keys('<Cmd>Agent! search "Half answer"<CR>');
+  await nvim.waitForScreen(/1: rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
+  await nvim.keys("1<CR>");
+  await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);
+  await nvim.command("Agent search nowhere_at_all");
+  await nvim.waitForScreen("no session has nowhere_at_all");
+});
+
+Deno.test("export: markdown into a buffer or a file, JSON by the name; nothing is overwritten unasked", async () => {
+  await using agent = await start({ script: TALK });
+  const { nvim, project } = agent;
+  await talk(agent);
+  await nvim.keys("<Esc><Cmd>Agent export talk.json<CR>");
+  await nvim.waitForScreen("written to talk.json");
+  assert.ok(JSON.stringify(JSON.parse(await project.read("talk.json"))).includes("Tell me more"));
+  await nvim.keys("<Esc><Cmd>Agent export README.md<CR>");
+  await nvim.waitForScreen("README.md exists");
+  assert.equal(await project.read("README.md"), "# demo\n");
+  await nvim.keys("<Esc><Cmd>Agent! export README.md<CR>");
+  await nvim.waitForScreen("written to README.md");
+  assert.match(await project.read("README.md"), /Done: it is \*\*salute\*\* now\./);
+  // One that does not come to its end changes nothing, and leaves nothing.
+  await nvim.lua(
+    `local out = require("agent.sessions.export").file(..., true)
+    out.add("half") out.cancel()`,
+    project.path("talk.json"),
+  );
+  JSON.parse(await project.read("talk.json"));
+  const names = (await Array.fromAsync(Deno.readDir(project.root))).map(({ name }) => name);
+  assert.ok(!names.some((name) => name.includes(".part")), names.join());
+  await nvim.keys("<Esc><Cmd>Agent export<CR>");
+  await nvim.waitFor(`vim.bo.filetype == "markdown"`);
+  const shown = await nvim.lua<readonly string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+  assert.equal(shown.join("\n") + "\n", await project.read("README.md"));
+});
+
+Deno.test("a session of 300 turns: keys alone lead up to the first message, and nothing is missing", async () => {
+  await using agent = await start({ script: "repeat\nsay Yes." });
+  const { nvim } = agent;
+  await nvim.command("Agent Hello");
+  await waitForTurn(nvim);
+  await storeTalk(agent, 300);
+  await nvim.keys("<Esc><Cmd>Agent resume 300<CR>");
+  await nvim.waitForScreen("no session has 300 in its title");
+  await nvim.keys("<Esc><Cmd>Agent resume question<CR>");
+  await waitForChat(nvim, "answer 300");
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
+  await nvim.keys("<Esc>");
+  await waitUntil("the first message", async () => {
+    await nvim.keys("<C-u>gg");
+    return nvim.text().includes("❯ question 1 ");
+  }, { timeout: 20_000 });
+  const questions = (await lines(agent)).filter((line) => line.startsWith("question "));
+  assert.deepEqual(questions, Array.from({ length: 300 }, (_, at) => `question ${at + 1}`));
+});
+
+Deno.test("an engine that is gone while a stored session is opened: it is read by another one", async () => {
+  await using agent = await start({ script: "say The first half\nwait here\nsay and the second." });
+  await agent.nvim.command("Agent Hello");
+  await reached(agent.server, "here");
+  await waitForChat(agent.nvim, "The first half");
+  agent.nvim.kill("SIGKILL");
+  await agent.nvim.exited;
+  await using again = await another(agent);
+  await again.nvim.command("Agent resume");
+  await waitForChat(again.nvim, "Interrupted before its end.");
+  assert.deepEqual(await transcript(again.nvim), [
+    "Hello",
+    "The first half",
+    `Interrupted before its end. Send "continue" to go on.`,
+  ]);
+});

@@ -1,0 +1,354 @@
+/** Stored conversations over the protocol: several engines on one project, titles, and what a user does with a list. */
+import { methods, RequestError } from "../../denops/agent/deps/acp_sdk.ts";
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { TITLE_SYSTEM } from "../../denops/agent/engine/agent/title.ts";
+import { MIGRATIONS } from "../../denops/agent/engine/store/migrations.ts";
+import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export.ts";
+import { Database } from "../../denops/agent/engine/store/database.ts";
+import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";
+import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
+import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
+import { storeWork } from "../support/stored_work.ts";
+import { WIRES } from "../../denops/agent/protocol/providers.ts";
+import { answerText, type EngineClient, engineConfig, startEngine } from "../support/acp.ts";
+import { startEngine as startConversation } from "../support/engine_session.ts";
+import { waitUntil } from "../support/project.ts";
+
+async function rows(engine: EngineClient, archived = false) {
+  return (await engine.ask("session_list", { archived })).sessions;
+}
+
+async function titleOf(engine: EngineClient, session: string): Promise<string | undefined> {
+  return (await rows(engine)).find(({ sessionId }) => sessionId === session)?.title;
+}
+
+/** The titles that the client was told, in order; each turn tells the one that there is. */
+function told(engine: EngineClient): readonly string[] {
+  const titles = engine.seen.flatMap((entry) =>
+    entry.type === "update" && entry.update.sessionUpdate === "session_info_update"
+      ? [entry.update.title ?? []].flat()
+      : []
+  );
+  return titles.filter((title, at) => title !== titles[at - 1]);
+}
+
+async function refusal(asked: Promise<unknown>): Promise<string> {
+  try {
+    await asked;
+  } catch (error) {
+    if (error instanceof RequestError) return error.message;
+    throw error;
+  }
+  throw new Error("it was not refused");
+}
+
+Deno.test("a conversation has one writer: a second engine gets one line, until the first has closed it or died", async () => {
+  await using first = await startEngine({ script: "say One.\nnew-history\nrepeat" });
+  const session = await first.open();
+  await first.prompt(session, "Hello");
+  await using second = await startEngine({ script: "", beside: first });
+  const elsewhere = "This conversation is open in another Neovim. Close it there, or fork it.";
+  assert.equal(await refusal(second.resume(session)), elsewhere);
+  const deletion = second.agent.request(methods.agent.session.delete, { sessionId: session });
+  assert.match(await refusal(deletion), /open in another Neovim/);
+  assert.deepEqual((await rows(second)).map(({ open }) => open), [true]);
+  assert.deepEqual((await rows(first)).map(({ open }) => open), [false], "it is this engine's own");
+  // What is open elsewhere can be forked, and read.
+  const fork = await second.ask("session_fork", { sessionId: session });
+  await second.resume(fork.sessionId);
+  assert.equal(await second.prompt(fork.sessionId, "And here?"), "end_turn");
+  assert.ok((await second.ask("session_history", { sessionId: session, turns: 5 })).entries.length > 0);
+  await first.agent.request(methods.agent.session.close, { sessionId: session });
+  await second.resume(session);
+  await second.kill();
+  await using third = await startEngine({ script: "", beside: first });
+  await third.resume(session);
+  assert.equal(await third.prompt(session, "Still there?"), "end_turn");
+  assert.deepEqual(first.server.problems, []);
+  const locks = await Array.fromAsync(Deno.readDir(first.state.path("locks")));
+  assert.ok(locks.some(({ name }) => name === session));
+});
+
+Deno.test("two engines write to one database at once, and nothing of either is missing", async () => {
+  await using first = await startEngine({ script: "flood 300\nslow 1\nsay The end.\nrepeat" });
+  await using second = await startEngine({ script: "", beside: first });
+  const engines = [first, second];
+  const sessions = await Promise.all(engines.map((engine) => engine.open()));
+  const turns = engines.map(async (engine, at) => {
+    for (let turn = 1; turn <= 4; turn++) {
+      assert.equal(await engine.prompt(sessions[at] ?? "", `Turn ${turn} of ${at}`), "end_turn");
+    }
+  });
+  await Promise.all(turns);
+  for (const [at, engine] of engines.entries()) {
+    const session = sessions[at] ?? "";
+    const other = engines[1 - at] ?? engine;
+    const { entries } = await other.ask("session_history", { sessionId: session, turns: 50 });
+    const texts = entries.flatMap((entry) =>
+      entry.type === "update" && entry.update.sessionUpdate === "agent_message_chunk"
+        ? [JSON.parse(JSON.stringify(entry.update)).content.text]
+        : []
+    );
+    assert.equal(texts.length, 4);
+    assert.equal(texts.join(""), answerText(engine.seen, session));
+    assert.equal(entries.filter(({ type }) => type === "turn_done").length, 4);
+  }
+  assert.deepEqual((await rows(first)).map(({ turns }) => turns), [4, 4]);
+});
+
+for (const wire of WIRES) {
+  Deno.test(`${wire}: after the first turn the model gives the title, once, and nothing waits for it`, async () => {
+    await using engine = await startEngine({
+      wire,
+      script: "say The parser was wrong.\n---\nsay Two.\n---\nsay Three.",
+      titles: 'wait title\nsay **"Fix the parser"**.\nsay More words',
+    });
+    const session = await engine.open();
+    assert.equal(await engine.prompt(session, "\nWhy does it fail?\nPlease look."), "end_turn");
+    await engine.server.reached("title");
+    assert.equal(await titleOf(engine, session), "Why does it fail?");
+    assert.equal(await engine.prompt(session, "And now?"), "end_turn");
+    engine.server.release("title");
+    await waitUntil("the title", async () => await titleOf(engine, session) === "Fix the parser");
+    assert.equal(await engine.prompt(session, "And then?"), "end_turn");
+    assert.deepEqual(told(engine), ["Why does it fail?", "Fix the parser"]);
+    const [asked, ...more] = engine.server.titleRequests;
+    assert.deepEqual(more, []);
+    const body = JSON.stringify(asked);
+    assert.ok(body.includes(TITLE_SYSTEM) && body.includes("The parser was wrong."), body);
+    assert.ok(!body.includes('"tools"'), body);
+    assert.deepEqual(engine.server.problems, []);
+  });
+}
+
+for (
+  const [what, titles] of [
+    ["fails", "status 500\nrepeat"],
+    ["says nothing", "say  "],
+    ["breaks off", "say Half a\ncut"],
+  ] as const
+) {
+  Deno.test(`where the title ${what} the first line of the message stays, and nothing is tried again`, async () => {
+    await using engine = await startEngine({ script: "say One.\nrepeat", titles });
+    const session = await engine.open();
+    await engine.prompt(session, "Why does it fail?");
+    await waitUntil("the request", () => engine.server.titleRequests.length === 1);
+    await engine.prompt(session, "Again");
+    await engine.agent.request(methods.agent.session.close, { sessionId: session });
+    assert.equal(await titleOf(engine, session), "Why does it fail?");
+    assert.equal(engine.server.titleRequests.length, 1);
+  });
+}
+
+Deno.test("a title that the user has given stays, and a close does not wait for the model's", async () => {
+  await using engine = await startEngine({
+    script: "say One.\nrepeat",
+    titles: "wait title\nsay Never\nrepeat",
+  });
+  const session = await engine.open();
+  await engine.prompt(session, "Why?");
+  await engine.server.reached("title");
+  await engine.ask("session_rename", { sessionId: session, title: "Mine" });
+  engine.server.release("title");
+  await engine.prompt(session, "Go on");
+  const started = performance.now();
+  await engine.agent.request(methods.agent.session.close, { sessionId: session });
+  assert.ok(performance.now() - started < 2_000);
+  assert.equal(await titleOf(engine, session), "Mine");
+  assert.deepEqual(told(engine), ["Why?", "Mine"]);
+});
+
+Deno.test("switched off, nothing asks for a title", async () => {
+  await using engine = await startConversation({ script: "say One.\nrepeat", config: { title: false } });
+  for (const text of ["First", "Second"]) await engine.prompt(text);
+  await engine.session.close();
+  assert.deepEqual(engine.server.titleRequests, []);
+});
+
+Deno.test("a turn that failed or was stopped asks for no title", async () => {
+  await using engine = await startEngine({ script: "status 401\n---\nsay Half\nwait here\n---\nsay Whole." });
+  const session = await engine.open();
+  await refusal(engine.prompt(session, "First"));
+  const stopped = engine.prompt(session, "Second");
+  await engine.server.reached("here");
+  await engine.agent.notify(methods.agent.session.cancel, { sessionId: session });
+  assert.equal(await stopped, "cancelled");
+  assert.equal(engine.server.titleRequests.length, 0);
+  await engine.prompt(session, "Third");
+  await waitUntil("the title", async () => await titleOf(engine, session) === "Scripted title");
+});
+
+Deno.test("renamed, archived, deleted: the list says so, and what is deleted cannot be opened", async () => {
+  await using engine = await startEngine({ script: "say One.\nrepeat" });
+  const sessions: string[] = [];
+  for (const text of ["First", "Second", "Third"]) {
+    const session = await engine.open();
+    await engine.prompt(session, text);
+    await waitUntil("the title", async () => await titleOf(engine, session) === "Scripted title");
+    sessions.push(session);
+  }
+  const [first = "", second = "", third = ""] = sessions;
+  assert.equal(
+    (await engine.ask("session_rename", { sessionId: first, title: "A\tna\u001bme\n!" })).title,
+    "A na me",
+  );
+  assert.match(
+    await refusal(engine.ask("session_rename", { sessionId: first, title: " \u0007" })),
+    /can be seen/,
+  );
+  assert.equal(
+    (await engine.ask("session_rename", { sessionId: second, title: "x".repeat(300) })).title.length,
+    80,
+  );
+  await engine.ask("session_rename", { sessionId: first, title: "A name" });
+  await engine.ask("session_archive", { sessionId: second, archived: true });
+  await engine.ask("session_delete", { sessionId: third });
+  assert.deepEqual((await rows(engine)).map(({ title }) => title), ["A name"]);
+  assert.deepEqual((await rows(engine, true)).map(({ sessionId }) => sessionId), [second]);
+  await engine.ask("session_archive", { sessionId: second, archived: false });
+  assert.equal((await rows(engine)).length, 2);
+  assert.match(await refusal(engine.resume(third)), /not found/i);
+  assert.match(await refusal(engine.prompt(third, "Hello")), /no such session/);
+  assert.match(
+    await refusal(engine.ask("session_rename", { sessionId: third, title: "x" })),
+    /^This conversation is not stored any more: it was deleted\.$/,
+  );
+  assert.match(
+    await refusal(engine.ask("checkpoints", { sessionId: third })),
+    /^no such session is open; it may have been deleted$/,
+  );
+  // Deleting what is not there is what was wanted.
+  await engine.agent.request(methods.agent.session.delete, { sessionId: third });
+  assert.equal(await engine.prompt(first, "Go on"), "end_turn");
+});
+
+Deno.test("old conversations are deleted if the user wants that, but none that is archived or open", async () => {
+  await using first = await startEngine({ script: "repeat\nsay Yes." });
+  const sessions: string[] = [];
+  for (const text of ["old", "archived", "open", "new"]) {
+    const session = await first.open();
+    await first.prompt(session, text);
+    sessions.push(session);
+    if (text !== "open") await first.agent.request(methods.agent.session.close, { sessionId: session });
+  }
+  const [old = "", archived = "", held = "", recent = ""] = sessions;
+  await first.ask("session_archive", { sessionId: archived, archived: true });
+  {
+    using database = Database.openIn(first.state.root).database;
+    const longAgo = Date.now() - 31 * 24 * 60 * 60 * 1_000;
+    database.run("UPDATE sessions SET updated = ? WHERE id <> ?", longAgo, recent);
+  }
+  const config = JSON.stringify({ ...engineConfig(first.server), keep_sessions_days: 30 });
+  await using second = await startEngine({ script: "", beside: first, config });
+  await second.open();
+  const ids = async (isArchived: boolean) =>
+    (await second.ask("session_list", { archived: isArchived })).sessions.map(({ sessionId }) => sessionId);
+  await waitUntil("the old one to go", async () => !(await ids(false)).includes(old));
+  assert.deepEqual(new Set(await ids(false)), new Set([recent, held]));
+  assert.deepEqual(await ids(true), [archived]);
+});
+
+Deno.test("a fork goes on from where it was made, and the search and the export know both", async () => {
+  await using engine = await startEngine({
+    project: { "a.ts": "const a = 1;\n" },
+    script: 'call read_file {"path": "a.ts"}\n---\nsay It is a *constant*.\n---\n' +
+      'call edit_file {"path": "a.ts", "old_str": "= 1", "new_str": "= 2"}\n---\nsay Changed ``` it.\n---\nsay Forked.\nnew-history',
+  });
+  const session = await engine.open();
+  await engine.prompt(session, "What is a?");
+  await engine.prompt(session, "Change it");
+  const { sessionId: fork } = await engine.ask("session_fork", { sessionId: session, turn: 1 });
+  await engine.resume(fork);
+  await engine.prompt(fork, "Something else");
+  const sent = JSON.stringify(engine.server.requests.at(-1)?.body);
+  assert.ok(sent.includes("It is a *constant*.") && !sent.includes("Change it"), sent);
+  const { hits } = await engine.ask("session_search", { query: "CONST", limit: 10 });
+  assert.deepEqual(new Set(hits.map(({ sessionId }) => sessionId)), new Set([session, fork]));
+  assert.ok(hits.every(({ turn }) => turn === 1));
+  const markdown = (await engine.ask("session_export", { sessionId: session, format: "markdown" })).text;
+  for (
+    const part of [
+      "## You,",
+      "Change it",
+      "It is a *constant*.",
+      "<details><summary>✓ read a.ts 1 line</summary>",
+      "<details><summary>✓ edit a.ts +1 −1</summary>\n\n```diff\n--- a/a.ts\n+++ b/a.ts\n@@ -1,1 +1,1 @@\n" +
+      "-const a = 1;\n+const a = 2;\n```\n\n</details>",
+      "Changed ``` it.",
+    ]
+  ) assert.ok(markdown.includes(part), `${part} in ${markdown}`);
+  const json = JSON.parse((await engine.ask("session_export", { sessionId: session, format: "json" })).text);
+  assert.equal(json.version, 1);
+  assert.equal(json.session.id, session);
+  assert.deepEqual(json.messages.map(({ role }: { role: string }) => role), [
+    ...["user", "assistant", "tool", "assistant"],
+    ...["user", "assistant", "tool", "assistant"],
+  ]);
+  assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("a long conversation is exported in pieces that make one text", () => {
+  using database = Database.inMemory();
+  const store = new SqliteStore(database);
+  storeWork({ database, store, usage: new SqliteUsage(database) }, {
+    id: "s",
+    root: "/p",
+    turns: 40,
+    calls: 20,
+  });
+  const session = new StoredSessions(database).get("s");
+  for (const write of [exportJson, exportMarkdown]) {
+    const texts: string[] = [];
+    for (let from: number | undefined = 0; from !== undefined;) {
+      const piece = write(store, session, from);
+      texts.push(piece.text);
+      from = piece.next;
+    }
+    assert.ok(texts.length > 1 && texts.every((text) => text.length < 2_000_000), `${texts.length} pieces`);
+    const text = texts.join("");
+    if (write === exportMarkdown) assert.equal(text.match(/^## You, /gm)?.length, 40);
+    else assert.deepEqual(text, `${JSON.stringify(JSON.parse(text), undefined, 2)}\n`);
+    if (write === exportJson) assert.equal(JSON.parse(text).messages.length, store.messages("s").length);
+  }
+});
+
+Deno.test("a long conversation is read page by page, from its end, and then is whole", async () => {
+  await using engine = await startEngine({ script: "say An answer.\nrepeat" });
+  const session = await engine.open();
+  for (let turn = 1; turn <= 7; turn++) await engine.prompt(session, `Question ${turn}`);
+  const questions: string[][] = [];
+  let before: number | undefined;
+  do {
+    const page = await engine.ask("session_history", {
+      sessionId: session,
+      turns: 3,
+      ...(before === undefined ? {} : { before }),
+    });
+    const texts = [...JSON.stringify(page.entries).matchAll(/Question (\d)/g)].map(([, number]) =>
+      number ?? ""
+    );
+    questions.unshift(texts);
+    before = page.before;
+  } while (before !== undefined);
+  assert.deepEqual(questions, [["1"], ["2", "3", "4"], ["5", "6", "7"]]);
+});
+
+Deno.test("a database of a newer version: the engine says so in one line and ends", async () => {
+  await using first = await startEngine({ script: "say One." });
+  await first.open();
+  await first.kill();
+  {
+    using database = Database.openIn(first.state.root).database;
+    database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+  }
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", join(import.meta.dirname ?? "", "../denops/agent/engine/main.ts")]
+      .concat([`--state=${first.state.root}`, first.project.root]),
+    stdin: "null",
+  });
+  const { code, stderr } = await command.output();
+  assert.equal(code, 1);
+  const said = new TextDecoder().decode(stderr).trim();
+  assert.match(said, /^Cannot open .*agent\.db: a newer agent\.nvim has written it .* Update the plugin\.$/);
+});
