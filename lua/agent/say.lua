@@ -27,6 +27,18 @@ function M.warn(text)
   vim.notify(M.line(text), vim.log.levels.WARN)
 end
 
+--- The first that fits into the last line: a longer one would have to be answered by a key.
+---@param texts string[]
+---@return string
+function M.fitting(texts)
+  for _, text in ipairs(texts) do
+    if vim.api.nvim_strwidth(M.line(text)) <= vim.v.echospace then
+      return text
+    end
+  end
+  return texts[#texts]
+end
+
 ---@param text string
 function M.error(text)
   vim.notify(M.line(text), vim.log.levels.ERROR)

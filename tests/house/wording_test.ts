@@ -116,4 +116,7 @@ Deno.test("words: what comes from elsewhere is made to fit", async () => {
       ["src/app.ts conflicts", "src/app.ts conflicts"],
     ] as const
   ) assert.equal(await line(given), `agent: ${said}`);
+  const fitting = (texts: readonly string[]) => nvim.lua(`return require("agent.say").fitting(...)`, texts);
+  assert.equal(await fitting(["x".repeat(200), "short", "shorter"]), "short");
+  assert.equal(await fitting(["x".repeat(200), "y".repeat(200)]), "y".repeat(200));
 });

@@ -122,17 +122,15 @@ local function tell(words, result, root)
     return say.info(("%s: %s"):format(words.done, done ~= "" and done or "no file was changed"))
   end
   local nothing = not counts.restored and not counts.merged
+  local title = nothing and words.none or words.done .. " in part"
   local function text(named)
     local parts = {}
     table.insert(parts, left(names.conflict, "conflict", named))
     table.insert(parts, left(names.skipped, "skipped", named))
-    local title = nothing and words.none or words.done .. " in part"
     return ("%s: %s (see quickfix)"):format(title, table.concat(parts, ", "))
   end
-  -- A message that does not fit has to be answered.
-  local short = vim.api.nvim_strwidth(text(true)) < vim.o.columns - 12
   show_beside(("Agent: not taken back; %s tries again"):format(words.again), problems(result.files))
-  say.warn(text(short))
+  say.warn(say.fitting({ text(true), text(false), title .. " (see quickfix)", "see quickfix" }))
 end
 
 ---@param chat agent.Chat
