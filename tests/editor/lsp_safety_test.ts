@@ -48,7 +48,7 @@ Deno.test("a renaming goes into a buffer with unsaved changes and does not save 
     /src\/main\.ts \(\+2 −2, in the user's buffer with unsaved changes; not saved to disk\)/,
   );
   const lines = await agent.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, true)");
-  assert.equal(lines[0], 'import { salute } from "../greet.ts";');
+  assert.equal(lines[0], 'import { salute } from "./greet.ts";');
   assert.equal(lines.at(-1), "// mine");
   assert.equal(await agent.project.read("src/main.ts"), TYPESCRIPT["src/main.ts"]);
   assert.match(await agent.project.read("src/greet.ts"), /function salute/);
@@ -57,8 +57,7 @@ Deno.test("a renaming goes into a buffer with unsaved changes and does not save 
 Deno.test("what a rule asks about is left out, and asked about when it is named", async () => {
   const project = {
     ...TYPESCRIPT,
-    "src/secret.ts":
-      'import { greet } from "../greet.ts";\nexport const hush: string = greet("token 123");\n',
+    "src/secret.ts": 'import { greet } from "./greet.ts";\nexport const hush: string = greet("token 123");\n',
   };
   const hover = ["get_hover_info", { path: "src/secret.ts", symbol: "hush" }] as const;
   const script = turn(
@@ -90,8 +89,7 @@ Deno.test("what a rule asks about is left out, and asked about when it is named"
 Deno.test("of files that may not be read nothing is told, and they are not changed", async () => {
   const project = {
     ...TYPESCRIPT,
-    "src/secret.ts":
-      'import { greet } from "../greet.ts";\nexport const hush: number = greet("token 123");\n',
+    "src/secret.ts": 'import { greet } from "./greet.ts";\nexport const hush: number = greet("token 123");\n',
   };
   const script = turn(
     ["get_diagnostics", { path: "src/secret.ts" }],
@@ -122,8 +120,7 @@ Deno.test("what a server tells of a symbol is not told where that is defined in 
   const project = {
     ...TYPESCRIPT,
     "src/secret.ts": '/** The token is 123. */\nexport const hush = "token 123";\n',
-    "src/use.ts":
-      'import { hush } from "../secret.ts";\nimport { greet } from "../greet.ts";\ngreet(hush);\n',
+    "src/use.ts": 'import { hush } from "./secret.ts";\nimport { greet } from "./greet.ts";\ngreet(hush);\n',
   };
   const script = turn(
     ["get_hover_info", { path: "src/use.ts", symbol: "hush" }],

@@ -100,7 +100,7 @@ for (const encoding of ENCODINGS) {
       renamed?.replace(/\n\[Auto-diagnostics\] 2 errors from before:[^]*/, ""),
       "Renamed greet to salute in 2 files:\n── src/greet.ts (+1 −1) ──\n" +
         "→ 3: export function salute(name: string): string {\n── src/main.ts (+2 −2) ──\n" +
-        '→ 1: import { salute } from "../greet.ts";\n' +
+        '→ 1: import { salute } from "./greet.ts";\n' +
         '→ 5:   const é漢 = "😀"; console.log("😀漢é", salute(é漢), salute("b"));',
     );
     assert.equal(
@@ -115,7 +115,7 @@ for (const encoding of ENCODINGS) {
 
   Deno.test(`code actions are listed, and the chosen one is written (${encoding})`, async () => {
     const imports =
-      'import { Circle } from "../shape.ts";\nexport const area = "😀" + greet(String(new Circle(2)));\n';
+      'import { Circle } from "./shape.ts";\nexport const area = "😀" + greet(String(new Circle(2)));\n';
     const project = { ...TYPESCRIPT, "src/new.ts": imports };
     const where = { path: "src/new.ts", symbol: "greet" };
     await using agent = await start(

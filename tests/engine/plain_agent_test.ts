@@ -1,5 +1,6 @@
 /** Any ACP agent: what it asks in its own words is answered in them, and its commands go through the gate. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
 import { AgentConnection } from "../../denops/agent/supervisor/agents/connection.ts";
@@ -9,6 +10,7 @@ import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
 import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
+import { PLUGIN } from "../support/agent.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
 import { scratch } from "../support/project.ts";
 
@@ -41,7 +43,16 @@ async function play(choice: Choice) {
   let said = "";
   await using agent = await AgentConnection.start({
     program: Deno.execPath(),
-    args: ["run", "-A", "--no-lock", "--quiet", "--no-check", AGENT, project.root],
+    args: [
+      "run",
+      "-A",
+      "--cached-only",
+      `--config=${join(PLUGIN, "deno.json")}`,
+      "--quiet",
+      "--no-check",
+      AGENT,
+      project.root,
+    ],
     env: { PATH: Deno.env.get("PATH") ?? "", HOME: Deno.env.get("HOME") ?? "", ...denoDir() },
     cwd: project.root,
   }, {

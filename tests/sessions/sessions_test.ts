@@ -9,6 +9,7 @@ import { Database } from "../../denops/agent/engine/store/database.ts";
 import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
+import { PLUGIN } from "../support/agent.ts";
 import { storeWork } from "../support/stored_work.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { answerText, type EngineClient, engineConfig, startEngine } from "../support/acp.ts";
@@ -343,7 +344,7 @@ Deno.test("a database of a newer version: the engine says so in one line and end
     database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
   }
   const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", join(import.meta.dirname ?? "", "../denops/agent/engine/main.ts")]
+    args: ["run", "-A", "--no-check", join(PLUGIN, "denops/agent/engine/main.ts")]
       .concat([`--state=${first.state.root}`, first.project.root]),
     stdin: "null",
   });
