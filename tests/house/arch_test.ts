@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
+import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { PLUGIN } from "../support/agent.ts";
 
 const AGENT = join(PLUGIN, "denops/agent");
@@ -230,4 +232,20 @@ Deno.test(`no file is over ${LONGEST} lines`, async () => {
       }
     }
   }
+});
+
+Deno.test("a tool is named in its own file alone, a wire in llm/ and in the table of providers", async () => {
+  const tools = TOOLS.map(({ name }) => name).filter((name) => name.includes("_"));
+  const wrong: string[] = [];
+  for await (const file of walk(AGENT, ".ts")) {
+    const path = name(file);
+    // What language servers are asked has names of its own.
+    const isTable = ["protocol/providers.ts", "protocol/lsp.ts"].includes(path);
+    if (path.endsWith("_test.ts") || isTable) continue;
+    const text = await Deno.readTextFile(file);
+    const named = (names: readonly string[]) => names.filter((one) => text.includes(`"${one}"`));
+    if (!isOf(path, "engine/tools")) wrong.push(...named(tools).map((one) => `${path} names ${one}`));
+    if (!isOf(path, "engine/llm")) wrong.push(...named(WIRES).map((one) => `${path} names ${one}`));
+  }
+  assert.deepEqual(wrong, []);
 });

@@ -105,9 +105,6 @@ export const UsageMeta = z.object({
 });
 export type UsageMeta = z.infer<typeof UsageMeta>;
 
-/** `data` of a JSON-RPC error that ended a turn. */
-export const TurnErrorData = z.object({ kind: z.string(), hint: z.string().optional() });
-
 /** Reads our part of a `_meta` object; undefined if it is absent or not ours. */
 export function ours<T extends z.ZodType>(
   schema: T,

@@ -7,6 +7,28 @@
 export const WIRES = ["openai_chat", "anthropic_messages", "ollama"] as const;
 export type WireName = (typeof WIRES)[number];
 
+/** What else differs from wire to wire: how a provider is asked about its models. */
+export interface WireFacts {
+  /** The list of models, and one of them; added to `base_url`. */
+  readonly models: string;
+  model?(name: string): string;
+  key(key: string): Readonly<Record<string, string>>;
+  /** The list begins with the model that was installed last: without a choice it is taken. */
+  readonly newestFirst?: boolean;
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
+  openai_chat: { models: "/models", model: (name) => `/models/${name}`, key: bearer },
+  anthropic_messages: {
+    models: "/v1/models?limit=1000",
+    model: (name) => `/v1/models/${name}`,
+    key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
+  },
+  ollama: { models: "/api/tags", key: bearer, newestFirst: true },
+};
+
 export interface ProviderPreset {
   readonly wire: WireName;
   /** Root of the API; the wire adds its own path ("/chat/completions"). */
@@ -19,10 +41,17 @@ export interface ProviderPreset {
   readonly key_check?: string;
   /** Serves the model that it has loaded, whatever it is called. */
   readonly any_model?: boolean;
+  /** A server of this machine that is looked for: a path that answers when it runs, and the command that starts it. */
+  readonly local?: { readonly probe: string; readonly start: string };
 }
 
 export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
-  ollama: { wire: "ollama", base_url: "http://127.0.0.1:11434", key_env: [] },
+  ollama: {
+    wire: "ollama",
+    base_url: "http://127.0.0.1:11434",
+    key_env: [],
+    local: { probe: "/api/version", start: "ollama serve" },
+  },
   anthropic: {
     wire: "anthropic_messages",
     base_url: "https://api.anthropic.com",

@@ -58,7 +58,7 @@ export function reviewAnswers(options: ReviewOptions): Answers {
           title,
           turn,
           message: first.slice(0, LONGEST),
-          tool: tool !== "" || kind === "tool" ? tool : "run_terminal_command",
+          tool: tool !== "" || kind === "tool" ? tool : "command",
           time,
         },
       });

@@ -10,9 +10,6 @@ const REMEMBERED = 2;
 /** The same call this many times in a row asks a person, whatever the rules. */
 const IN_A_ROW = 3;
 
-/** Tools whose answer may be another one each time. */
-const CHANGING = new Set(["command_output", "ask_user", "think", "update_plan", "get_diagnostics"]);
-
 export class Repeats {
   /** Signature → iteration of the last time. */
   readonly #seen = new Map<string, number>();
@@ -23,7 +20,7 @@ export class Repeats {
 
   /** True if this look-up was made in one of the last two iterations and nothing was changed since. */
   isKnown(call: ToolCall, tool: Tool | undefined, iteration: number): boolean {
-    if (tool?.readOnly !== true || CHANGING.has(tool.name)) return false;
+    if (tool?.readOnly !== true || tool.answersChange) return false;
     const before = this.#seen.get(signature(call));
     return before !== undefined && before < iteration && iteration - before <= REMEMBERED;
   }

@@ -99,7 +99,7 @@ export class CommandTraps {
     if (index >= MOST_ASKED) return `[kept back: ${name}, for ${why}; too many at once to ask]`;
     const call: ToolStart = {
       id: `${file.toolCall}/${crypto.randomUUID().slice(0, 8)}`,
-      tool: "run_terminal_command",
+      tool: "put_back",
       title: `${verb} ${name}, as the command did`,
       kind: file.what === "deleted" ? "delete" : "edit",
       paths: [file.path],

@@ -86,6 +86,8 @@ export interface Tool {
   readonly kind: ToolKind;
   /** True if it changes nothing; such calls of one batch run at the same time. */
   readonly readOnly: boolean;
+  /** The same call may answer otherwise although nothing was changed: it is never answered from before. */
+  readonly answersChange: boolean;
   readonly spec: ToolSpec;
   /** One line for the screen, from arguments that may still be incomplete. */
   title(args: Readonly<Record<string, unknown>>): string;
@@ -104,6 +106,7 @@ interface Definition<Schema extends z.ZodObject, Need extends keyof Offers> {
   readonly description: string;
   readonly kind: ToolKind;
   readonly readOnly: boolean;
+  readonly answersChange?: true;
   readonly schema: Schema;
   readonly needs?: Need;
   readonly streamed?: string & keyof z.infer<Schema>;
@@ -128,6 +131,7 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Offers
     name,
     kind: definition.kind,
     readOnly: definition.readOnly,
+    answersChange: definition.answersChange ?? false,
     spec: { name, description, parameters },
     ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),
     ...(definition.needs === undefined ? {} : { needs: definition.needs }),

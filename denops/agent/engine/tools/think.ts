@@ -6,6 +6,7 @@ export const think = defineTool({
   description: "Write down a thought before a difficult step. It changes nothing and looks up nothing.",
   kind: "think",
   readOnly: true,
+  answersChange: true,
   schema: z.object({ thought: z.string() }),
   title: () => "think",
 

@@ -8,6 +8,7 @@ export const updatePlan = defineTool({
     "in_progress.",
   kind: "think",
   readOnly: true,
+  answersChange: true,
   schema: z.object({
     steps: z.array(z.object({
       step: z.string().min(1),

@@ -4,9 +4,9 @@ import { publishedPrice } from "../../protocol/prices.ts";
 import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { findProgram } from "../system/sandbox.ts";
-import { PRESETS, type ProviderPreset } from "../../protocol/providers.ts";
+import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
+import { Models } from "./provider_check.ts";
 
-const OLLAMA = "http://127.0.0.1:11434";
 const KEY_COMMAND_MS = 30_000;
 
 export interface ProviderWorld {
@@ -38,7 +38,7 @@ export async function engineConfig(
     throw new Error(`The provider "${name}" needs wire and base_url in providers.`);
   }
   const model = user.model ?? preset?.default_model ??
-    (wire === "ollama" ? await firstOllamaModel(baseUrl, world) : undefined);
+    (WIRE_FACTS[wire].newestFirst ? await newestModel(name, wire, baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
   const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
   const price = user.prices[model] ?? publishedPrice(baseUrl, model);
@@ -58,21 +58,23 @@ export async function engineConfig(
   };
 }
 
-/** A local Ollama if one answers, else the first well-known key. */
+/** A local server if one answers, else the first well-known key. */
 async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
   const [only, ...others] = Object.keys(user.providers);
   if (only !== undefined && others.length === 0) return only;
   const found = Object.entries(PRESETS).find(([, preset]) => preset.key_env.some((name) => world.env(name)));
-  if (await ollamaAnswers(world)) return "ollama";
+  for (const [name, preset] of Object.entries(PRESETS)) {
+    if (preset.local !== undefined && await answers(preset.base_url + preset.local.probe, world)) return name;
+  }
   if (found !== undefined) return found[0];
   throw new Error(
     "No model is configured: start Ollama, or set ANTHROPIC_API_KEY or OPENAI_API_KEY, or the option provider. See :help agent-providers",
   );
 }
 
-async function ollamaAnswers(world: ProviderWorld): Promise<boolean> {
+async function answers(url: string, world: ProviderWorld): Promise<boolean> {
   try {
-    const response = await world.fetch(`${OLLAMA}/api/version`, { signal: AbortSignal.timeout(300) });
+    const response = await world.fetch(url, { signal: AbortSignal.timeout(300) });
     await response.body?.cancel();
     return response.ok;
   } catch {
@@ -80,20 +82,21 @@ async function ollamaAnswers(world: ProviderWorld): Promise<boolean> {
   }
 }
 
-/** Without a choice, the model that the user has pulled last. */
-async function firstOllamaModel(baseUrl: string, world: ProviderWorld): Promise<string | undefined> {
+/** Without a choice, the model that the user has installed last. @throws {Error} one line */
+async function newestModel(
+  name: string,
+  wire: WireName,
+  baseUrl: string,
+  world: ProviderWorld,
+): Promise<string | undefined> {
   try {
-    const response = await world.fetch(`${baseUrl}/api/tags`, { signal: AbortSignal.timeout(3_000) });
-    const answer: unknown = await response.json();
-    if (
-      typeof answer !== "object" || answer === null || !("models" in answer) || !Array.isArray(answer.models)
-    ) return undefined;
-    const [first]: unknown[] = answer.models;
-    return typeof first === "object" && first !== null && "name" in first && typeof first.name === "string"
-      ? first.name
-      : undefined;
+    const url = baseUrl + WIRE_FACTS[wire].models;
+    const response = await world.fetch(url, { signal: AbortSignal.timeout(3_000) });
+    return Models.safeParse(await response.json()).data?.[0];
   } catch {
-    throw new Error(`Cannot reach Ollama at ${baseUrl}. Start it with: ollama serve`);
+    const start = PRESETS[name]?.local?.start;
+    const hint = start === undefined ? "Check base_url." : `Start it with: ${start}`;
+    throw new Error(`Cannot reach ${name} at ${baseUrl}. ${hint}`);
   }
 }
 

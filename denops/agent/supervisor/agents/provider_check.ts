@@ -2,7 +2,7 @@
 import { z } from "../../deps/zod.ts";
 import { connectionProblem } from "../../protocol/connection_problem.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { PRESETS, type WireName } from "../../protocol/providers.ts";
+import { PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 
 /** For all questions together, in milliseconds. */
@@ -20,27 +20,8 @@ export interface ProviderCheck {
 type Provider = EngineConfig["provider"];
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-interface Lookup {
-  /** The list of models, and one model; added to `base_url`. */
-  readonly list: string;
-  one?(model: string): string;
-  key(key: string): Readonly<Record<string, string>>;
-}
-
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-
-const LOOKUPS: Readonly<Record<WireName, Lookup>> = {
-  openai_chat: { list: "/models", one: (model) => `/models/${model}`, key: bearer },
-  anthropic_messages: {
-    list: "/v1/models?limit=1000",
-    one: (model) => `/v1/models/${model}`,
-    key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
-  },
-  ollama: { list: "/api/tags", key: bearer },
-};
-
 /** OpenAI and Anthropic say `data` and `id`, Ollama `models` and `name`. */
-const Models = z.union([
+export const Models = z.union([
   z.object({ data: z.array(z.object({ id: z.string() })) })
     .transform(({ data }) => data.map(({ id }) => id)),
   z.object({ models: z.array(z.object({ name: z.string() })) })
@@ -54,11 +35,11 @@ export async function checkProvider(
   fetch: Fetch,
 ): Promise<ProviderCheck> {
   const { name, wire, base_url, headers, api_key, key_source } = provider;
-  const lookup = LOOKUPS[wire];
+  const facts = WIRE_FACTS[wire];
   const signal = AbortSignal.timeout(LIMIT_MS);
   const get = (path: string) =>
     fetch(base_url + path, {
-      headers: { ...(api_key === undefined ? {} : lookup.key(api_key)), ...headers },
+      headers: { ...(api_key === undefined ? {} : facts.key(api_key)), ...headers },
       signal,
     });
   const refused = (status: number): ProviderCheck => ({
@@ -70,7 +51,7 @@ export async function checkProvider(
     // Where everybody may see the list of models, it tells nothing about the key.
     const keyPath = PRESETS[name]?.base_url === base_url ? PRESETS[name].key_check : undefined;
     const anyModel = PRESETS[name]?.any_model === true;
-    for (const path of [...(keyPath === undefined ? [] : [keyPath]), lookup.list]) {
+    for (const path of [...(keyPath === undefined ? [] : [keyPath]), facts.models]) {
       const response = await get(path);
       reached = true;
       if ([401, 403].includes(response.status)) return refused(response.status);
@@ -86,7 +67,7 @@ export async function checkProvider(
       }
       if (anyModel || models.some((one) => isModel(one, model))) break;
       // An alias may not be in the list.
-      const one = lookup.one && await get(lookup.one(model));
+      const one = facts.model && await get(facts.model(model));
       await one?.body?.cancel();
       if (!one?.ok) return { state: "error", text: unknownModel(name, model, models) };
     }
