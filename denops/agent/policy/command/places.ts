@@ -45,7 +45,7 @@ high git writes into the repository's own data · high high git deletes the repo
 high write writes a sensitive file · high high write deletes a sensitive file
   · (^|/)(\.env(\.[^/]*)?|\.envrc|\.nvim\.lua|\.n?vimrc|\.exrc|\.gitmodules|\.npmrc|id_(rsa|dsa|ecdsa|ed25519))$|(^|/)(\.ssh|\.vscode|\.idea|\.github/workflows|\.husky|\.devcontainer)(/|$)|\.(pem|key|p12|pfx)$
 high write writes to a path known only at run time · high high write deletes paths known only at run time · ￼
-medium write writes a file · medium high write deletes · ^
+medium write writes a file · medium high write deletes files · ^
 `).map(([write = "", remove = "", pattern = ""]) => {
   const [file = "", folder = "", ...rest] = remove.split(" ");
   return {
