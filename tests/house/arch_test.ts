@@ -249,3 +249,19 @@ Deno.test("a tool is named in its own file alone, a wire in llm/ and in the tabl
   }
   assert.deepEqual(wrong, []);
 });
+
+Deno.test("ARCHITECTURE.md: the import table is the one that is held, and every file that it names is there", async () => {
+  const text = await Deno.readTextFile(join(PLUGIN, "ARCHITECTURE.md"));
+  const [, table = ""] = /```imports\n(.*?)\n```/s.exec(text) ?? [];
+  const rows = table.split("\n").map((line) => line.split(/\s+/)).map(([from = "", ...to]) => [from, to]);
+  assert.deepEqual(rows, RULES);
+  const files = new Set<string>();
+  for (const folder of ["denops", "lua", "tests"]) {
+    for (const ending of [".ts", ".lua"]) {
+      for await (const file of walk(join(PLUGIN, folder), ending)) files.add(relative(PLUGIN, file));
+    }
+  }
+  const named = [...text.matchAll(/`([\w./]+\.(?:ts|lua))`/g)].map(([, path = ""]) => path);
+  assert.ok(named.length > 40);
+  assert.deepEqual(named.filter((path) => ![...files].some((file) => `/${file}`.endsWith(`/${path}`))), []);
+});
