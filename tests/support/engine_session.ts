@@ -35,6 +35,8 @@ export interface EngineOptions {
   /** Everything is allowed unless told. */
   readonly ask?: (request: ApprovalRequest, signal: AbortSignal) => ApprovalAnswer | Promise<ApprovalAnswer>;
   readonly publish?: (event: AgentEvent) => void;
+  /** Those of the configuration unless told. */
+  readonly fileRules?: SessionPorts["fileRules"];
   /** One in memory unless told; it is closed with the engine. */
   readonly database?: Database;
   /** The store in this database, with what is to be in it; an empty one unless told. */
@@ -82,6 +84,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     tools: [...TOOLS, ...tools],
     system: "Be brief.",
     offers: {},
+    fileRules: options.fileRules,
     async ask(request, signal) {
       asked.push(request);
       return await options.ask?.(request, signal) ?? { answer: "allow_once" };

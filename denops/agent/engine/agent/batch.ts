@@ -50,7 +50,10 @@ export async function runBatch(
   for (let at = 0; at < running.length;) {
     const reads = readOnlyRun(running.slice(at), ports.tools);
     const group = running.slice(at, at + Math.max(1, reads));
-    results.push(...await Promise.all(group.map((call) => runOrRecall(call, ports, memory, signal))));
+    // Once for those that run at the same time.
+    let refreshed: Promise<void> | undefined;
+    const own: BatchPorts = { ...ports, refreshRules: () => refreshed ??= ports.refreshRules() };
+    results.push(...await Promise.all(group.map((call) => runOrRecall(call, own, memory, signal))));
     at += group.length;
   }
   for (const call of calls.slice(MOST_CALLS)) {

@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { z } from "../../deps/zod.ts";
 import { checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
+import type { FileRules } from "../../protocol/config.ts";
 import { WIRES } from "../../protocol/providers.ts";
 import { defineTool, type Tool } from "../tools/define.ts";
 
+const NO_RULES = { deny: [], ask: [] };
 const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
 
 /** A tool whose calls meet: each ends only when the call that it waits for has begun. */
@@ -53,6 +55,25 @@ for (const wire of WIRES) {
     checkEvents(engine.events);
   });
 }
+
+Deno.test("the rules on files are asked for once for the calls that run at the same time", async () => {
+  let asked = 0;
+  const rules: FileRules = {
+    safe_to_write: [{ glob: "**", safe: true }],
+    deny_read: [],
+    read_rules: NO_RULES,
+  };
+  await using engine = await startEngine({
+    files: FILES,
+    fileRules: () => Promise.resolve(++asked).then(() => rules),
+    script: 'call read_file {"path": "a.txt"}\ncall read_file {"path": "b.txt"}\n' +
+      'call write_file {"path": "c.txt", "content": "new"}\n---\nsay Done',
+  });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  assert.deepEqual(engine.results().slice(0, 2).map((text) => text.trim()), ["1\talpha", "1\tbeta"]);
+  assert.equal(await engine.project.read("c.txt"), "new");
+  assert.equal(asked, 2);
+});
 
 Deno.test("two equal calls that write or run, in one answer, run once; in the next answer again", async () => {
   const { tool, log } = meeting(false);
