@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { play } from "../loss/play.ts";
 
 Deno.test("30 random interleavings of user and agent: nothing is lost", async () => {
-  const first = Math.floor(Math.random() * 1_000_000);
-  const trials = await play(30, first);
+  // The same plans each time: chance is for the task.
+  const trials = await play(30, 1);
   assert.equal(trials.length, 30);
   assert.deepEqual(trials.filter(({ lost }) => lost.length > 0), []);
 });
