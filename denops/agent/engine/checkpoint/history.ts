@@ -93,7 +93,7 @@ export class History {
     const all = this.#list();
     const first = all.findIndex((one) => isTurns(one) && one.turn >= turn);
     if (first === -1) throw new ToolError(`no file was changed since turn ${turn} began`);
-    return all.slice(first);
+    return standing(all.slice(first).filter(isTurns));
   }
 
   async #takeBack(
