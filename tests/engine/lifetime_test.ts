@@ -305,3 +305,17 @@ Deno.test("an engine that no chat uses ends after a while, and starts again when
   await waitUntil("its end", () => ended.length > 0);
   assert.notEqual((await open()).engine.pid, pid);
 });
+
+Deno.test("a Neovim that did not tell its environment is asked again", async () => {
+  await using folder = await scratch({ "a.txt": "one\n" });
+  await using state = await scratch();
+  const setup = { level: DENO, root: folder.root, stateDir: state.root, baseUrl: "http://127.0.0.1:9/v1" };
+  let asked = 0;
+  const { projects, open } = await openProjects(setup, 60_000, () => true, () => {
+    asked += 1;
+    return asked === 1 ? Promise.reject(new Error("no answer")) : Promise.resolve(Deno.env.toObject());
+  });
+  await using _ = projects;
+  await assert.rejects(open, /no answer/);
+  assert.ok((await open()).engine.pid > 0);
+});

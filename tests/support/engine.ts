@@ -170,12 +170,17 @@ export async function openProject(
 }
 
 /** Projects of which one ends that was not asked for in `idle` milliseconds. */
-export async function openProjects(setup: EngineSetup, idle: number, isUsed: () => boolean) {
+export async function openProjects(
+  setup: EngineSetup,
+  idle: number,
+  isUsed: () => boolean,
+  environment: () => Promise<Record<string, string>> = () => Promise.resolve(Deno.env.toObject()),
+) {
   const { ports } = projectPorts("reject", () => Promise.resolve());
   const ended: string[] = [];
   const user = await userConfig(setup);
   const projects = new Projects({
-    environment: () => Promise.resolve(Deno.env.toObject()),
+    environment,
     isUsed,
     ended: (_, how) => ended.push(how),
     project: ports,

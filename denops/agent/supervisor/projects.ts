@@ -39,7 +39,11 @@ export class Projects implements AsyncDisposable {
 
   /** The project of a place, opened if need be. @param chat is told of what takes long @throws {Error} one line */
   async of(place: RootQuery, user: UserConfig, chat: number): Promise<Project> {
-    await (this.#adopted ??= this.#adopt());
+    await (this.#adopted ??= this.#adopt().catch((error) => {
+      // A promise that is kept would fail for ever.
+      this.#adopted = undefined;
+      throw error;
+    }));
     const { world } = this.#ports.project;
     const root = await findRoot(place, world.env("HOME") ?? world.env("USERPROFILE"));
     const key = JSON.stringify([root, user]);
@@ -83,10 +87,12 @@ export class Projects implements AsyncDisposable {
   }
 
   async #endIdle(idle: number): Promise<void> {
-    for (const { opening, asked } of this.#entries.values()) {
-      if (Date.now() - asked < idle) continue;
-      const project = await opening.catch(() => undefined);
-      if (project !== undefined && !this.#ports.isUsed(project)) await project[Symbol.asyncDispose]();
+    for (const entry of this.#entries.values()) {
+      const project = await entry.opening.catch(() => undefined);
+      const isIdle = Date.now() - entry.asked >= idle;
+      if (project !== undefined && isIdle && !this.#ports.isUsed(project)) {
+        await project[Symbol.asyncDispose]();
+      }
     }
   }
 }

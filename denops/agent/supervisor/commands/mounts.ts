@@ -36,7 +36,7 @@ export function bwrapArguments({ network, cwd, mounts }: MountPlan): readonly st
     "--die-with-parent",
     // Who is root has all of them, in a namespace of their own.
     ...["--cap-drop", "ALL"],
-    "--new-session",
+    // A session of its own has whoever starts it: another one would be as nice as all others again.
     // For root, the kernel's settings in there are files like others.
     ...["--proc", "/proc", "--remount-ro", "/proc"],
     ...["--dev", "/dev"],

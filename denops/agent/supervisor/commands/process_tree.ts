@@ -1,24 +1,44 @@
 /** The processes that a process has started, and theirs. */
 
-/** The process and all below it; those that have been handed to another parent are not found. */
-export async function processTree(root: number): Promise<readonly number[]> {
-  const children = Deno.build.os === "linux" ? childrenFromProc : childrenFromPs;
-  return await children(root);
+/** With the space behind it. */
+const LONGEST_PID = 8;
+const decoder = new TextDecoder();
+
+/**
+ * The process and all below it; those that have been handed to another parent are not found.
+ * @param most the walk ends once there are more than that
+ */
+export async function processTree(root: number, most = Infinity): Promise<readonly number[]> {
+  return Deno.build.os === "linux" ? childrenFromProc(root, most) : await childrenFromPs(root);
 }
 
-async function childrenFromProc(root: number): Promise<readonly number[]> {
+/** In one go: a walk that waits between its steps is overtaken by what forks without end. */
+function childrenFromProc(root: number, most: number): readonly number[] {
   const found: number[] = [root];
   for (const pid of found) {
+    if (found.length > most) break;
     try {
-      for await (const task of Deno.readDir(`/proc/${pid}/task`)) {
-        const text = await Deno.readTextFile(`/proc/${pid}/task/${task.name}/children`);
-        found.push(...text.trim().split(" ").filter((part) => part !== "").map(Number));
+      for (const task of Deno.readDirSync(`/proc/${pid}/task`)) {
+        found.push(...listed(`/proc/${pid}/task/${task.name}/children`, most));
       }
     } catch {
       // It has ended meanwhile.
     }
   }
   return found;
+}
+
+/** The first of them, somewhat more than `most`: the kernel takes its time for thousands that come and go. */
+function listed(path: string, most: number): readonly number[] {
+  using file = Deno.openSync(path);
+  const bytes = new Uint8Array(8_192);
+  let text = "";
+  while (text.length < most * LONGEST_PID) {
+    const count = file.readSync(bytes);
+    if (count === null) break;
+    text += decoder.decode(bytes.subarray(0, count));
+  }
+  return text.split(" ").filter((part) => part !== "").map(Number);
 }
 
 async function childrenFromPs(root: number): Promise<readonly number[]> {
@@ -52,11 +72,16 @@ export function signalAll(pids: readonly number[], signal: Deno.Signal): void {
 }
 
 /** Bytes that these processes have to themselves. 0 where the system does not say. */
-export async function memoryOf(pids: readonly number[]): Promise<number> {
+export function memoryOf(pids: readonly number[]): number {
   if (Deno.build.os !== "linux") return 0;
-  const own = pids.map(async (pid) => {
-    const text = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
+  return pids.reduce((sum, pid) => sum + ownMemory(pid), 0);
+}
+
+function ownMemory(pid: number): number {
+  try {
+    const text = Deno.readTextFileSync(`/proc/${pid}/status`);
     return Number(/^RssAnon:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
-  });
-  return (await Promise.all(own)).reduce((sum, bytes) => sum + bytes, 0);
+  } catch {
+    return 0;
+  }
 }

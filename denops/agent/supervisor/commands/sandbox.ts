@@ -17,6 +17,11 @@ import { type Architecture, seccompFilter } from "./seccomp.ts";
 import { TrackedFiles } from "./tracked.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 
+/** Of commands: whoever works in Neovim comes first. */
+const NICENESS = 10;
+/** Of one command, by the kernel; its processes are counted by the runner. */
+const MOST_THREADS = 8_192;
+
 export type CommandHold = "bubblewrap" | "seatbelt" | "none";
 
 async function findHold(
@@ -138,7 +143,7 @@ export class CommandSandbox {
     placed: Placed,
     view: CommandView,
     git: GitMounts,
-  ): Promise<Pick<CommandSpec, "program" | "args" | "input">> {
+  ): Promise<Pick<CommandSpec, "program" | "args" | "input" | "prelude">> {
     if (hold === "seatbelt") {
       const args = seatbeltArguments(this.#seatbelt(placed.access, view), git);
       return { program: "/usr/bin/sandbox-exec", args: [...args, shell] };
@@ -146,12 +151,15 @@ export class CommandSandbox {
     const found = await sandbox(this.#roots);
     if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
     const plan = await this.#plan(placed, view, git);
+    const nice = await findProgram("nice", this.#roots);
+    const lowered = nice === undefined ? [] : [nice, "-n", String(NICENESS)];
     const inner = ["--seccomp", "3", "--args", "4", "--", shell];
     return {
       // It starts in half of the time that bash takes.
       program: await findProgram("sh", this.#roots) ?? shell,
-      args: ["-c", ENTER, "sh", await this.#filter(placed.access), found.bwrap, ...inner],
+      args: ["-c", ENTER, "sh", await this.#filter(placed.access), ...lowered, found.bwrap, ...inner],
       input: new TextEncoder().encode(bwrapArguments(plan).map((argument) => `${argument}\0`).join("")),
+      prelude: prelude(),
     };
   }
 
@@ -245,9 +253,22 @@ export class CommandSandbox {
 
 /**
  * Enters the sandbox: no core files, files of 8 GiB at most (sh counts in 512 bytes); the filter and the mounts by
- * descriptors of their own.
+ * descriptors of their own. Linux gives each session of processes its share of the processor, and niceness counts
+ * within one (sched(7), "The autogroup feature"): without the first line, what forks without end leaves nothing to who
+ * watches it.
  */
-const ENTER = 'ulimit -c 0; ulimit -f 16777216; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"';
+const ENTER = `{ echo ${NICENESS} >/proc/self/autogroup; } 2>/dev/null
+ulimit -c 0; ulimit -f 16777216; exec 3<"$1" 4<&0 </dev/null; shift; exec "$@"`;
+
+/**
+ * The limit of threads, set inside: before Linux 5.14 all processes of the user count, not those in the sandbox
+ * (setrlimit(2), user_namespaces(7)). Root is not held by it.
+ */
+function prelude(): string | undefined {
+  const [major = 0, minor = 0] = Deno.osRelease().split(".").map((part) => Number.parseInt(part));
+  if (major < 5 || (major === 5 && minor < 14)) return undefined;
+  return `{ ulimit -u ${MOST_THREADS} || ulimit -p ${MOST_THREADS}; } 2>/dev/null`;
+}
 
 function architecture(): Architecture | undefined {
   const { arch } = Deno.build;
