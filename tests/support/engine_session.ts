@@ -1,4 +1,4 @@
-/** One conversation of the real engine with a scripted model, in a folder of its own; without a screen. */
+/** One session of the real engine with a scripted model, in a folder of its own; without a screen. */
 import assert from "node:assert/strict";
 import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
 import type { TurnEnd } from "../../denops/agent/engine/agent/loop.ts";
@@ -57,7 +57,7 @@ export interface RunningEngine extends AsyncDisposable {
   messages(): readonly Message[];
   /** The log as it is in the store. */
   stored(): readonly AgentEvent[];
-  /** Opens the stored conversation once more. */
+  /** Opens the stored session once more. */
   again(): Session;
   /** The results of tools that the model was given. */
   results(): readonly string[];
@@ -122,7 +122,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
 export const END_TURN: TurnEnd = { type: "stopped", reason: "end_turn" };
 export const CANCELLED: TurnEnd = { type: "stopped", reason: "cancelled" };
 
-/** What holds for the events of any conversation: each turn and each call has its beginning and one end. */
+/** What holds for the events of any session: each turn and each call has its beginning and one end. */
 export function checkEvents(events: readonly AgentEvent[]): void {
   let running = false;
   const calls = new Map<string, "started" | "done">();

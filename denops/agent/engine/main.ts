@@ -1,6 +1,6 @@
 /**
  * The engine: an ACP agent on stdin and stdout for one workspace, whose folders are the arguments. With
- * `--state=FOLDER` before them conversations are kept in that folder, else they are gone with the process.
+ * `--state=FOLDER` before them sessions are kept in that folder, else they are gone with the process.
  * It ends when stdin does.
  */
 import { MessageTooLargeError, ndJsonStream } from "../deps/acp_sdk.ts";

@@ -1,5 +1,5 @@
 /**
- * One conversation. Its prompts run one after the other, and it is the only writer of its log: an event is
+ * One session. Its prompts run one after the other, and it is the only writer of its log: an event is
  * appended, then published, so that the screen never shows what a resume would not.
  */
 import { nameInRoots } from "../policy/roots.ts";
@@ -78,7 +78,7 @@ export class Session {
   #prompts = 0;
 
   /**
-   * A new conversation, or the stored one of this id as it was left: a turn that the end of its process has cut off
+   * A new session, or the stored one of this id as it was left: a turn that the end of its process has cut off
    * gets its end now. Nobody else may have it open.
    */
   constructor(id: string, roots: readonly string[], ports: SessionPorts) {
@@ -278,15 +278,14 @@ export class Session {
     this.#emit({ type: "turn_started", text });
     if (slid) {
       const left = `${this.#history.first - 1}`;
-      const text =
-        `The conversation is longer than the model's window: it no longer sees turns 1 to ${left}.`;
+      const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";
     this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
   }
 
-  /** A conversation with a call that has no result, or a question without an answer, is never sent. */
+  /** A session with a call that has no result, or a question without an answer, is never sent. */
   #mend(): void {
     const { store } = this.#ports;
     const turn = store.turn(this.id);

@@ -164,7 +164,7 @@ function configOrError(sent: EngineConfig | undefined, options: AcpOptions): Eng
   throw new RequestError(-32602, "No model is configured. Set AGENT_CONFIG to a JSON configuration.");
 }
 
-/** What is wrong with it is told when a conversation begins. */
+/** What is wrong with it is told when a session begins. */
 function ownConfigIfRight(options: AcpOptions): EngineConfig | undefined {
   try {
     return options.ownConfig();

@@ -1,4 +1,4 @@
-/** When a conversation gets its title: once, after the first turn that has come to an end of its own. */
+/** When a session gets its title: once, after the first turn that has come to an end of its own. */
 import { firstTitle } from "../core/title.ts";
 import type { Message } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
@@ -17,7 +17,7 @@ export interface TitlingPorts {
   retitle(known: string, title: string): boolean;
   /** Counts the request for the turn that is the last one now. */
   counter(): (measured: Measured) => void;
-  /** The conversation is called this from now on. */
+  /** The session is called this from now on. */
   titled(title: string): void;
 }
 

@@ -113,7 +113,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
       }
       const request = {
         ...prompt,
-        // Another model, that sees, may have read some earlier in the conversation.
+        // Another model, that sees, may have read some earlier in the session.
         messages: abilities.sees ? prompt.messages : withoutImages(prompt.messages),
         model: config.model,
         contextWindow: abilities.window,
