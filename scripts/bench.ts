@@ -1,6 +1,6 @@
 /**
  * Measures what a user feels, each beside a floor from the same run: `deno task bench`; `deno task bench store` does
- * so for a conversation of 2,000 turns.
+ * so for a session of 2,000 turns.
  * Numbers of one machine at one time; what counts is the ratio, and the limits that the project has set itself.
  */
 import { startAgent } from "../tests/support/agent.ts";
@@ -10,7 +10,7 @@ import { Database } from "../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
 import { search } from "../denops/agent/supervisor/search/search.ts";
 import { scratch } from "../tests/support/project.ts";
-import { MESSAGES_IN_TURN, storeTalk } from "../tests/support/stored_talk.ts";
+import { MESSAGES_IN_TURN, storeSession } from "../tests/support/stored_session.ts";
 import { commandTimes } from "./bench_commands.ts";
 import { benchStore } from "./bench_store.ts";
 import { PROJECT, toolEnvironment } from "./environment.ts";
@@ -159,8 +159,8 @@ async function searching(): Promise<void> {
   );
 }
 
-/** A stored conversation of 5,000 turns with tools, 20,000 messages: what the engine does when it is opened. */
-async function longConversation(): Promise<void> {
+/** A stored session of 5,000 turns with tools, 20,000 messages: what the engine does when it is opened. */
+async function longSession(): Promise<void> {
   await using folder = await scratch();
   {
     using database = Database.openIn(folder.root).database;
@@ -225,9 +225,9 @@ async function opening(): Promise<void> {
   const { nvim } = agent;
   await nvim.command("Agent hello");
   await nvim.waitForScreen("· ready");
-  await storeTalk(agent, 1);
+  await storeSession(agent, 1);
   const turns = messages / MESSAGES_IN_TURN;
-  await storeTalk(agent, turns);
+  await storeSession(agent, turns);
   const open = async (choice: number, answer: string): Promise<number> => {
     await nvim.keys("<Esc><Cmd>Agent new<CR>");
     await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
@@ -276,7 +276,7 @@ else {
   await flood();
   await coldStart();
   await searching();
-  await longConversation();
+  await longSession();
   await opening();
   await commands();
 }

@@ -1,4 +1,4 @@
-/** What a long conversation costs, for bench.ts: a generated one of 2,000 turns with 20 calls each, and a short one. */
+/** What a long session costs, for bench.ts: a generated one of 2,000 turns with 20 calls each, and a short one. */
 import { join } from "node:path";
 import { Reviews } from "../denops/agent/engine/checkpoint/reviews.ts";
 import { Database, DATABASE_FILE } from "../denops/agent/engine/store/database.ts";
@@ -20,7 +20,7 @@ const CALLS = 20;
 const ID = "s1";
 
 const RUNS = 7;
-/** Turns on screen when a conversation is opened. */
+/** Turns on screen when a session is opened. */
 const SHOWN = 20;
 
 const EDIT = 'call read_file {"path": "a.txt"}\n---\n' +

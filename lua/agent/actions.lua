@@ -15,8 +15,8 @@
 return {
   { name = "open", plug = "AgentOpen", doc = "Open the chat and go to its input." },
   { name = "toggle", plug = "AgentToggle", doc = "Open the chat, or hide it. Hiding does not stop a turn." },
-  { name = "new", plug = "AgentNew", doc = "Begin a new conversation." },
-  { name = "chats", plug = "AgentChats", doc = "Choose a conversation of this Neovim, and open it." },
+  { name = "new", plug = "AgentNew", doc = "Begin a new chat." },
+  { name = "chats", plug = "AgentChats", doc = "Choose a chat of this Neovim, and open it." },
   { name = "sessions", plug = "AgentSessions", doc = "Choose a stored session of this project, and open it." },
   {
     name = "resume",
@@ -114,8 +114,8 @@ return {
   },
   { name = "why", plug = "AgentWhy", doc = "Open the chat at the turn that wrote the line at the cursor." },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
-  { name = "tools", doc = "Switch tools on and off for this conversation." },
+  { name = "tools", doc = "Switch tools on and off for this session." },
   { name = "log", doc = "Show every approval with the rule that gave it." },
-  { name = "usage", doc = "Show tokens, time and money by turn, conversation, day and model." },
+  { name = "usage", doc = "Show tokens, time and money by turn, session, day and model." },
   { name = "health", doc = "Run :checkhealth agent." },
 }

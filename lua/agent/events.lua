@@ -3,7 +3,7 @@ local M = {}
 
 --- Names and what their data holds; the help is checked against this.
 M.names = {
-  AgentReady = "chat, root, provider, model: an engine took the conversation",
+  AgentReady = "chat, root, provider, model: an engine took the session",
   AgentSessionChanged = "chat, session, title: the chat has another session, or its title changed",
   AgentTurnStart = "chat",
   AgentTurnDone = "chat, reason, error",

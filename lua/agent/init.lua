@@ -59,7 +59,7 @@ function M.toggle(_, extra)
   end
 end
 
---- Begins a new conversation. The old one goes on in the background.
+--- Begins a new chat. The old one goes on in the background.
 ---@param _? string
 ---@param extra? { context?: string }
 function M.new(_, extra)
@@ -67,7 +67,7 @@ function M.new(_, extra)
   M.open(nil, extra)
 end
 
---- Lists the conversations of this Neovim; the chosen one is opened.
+--- Lists the chats of this Neovim; the chosen one is opened.
 function M.chats()
   local chats = ready()
   vim.ui.select(chats.list(), {
@@ -137,7 +137,7 @@ function M.export(file, extra)
   require("agent.sessions").export(ready(), file, extra ~= nil and extra.bang == true)
 end
 
---- Stops the turn of the current conversation at once.
+--- Stops the turn of the current chat at once.
 function M.stop()
   local chat = ready().get()
   chat:stop()
@@ -256,7 +256,7 @@ function M.rules()
   end)
 end
 
---- Lists the tools of this conversation; choosing one switches it on or off.
+--- Lists the tools of this session; choosing one switches it on or off.
 ---@param _? string
 ---@param extra? { toggle?: string }
 function M.tools(_, extra)
@@ -284,7 +284,7 @@ function M.log()
   end)
 end
 
---- Shows tokens, time and money of this conversation's turns, and of conversations, days and models.
+--- Shows tokens, time and money of this session's turns, and of sessions, days and models.
 function M.usage()
   local chat = ready().get()
   require("agent.client").request(chat, "usage", { sessionId = chat.timeline.session }, function(usage, problem)

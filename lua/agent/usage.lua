@@ -67,8 +67,8 @@ local COLUMNS = {
 }
 
 local TABLES = {
-  { "turns", "This conversation" },
-  { "sessions", "All conversations" },
+  { "turns", "This session" },
+  { "sessions", "All sessions" },
   { "days", "Days (UTC)" },
   { "models", "Models" },
 }

@@ -23,7 +23,7 @@ local steps = {
     "(<Tab> in the chat goes to the question.)",
   },
   {
-    "The turn is over. Go on in the same conversation:",
+    "The turn is over. Go on in the same chat:",
     "press <F2> to have this typed, then <CR> in normal mode:",
     "",
     "  What about the README?",

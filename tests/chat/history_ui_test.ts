@@ -1,4 +1,4 @@
-/** Older parts of a conversation come above what is on the screen, and nothing there moves. No engine is needed. */
+/** Older parts of a session come above what is on the screen, and nothing there moves. No engine is needed. */
 import assert from "node:assert/strict";
 import { PLUGIN } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";

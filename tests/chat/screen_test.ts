@@ -30,7 +30,7 @@ status 401
 `;
 
 for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
-  Deno.test(`the screens of a conversation at ${columns}×${lines}`, async () => {
+  Deno.test(`the screens of a session at ${columns}×${lines}`, async () => {
     const size = `${columns}x${lines}`;
     await using agent = await startAgent({
       script: SCRIPT,

@@ -188,7 +188,7 @@ Deno.test("when the supervisor dies, the turn's end and its error are events, an
   assert.ok(line.length < 80);
 });
 
-Deno.test(":Agent chats goes back to an older conversation", async () => {
+Deno.test(":Agent chats goes back to an older chat", async () => {
   await using child = await start();
   await child.command("Agent the first question");
   await child.command("Agent new");

@@ -49,16 +49,16 @@ for (const [columns, lines] of [[80, 40], [120, 40]] as const) {
     await waitForTurn(nvim);
     await nvim.waitForScreen("· $0.037 · ready");
     await nvim.command("Agent usage");
-    await nvim.waitForScreen("This conversation");
+    await nvim.waitForScreen("This session");
     await expectScreen(nvim, `usage-${columns}x${lines}`, masked);
     assert.deepEqual(server.problems, []);
     await nvim.keys("q");
-    await nvim.waitForScreenGone("This conversation");
+    await nvim.waitForScreenGone("This session");
     await nvim.waitForScreen("· ready");
   });
 }
 
-Deno.test("what a conversation has cost goes on after the engine was killed, and is told by the request", async () => {
+Deno.test("what a session has cost goes on after the engine was killed, and is told by the request", async () => {
   await using project = await scratch({});
   await using state = await scratch();
   const script = ["One", "Two", "Three"].map((text) => `say ${text}.\nusage 100000 0`).join("\n---\n");

@@ -1,6 +1,6 @@
 /**
  * One trial: a real Neovim plays the turn, something is killed by SIGKILL in the middle of it, and what is left must
- * hold: everything that was shown is in the database, no file is half-written, and the conversation goes on.
+ * hold: everything that was shown is in the database, no file is half-written, and the session goes on.
  */
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export interface Trial {
 }
 
 export interface Outcome {
-  /** What was shown and is not in the database, files that are neither old nor new, a conversation that ends. */
+  /** What was shown and is not in the database, files that are neither old nor new, a session that ends. */
   readonly lost: readonly string[];
   /** What SQLite says of a broken database. */
   readonly corrupt: readonly string[];
@@ -152,7 +152,7 @@ export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
   return { lost, corrupt: checkDatabase(database.value), shown: shown.length };
 }
 
-/** The conversation goes on; the server looks at whether each call of its history has its result. */
+/** The session goes on; the server looks at whether each call of its history has its result. */
 async function goOn(stage: Stage, nvim: ChildNvim): Promise<readonly string[]> {
   const before = stage.server.requests.length;
   try {
@@ -161,7 +161,7 @@ async function goOn(stage: Stage, nvim: ChildNvim): Promise<readonly string[]> {
     await nvim.waitForScreen("· ready");
   } catch (error) {
     return [
-      `the conversation did not go on: ${error instanceof Error ? error.message : error}\n${nvim.text()}`,
+      `the session did not go on: ${error instanceof Error ? error.message : error}\n${nvim.text()}`,
     ];
   }
   const request = stage.server.requests.slice(before).at(-1);

@@ -1,4 +1,4 @@
-/** What a user sees when the model's side fails: one line that says what to do, and the conversation goes on. */
+/** What a user sees when the model's side fails: one line that says what to do, and the session goes on. */
 import assert from "node:assert/strict";
 import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
@@ -36,7 +36,7 @@ const FAULTS: readonly Fault[] = [
     name: "a full window (400)",
     script: "status 400 prompt is too long: 213462 tokens > 200000 maximum",
     line:
-      "The conversation no longer fits the model's window (HTTP 400: prompt is too long: 213462 tokens > 200000 " +
+      "The session no longer fits the model's window (HTTP 400: prompt is too long: 213462 tokens > 200000 " +
       "maximum). Try :Agent new, or :Agent fork at an earlier turn.",
   },
   {

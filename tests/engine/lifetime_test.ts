@@ -23,7 +23,7 @@ async function start(script: string, options: Partial<AgentOptions> = {}): Promi
   return { ...agent, marks: [mark, agent.project.root] };
 }
 
-/** @param knows what of the conversation so far the model is sent */
+/** @param knows what of the session so far the model is sent */
 async function goesOn({ nvim, server }: RunningAgent, knows: readonly string[] = []): Promise<void> {
   server.play("new-history\nexpect And now?\nsay All is well again.");
   await say(nvim, "And now?");

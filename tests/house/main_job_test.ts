@@ -23,7 +23,7 @@ say It needs no change.
 `;
 
 for (const wire of WIRES) {
-  Deno.test(`a project is changed, with an approval, and the conversation goes on (${wire})`, async () => {
+  Deno.test(`a project is changed, with an approval, and the session goes on (${wire})`, async () => {
     await using agent = await startAgent({ script: SCRIPT, wire, files: ["src/greet.ts"] });
     const { nvim, project, server } = agent;
     await nvim.command("Agent rename greet to salute everywhere");

@@ -60,6 +60,8 @@ const CLUMSY = [
   /\bis not known\b/i,
   /\bgives? up\b/i,
   /\bof yours that\b/i,
+  // What is stored is a session, its window a chat.
+  /\bconversations?\b/i,
 ];
 /** Names that begin with a capital wherever they stand. */
 const NAME = /^(Deno|Neovim|Ollama|[A-Z]{2,})\b/;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkPrefix, checkRequest, checkSecrets } from "./model_checks.ts";
-import { conversationOf, type JsonObject, transcript } from "./model_messages.ts";
+import { historyKey, type JsonObject, transcript } from "./model_messages.ts";
 import { signatureOf } from "./model_wire_anthropic.ts";
 import { chatBody, chatHeaders } from "./model_requests.ts";
 import type { Wire } from "./model_wires.ts";
@@ -206,7 +206,7 @@ Deno.test("streaming, usage and tools are asked for as they should be", () => {
   );
 });
 
-Deno.test("a conversation only grows", () => {
+Deno.test("a session only grows", () => {
   assert.deepEqual(checkPrefix(["a", "b"], ["a", "b", "c"]), []);
   assert.deepEqual(checkPrefix(["a", "b"], ["a"]), ["message 1 of the request before is gone: b"]);
   assert.deepEqual(checkPrefix(["same", "old"], ["same", "odd"]), [
@@ -220,7 +220,7 @@ Deno.test("cache marks and Anthropic's short form change no message", () => {
   const now = chatBody("anthropic_messages", [user, { role: "assistant", content: "Hello" }, user], {
     system: "S",
   });
-  assert.equal(conversationOf("anthropic_messages", before), conversationOf("anthropic_messages", now));
+  assert.equal(historyKey("anthropic_messages", before), historyKey("anthropic_messages", now));
   const transcripts = [before, now].map((body) => transcript("anthropic_messages", body));
   assert.deepEqual(checkPrefix(transcripts[0] ?? [], transcripts[1] ?? []), []);
 });

@@ -1,7 +1,7 @@
 /** Collects what is wrong with the requests to a model, over the whole life of a server. */
 import type { HttpRequest } from "./http_connection.ts";
 import { checkPrefix, checkRequest, checkSecrets, excerpt } from "./model_checks.ts";
-import { conversationOf, type JsonObject, transcript } from "./model_messages.ts";
+import { historyKey, type JsonObject, transcript } from "./model_messages.ts";
 import type { Answer } from "./model_script.ts";
 import type { Wire } from "./model_wires.ts";
 
@@ -18,7 +18,7 @@ export interface ChatRequest {
 export class Judge {
   readonly #problems: string[] = [];
   readonly #secrets: readonly string[];
-  /** The messages of the last request of each conversation. */
+  /** The messages of the last request of each session. */
   readonly #transcripts = new Map<string, readonly string[]>();
 
   constructor(secrets: readonly string[]) {
@@ -45,7 +45,7 @@ export class Judge {
     ]);
   }
 
-  /** Judges a request that belongs to no conversation. */
+  /** Judges a request that belongs to no session. */
   aside(label: string, request: ChatRequest, answer: Answer | undefined): void {
     this.#report(label, [...this.#sound(request), ...(answer ? unmet(answer, request.text, "titles") : [])]);
   }
@@ -70,10 +70,10 @@ export class Judge {
   }
 
   #history(wire: Wire, body: JsonObject, isNew: boolean): string[] {
-    const conversation = conversationOf(wire, body);
-    const before = this.#transcripts.get(conversation);
+    const session = historyKey(wire, body);
+    const before = this.#transcripts.get(session);
     const now = transcript(wire, body);
-    this.#transcripts.set(conversation, now);
+    this.#transcripts.set(session, now);
     return before === undefined || isNew ? [] : checkPrefix(before, now);
   }
 }

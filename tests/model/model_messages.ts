@@ -73,7 +73,7 @@ export function newestUserText(messages: readonly SentMessage[]): string {
 }
 
 /**
- * The conversation as JSON, one text per message; Anthropic's `system` is the first. Without cache
+ * The messages as JSON, one text each; Anthropic's `system` is the first. Without cache
  * marks, and with Anthropic's short forms written out, so that equal prompts are equal texts.
  */
 export function transcript(wire: Wire, body: JsonObject): readonly string[] {
@@ -88,8 +88,8 @@ export function transcript(wire: Wire, body: JsonObject): readonly string[] {
   );
 }
 
-/** Conversations are told apart by their first user message. */
-export function conversationOf(wire: Wire, body: JsonObject): string {
+/** Histories are told apart by their first user message. */
+export function historyKey(wire: Wire, body: JsonObject): string {
   const all = transcript(wire, body);
   const extra = all.length - objects(body.messages).length;
   const first = objects(body.messages).findIndex((message) => message.role === "user");

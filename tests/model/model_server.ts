@@ -233,7 +233,7 @@ export class ModelServer implements AsyncDisposable {
     }
   }
 
-  /** A conversation goes on while its title is asked for: neither the script nor the count of requests knows of it. */
+  /** A session goes on while its title is asked for: neither the script nor the count of requests knows of it. */
   async #title(http: HttpConnection, request: HttpRequest, wire: Wire, body: JsonObject): Promise<void> {
     this.#titleRequests.push(body);
     const number = this.#titleRequests.length;

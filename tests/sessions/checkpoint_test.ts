@@ -248,7 +248,7 @@ Deno.test("while a turn runs nothing is taken back", async () => {
   await say(agent, "undo", "undid turn 1: 1 file restored");
 });
 
-Deno.test("in another Neovim the stored conversation shows the list, and is undone", async () => {
+Deno.test("in another Neovim the stored session shows the list, and is undone", async () => {
   await using agent = await start();
   const { nvim, project, server, state } = agent;
   await turn(agent, EDIT);

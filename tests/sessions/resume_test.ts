@@ -1,4 +1,4 @@
-/** A conversation that goes on in another engine process is the conversation that it would have been in the first. */
+/** A session that goes on in another engine process is the session that it would have been in the first. */
 import { methods, RequestError, type SessionUpdate } from "../../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";

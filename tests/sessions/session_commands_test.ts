@@ -1,11 +1,11 @@
-/** Conversations outlive Neovim, the supervisor and the engine. Whole program. */
+/** Sessions outlive Neovim, the supervisor and the engine. Whole program. */
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import { waitUntil } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
 import { reached } from "../support/server.ts";
-import { storeTalk } from "../support/stored_talk.ts";
+import { storeSession } from "../support/stored_session.ts";
 
 /** Not asked for a title, so that each request is one of the script's. */
 const OPTIONS = "title = false";
@@ -118,7 +118,7 @@ Deno.test("two Neovims: the second one is told what to do, and goes on with a co
   await waitForChat(nvim, "open in another Neovim. To go on with a copy of it: :Agent fork");
   server.play("new-history\nexpect Mine now\nsay A copy it is.");
   await say(nvim, "Mine now");
-  await waitForChat(nvim, "This conversation is open in another Neovim.");
+  await waitForChat(nvim, "This session is open in another Neovim.");
   await waitForTurn(nvim);
   assert.equal(server.requests.length, 4);
   await nvim.keys("<Esc><Cmd>Agent fork<CR>");
@@ -150,7 +150,7 @@ Deno.test("a fork at a message goes back to before it, with the message to be ch
   assert.ok(!sent(agent).includes("Half of an answer"));
   assert.deepEqual(server.problems, []);
 
-  // Before the first message there is nothing: a new conversation, with the message.
+  // Before the first message there is nothing: a new session, with the message.
   await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)`);
   await nvim.keys("<Esc>gg<Cmd>Agent fork<CR>");
   await nvim.waitFor(`require("agent.chat").current().input:text() == "rename greet to salute"`);
@@ -267,7 +267,7 @@ Deno.test("a session of 300 turns: keys alone lead up to the first message, and 
   const { nvim } = agent;
   await nvim.command("Agent Hello");
   await waitForTurn(nvim);
-  await storeTalk(agent, 300);
+  await storeSession(agent, 300);
   await nvim.keys("<Esc><Cmd>Agent resume 300<CR>");
   await nvim.waitForScreen("no session has 300 in its title");
   await nvim.keys("<Esc><Cmd>Agent resume question<CR>");

@@ -58,7 +58,7 @@ async function run({ program, args, env, cwd }: Launch, url: string): Promise<Ru
 }
 
 for (const level of LEVELS) {
-  Deno.test(`${level.name}: a conversation that is open in one sandbox is not opened in another, until that one dies`, async () => {
+  Deno.test(`${level.name}: a session that is open in one sandbox is not opened in another, until that one dies`, async () => {
     await using project = await scratch({ "a.ts": "const a = 1;\n" });
     await using state = await scratch();
     await using server = await ModelServer.start("say Hello.\nrepeat", { secrets: [KEY] });
@@ -73,7 +73,7 @@ for (const level of LEVELS) {
     const resume = () => second.agent.request(methods.agent.session.resume, { sessionId, cwd });
     await assert.rejects(resume(), (error) => {
       assert.ok(error instanceof RequestError);
-      assert.equal(error.message, "This conversation is open in another Neovim. Close it there, or fork it.");
+      assert.equal(error.message, "This session is open in another Neovim. Close it there, or fork it.");
       return true;
     });
     await first.kill();

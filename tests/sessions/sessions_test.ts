@@ -1,4 +1,4 @@
-/** Stored conversations over the protocol: several engines on one project, titles, and what a user does with a list. */
+/** Stored sessions over the protocol: several engines on one project, titles, and what a user does with a list. */
 import { methods, RequestError } from "../../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { PLUGIN } from "../support/agent.ts";
 import { storeWork } from "../support/stored_work.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { answerText, type EngineClient, engineConfig, startEngine } from "../support/acp.ts";
-import { startEngine as startConversation } from "../support/engine_session.ts";
+import { startEngine as startSession } from "../support/engine_session.ts";
 import { waitUntil } from "../support/project.ts";
 
 async function rows(engine: EngineClient, archived = false) {
@@ -44,12 +44,12 @@ async function refusal(asked: Promise<unknown>): Promise<string> {
   throw new Error("it was not refused");
 }
 
-Deno.test("a conversation has one writer: a second engine gets one line, until the first has closed it or died", async () => {
+Deno.test("a session has one writer: a second engine gets one line, until the first has closed it or died", async () => {
   await using first = await startEngine({ script: "say One.\nnew-history\nrepeat" });
   const session = await first.open();
   await first.prompt(session, "Hello");
   await using second = await startEngine({ script: "", beside: first });
-  const elsewhere = "This conversation is open in another Neovim. Close it there, or fork it.";
+  const elsewhere = "This session is open in another Neovim. Close it there, or fork it.";
   assert.equal(await refusal(second.resume(session)), elsewhere);
   const deletion = second.agent.request(methods.agent.session.delete, { sessionId: session });
   assert.match(await refusal(deletion), /open in another Neovim/);
@@ -161,7 +161,7 @@ Deno.test("a title that the user has given stays, and a close does not wait for 
 });
 
 Deno.test("switched off, nothing asks for a title", async () => {
-  await using engine = await startConversation({ script: "say One.\nrepeat", config: { title: false } });
+  await using engine = await startSession({ script: "say One.\nrepeat", config: { title: false } });
   for (const text of ["First", "Second"]) await engine.prompt(text);
   await engine.session.close();
   assert.deepEqual(engine.server.titleRequests, []);
@@ -213,7 +213,7 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
   assert.match(await refusal(engine.prompt(third, "Hello")), /no such session/);
   assert.match(
     await refusal(engine.ask("session_rename", { sessionId: third, title: "x" })),
-    /^This conversation is not stored any more: it was deleted\.$/,
+    /^This session is not stored any more: it was deleted\.$/,
   );
   assert.match(
     await refusal(engine.ask("checkpoints", { sessionId: third })),
@@ -224,7 +224,7 @@ Deno.test("renamed, archived, deleted: the list says so, and what is deleted can
   assert.equal(await engine.prompt(first, "Go on"), "end_turn");
 });
 
-Deno.test("old conversations are deleted if the user wants that, but none that is archived or open", async () => {
+Deno.test("old sessions are deleted if the user wants that, but none that is archived or open", async () => {
   await using first = await startEngine({ script: "repeat\nsay Yes." });
   const sessions: string[] = [];
   for (const text of ["old", "archived", "open", "new"]) {
@@ -289,7 +289,7 @@ Deno.test("a fork goes on from where it was made, and the search and the export 
   assert.deepEqual(engine.server.problems, []);
 });
 
-Deno.test("a long conversation is exported in pieces that make one text", () => {
+Deno.test("a long session is exported in pieces that make one text", () => {
   using database = Database.inMemory();
   const store = new SqliteStore(database);
   storeWork({ database, store, usage: new SqliteUsage(database) }, {
@@ -314,7 +314,7 @@ Deno.test("a long conversation is exported in pieces that make one text", () => 
   }
 });
 
-Deno.test("a long conversation is read page by page, from its end, and then is whole", async () => {
+Deno.test("a long session is read page by page, from its end, and then is whole", async () => {
   await using engine = await startEngine({ script: "say An answer.\nrepeat" });
   const session = await engine.open();
   for (let turn = 1; turn <= 7; turn++) await engine.prompt(session, `Question ${turn}`);

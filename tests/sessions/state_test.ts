@@ -28,7 +28,7 @@ async function again({ project, state }: RunningAgent): Promise<RunningAgent> {
   });
 }
 
-Deno.test("conversations that cannot be read are set aside, which is said at once, and new ones work", async () => {
+Deno.test("sessions that cannot be read are set aside, which is said at once, and new ones work", async () => {
   await using first = await startAgent({ script: "say One.\nrepeat" });
   const folder = await stateOf(first);
   await first.nvim.quit();
@@ -44,7 +44,7 @@ Deno.test("conversations that cannot be read are set aside, which is said at onc
   assert.ok(names.some((name) => name.startsWith(`${DATABASE_FILE}.corrupt-`)), names.join(" "));
 });
 
-Deno.test("conversations of a newer agent.nvim are left alone, and one line says why nothing starts", async () => {
+Deno.test("sessions of a newer agent.nvim are left alone, and one line says why nothing starts", async () => {
   await using first = await startAgent({ script: "say One.\nrepeat" });
   const folder = await stateOf(first);
   await first.nvim.quit();

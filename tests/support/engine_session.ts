@@ -1,7 +1,8 @@
-/** One conversation of the real engine with a scripted model, in a folder of its own; without a screen. */
+/** One session of the real engine with a scripted model, in a folder of its own; without a screen. */
 import assert from "node:assert/strict";
 import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
-import type { TurnEnd } from "../../denops/agent/engine/agent/loop.ts";
+import { loopRunner } from "../../denops/agent/engine/agent/loop.ts";
+import type { Runner, TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { Message } from "../../denops/agent/engine/core/messages.ts";
 import type {
@@ -26,6 +27,8 @@ import { type Scratch, scratch } from "./project.ts";
 
 export interface EngineOptions {
   readonly script: string;
+  /** The loop with the scripted model unless told. */
+  readonly runner?: Runner;
   readonly wire?: WireName;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly config?: Partial<EngineConfig>;
@@ -57,7 +60,7 @@ export interface RunningEngine extends AsyncDisposable {
   messages(): readonly Message[];
   /** The log as it is in the store. */
   stored(): readonly AgentEvent[];
-  /** Opens the stored conversation once more. */
+  /** Opens the stored session once more. */
   again(): Session;
   /** The results of tools that the model was given. */
   results(): readonly string[];
@@ -80,10 +83,14 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     usage,
     editor,
     makeLink: (path, target) => Deno.symlink(target, path),
-    model: createModel(config),
-    tools: [...TOOLS, ...tools],
-    system: "Be brief.",
-    offers: {},
+    runner: options.runner ??
+      loopRunner({
+        config,
+        model: createModel(config),
+        tools: [...TOOLS, ...tools],
+        system: "Be brief.",
+        offers: {},
+      }),
     fileRules: options.fileRules,
     async ask(request, signal) {
       asked.push(request);
@@ -122,7 +129,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
 export const END_TURN: TurnEnd = { type: "stopped", reason: "end_turn" };
 export const CANCELLED: TurnEnd = { type: "stopped", reason: "cancelled" };
 
-/** What holds for the events of any conversation: each turn and each call has its beginning and one end. */
+/** What holds for the events of any session: each turn and each call has its beginning and one end. */
 export function checkEvents(events: readonly AgentEvent[]): void {
   let running = false;
   const calls = new Map<string, "started" | "done">();

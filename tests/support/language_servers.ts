@@ -89,7 +89,7 @@ export async function typescript(encoding: Encoding): Promise<string> {
     clients.start_ms, clients.answer_ms = 15000, 15000`;
 }
 
-/** What the tools have told the model in this conversation, in the order of the calls. */
+/** What the tools have told the model in this session, in the order of the calls. */
 export function toolResults(server: ModelServer): readonly string[] {
   const messages = server.requests.at(-1)?.body.messages;
   if (!Array.isArray(messages)) return [];

@@ -7,7 +7,7 @@ import type { ModelRequest } from "../../denops/agent/engine/core/messages.ts";
 import type { TurnError } from "../../denops/agent/engine/core/errors.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { HttpConnection, type HttpRequest } from "../model/http_connection.ts";
-import { request, user } from "./conversations.ts";
+import { request, user } from "./histories.ts";
 
 /** The key of every request; no event may show it. */
 export const KEY = "sk-test-3f9a1c77e0b24d5c";

@@ -1,4 +1,4 @@
-/** A conversation that has worked for long, put into a store as the engine would have: answers, calls, files. */
+/** A session that has worked for long, put into a store as the engine would have: answers, calls, files. */
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { Message, ToolCall } from "../../denops/agent/engine/core/messages.ts";
 import type { Database } from "../../denops/agent/engine/store/database.ts";

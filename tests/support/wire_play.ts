@@ -1,4 +1,4 @@
-/** What a wire makes of a conversation, and of the bytes of an answer, without HTTP. */
+/** What a wire makes of a history, and of the bytes of an answer, without HTTP. */
 import assert from "node:assert/strict";
 import { Assembly } from "../../denops/agent/engine/llm/assemble.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
@@ -6,7 +6,7 @@ import type { Delta } from "../../denops/agent/engine/llm/wire/wire.ts";
 import type { AssistantMessage, FinishReason, Usage } from "../../denops/agent/engine/core/messages.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { objects, property } from "../model/model_messages.ts";
-import { type ConversationName, CONVERSATIONS, request } from "./conversations.ts";
+import { HISTORIES, type HistoryName, request } from "./histories.ts";
 
 export interface Heard {
   readonly message: AssistantMessage;
@@ -48,12 +48,12 @@ export function lines(...values: readonly unknown[]): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(values.map((value) => `${JSON.stringify(value)}\n`).join(""));
 }
 
-/** Tests that a wire makes exactly these messages, without the system's, of the conversations. */
+/** Tests that a wire makes exactly these messages, without the system's, of the histories. */
 export function testsOfMessages(
   name: WireName,
-  expected: Readonly<Record<ConversationName, readonly unknown[]>>,
+  expected: Readonly<Record<HistoryName, readonly unknown[]>>,
 ): void {
-  for (const [what, messages] of Object.entries(CONVERSATIONS)) {
+  for (const [what, messages] of Object.entries(HISTORIES)) {
     Deno.test(`${name} sends: ${what}`, () => {
       const endpoint = { baseUrl: "https://models.test", headers: {} };
       const body: unknown = JSON.parse(wire(name).encode(request(messages), endpoint).body);

@@ -98,6 +98,6 @@ Deno.test("a turn, and a fork, cost the same after 40 turns and after 400", asyn
   const [notice] = many.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
   assert.match(
     notice ?? "",
-    /^The conversation is longer than the model's window: it no longer sees turns 1 to 3\d\d\.$/,
+    /^The session is longer than the model's window: it no longer sees turns 1 to 3\d\d\.$/,
   );
 });

@@ -308,7 +308,7 @@ for (const at of ["turn_started", "token", "tool_start", "tool_running", "tool_d
     assert.ok(end.type === "failed");
     assert.match(
       end.error.message,
-      /^Cannot save the conversation: attempt to write a readonly database\. Free/,
+      /^Cannot save the session: attempt to write a readonly database\. Free/,
     );
     const unstored = () => {
       const stored = new Set(engine.stored().map((event) => JSON.stringify(event)));
@@ -349,7 +349,7 @@ Deno.test("a locked database while a file is written: it is told, and saved when
   };
   const end = await engine.prompt("Go");
   assert.ok(end.type === "failed");
-  assert.match(end.error.message, /^Cannot save the conversation: database is locked/);
+  assert.match(end.error.message, /^Cannot save the session: database is locked/);
   const kinds = engine.events.map(({ type }) => type);
   assert.ok(kinds.includes("file_modified") && kinds.includes("tool_done"), kinds.join());
   assert.ok(!engine.stored().some(({ type }) => type === "tool_done"));
@@ -429,7 +429,7 @@ Deno.test("the state folder is deleted between two turns: it is said, made again
   await engine.prompt("Third");
   const notices = engine.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
   assert.deepEqual(notices, [
-    "The folder with your conversations was deleted. It was made again; nothing is lost.",
+    "The folder with your sessions was deleted. It was made again; nothing is lost.",
   ]);
   assert.deepEqual(engine.server.problems, []);
   using other = Database.openIn(folder).database;

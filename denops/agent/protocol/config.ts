@@ -100,7 +100,7 @@ const shared = {
   tools_off: list(z.string()).default([]),
   /** After the first turn the model is asked for a title. */
   title: z.boolean().default(true),
-  /** Days after which a conversation that is not archived is deleted; undefined: never. */
+  /** Days after which a session that is not archived is deleted; undefined: never. */
   keep_sessions_days: z.int().min(1).optional(),
 };
 

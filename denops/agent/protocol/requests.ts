@@ -1,5 +1,5 @@
 /**
- * What the screen asks the engine about stored conversations, checkpoints and reviews. One row here, one answer in
+ * What the screen asks the engine about stored sessions, checkpoints and reviews. One row here, one answer in
  * the engine (engine/requests/), and the supervisor passes both on: on the wire each is a request `_agent/<name>`.
  *
  * In results every field named `path` or `from` is an absolute, real path: the supervisor drops what lies outside of
@@ -40,7 +40,7 @@ export const TurnFile = z.object({
 export type TurnFile = z.infer<typeof TurnFile>;
 
 /**
- * A piece of a stored conversation: an ACP update as it was sent (of a user message with TurnMeta), the files that a
+ * A piece of a stored session: an ACP update as it was sent (of a user message with TurnMeta), the files that a
  * turn has changed, or its end: a stop reason of ACP, "error", or "interrupted" if its process ended in the middle of it.
  */
 const HistoryEntry = z.discriminatedUnion("type", [

@@ -5,7 +5,7 @@ import { OPTION } from "./extensions.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 
-/** A chat is one conversation on the user's screen; Lua numbers them from 1. */
+/** A chat is one session on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
 const request = z.int().min(1);
 /** A stored session that the chat is to go on with; without it a new one begins. */
@@ -110,7 +110,7 @@ export type Update =
   | { readonly type: "turn_started"; readonly chat: number }
   /** The engine has stored the message that began this turn, counted from 1 within the session. */
   | { readonly type: "turn"; readonly chat: number; readonly turn: number }
-  /** A message of the user's, in a stored part of a conversation. */
+  /** A message of the user's, in a stored part of a session. */
   | { readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number }
   | { readonly type: "title"; readonly chat: number; readonly title: string }
   | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }

@@ -131,7 +131,7 @@ export class ChatSession {
     const stored = this.#stored;
     const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
     if (stored !== undefined && resumed === undefined) {
-      this.#ports.notice("warning", "This conversation was not stored; your message starts a new one.");
+      this.#ports.notice("warning", "This session was not stored; your message starts a new one.");
     }
     const isNew = stored === undefined || resumed === undefined;
     const sessionId = isNew ? await engine.newSession(roots) : stored;

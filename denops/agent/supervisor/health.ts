@@ -10,7 +10,7 @@ import { RuleBook } from "./gate/rule_book.ts";
 import { findProgram } from "./system/sandbox.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 
-/** Rules of this Neovim's conversations are not looked at. */
+/** Rules that a session has are not looked at. */
 const NO_CHAT = 0;
 
 /** @param config the options, or what is wrong with them */

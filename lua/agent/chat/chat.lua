@@ -1,4 +1,4 @@
--- A chat: one conversation with its transcript, its input and its windows.
+-- A chat: one session with its transcript, its input and its windows.
 local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
 local config = require("agent.config")

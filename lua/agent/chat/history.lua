@@ -1,4 +1,4 @@
--- The stored part of a conversation: the newest turns first, older ones when somebody scrolls up to them. Methods
+-- The stored part of a session: the newest turns first, older ones when somebody scrolls up to them. Methods
 -- of the chat.
 local announce = require("agent.chat.announce")
 local client = require("agent.client")

@@ -19,7 +19,7 @@ local M = {}
 local function ask(chat, name, params, done)
   local session = chat.timeline.session
   if not session then
-    return say.info("this conversation has changed no file yet")
+    return say.info("this session has changed no file yet")
   end
   params = vim.tbl_extend("error", params, { sessionId = session })
   client.request(chat, name, params, function(result, problem)
@@ -194,7 +194,7 @@ function M.restore(chat, turn)
   end
   ask(chat, "checkpoints", {}, function(result)
     if #result.turns == 0 then
-      return say.info("this conversation has changed no file yet")
+      return say.info("this session has changed no file yet")
     end
     vim.ui.select(result.turns, {
       prompt = "Go back before turn",
@@ -207,7 +207,7 @@ function M.restore(chat, turn)
   end)
 end
 
---- The files that the conversation has changed, in the quickfix list.
+--- The files that the session has changed, in the quickfix list.
 ---@param chat agent.Chat
 function M.changes(chat)
   ask(chat, "changes", {}, function(result)

@@ -60,7 +60,7 @@ M.options = {
     doc = "Requests to the model in one turn; then it asks whether to go on.",
   },
   { name = "max_output_tokens", sent = true, type = "integer|nil", min = 1, doc = "Tokens of one answer at most." },
-  { name = "context_window", sent = true, type = "integer|nil", min = 1, doc = "Tokens of the conversation at most." },
+  { name = "context_window", sent = true, type = "integer|nil", min = 1, doc = "Tokens of the session at most." },
   {
     name = "temperature",
     sent = true,
@@ -96,14 +96,14 @@ M.options = {
     sent = true,
     type = "number|nil",
     min = 0,
-    doc = "Money of a conversation; over this it waits and asks. See prices.",
+    doc = "Money of a session; over this it waits and asks. See prices.",
   },
   {
     name = "max_cost_per_day",
     sent = true,
     type = "number|nil",
     min = 0,
-    doc = "Money of all conversations of a project in a day; over this it waits and asks.",
+    doc = "Money of all sessions of a project in a day; over this it waits and asks.",
   },
   {
     name = "prices",

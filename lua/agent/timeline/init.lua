@@ -1,4 +1,4 @@
--- Pure: a conversation as a list of blocks, and how each update changes it. Views draw the blocks that changed.
+-- Pure: a session as a list of blocks, and how each update changes it. Views draw the blocks that changed.
 local handlers = require("agent.timeline.handlers")
 
 local M = {}
@@ -89,7 +89,7 @@ function M.apply(timeline, update)
   return changed
 end
 
---- A stored part of a conversation, from its updates. Nothing of it goes on.
+--- A stored part of a session, from its updates. Nothing of it goes on.
 ---@param updates table[]
 ---@return agent.Timeline
 function M.replay(updates)

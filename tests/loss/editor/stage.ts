@@ -4,7 +4,7 @@ import { type RunningAgent, startAgent } from "../../support/agent.ts";
 import type { ChildNvim } from "../../support/nvim.ts";
 import { pause, within } from "../../support/project.ts";
 
-/** With every trial the conversation grows, and with it each request. */
+/** With every trial the session grows, and with it each request. */
 const MOST_TRIALS = 20;
 
 const OPTIONS = 'safe_to_write = { { "**", true }, { "**/ask*", false } }, title = false';

@@ -1,4 +1,4 @@
-/** A stored conversation as a text: markdown to read, JSON to work with. */
+/** A stored session as a text: markdown to read, JSON to work with. */
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import { relative } from "node:path";
 import type { AgentEvent, Diff } from "../core/events.ts";
@@ -11,7 +11,7 @@ const LONGEST_DIFF_MS = 500;
 
 const MARKS = { pending: "[ ]", in_progress: "[ ] ▸", completed: "[x]" } as const;
 
-/** Characters after which a piece ends: no conversation is held whole. */
+/** Characters after which a piece ends: no session is held whole. */
 const PIECE = 1_000_000;
 
 export interface Piece {
@@ -32,7 +32,7 @@ export function exportJson(store: Exported, session: StoredSession, from = 0): P
     if (at < turns) return store.messages(id, first, last);
     return store.events(id, { first, last }).map(({ turn, time, event }) => ({ turn, time, ...event }));
   };
-  const head = JSON.stringify({ format: "agent.nvim conversation", version: VERSION, session }, undefined, 2)
+  const head = JSON.stringify({ format: "agent.nvim session", version: VERSION, session }, undefined, 2)
     .replace(/\n}$/, ',\n  "messages": [');
   let comma = from === 0 || from === turns ? "" : ",";
   return pieces(from, 2 * turns, (at) => {
@@ -166,7 +166,7 @@ function escaped(text: string): string {
   return inline(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Universal time, so that the same conversation is the same text everywhere. */
+/** Universal time, so that the same session is the same text everywhere. */
 function minute(time: number): string {
   return `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -1,4 +1,4 @@
-/** A stored conversation as the updates that were sent when it happened, each text and each call in one piece. */
+/** A stored session as the updates that were sent when it happened, each text and each call in one piece. */
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";

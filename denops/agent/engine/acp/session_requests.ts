@@ -1,4 +1,4 @@
-/** What the screen asks about stored conversations: the answers to `_agent/session_*`. */
+/** What the screen asks about stored sessions: the answers to `_agent/session_*`. */
 import { exportJson, exportMarkdown } from "./export.ts";
 import { outline, pageOf } from "./history.ts";
 import type { Answers } from "./requests.ts";

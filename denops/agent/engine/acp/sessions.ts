@@ -1,4 +1,4 @@
-/** Conversations over ACP: which are open here, which are stored, and what the user does with them. */
+/** Sessions over ACP: which are open here, which are stored, and what the user does with them. */
 import {
   type AgentApp,
   type AgentContext,
@@ -16,14 +16,14 @@ import type { Session } from "../session.ts";
 import type { SessionLocks } from "../store/locks.ts";
 import type { Place, StoredSessions } from "../store/sessions.ts";
 
-/** Conversations in one page of session/list. */
+/** Sessions in one page of session/list. */
 const PAGE = 100;
 /** Turns that are read at once for session/load. */
 const LOADED_TURNS = 50;
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-const ELSEWHERE = "This conversation is open in another Neovim. Close it there, or fork it.";
+const ELSEWHERE = "This session is open in another Neovim. Close it there, or fork it.";
 
 export interface Archive {
   readonly store: Store;
@@ -36,7 +36,7 @@ export interface Open {
   readonly sender: UpdateSender;
 }
 
-/** Makes the conversation of this id: a new one, or the stored one. @param roots real paths, the project first */
+/** Makes the session of this id: a new one, or the stored one. @param roots real paths, the project first */
 export type Start = (client: AgentContext, id: string, roots: readonly string[]) => Open;
 
 export class AcpSessions {
@@ -45,7 +45,7 @@ export class AcpSessions {
   readonly #roots: readonly string[];
   readonly #start: Start;
   readonly #open = new Map<string, Open>();
-  /** One conversation is opened once, whoever asks for it meanwhile. */
+  /** One session is opened once, whoever asks for it meanwhile. */
   readonly #opening = new Map<string, Promise<Open>>();
 
   constructor(archive: Archive, roots: readonly string[], start: Start) {
@@ -126,7 +126,7 @@ export class AcpSessions {
     }
   }
 
-  /** The git branch that was made for this conversation. */
+  /** The git branch that was made for this session. */
   branchOf(id: string): string | undefined {
     return this.#archive.store.session(id)?.branch;
   }
@@ -148,7 +148,7 @@ export class AcpSessions {
     return roots;
   }
 
-  /** Sends everything that a screen of this conversation shows. */
+  /** Sends everything that a screen of this session shows. */
   replay({ session: { id }, sender }: Open, can: ClientAbilities): void {
     const { store } = this.#archive;
     const newest = store.turn(id);
@@ -173,7 +173,7 @@ export class AcpSessions {
     return page.length < PAGE || last === undefined ? { sessions } : { sessions, nextCursor: cursorOf(last) };
   }
 
-  /** Shows a new title where the conversation is open here. */
+  /** Shows a new title where the session is open here. */
   tellTitle(id: string, title: string): void {
     this.#open.get(id)?.sender.send({ type: "title", title });
   }
@@ -183,7 +183,7 @@ export class AcpSessions {
     await this.close(id);
     const { locks, sessions } = this.#archive;
     if (!await locks.take(id)) {
-      throw new RequestError(-32603, "This conversation is open in another Neovim. Close it there.");
+      throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
     }
     try {
       sessions.remove(id);
@@ -200,7 +200,7 @@ export class AcpSessions {
   }
 }
 
-/** The methods of the protocol about stored conversations. */
+/** The methods of the protocol about stored sessions. */
 export function serveSessions(app: AgentApp, open: AcpSessions, can: () => ClientAbilities): AgentApp {
   const { session } = methods.agent;
   return app

@@ -153,7 +153,7 @@ export class Updates {
 
   #usage(event: Extract<AgentEvent, { type: "usage" }>): SessionUpdate {
     const { usage, window, cost, sessionCost, purpose } = event;
-    // A request aside leaves the conversation as long as it is.
+    // A request aside leaves the session as long as it is.
     if (purpose === undefined) this.#used = usage.input + usage.output;
     const meta: UsageMeta = { ...usage, ...(cost === undefined ? {} : { cost }) };
     return {

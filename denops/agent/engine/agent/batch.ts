@@ -34,7 +34,7 @@ export interface BatchMemory {
   readonly iteration: number;
   /** Further calls of the answer that were not even taken. */
   readonly dropped: number;
-  /** What the conversation has room for. */
+  /** What the session has room for. */
   readonly images: ImageRoom;
 }
 

@@ -29,7 +29,7 @@ function middleCut(text: string): string {
 }
 
 /**
- * Nothing for a conversation whose last turn has ended, so that it may be asked again and again.
+ * Nothing for a session whose last turn has ended, so that it may be asked again and again.
  * @param history all messages
  * @param turn the events of the last turn
  * @param begun the last turn has a message of its own

@@ -1,8 +1,8 @@
-/** What a conversation remembers beside its messages, as it is kept for a resume: one fact a row. */
+/** What a session remembers beside its messages, as it is kept for a resume: one fact a row. */
 import { z } from "../../deps/zod.ts";
 import type { Remembered } from "../core/ports.ts";
 
-/** Facts of which there is one; each has a value that a new conversation begins with. */
+/** Facts of which there is one; each has a value that a new session begins with. */
 const Facts = z.object({
   /** Where the next command starts, relative to the root. */
   folder: z.string().default(""),

@@ -1,4 +1,4 @@
-/** What calls of one conversation may do: the rules of the moment, and what the user has allowed for the session. */
+/** What calls of one session may do: the rules of the moment, and what the user has allowed for it. */
 import { judgeCommand } from "../../policy/command.ts";
 import { allowKey, decide } from "../../policy/decide.ts";
 import { type Decision, mayRead, sensitivity } from "../../policy/file_access.ts";

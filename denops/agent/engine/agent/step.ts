@@ -107,7 +107,7 @@ function idsIn(messages: readonly Message[]): ReadonlySet<string> {
 }
 
 /**
- * Gives every call an id that no other call of the conversation has: some providers give none, and some number
+ * Gives every call an id that no other call of the session has: some providers give none, and some number
  * the calls of each answer from one.
  */
 function uniqueIds(knownIds: ReadonlySet<string>): (delta: Delta) => Delta {

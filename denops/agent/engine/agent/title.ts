@@ -1,14 +1,15 @@
-/** A title for a conversation, from the model itself: one small request. */
+/** A title for a session, from the model itself: one small request. */
 import { titleLine } from "../core/title.ts";
 import { Assembly } from "../llm/assemble.ts";
 import { isContent } from "../llm/client.ts";
 import type { Model } from "../llm/model.ts";
 import { Clock, type Measured } from "./meter.ts";
+import type { Exchange } from "./runner.ts";
 
 /** Told apart from other requests by this text. */
 export const TITLE_SYSTEM =
-  "You give conversations with a coding agent their titles. Answer with the title alone: " +
-  "one line of at most eight words in the language of the conversation, without quotes and without a full stop.";
+  "You give sessions with a coding agent their titles. Answer with the title alone: " +
+  "one line of at most eight words in the language of the user's messages, without quotes and without a full stop.";
 
 /** Characters of the question and of the answer that the model gets. */
 const MOST_TEXT = 2_000;
@@ -22,7 +23,7 @@ export interface TitlePorts {
 /** Never rejects for what the model does: undefined is no title. */
 export async function askTitle(
   { model, count }: TitlePorts,
-  { question, answer }: { readonly question: string; readonly answer: string },
+  { question, answer }: Exchange,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const text = `<user>\n${question.slice(0, MOST_TEXT)}\n</user>\n<agent>\n${

@@ -1,5 +1,5 @@
 /**
- * What the model is told beside the conversation. Sections from stable to volatile; the same inputs give the
+ * What the model is told beside the messages. Sections from stable to volatile; the same inputs give the
  * same bytes, so that the provider's cache holds from request to request.
  */
 

@@ -117,7 +117,7 @@ export type AgentEvent =
     /** A request of its own, which is no step of a turn. */
     readonly purpose?: "title";
   }
-  /** What the conversation is called from now on; at the beginning of a turn with its number and time. */
+  /** What the session is called from now on; at the beginning of a turn with its number and time. */
   | {
     readonly type: "title";
     readonly title: string;

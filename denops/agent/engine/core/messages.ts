@@ -1,7 +1,7 @@
-/** The conversation as the model gets it; from this each wire makes its own JSON. */
+/** The messages as the model gets them; from these each wire makes its own JSON. */
 
 export interface ToolCall {
-  /** Unique in the conversation; made by us where the provider gives none. */
+  /** Unique in the session; made by us where the provider gives none. */
   readonly id: string;
   readonly name: string;
   /** The arguments' JSON text as the model wrote it; may be broken. */
@@ -72,7 +72,7 @@ export interface ModelRequest {
   readonly temperature?: number;
   /** Output tokens at most; undefined leaves it to the provider where that is possible. */
   readonly maxOutputTokens?: number;
-  /** Tokens that the conversation may take in all. */
+  /** Tokens that the session may take in all. */
   readonly contextWindow: number;
   /** Ask for reasoning where the wire has a switch for it. */
   readonly think: boolean;

@@ -139,7 +139,7 @@ export interface Remembered {
 }
 
 /**
- * Where conversations are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
+ * Where sessions are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
  * begins the session's next turn; what is appended after it belongs to this turn. When a turn ends, the pieces of
  * each of its texts become one event. Nothing but what is asked for is read.
  */
@@ -240,7 +240,7 @@ export interface RequestUsage {
   readonly invalidCalls: number;
 }
 
-/** What requests to models have used up; kept also where the conversation is deleted. */
+/** What requests to models have used up; kept also where the session is deleted. */
 export interface UsageLog {
   /** @throws {TurnError} if it cannot be stored */
   record(session: string, turn: number, request: RequestUsage): void;

@@ -1,9 +1,9 @@
-/** Titles of conversations: one line, short enough for a list. */
+/** Titles of sessions: one line, short enough for a list. */
 
 /** Characters of a title. */
 const LONGEST_TITLE = 80;
 
-/** What a conversation is called until it has a better title. */
+/** What a session is called until it has a better title. */
 export function firstTitle(text: string): string {
   return titleLine(text) ?? "(no text)";
 }

@@ -1,14 +1,7 @@
 /** What becomes of a request whose images the provider refuses. */
 import assert from "node:assert/strict";
 import { ModelServer } from "../../../../tests/model/model_server.ts";
-import {
-  assistant,
-  call,
-  PNG_IMAGE,
-  request,
-  result,
-  user,
-} from "../../../../tests/support/conversations.ts";
+import { assistant, call, PNG_IMAGE, request, result, user } from "../../../../tests/support/histories.ts";
 import { listen } from "../../../../tests/support/model_client.ts";
 
 const withImage = request([

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ModelServer } from "../../../../tests/model/model_server.ts";
-import { request, user } from "../../../../tests/support/conversations.ts";
+import { request, user } from "../../../../tests/support/histories.ts";
 import { checked, KEY, listen, serve, stream } from "../../../../tests/support/model_client.ts";
 import { utf8 } from "../../../../tests/support/pieces.ts";
 import { events, lines } from "../../../../tests/support/wire_play.ts";

@@ -70,7 +70,7 @@ export function isWindowFull(text: string): boolean {
 
 /** @param said the provider's words, and its status if they came with one */
 export function windowFullError(said: string, target: Target): TurnError {
-  const before = "The conversation no longer fits the model's window (";
+  const before = "The session no longer fits the model's window (";
   const hint = "Try :Agent new, or :Agent fork at an earlier turn.";
   return failure("window_full", before, said, ").", hint, target);
 }

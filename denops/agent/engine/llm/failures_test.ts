@@ -179,7 +179,7 @@ Deno.test("a full window is said as that, whoever says it how, and nothing else 
     assert.equal(kind, "window_full", `${who}: ${message}`);
     assert.match(
       message,
-      /^The conversation no longer fits the model's window \(.*\)\. Try :Agent new, or :Agent fork/,
+      /^The session no longer fits the model's window \(.*\)\. Try :Agent new, or :Agent fork/,
     );
     checkError(message);
   }

@@ -1,13 +1,6 @@
 import assert from "node:assert/strict";
 import { ModelServer } from "../../../../tests/model/model_server.ts";
-import {
-  assistant,
-  call,
-  PNG_IMAGE,
-  READ_FILE,
-  result,
-  user,
-} from "../../../../tests/support/conversations.ts";
+import { assistant, call, PNG_IMAGE, READ_FILE, result, user } from "../../../../tests/support/histories.ts";
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { checked, KEY, serve } from "../../../../tests/support/model_client.ts";
 import { type WireName, WIRES } from "../../protocol/providers.ts";
@@ -84,7 +77,7 @@ Deno.test("whether a model sees: the user's word, else Ollama's, else what its n
     const calling = { ...assistant("", [call("c1", "read_file", "{}")]) };
     await answer(model, { ...prompt, messages: [user("Hi"), calling, shown] });
     assert.deepEqual(server.problems, []);
-    // A conversation that another model has begun: its images are for models that see.
+    // A session that another model has begun: its images are for models that see.
     assert.equal(JSON.stringify(server.requests[0]?.body).includes(PNG_IMAGE.data), model.sees);
     return model.sees;
   };

@@ -1,4 +1,4 @@
-/** Which models see images, and conversations without them. Pure. */
+/** Which models see images, and messages without them. Pure. */
 import type { Message, ToolMessage } from "../core/messages.ts";
 
 /**

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assistant, call, PNG_IMAGE, result, user } from "../../../../tests/support/conversations.ts";
+import { assistant, call, PNG_IMAGE, result, user } from "../../../../tests/support/histories.ts";
 import { hasImages, seesByName, withoutImages } from "./vision.ts";
 
 const SEES =
@@ -23,7 +23,7 @@ Deno.test("models that see, by their names", () => {
   assert.deepEqual(BLIND.filter((name) => seesByName(name)), []);
 });
 
-Deno.test("a conversation without its images keeps everything else, and says what is missing", () => {
+Deno.test("a history without its images keeps everything else, and says what is missing", () => {
   const shown = { ...result("c1", "read_file", "An image."), images: [PNG_IMAGE] };
   const rest = [user("Look"), assistant("", [call("c1", "read_file", "{}")])];
   assert.ok(hasImages([...rest, shown]) && !hasImages(rest));

@@ -59,7 +59,7 @@ export class Database implements Disposable {
       if (!isCorrupt(error)) throw new Error(`Cannot open ${path}: ${messageOf(error)}`);
       const aside = `${path}.corrupt-${new Date().toISOString().replace(/[:.]/g, "-")}`;
       for (const suffix of ["", "-wal", "-shm"]) moveIfThere(path + suffix, aside + suffix);
-      const notice = `The conversations in ${path} cannot be read (${messageOf(error)}). ` +
+      const notice = `The sessions in ${path} cannot be read (${messageOf(error)}). ` +
         `The file is kept as ${aside}; a new one was begun.`;
       return { database: Database.#open(path), notice };
     }

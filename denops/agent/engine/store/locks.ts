@@ -1,5 +1,5 @@
 /**
- * One writer for each conversation, over all engines of a project. The lock is the operating system's on an open
+ * One writer for each session, over all engines of a project. The lock is the operating system's on an open
  * file: it ends with the process that holds it, however that ends, and holds across namespaces.
  */
 import { join } from "node:path";
@@ -17,7 +17,7 @@ export class SessionLocks {
     this.#folder = state === undefined ? undefined : join(state, "locks");
   }
 
-  /** False if another engine has the conversation open. */
+  /** False if another engine has the session open. */
   async take(id: string): Promise<boolean> {
     if (this.#folder === undefined || this.#held.has(id)) return true;
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
@@ -42,7 +42,7 @@ export class SessionLocks {
     file.close();
   }
 
-  /** Conversations that other engines have open. */
+  /** Sessions that other engines have open. */
   async openElsewhere(): Promise<ReadonlySet<string>> {
     const open = new Set<string>();
     for (const id of await this.#names()) {

@@ -10,7 +10,7 @@ export function saving<Result>(work: () => Result): Result {
     if (why === null) throw error;
     throw new TurnError(
       "store",
-      `Cannot save the conversation: ${messageOf(error)}.`,
+      `Cannot save the session: ${messageOf(error)}.`,
       "Free some space on the disk, or look whether its state folder can be written.",
     );
   }

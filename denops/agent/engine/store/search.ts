@@ -1,5 +1,5 @@
 /**
- * The full-text search over all conversations of a project. The index says which entries of turns have the words;
+ * The full-text search over all sessions of a project. The index says which entries of turns have the words;
  * their texts stand in the turns alone.
  */
 import { INTERRUPTED } from "../core/messages.ts";

@@ -1,4 +1,4 @@
-/** The stored conversations as a list: what there is, and what the user does with one as a whole. */
+/** The stored sessions as a list: what there is, and what the user does with one as a whole. */
 import { ToolError } from "../core/errors.ts";
 import type { StoredSession } from "../core/ports.ts";
 import { Blobs } from "./blobs.ts";
@@ -21,7 +21,7 @@ export interface Place {
   readonly id: string;
 }
 
-/** Turns begun: a conversation without any is nothing that a user has seen. */
+/** Turns begun: a session without any is nothing that a user has seen. */
 const BEGUN = "turns > 0 AND deleted = 0";
 
 export class StoredSessions {
@@ -131,7 +131,7 @@ export class StoredSessions {
     return this.#database.transaction(() => {
       const source = this.get(id);
       const last = turn ?? source.turns;
-      if (last > source.turns) throw new ToolError(`The conversation has ${source.turns} turns only.`);
+      if (last > source.turns) throw new ToolError(`The session has ${source.turns} turns only.`);
       const ended = "SELECT 1 FROM turns WHERE session = ? AND turn = ? AND log IS NULL";
       const goesOn = this.#database.get(ended, id, last) !== undefined;
       const copy = crypto.randomUUID();
@@ -214,7 +214,7 @@ const TURN_TABLES = [
 ] as const;
 
 function notThere(): ToolError {
-  return new ToolError("This conversation is not stored any more: it was deleted.");
+  return new ToolError("This session is not stored any more: it was deleted.");
 }
 
 export function storedSession(row: Readonly<Record<string, unknown>>): StoredSession {

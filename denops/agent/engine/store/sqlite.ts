@@ -1,4 +1,4 @@
-/** Conversations in SQLite. What was appended is on disk before the call returns. */
+/** Sessions in SQLite. What was appended is on disk before the call returns. */
 import type { RecordedChange } from "../core/checkpoints.ts";
 import { messageOf } from "../core/errors.ts";
 import type { AgentEvent } from "../core/events.ts";
@@ -67,12 +67,10 @@ export class SqliteStore implements Store {
     if (this.#isGone) return undefined;
     try {
       if (await this.#database.ensure() === "there") return undefined;
-      return "The folder with your conversations was deleted. It was made again; nothing is lost.";
+      return "The folder with your sessions was deleted. It was made again; nothing is lost.";
     } catch (error) {
       this.#isGone = true;
-      return `The folder with your conversations was deleted, and cannot be made again (${
-        messageOf(error)
-      }). ` +
+      return `The folder with your sessions was deleted, and cannot be made again (${messageOf(error)}). ` +
         "Keep this one with :Agent export FILE, and start Neovim again.";
     }
   }

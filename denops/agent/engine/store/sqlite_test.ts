@@ -1,4 +1,4 @@
-/** Conversations in a real database: what goes in comes out, in this process and the next. */
+/** Sessions in a real database: what goes in comes out, in this process and the next. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { scratch } from "../../../../tests/support/project.ts";
@@ -86,7 +86,7 @@ function read(events: readonly AgentEvent[]): readonly AgentEvent[] {
   });
 }
 
-Deno.test("any conversation comes back as it was, from this process and from the next", async () => {
+Deno.test("any session comes back as it was, from this process and from the next", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(id, entry), { maxLength: 40 }), async (log) => {
       await using state = await scratch();
@@ -155,7 +155,7 @@ Deno.test("what belongs together is stored together or not at all, and the disk'
   const memory = [{ topic: "folder", name: "", value: "x" }];
   assert.throws(() => store.append("1", { messages, memory }), (error) => {
     assert.ok(error instanceof TurnError);
-    assert.match(error.message, /^Cannot save the conversation: .*full.* Free some space/);
+    assert.match(error.message, /^Cannot save the session: .*full.* Free some space/);
     return true;
   });
   assert.equal(store.messages("1").length, 1);
@@ -202,7 +202,7 @@ Deno.test("the search takes any text for words, and finds the beginning of the l
   }
 });
 
-Deno.test("a deleted conversation leaves nothing, and no content that another one names goes with it", async () => {
+Deno.test("a deleted session leaves nothing, and no content that another one names goes with it", async () => {
   const { database, store, sessions } = open();
   using _ = database;
   const shared = `${LONG} shared`;
@@ -259,7 +259,7 @@ Deno.test("a deleted conversation leaves nothing, and no content that another on
   assert.equal(count("blobs"), 0);
 });
 
-Deno.test("a fork is the conversation up to a turn, and goes its own way", async () => {
+Deno.test("a fork is the session up to a turn, and goes its own way", async () => {
   const { database, store, sessions } = open();
   using _ = database;
   store.createSession({ id: "1", root: "/project", model: "m", branch: "agent/one" });

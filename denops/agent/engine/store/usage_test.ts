@@ -158,7 +158,7 @@ Deno.test("a request that was stopped or failed counts where the provider said w
   ]);
 });
 
-Deno.test("the request for a title counts, for the turn that it is about, and not as one of the conversation", async () => {
+Deno.test("the request for a title counts, for the turn that it is about, and is told apart", async () => {
   await using engine = await startEngine({
     config: { title: true, price: { input: 1, output: 0 } },
     script: "say Done.\nusage 1000 10\n---\nsay More.\nusage 2000 10",

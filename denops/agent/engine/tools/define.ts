@@ -41,7 +41,7 @@ export interface ToolResult {
   readonly images?: readonly Image[];
 }
 
-/** What tools of one conversation remember from call to call. */
+/** What tools of one session remember from call to call. */
 export interface SessionState {
   /** Where the next command starts, relative to the root. */
   folder: string;

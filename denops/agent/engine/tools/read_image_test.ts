@@ -134,7 +134,7 @@ Deno.test("one broken image does not keep the others from being shown", async ()
   assert.deepEqual(engine.server.problems, []);
 });
 
-Deno.test("a conversation takes twenty images, and no more come in later turns", async () => {
+Deno.test("a session takes twenty images, and no more come in later turns", async () => {
   const names = Array.from({ length: 12 }, (_, at) => `${at}.png`);
   const files = Object.fromEntries(names.map((name, at) => [name, pngFile(8, 8, at + 1)]));
   const call = `call read_files ${JSON.stringify({ paths: names })}`;
@@ -150,12 +150,12 @@ Deno.test("a conversation takes twenty images, and no more come in later turns",
   assert.equal(second.split("; it is attached.").length - 1, 8);
   assert.equal(imagesOf(engine.server.requests.at(-1)).length, 20);
   assert.deepEqual(await reads(engine, "last.gif"), [
-    "last.gif is a GIF image, but this conversation is full of images: 20, or 12.0 MB, are the most.",
+    "last.gif is a GIF image, but this session is full of images: 20, or 12.0 MB, are the most.",
   ]);
   assert.deepEqual(engine.server.problems, []);
 });
 
-Deno.test("a conversation takes 12 MB of images, also when they are read at the same time", async () => {
+Deno.test("a session takes 12 MB of images, also when they are read at the same time", async () => {
   const big = pngFile(1_800, 1_900);
   const names = ["a.png", "b.png", "c.png", "d.png"];
   await using engine = await startEngine({

@@ -1,4 +1,4 @@
-/** A stored part of a conversation → what the screen would have been told while it was live. Pure. */
+/** A stored part of a session → what the screen would have been told while it was live. Pure. */
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
 import { ours, TurnMeta } from "../../protocol/extensions.ts";
@@ -82,7 +82,7 @@ export function historyUpdates(
   });
 }
 
-/** What is not understood is left out, as it is of a live conversation. */
+/** What is not understood is left out, as it is of a live session. */
 function entryUpdates(chat: number, update: unknown): readonly Update[] {
   const message = UserMessage.safeParse(update);
   if (message.success) return [userUpdate(chat, message.data)];

@@ -12,7 +12,7 @@ import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 /** The API demands a limit; every current model takes this one. */
 const DEFAULT_MAX_TOKENS = 16_384;
 
-/** The API refuses a blank text, and with it every later request of the conversation. */
+/** The API refuses a blank text, and with it every later request of the session. */
 const EMPTY = "[empty message]";
 
 const ErrorObject = z.object({ type: z.string().optional(), message: z.string() });

@@ -1,4 +1,4 @@
-import { GIF_IMAGE, PNG_IMAGE } from "../../../../../tests/support/conversations.ts";
+import { GIF_IMAGE, PNG_IMAGE } from "../../../../../tests/support/histories.ts";
 import { testsOfMessages } from "../../../../../tests/support/wire_play.ts";
 
 const ephemeral = { cache_control: { type: "ephemeral" } };

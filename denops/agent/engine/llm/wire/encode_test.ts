@@ -6,14 +6,14 @@ import { isObject, type JsonObject, objects, transcript } from "../../../../../t
 import {
   assistant,
   call,
-  conversations,
+  histories,
   LIST,
   PNG_IMAGE,
   READ_FILE,
   request,
   result,
   user,
-} from "../../../../../tests/support/conversations.ts";
+} from "../../../../../tests/support/histories.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";
 import type { ModelRequest } from "../../core/messages.ts";
 import { wire } from "../registry.ts";
@@ -140,7 +140,7 @@ for (const name of WIRES) {
   });
 
   Deno.test(`${name}: a request is a prefix of the next but for cache marks, and its key is in a header only`, () => {
-    fc.assert(fc.property(conversations, ({ messages, requests }) => {
+    fc.assert(fc.property(histories, ({ messages, requests }) => {
       let before: readonly string[] = [];
       for (const length of requests) {
         const asked = request(messages.slice(0, length));
@@ -154,8 +154,8 @@ for (const name of WIRES) {
     }));
   });
 
-  Deno.test(`${name}: no conversation breaks a rule of the provider`, () => {
-    fc.assert(fc.property(conversations, ({ messages, requests }) => {
+  Deno.test(`${name}: no history breaks a rule of the provider`, () => {
+    fc.assert(fc.property(histories, ({ messages, requests }) => {
       for (const length of requests) {
         const { headers, body } = encoded(name, request(messages.slice(0, length)));
         const value: unknown = JSON.parse(body);
@@ -196,7 +196,7 @@ Deno.test("openai_chat: Mistral's models take no user's message right after a to
 });
 
 Deno.test("anthropic_messages: never more than four cache marks, and none on reasoning", () => {
-  fc.assert(fc.property(conversations, ({ messages }) => {
+  fc.assert(fc.property(histories, ({ messages }) => {
     const sent = JSON.stringify(body("anthropic_messages", request(messages)));
     assert.ok(sent.split('"cache_control"').length - 1 <= 4);
     assert.doesNotMatch(sent, /"signature":"[^"]*","cache_control"/);

@@ -1,4 +1,4 @@
-/** Which images a conversation can still take: each is sent again with every request. */
+/** Which images a session can still take: each is sent again with every request. */
 import { ToolError } from "../../core/errors.ts";
 import type { Image, Message } from "../../core/messages.ts";
 import { fileSize, type ImageInfo, measures } from "./image.ts";
@@ -12,7 +12,7 @@ export const LARGEST_IMAGE = 3_500_000;
 const LONGEST_SIDE = 8_000;
 /** In a request with more images, Anthropic takes none over 2,000 pixels. */
 const MOST_IMAGES = 20;
-/** Bytes of all images of a conversation; Anthropic takes requests of 32 MB, a base64 byte is 6 bits. */
+/** Bytes of all images of a session; Anthropic takes requests of 32 MB, a base64 byte is 6 bits. */
 const MOST_BYTES = 12_000_000;
 
 export class ImageRoom {
@@ -58,7 +58,7 @@ export class ImageRoom {
     }
     if (this.#count >= MOST_IMAGES || this.#bytes + size > MOST_BYTES) {
       throw new ToolError(
-        `${what}, but this conversation is full of images: ${MOST_IMAGES}, or ${
+        `${what}, but this session is full of images: ${MOST_IMAGES}, or ${
           fileSize(MOST_BYTES)
         }, are the most.`,
       );

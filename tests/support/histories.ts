@@ -1,4 +1,4 @@
-/** Conversations as the engine keeps them, for the tests of what each wire makes of them. */
+/** Messages as the engine keeps them, for the tests of what each wire makes of them. */
 import fc from "fast-check";
 import { GIF, pngFile } from "./pictures.ts";
 import type {
@@ -39,7 +39,7 @@ export const GIF_IMAGE = picture("b.gif", "image/gif", GIF);
 
 const readB = call("c2", "read_file", '{"path":"b.ts"}');
 
-export const CONVERSATIONS = {
+export const HISTORIES = {
   "a question": [user("Hi")],
   "a question after an answer": [user("Hi"), assistant("Hello. "), user("Bye")],
   "text and two calls with their results": [
@@ -100,7 +100,7 @@ export const CONVERSATIONS = {
   ],
 } as const satisfies Readonly<Record<string, readonly Message[]>>;
 
-export type ConversationName = keyof typeof CONVERSATIONS;
+export type HistoryName = keyof typeof HISTORIES;
 
 export const READ_FILE: ToolSpec = {
   name: "read_file",
@@ -126,7 +126,7 @@ export function request(messages: readonly Message[], changes: Partial<ModelRequ
   };
 }
 
-/** The whole conversation and where each request of it ended. */
+/** The whole history and where each request of it ended. */
 export interface Played {
   readonly messages: readonly Message[];
   readonly requests: readonly number[];
@@ -144,7 +144,7 @@ const answers = fc.record({
 });
 
 /** Whole turns, as the loop writes them: each request ends with a question or with all results of the calls. */
-export const conversations: fc.Arbitrary<Played> = fc.array(answers, { minLength: 1, maxLength: 5 }).map(
+export const histories: fc.Arbitrary<Played> = fc.array(answers, { minLength: 1, maxLength: 5 }).map(
   (turns) => {
     const messages: Message[] = [user("Start")];
     const requests = [1];

@@ -1,4 +1,4 @@
-/** A long conversation, put into a project's store as the engine would have. */
+/** A long session, put into a project's store as the engine would have. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
@@ -17,7 +17,7 @@ export const MESSAGES_IN_TURN = 4;
  * A session of so many turns, "question N" and "answer N". The project's engine has run once, so that there is a
  * store; it may still run.
  */
-export async function storeTalk({ project, state }: RunningAgent, turns: number): Promise<void> {
+export async function storeSession({ project, state }: RunningAgent, turns: number): Promise<void> {
   let folder: string | undefined;
   for await (const { name } of Deno.readDir(state.root)) {
     if (await Deno.stat(join(state.root, name, "agent.db")).then(() => true, () => false)) folder = name;
