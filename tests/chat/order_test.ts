@@ -159,7 +159,10 @@ Deno.test("an approval and a question to the editor do not wait for the clock", 
   await stage.take();
   stage.pump.push({ type: "ask_editor", request: 1, method: "unsaved_text", params: { path: "/a" } });
   assert.equal(stage.batches.length, 2);
-  stage.pump.push({ type: "approval", chat: 1, request: 2, tool: "t", title: "write", reason: "asks" });
+  stage.pump.push({
+    ...{ type: "approval", chat: 1, request: 2, tool: "t", title: "write", reason: "asks" },
+    ...{ kind: "file", files: [], left_out: 0 },
+  });
   await stage.take();
   assert.deepEqual(stage.batches.slice(2).flat().map(({ type }) => type), ["approval"]);
 });
