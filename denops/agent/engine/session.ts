@@ -21,7 +21,7 @@ import type { AgentEvent, Emit } from "./core/events.ts";
 import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { Model } from "./llm/model.ts";
-import type { Offers, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
+import type { ClientAbilities, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
@@ -39,7 +39,7 @@ export interface SessionPorts {
   /** The rules on files of this moment; undefined where only those of the configuration are known. */
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** What the client does for tools. */
-  readonly offers: Partial<Offers>;
+  readonly abilities: Partial<ClientAbilities>;
   readonly publish: Emit;
 }
 
@@ -191,8 +191,8 @@ export class Session {
 
   /** The tools that this client makes possible. */
   #offered(): readonly Tool[] {
-    const { tools, offers } = this.#ports;
-    return tools.filter(({ needs }) => needs === undefined || offers[needs] !== undefined);
+    const { tools, abilities } = this.#ports;
+    return tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   }
 
   /** A prompt runs or waits. */
@@ -296,15 +296,17 @@ export class Session {
   }
 
   #turnPorts() {
-    const { config, model, system, ask, offers } = this.#ports;
+    const { config, model, system, ask, abilities } = this.#ports;
     const tools = this.#offered().filter(({ name }) => this.#isOn(name));
     return {
       model,
       system,
       tools,
       ask,
-      context: { workspace: this.#workspace, session: this.#state, ...offers },
-      checks: offers.languages === undefined ? undefined : new WriteChecks(offers.languages, this.#workspace),
+      context: { workspace: this.#workspace, session: this.#state, ...abilities },
+      checks: abilities.languages === undefined
+        ? undefined
+        : new WriteChecks(abilities.languages, this.#workspace),
       checkpoints: this.checkpoints,
       traps: this.#traps,
       meter: this.#meter,

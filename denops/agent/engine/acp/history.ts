@@ -2,7 +2,7 @@
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
-import { type ClientAbilities, STOP_REASONS, Updates } from "./updates.ts";
+import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Store, StoredEvent, WhichEvents } from "../core/ports.ts";
 
@@ -32,7 +32,7 @@ export function history(
   store: Pick<Store, "events">,
   session: string,
   { first, last }: { readonly first: number; readonly last: number },
-  can: Pick<ClientAbilities, "notices">,
+  can: Pick<Capabilities, "notices">,
 ): readonly HistoryEntry[] {
   const pieces = new Pieces(can);
   // One after the other: what was read of the last one can be forgotten.
@@ -69,7 +69,7 @@ class Pieces {
   /** The next usage of a step is the first one of its turn. */
   #fresh = true;
 
-  constructor(can: Pick<ClientAbilities, "notices">) {
+  constructor(can: Pick<Capabilities, "notices">) {
     this.#updates = new Updates(can);
   }
 

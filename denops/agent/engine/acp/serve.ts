@@ -35,7 +35,7 @@ import { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
 import { sessionAnswers } from "./session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
-import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./updates.ts";
+import { type Capabilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./updates.ts";
 import { usageAnswers } from "./usage.ts";
 import type { TurnEnd } from "../agent/loop.ts";
 import { messageOf } from "../core/errors.ts";
@@ -57,11 +57,11 @@ export interface AcpOptions {
   ownConfig(): EngineConfig | undefined;
   sessionPorts(
     config: EngineConfig,
-  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "offers" | "usage">;
+  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "abilities" | "usage">;
 }
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
-  let can: ClientAbilities = {
+  let can: Capabilities = {
     extensions: new Set(),
     notices: false,
     readFiles: false,
@@ -80,7 +80,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       makeLink: linkMaker(screen),
       ask: asker(client, id),
       ...(screen.has("file_rules") ? { fileRules: () => screen.ask("file_rules", {}) } : {}),
-      offers: {
+      abilities: {
         ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
         ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
         ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
@@ -101,7 +101,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
 
   const app = agent({ name: "agent.nvim" })
     .onRequest(methods.agent.initialize, ({ params }) => {
-      can = abilitiesOf(params);
+      can = capabilitiesOf(params);
       config = ours(InitializeMeta, params._meta)?.config;
       const days = (config ?? ownConfigIfRight(options))?.keep_sessions_days;
       if (days !== undefined) open.expire(days).catch(() => {});
@@ -141,7 +141,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }
 
-function abilitiesOf({ clientCapabilities, _meta }: InitializeRequest): ClientAbilities {
+function capabilitiesOf({ clientCapabilities, _meta }: InitializeRequest): Capabilities {
   const offered = ours(InitializeMeta, _meta)?.extensions ??
     ours(z.object({ extensions: z.array(z.string()) }), clientCapabilities?._meta)?.extensions ?? [];
   return {
@@ -173,7 +173,7 @@ function ownConfigIfRight(options: AcpOptions): EngineConfig | undefined {
   }
 }
 
-function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities): Editor {
+function editorOf(client: AgentContext, sessionId: string, can: Capabilities): Editor {
   const screen = new Screen(client, sessionId, can.extensions);
   if (screen.has("unsaved_text") && screen.has("write_unsaved")) return screenEditor(screen);
   return can.readFiles && can.writeFiles ? fsEditor(client, sessionId) : noEditor;

@@ -20,7 +20,7 @@ export const STOP_REASONS = {
 } as const satisfies Record<StopReason, string>;
 
 /** What the client said that it understands. */
-export interface ClientAbilities {
+export interface Capabilities {
   readonly extensions: ReadonlySet<string>;
   readonly notices: boolean;
   readonly readFiles: boolean;
@@ -36,7 +36,7 @@ export class UpdateSender {
   readonly #screen: Screen;
   readonly #updates: Updates;
 
-  constructor(client: AgentContext, sessionId: string, can: ClientAbilities) {
+  constructor(client: AgentContext, sessionId: string, can: Capabilities) {
     this.#client = client;
     this.#sessionId = sessionId;
     this.#screen = new Screen(client, sessionId, can.extensions);
@@ -71,7 +71,7 @@ export class UpdateSender {
 
 /** Events → updates of the protocol, in order: a call is announced once. */
 export class Updates {
-  readonly #can: Pick<ClientAbilities, "notices">;
+  readonly #can: Pick<Capabilities, "notices">;
   /** Tool calls that the client knows of; later updates change them. */
   readonly #announced = new Set<string>();
   /** What the client was told last. */
@@ -79,7 +79,7 @@ export class Updates {
   /** Tokens that the last step of a turn has used. */
   #used = 0;
 
-  constructor(can: Pick<ClientAbilities, "notices">) {
+  constructor(can: Pick<Capabilities, "notices">) {
     this.#can = can;
   }
 
