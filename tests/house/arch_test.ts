@@ -46,9 +46,7 @@ const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
   ["engine/agent", ["engine/llm", "engine/tools", "engine/context", "engine/core", "policy", "protocol"]],
   ["engine/session.ts", [
     "engine/agent",
-    "engine/llm",
     "engine/tools",
-    "engine/store",
     "engine/checkpoint",
     "engine/core",
     "policy",

@@ -1,7 +1,8 @@
 /** One session of the real engine with a scripted model, in a folder of its own; without a screen. */
 import assert from "node:assert/strict";
 import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
-import type { TurnEnd } from "../../denops/agent/engine/agent/loop.ts";
+import { loopRunner } from "../../denops/agent/engine/agent/loop.ts";
+import type { Runner, TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { Message } from "../../denops/agent/engine/core/messages.ts";
 import type {
@@ -26,6 +27,8 @@ import { type Scratch, scratch } from "./project.ts";
 
 export interface EngineOptions {
   readonly script: string;
+  /** The loop with the scripted model unless told. */
+  readonly runner?: Runner;
   readonly wire?: WireName;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly config?: Partial<EngineConfig>;
@@ -80,10 +83,14 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     usage,
     editor,
     makeLink: (path, target) => Deno.symlink(target, path),
-    model: createModel(config),
-    tools: [...TOOLS, ...tools],
-    system: "Be brief.",
-    abilities: {},
+    runner: options.runner ??
+      loopRunner({
+        config,
+        model: createModel(config),
+        tools: [...TOOLS, ...tools],
+        system: "Be brief.",
+        abilities: {},
+      }),
     fileRules: options.fileRules,
     async ask(request, signal) {
       asked.push(request);

@@ -9,6 +9,7 @@ import { EngineConfig, firstProblem } from "../protocol/config.ts";
 import { sizeLimited } from "../protocol/message_size.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
+import { loopRunner } from "./agent/loop.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
 import { buildSystemPrompt } from "./context/build.ts";
 import { messageOf } from "./core/errors.ts";
@@ -70,13 +71,8 @@ const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
-  sessionPorts: (config) => ({
-    config,
-    model: createModel(config),
-    tools: TOOLS,
-    store,
-    system,
-  }),
+  runner: (config, abilities) =>
+    loopRunner({ config, model: createModel(config), tools: TOOLS, system, abilities }),
 });
 await connection.closed;
 const { reason } = connection.signal;

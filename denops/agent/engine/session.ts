@@ -6,40 +6,33 @@ import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { missing } from "./agent/interrupted.ts";
-import { runTurn, type TurnEnd } from "./agent/loop.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
+import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import { HistoryWindow } from "./agent/window.ts";
-import { WriteChecks } from "./agent/write_checks.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit } from "./core/events.ts";
-import type { Message } from "./core/messages.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
-import type { Model } from "./llm/model.ts";
-import type { ClientAbilities, PreparedCall, SessionState, Tool, Touch } from "./tools/define.ts";
+import type { SessionState } from "./tools/define.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
 export interface SessionPorts {
   readonly config: EngineConfig;
-  readonly model: Model;
-  readonly tools: readonly Tool[];
+  readonly runner: Runner;
   readonly store: Store;
   readonly usage: UsageLog;
-  readonly system: string;
   readonly editor: Editor;
   readonly ask: AskApproval;
   /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
   makeLink(path: string, target: string): Promise<void>;
   /** The rules on files of this moment; undefined where only those of the configuration are known. */
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
-  /** What the client does for tools. */
-  readonly abilities: Partial<ClientAbilities>;
   readonly publish: Emit;
 }
 
@@ -91,7 +84,7 @@ export class Session {
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
-    const window = () => ports.model.contextWindow;
+    const window = () => ports.runner.model.contextWindow;
     this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
@@ -102,9 +95,7 @@ export class Session {
     this.#meter = new Meter({
       session: id,
       turn: () => store.turn(id),
-      provider: config.provider.name,
-      model: ports.model,
-      price: config.price,
+      model: ports.runner.model,
       spending: this.#spendingOf(spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
@@ -182,17 +173,11 @@ export class Session {
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
-    return this.#offered().map(({ name }) => ({ name, on: this.#isOn(name) }));
+    return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
   }
 
   #isOn(name: string): boolean {
     return this.#memory.tools.get(name) ?? !this.#ports.config.tools_off.includes(name);
-  }
-
-  /** The tools that this client makes possible. */
-  #offered(): readonly Tool[] {
-    const { tools, abilities } = this.#ports;
-    return tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   }
 
   /** A prompt runs or waits. */
@@ -230,7 +215,7 @@ export class Session {
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       const notes = [this.checkpoints.takeNote(), ...put].filter((note) => note !== undefined);
       const told = notes.length === 0 ? text : `${notes.join("\n")}\n\n${text}`;
-      const end = await runTurn(told, this.#turnPorts(), controller.signal);
+      const end = await this.#ports.runner.runTurn(told, this.#turnPorts(), controller.signal);
       await this.#listFiles(controller.signal);
       const untitled = this.#titling.take(end);
       this.#emit(
@@ -265,10 +250,10 @@ export class Session {
   }
 
   #begin(text: string, branch: string | undefined): void {
-    const { store, config } = this.#ports;
+    const { store, runner } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
-      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: config.model, ...onBranch });
+      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: runner.model.name, ...onBranch });
       this.#stored = true;
     }
     this.#saveUnsaved();
@@ -295,37 +280,29 @@ export class Session {
     if (messages.length > 0 || ends.length > 0) this.#append({ messages, events: ends });
   }
 
-  #turnPorts() {
-    const { config, model, system, ask, abilities } = this.#ports;
-    const tools = this.#offered().filter(({ name }) => this.#isOn(name));
+  #turnPorts(): RunnerPorts {
     return {
-      model,
-      system,
-      tools,
-      ask,
-      context: { workspace: this.#workspace, session: this.#state, ...abilities },
-      checks: abilities.languages === undefined
-        ? undefined
-        : new WriteChecks(abilities.languages, this.#workspace),
+      workspace: this.#workspace,
+      state: this.#state,
+      meter: this.#meter,
       checkpoints: this.checkpoints,
       traps: this.#traps,
-      meter: this.#meter,
-      maxIterations: config.max_iterations,
-      emit: (event: AgentEvent) => this.#emit(event),
+      ask: this.#ports.ask,
+      emit: (event) => this.#emit(event),
       refreshRules: () => this.#access.refresh(),
-      decide: (prepared: PreparedCall, granted: ReadonlySet<string>) =>
-        this.#access.decide(prepared, granted),
-      allowForSession: (touches: readonly Touch[]) => this.#access.allow(touches),
+      decide: (prepared, granted) => this.#access.decide(prepared, granted),
+      allowForSession: (touches) => this.#access.allow(touches),
+      isOn: (tool) => this.#isOn(tool),
       history: () => this.#history.messages,
-      append: (message: Message) => this.#append({ messages: [message] }),
+      append: (message) => this.#append({ messages: [message] }),
     };
   }
 
   #titlingPorts(): TitlingPorts {
-    const { config, model, store } = this.#ports;
+    const { config, runner, store } = this.#ports;
     return {
       wanted: config.title,
-      model,
+      runner,
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
         const turn = store.turn(this.id);

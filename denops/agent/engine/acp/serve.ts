@@ -37,10 +37,11 @@ import { sessionAnswers } from "./session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
 import { type Capabilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./updates.ts";
 import { usageAnswers } from "./usage.ts";
-import type { TurnEnd } from "../agent/loop.ts";
+import type { Runner, TurnEnd } from "../agent/runner.ts";
 import { messageOf } from "../core/errors.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "../core/ports.ts";
-import { type GivenFile, Session, type SessionPorts } from "../session.ts";
+import { type GivenFile, Session } from "../session.ts";
+import type { ClientAbilities } from "../tools/define.ts";
 
 export interface AcpOptions {
   readonly review: Pick<ReviewOptions, "reviews" | "store">;
@@ -55,9 +56,8 @@ export interface AcpOptions {
   onServing?(isBusy: () => boolean): void;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  sessionPorts(
-    config: EngineConfig,
-  ): Omit<SessionPorts, "editor" | "makeLink" | "ask" | "publish" | "abilities" | "usage">;
+  /** @param abilities what the client does for tools */
+  runner(config: EngineConfig, abilities: Partial<ClientAbilities>): Runner;
 }
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
@@ -73,19 +73,22 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   const open = new AcpSessions(options.archive, options.roots, (client, id, roots) => {
     const sender = new UpdateSender(client, id, can);
     const screen = new Screen(client, id, can.extensions);
+    const known = configOrError(config, options);
+    const abilities: Partial<ClientAbilities> = {
+      ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
+      ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
+      ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
+      ...(screen.has("lsp") ? { languages: screenServers(screen) } : {}),
+    };
     const session = new Session(id, roots, {
-      ...options.sessionPorts(configOrError(config, options)),
+      config: known,
+      runner: options.runner(known, abilities),
+      store: options.archive.store,
       usage: options.usage,
       editor: editorOf(client, id, can),
       makeLink: linkMaker(screen),
       ask: asker(client, id),
       ...(screen.has("file_rules") ? { fileRules: () => screen.ask("file_rules", {}) } : {}),
-      abilities: {
-        ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
-        ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
-        ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
-        ...(screen.has("lsp") ? { languages: screenServers(screen) } : {}),
-      },
       publish: (event) => sender.send(event),
     });
     const text = options.notice;

@@ -157,9 +157,7 @@ for (const [what, begun, kept, limit] of slow) {
     const meter = new Meter({
       session: "s1",
       turn: () => 1,
-      provider: "test",
       model,
-      price: undefined,
       spending: new Spending({}, 0, "2026-01-01"),
       log: new SqliteUsage(database),
       emit,

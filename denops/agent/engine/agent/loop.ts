@@ -1,8 +1,8 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
-import type { TurnError } from "../core/errors.ts";
+import type { EngineConfig } from "../../protocol/config.ts";
 import type { AgentEvent, StopReason } from "../core/events.ts";
-import type { Message } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
+import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
 import { controlPacket } from "./control.ts";
@@ -10,9 +10,12 @@ import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./go_on.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
-import type { Measured, Meter } from "./meter.ts";
+import type { Measured } from "./meter.ts";
 import { Repeats } from "./repeats.ts";
+import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
+import { askTitle } from "./title.ts";
+import { WriteChecks } from "./write_checks.ts";
 
 /** How often an answer that hit the output limit is continued in one turn. */
 const MOST_CONTINUATIONS = 3;
@@ -20,20 +23,45 @@ const MOST_CONTINUATIONS = 3;
 /** Errors that are named when the turn may not end yet. */
 const MOST_ERRORS = 20;
 
-export interface TurnPorts extends BatchPorts {
-  readonly meter: Meter;
+export interface LoopOptions {
+  readonly config: EngineConfig;
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+  readonly system: string;
+  /** What the client does for tools. */
+  readonly abilities: Partial<ClientAbilities>;
+}
+
+/** The loop as the runner of one session. */
+export function loopRunner({ config, model, tools, system, abilities }: LoopOptions): Runner {
+  // Those that this client makes possible.
+  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  return {
+    model,
+    tools: offered.map(({ name }) => name),
+    title: (exchange, count, signal) => askTitle({ model, count }, exchange, signal),
+    runTurn: (prompt, ports, signal) =>
+      runTurn(prompt, {
+        ...ports,
+        model,
+        system,
+        tools: offered.filter(({ name }) => ports.isOn(name)),
+        context: { workspace: ports.workspace, session: ports.state, ...abilities },
+        checks: abilities.languages === undefined
+          ? undefined
+          : new WriteChecks(abilities.languages, ports.workspace),
+        maxIterations: config.max_iterations,
+      }, signal),
+  };
+}
+
+interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
   readonly system: string;
   readonly maxIterations: number;
-  history(): readonly Message[];
-  append(message: Message): void;
 }
 
-export type TurnEnd =
-  | { readonly type: "stopped"; readonly reason: StopReason }
-  | { readonly type: "failed"; readonly error: TurnError };
-
-export async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
+async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   const deeds = new Deeds();
   const emit = (event: AgentEvent) => {
     deeds.note(event);

@@ -1,9 +1,9 @@
 /** Counts what each request to the model uses up: for the caps, for the log, and last for the screen. */
-import type { Price } from "../../protocol/config.ts";
 import type { Emit } from "../core/events.ts";
 import type { ToolCall, Usage } from "../core/messages.ts";
 import type { Purpose, RequestUsage, UsageLog } from "../core/ports.ts";
 import { parseArguments } from "../llm/arguments.ts";
+import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
 import { costOf, type Spending } from "./budget.ts";
 
@@ -35,13 +35,14 @@ export class Clock {
   }
 }
 
+/** What answers, as the log of usage names it. */
+export type MeteredModel = Pick<Model, "provider" | "name" | "contextWindow" | "price">;
+
 export interface MeterPorts {
   readonly session: string;
   /** Number of the turn that runs, or ran last. */
   turn(): number;
-  readonly provider: string;
-  readonly model: { readonly name: string; readonly contextWindow: number };
-  readonly price: Price | undefined;
+  readonly model: MeteredModel;
   readonly spending: Spending;
   readonly log: UsageLog;
   readonly emit: Emit;
@@ -67,13 +68,13 @@ export class Meter {
    * @param turn the one that it was made for, if it may have ended meanwhile
    */
   count(measured: Measured, purpose: Purpose, tools: readonly Tool[], turn = this.#ports.turn()): void {
-    const { session, provider, model, price, spending, log, emit } = this.#ports;
+    const { session, model, spending, log, emit } = this.#ports;
     const { usage, firstToken, duration } = measured;
-    const cost = usage === undefined ? undefined : costOf(usage, price);
+    const cost = usage === undefined ? undefined : costOf(usage, model.price);
     if (usage !== undefined) spending.add(usage, cost, new Date().toISOString().slice(0, 10));
     const request: RequestUsage = {
       purpose,
-      provider,
+      provider: model.provider,
       model: model.name,
       ...(usage === undefined ? {} : { usage }),
       ...(cost === undefined ? {} : { cost }),

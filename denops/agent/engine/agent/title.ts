@@ -4,6 +4,7 @@ import { Assembly } from "../llm/assemble.ts";
 import { isContent } from "../llm/client.ts";
 import type { Model } from "../llm/model.ts";
 import { Clock, type Measured } from "./meter.ts";
+import type { Exchange } from "./runner.ts";
 
 /** Told apart from other requests by this text. */
 export const TITLE_SYSTEM =
@@ -22,7 +23,7 @@ export interface TitlePorts {
 /** Never rejects for what the model does: undefined is no title. */
 export async function askTitle(
   { model, count }: TitlePorts,
-  { question, answer }: { readonly question: string; readonly answer: string },
+  { question, answer }: Exchange,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const text = `<user>\n${question.slice(0, MOST_TEXT)}\n</user>\n<agent>\n${

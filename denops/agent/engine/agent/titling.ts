@@ -1,10 +1,8 @@
 /** When a session gets its title: once, after the first turn that has come to an end of its own. */
 import { firstTitle } from "../core/title.ts";
 import type { Message } from "../core/messages.ts";
-import type { Model } from "../llm/model.ts";
-import type { TurnEnd } from "./loop.ts";
 import type { Measured } from "./meter.ts";
-import { askTitle } from "./title.ts";
+import type { Runner, TurnEnd } from "./runner.ts";
 
 /** A title that takes longer is not worth waiting for. */
 const TITLE_MS = 10_000;
@@ -12,7 +10,7 @@ const TITLE_MS = 10_000;
 export interface TitlingPorts {
   /** The option `title`. */
   readonly wanted: boolean;
-  readonly model: Model;
+  readonly runner: Pick<Runner, "title">;
   /** Replaces a title that is still `known`; false if it no longer is. */
   retitle(known: string, title: string): boolean;
   /** Counts the request for the turn that is the last one now. */
@@ -39,7 +37,8 @@ export class Titling {
 
   /** True once, if a title is to be asked for after this turn. */
   take(end: TurnEnd): boolean {
-    if (this.#done || !this.#ports.wanted || end.type !== "stopped") return false;
+    const { wanted, runner } = this.#ports;
+    if (this.#done || !wanted || runner.title === undefined || end.type !== "stopped") return false;
     this.#done = end.reason !== "cancelled" && end.reason !== "refused";
     return this.#done;
   }
@@ -62,12 +61,12 @@ export class Titling {
   }
 
   async #ask(question: string, history: readonly Message[]): Promise<void> {
-    const { model } = this.#ports;
+    const { runner } = this.#ports;
     const answer = history.findLast(({ role }) => role === "assistant")?.text ?? "";
     // One that the user has given meanwhile stays.
     const known = firstTitle(history[0]?.text ?? "");
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
-    const title = await askTitle({ model, count: this.#ports.counter() }, { question, answer }, signal);
+    const title = await runner.title?.({ question, answer }, this.#ports.counter(), signal);
     if (title !== undefined && this.#ports.retitle(known, title)) this.#ports.titled(title);
   }
 }

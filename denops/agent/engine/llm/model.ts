@@ -1,6 +1,6 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
-import type { EngineConfig } from "../../protocol/config.ts";
+import type { EngineConfig, Price } from "../../protocol/config.ts";
 import { TurnError } from "../core/errors.ts";
 import type { Message, ToolSpec } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
@@ -25,7 +25,9 @@ export interface Prompt {
 }
 
 export interface Model {
+  readonly provider: string;
   readonly name: string;
+  readonly price?: Price | undefined;
   /** Tokens that fit; known exactly only after the first request to some providers. */
   readonly contextWindow: number;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
@@ -97,7 +99,9 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
   }
 
   return {
+    provider: provider.name,
     name: config.model,
+    price: config.price,
     get contextWindow() {
       return abilities.window;
     },

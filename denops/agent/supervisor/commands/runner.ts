@@ -116,10 +116,10 @@ export class RunningCommand implements AsyncDisposable {
     if (tree.length <= 1) this.#kill();
   }
 
-  /** What the system ends at once goes first: what forks without end is faster than a walk. */
+  /** The walk is bounded: what forks without end is faster, and ends with its sandbox or its group. */
   async #kill(): Promise<void> {
-    signalAll([this.#process.pid, -this.#process.pid], "SIGKILL");
-    signalAll(await processTree(this.#process.pid), "SIGKILL");
+    const tree = await processTree(this.#process.pid, MOST_PROCESSES);
+    signalAll([this.#process.pid, -this.#process.pid, ...tree], "SIGKILL");
   }
 
   async #watch(mostMemory: number): Promise<void> {

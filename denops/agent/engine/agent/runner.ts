@@ -1,0 +1,49 @@
+/** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
+import type { TurnError } from "../core/errors.ts";
+import type { StopReason } from "../core/events.ts";
+import type { Message } from "../core/messages.ts";
+import type { SessionState } from "../tools/define.ts";
+import type { Workspace } from "../tools/files/workspace.ts";
+import type { CheckpointPorts } from "./checkpointed.ts";
+import type { Measured, Meter, MeteredModel } from "./meter.ts";
+import type { PermissionPorts } from "./permission.ts";
+
+export type TurnEnd =
+  | { readonly type: "stopped"; readonly reason: StopReason }
+  | { readonly type: "failed"; readonly error: TurnError };
+
+/** What a turn may use of its session. */
+export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
+  readonly workspace: Workspace;
+  readonly state: SessionState;
+  readonly meter: Meter;
+  /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
+  refreshRules(): Promise<void>;
+  /** The user has not switched this tool off. */
+  isOn(tool: string): boolean;
+  history(): readonly Message[];
+  /** @throws {TurnError} if it cannot be stored: then the turn is over */
+  append(message: Message): void;
+}
+
+export interface Runner {
+  readonly model: MeteredModel;
+  /** Names of the tools that the user may switch. */
+  readonly tools: readonly string[];
+  /**
+   * Runs one turn, from the user's message on. An event is stored before it is shown; a call that is left open ends
+   * with the turn. @throws {TurnError} if something cannot be stored
+   */
+  runTurn(prompt: string, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
+  /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
+  title?(
+    exchange: Exchange,
+    count: (measured: Measured) => void,
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
+}
+
+export interface Exchange {
+  readonly question: string;
+  readonly answer: string;
+}
