@@ -257,6 +257,32 @@ Deno.test("half an undo after a kill says how far it came, and goes on; what the
   assert.deepEqual(await texts(folder), { "a.txt": EDITED, "b.txt": EDITED, "mine.txt": "mine\n" });
 });
 
+Deno.test("a folder that an undo made on its way, before a kill, goes again when it is done again", async () => {
+  await using folder = await checkpointedFolder({ files: { "sub/a.txt": A } });
+  await turn(folder, { "sub/a.txt": undefined });
+  await Deno.remove(folder.project.path("sub"));
+  const { checkpoints } = folder.store;
+  const { finish } = checkpoints;
+  checkpoints.finish = () => {
+    throw new Error("it is dead");
+  };
+  await assert.rejects(folder.undo(), /it is dead/);
+  checkpoints.finish = finish;
+  assert.deepEqual(await texts(folder), { "sub/a.txt": A });
+  await folder.again().takeBack({ kind: "redo" }, new AbortController().signal);
+  assert.deepEqual(await folder.tree(), {});
+});
+
+Deno.test("what the user renamed after an undo does not come back under its old name", async () => {
+  await using folder = await checkpointedFolder({ files: { "a.txt": A, "b.txt": A } });
+  await turn(folder, { "a.txt": undefined });
+  await folder.undo();
+  await Deno.rename(folder.project.path("a.txt"), folder.project.path("mine.txt"));
+  await turn(folder, { "b.txt": EDITED });
+  assert.deepEqual(await folder.restore(1), { "b.txt": "restored" });
+  assert.deepEqual(await texts(folder), { "mine.txt": A, "b.txt": A });
+});
+
 Deno.test("a buffer that would not take the text: nothing is written", async () => {
   let unsaved: string | undefined;
   const editor: Editor = {
