@@ -1,5 +1,5 @@
 /** A runner that is not the loop: it does what a test says, with the ports that any runner has. */
-import { runKept } from "../../denops/agent/engine/agent/kept.ts";
+import { runCheckpointed } from "../../denops/agent/engine/agent/checkpointed.ts";
 import { Permissions } from "../../denops/agent/engine/agent/permission.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
 import type { AgentEvent, ToolStart } from "../../denops/agent/engine/core/events.ts";
@@ -85,7 +85,7 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
         return false;
       }
       own.emit({ type: "tool_running", id, rule: permitted.rule });
-      const { summary } = await runKept(id, prepared, permitted, own, signal);
+      const { summary } = await runCheckpointed(id, prepared, permitted, own, signal);
       end("completed", summary);
       return true;
     },
