@@ -105,7 +105,7 @@ Deno.test("what asks for something of an unknown kind is shown, and can only be 
   await child.command("Agent");
   await receive(child, { ...WAITS, kind: "device", suggestion: "write(**)" });
   await child.command("Agent approval");
-  await child.waitForScreen("This kind of request is not known, and can only be rejected.");
+  await child.waitForScreen("Unknown request. Reject it.");
   assert.ok(!/a once|s session|A always/.test(child.text()));
   for (const keys of ["a", "s", "A<CR>", "1", "d", "e"]) await child.keys(keys);
   await child.command("Agent approve");

@@ -199,7 +199,7 @@ M.KINDS = {
 local UNKNOWN = {
   answer = "none",
   lines = function(approval)
-    return titled(approval, "This kind of request is not known, and can only be rejected.")
+    return titled(approval, "Unknown request. Reject it.")
   end,
   keys = function()
     return { "r reject", "R with reason" }
