@@ -38,15 +38,12 @@ const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
 ]);
 
 export interface SupervisorOptions {
-  /** Number of this host; the supervisor's requests are numbered from it times a million. */
+  /** Number of this host; the supervisor's requests are numbered from it on. */
   readonly host: number;
   /** Neovim's environ(). */
   readonly environment: () => Promise<unknown>;
   readonly world?: ProviderWorld;
 }
-
-/** As in lua/agent/host.lua. */
-const REQUESTS_PER_HOST = 1_000_000;
 
 export class Supervisor implements AsyncDisposable {
   readonly #pump: Pump;
@@ -64,7 +61,7 @@ export class Supervisor implements AsyncDisposable {
 
   constructor(deliver: Deliver, { host, environment, world = realWorld }: SupervisorOptions) {
     this.#environment = environment;
-    this.#lastRequest = host * REQUESTS_PER_HOST;
+    this.#lastRequest = host;
     this.#pump = new Pump(
       deliver,
       realClock,
@@ -113,7 +110,7 @@ export class Supervisor implements AsyncDisposable {
         return this.#report(action.chat, this.#chat(action.chat).session.open());
       case "prompt":
         this.#place(action);
-        return this.#chat(action.chat).prompt(action.text);
+        return this.#chat(action.chat).prompt(action);
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
       case "close":
