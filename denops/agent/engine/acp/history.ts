@@ -103,7 +103,7 @@ class Pieces {
         return this.#replace(this.entries.length - 1, { ...update, content: { type: "text", text } });
       }
       case "tool_call":
-        return this.#insert(update.toolCallId, update, event.type === "tool_start" ? event.order : undefined);
+        return this.#insert(update.toolCallId, update, orderOf(event));
       case "tool_call_update": {
         const at = this.#calls.get(update.toolCallId);
         const before = at === undefined ? undefined : this.#at(at);
@@ -168,7 +168,12 @@ function userMessage(text: string, meta: TurnMeta): SessionUpdate {
 /** The end of a thought is a piece of its own. */
 function goesOn(last: Update, next: Update): boolean {
   return last.sessionUpdate === next.sessionUpdate && last.messageId === next.messageId &&
-    last._meta === undefined && next._meta === undefined;
+    metaOf(last).milliseconds === undefined && metaOf(next).milliseconds === undefined;
+}
+
+/** What stands under another call stands there as it comes. */
+function orderOf(event: AgentEvent): number | undefined {
+  return event.type === "tool_start" && event.parent === undefined ? event.order : undefined;
 }
 
 function textOf({ content }: Update): string {

@@ -87,28 +87,31 @@ export class Updates {
   of(event: AgentEvent): SessionUpdate | undefined {
     switch (event.type) {
       case "token":
-        return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text) };
+        return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text), ...under(event) };
       case "thought":
-        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text) };
+        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text), ...under(event) };
       case "thought_done": {
-        const _meta = { [META]: { milliseconds: event.milliseconds } };
+        const _meta = { [META]: { milliseconds: event.milliseconds, ...parentOf(event) } };
         return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta };
       }
       case "tool_writing":
         return this.#tool(event.id, { title: event.title, status: "pending" }, {
           tool: event.tool,
           lines: event.lines,
+          ...parentOf(event),
         });
       case "tool_start": {
         const { id, tool, title, kind, paths } = event.call;
         const locations = paths.map((path) => ({ path }));
-        return this.#tool(id, { title, kind, status: "pending", locations }, { tool });
+        return this.#tool(id, { title, kind, status: "pending", locations }, { tool, ...parentOf(event) });
       }
       case "tool_running":
         return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
       case "tool_done":
         return this.#toolDone(event);
       case "plan": {
+        // The plan of the session is one.
+        if (event.parent !== undefined) return undefined;
         const entries = event.steps.map(({ step, status }) => ({
           content: step,
           status,
@@ -196,6 +199,14 @@ type ToolFields =
     status?: "pending" | "in_progress" | "completed" | "failed";
     content?: ToolCallContent[];
   };
+
+function parentOf({ parent }: AgentEvent): { readonly parent?: string } {
+  return parent === undefined ? {} : { parent };
+}
+
+function under(event: AgentEvent) {
+  return event.parent === undefined ? {} : { _meta: { [META]: parentOf(event) } };
+}
 
 function chunk(messageId: string, text: string) {
   return { messageId, content: { type: "text", text } } as const;

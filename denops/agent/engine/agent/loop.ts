@@ -70,7 +70,6 @@ async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Pro
   const ports: TurnPorts = { ...given, emit };
   const { meter, model, tools } = ports;
   ports.append({ role: "user", text });
-  meter.spending.beginTurn();
   const step = { model, tools, emit, count: (measured: Measured) => meter.count(measured, "turn", tools) };
   const repeats = new Repeats();
   let continuations = 0;
