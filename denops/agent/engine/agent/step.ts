@@ -8,6 +8,7 @@ import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit } from "../core/events.ts";
 import type { AssistantMessage, FinishReason, Message } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
+import { Pace } from "../../protocol/pace.ts";
 import { Clock, type Measured } from "./meter.ts";
 
 export type StepEnd =
@@ -38,7 +39,7 @@ export async function runStep(
   const assembly = new Assembly();
   const withUniqueId = uniqueIds(idsIn(prompt.messages));
   const calls = new CallLimit();
-  const screen = new Screen(crypto.randomUUID(), tools, emit);
+  using screen = new Screen(crypto.randomUUID(), tools, emit);
   const clock = new Clock();
   const ended = () => {
     screen.close();
@@ -55,6 +56,7 @@ export async function runStep(
       }
       case "retry":
         clock.restart(event.waitMs);
+        screen.flush();
         emit(event);
         break;
       case "cancelled":
@@ -125,13 +127,18 @@ function newCallId(): string {
   return crypto.randomUUID().replaceAll("-", "").slice(0, 9);
 }
 
-/** Turns the deltas of one read into at most one update of each kind. */
-class Screen {
+/** Turns deltas into at most one event of each kind every 32 ms. */
+class Screen implements Disposable {
   readonly #message: string;
   readonly #tools: readonly Tool[];
   readonly #emit: Emit;
+  readonly #pace = new Pace(() => this.#pass());
+  /** All of one kind. */
+  #waiting: Delta[] = [];
   readonly #writing = new Map<number, Writing>();
   #thinkingSince: number | undefined;
+  /** What went wrong when nobody listened. */
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(message: string, tools: readonly Tool[], emit: Emit) {
     this.#message = message;
@@ -139,21 +146,58 @@ class Screen {
     this.#emit = emit;
   }
 
+  /** @throws {TurnError} what could not be stored */
   show(deltas: readonly Delta[]): void {
-    const thought = joined(deltas, "thought");
-    const text = joined(deltas, "text");
-    if (thought !== "") {
-      this.#thinkingSince ??= performance.now();
-      this.#emit({ type: "thought", message: this.#message, text: thought });
+    for (const delta of deltas) {
+      const kind = kindOf(delta);
+      if (kind === undefined) continue;
+      const [before] = this.#waiting;
+      if (before !== undefined && kindOf(before) !== kind) this.#pace.flush();
+      this.#waiting.push(delta);
+      this.#pace.heard(delta.type === "text" ? delta.text : undefined);
     }
-    const calling = deltas.some((delta) => delta.type === "call_start" || delta.type === "call_arguments");
-    if (text !== "" || calling) this.#endThought();
-    if (text !== "") this.#emit({ type: "token", message: this.#message, text });
-    if (calling) this.#showCalls(deltas);
+    this.#check();
   }
 
+  /** @throws {TurnError} what could not be stored */
+  flush(): void {
+    this.#pace.flush();
+    this.#check();
+  }
+
+  /** @throws {TurnError} what could not be stored */
   close(): void {
+    this.flush();
     this.#endThought();
+  }
+
+  [Symbol.dispose](): void {
+    this.#pace[Symbol.dispose]();
+  }
+
+  #check(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #pass(): void {
+    const deltas = this.#waiting.splice(0);
+    const [first] = deltas;
+    if (first === undefined || this.#failure !== undefined) return;
+    try {
+      this.#tell(kindOf(first), deltas);
+    } catch (error) {
+      this.#failure = { error };
+    }
+  }
+
+  #tell(kind: Kind | undefined, deltas: readonly Delta[]): void {
+    if (kind === "thought") {
+      this.#thinkingSince ??= performance.now();
+      return this.#emit({ type: "thought", message: this.#message, text: joined(deltas) });
+    }
+    this.#endThought();
+    if (kind === "text") this.#emit({ type: "token", message: this.#message, text: joined(deltas) });
+    else this.#showCalls(deltas);
   }
 
   #endThought(): void {
@@ -219,8 +263,24 @@ class Writing {
   }
 }
 
-function joined(deltas: readonly Delta[], type: "text" | "thought"): string {
-  return deltas.map((delta) => delta.type === type ? delta.text : "").join("");
+type Kind = "text" | "thought" | "call";
+
+/** Undefined for what is not shown. */
+function kindOf({ type }: Delta): Kind | undefined {
+  switch (type) {
+    case "text":
+    case "thought":
+      return type;
+    case "call_start":
+    case "call_arguments":
+      return "call";
+    default:
+      return undefined;
+  }
+}
+
+function joined(deltas: readonly Delta[]): string {
+  return deltas.map((delta) => "text" in delta ? delta.text : "").join("");
 }
 
 /** The short string arguments that have come whole, from JSON that is still being written. */
