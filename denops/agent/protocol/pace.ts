@@ -1,12 +1,9 @@
 /**
- * The one timer between a model and the screen, at the source of what is said: the first piece passes at once, later
- * ones together, at most every 32 ms. Whatever else happens passes them on first.
+ * The one timer between whoever says something and the screen, at the source of what is said: the first piece passes at
+ * once, later ones together, at most every 32 ms.
  */
 
 const INTERVAL_MS = 32;
-/** The first text of a message waits for this many word characters, so that "**Wh" never flashes; later ones for one. */
-const FIRST_TEXT = 8;
-const WORD = /[\p{L}\p{N}_]/gu;
 
 export interface PaceClock {
   now(): number;
@@ -14,7 +11,7 @@ export interface PaceClock {
   setTimer(run: () => void, milliseconds: number): () => void;
 }
 
-export const realClock: PaceClock = {
+const realClock: PaceClock = {
   now: () => performance.now(),
   setTimer(run, milliseconds) {
     const timer = setTimeout(run, milliseconds);
@@ -26,36 +23,31 @@ export class Pace implements Disposable {
   readonly #pass: () => void;
   readonly #clock: PaceClock;
   #last = -Infinity;
-  /** Word characters that the next piece still needs. */
-  #missing = FIRST_TEXT;
   #cancelTimer: (() => void) | undefined;
 
-  /** @param pass on what has come; throws nothing */
+  /** @param pass passes on what has come, and throws nothing */
   constructor(pass: () => void, clock = realClock) {
     this.#pass = pass;
     this.#clock = clock;
   }
 
-  /** Something has come. @param text of a message; undefined if it need not be long enough to be read */
-  heard(text?: string): void {
-    if (text === undefined) this.#missing = 0;
-    if (this.#missing > 0) this.#missing -= text?.match(WORD)?.length ?? 0;
-    if (this.#missing > 0 || this.#cancelTimer !== undefined) return;
+  /** Something has come. */
+  heard(): void {
+    if (this.#cancelTimer !== undefined) return;
     const wait = this.#last + INTERVAL_MS - this.#clock.now();
     if (wait <= 0) this.flush();
     else this.#cancelTimer = this.#clock.setTimer(() => this.flush(), wait);
   }
 
-  /** Passes on what has come, be it long enough or not. */
+  /** Passes on what has come now: what comes next must not overtake it, or somebody waits. */
   flush(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
+    this[Symbol.dispose]();
     this.#last = this.#clock.now();
-    this.#missing = 1;
     this.#pass();
   }
 
   [Symbol.dispose](): void {
     this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 }

@@ -8,7 +8,6 @@ import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit } from "../core/events.ts";
 import type { AssistantMessage, FinishReason, Message } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
-import { Pace } from "../../protocol/pace.ts";
 import { Clock, type Measured } from "./meter.ts";
 
 export type StepEnd =
@@ -39,7 +38,7 @@ export async function runStep(
   const assembly = new Assembly();
   const withUniqueId = uniqueIds(idsIn(prompt.messages));
   const calls = new CallLimit();
-  using screen = new Screen(crypto.randomUUID(), tools, emit);
+  const screen = new Screen(crypto.randomUUID(), tools, emit);
   const clock = new Clock();
   const ended = () => {
     screen.close();
@@ -127,18 +126,19 @@ function newCallId(): string {
   return crypto.randomUUID().replaceAll("-", "").slice(0, 9);
 }
 
-/** Turns deltas into at most one event of each kind every 32 ms. */
-class Screen implements Disposable {
+/** The first text of a message waits for this many word characters, so that "**Wh" never flashes. */
+const FIRST_TEXT = 8;
+const WORD = /[\p{L}\p{N}_]/gu;
+
+/** Turns the deltas of one read into at most one event of each kind. */
+class Screen {
   readonly #message: string;
   readonly #tools: readonly Tool[];
   readonly #emit: Emit;
-  readonly #pace = new Pace(() => this.#pass());
-  /** All of one kind. */
-  #waiting: Delta[] = [];
   readonly #writing = new Map<number, Writing>();
+  /** Text that is not long enough to show yet. */
+  #held: string | undefined = "";
   #thinkingSince: number | undefined;
-  /** What went wrong when nobody listened. */
-  #failure: { readonly error: unknown } | undefined;
 
   constructor(message: string, tools: readonly Tool[], emit: Emit) {
     this.#message = message;
@@ -146,58 +146,43 @@ class Screen implements Disposable {
     this.#emit = emit;
   }
 
-  /** @throws {TurnError} what could not be stored */
   show(deltas: readonly Delta[]): void {
-    for (const delta of deltas) {
-      const kind = kindOf(delta);
-      if (kind === undefined) continue;
-      const [before] = this.#waiting;
-      if (before !== undefined && kindOf(before) !== kind) this.#pace.flush();
-      this.#waiting.push(delta);
-      this.#pace.heard(delta.type === "text" ? delta.text : undefined);
+    const thought = joined(deltas, "thought");
+    const text = joined(deltas, "text");
+    if (thought !== "") {
+      this.flush();
+      this.#thinkingSince ??= performance.now();
+      this.#emit({ type: "thought", message: this.#message, text: thought });
     }
-    this.#check();
+    const calling = deltas.some((delta) => delta.type === "call_start" || delta.type === "call_arguments");
+    if (text !== "" || calling) this.#endThought();
+    if (text !== "") this.#showText(text);
+    if (calling) {
+      this.flush();
+      this.#showCalls(deltas);
+    }
   }
 
-  /** @throws {TurnError} what could not be stored */
+  /** What comes next must not overtake text that waits. */
   flush(): void {
-    this.#pace.flush();
-    this.#check();
+    if (!this.#held) return;
+    this.#emit({ type: "token", message: this.#message, text: this.#held });
+    this.#held = undefined;
   }
 
-  /** @throws {TurnError} what could not be stored */
   close(): void {
     this.flush();
     this.#endThought();
   }
 
-  [Symbol.dispose](): void {
-    this.#pace[Symbol.dispose]();
-  }
-
-  #check(): void {
-    if (this.#failure !== undefined) throw this.#failure.error;
-  }
-
-  #pass(): void {
-    const deltas = this.#waiting.splice(0);
-    const [first] = deltas;
-    if (first === undefined || this.#failure !== undefined) return;
-    try {
-      this.#tell(kindOf(first), deltas);
-    } catch (error) {
-      this.#failure = { error };
+  #showText(text: string): void {
+    const all = (this.#held ?? "") + text;
+    if (this.#held !== undefined && (all.match(WORD)?.length ?? 0) < FIRST_TEXT) {
+      this.#held = all;
+      return;
     }
-  }
-
-  #tell(kind: Kind | undefined, deltas: readonly Delta[]): void {
-    if (kind === "thought") {
-      this.#thinkingSince ??= performance.now();
-      return this.#emit({ type: "thought", message: this.#message, text: joined(deltas) });
-    }
-    this.#endThought();
-    if (kind === "text") this.#emit({ type: "token", message: this.#message, text: joined(deltas) });
-    else this.#showCalls(deltas);
+    this.#held = undefined;
+    this.#emit({ type: "token", message: this.#message, text: all });
   }
 
   #endThought(): void {
@@ -263,24 +248,8 @@ class Writing {
   }
 }
 
-type Kind = "text" | "thought" | "call";
-
-/** Undefined for what is not shown. */
-function kindOf({ type }: Delta): Kind | undefined {
-  switch (type) {
-    case "text":
-    case "thought":
-      return type;
-    case "call_start":
-    case "call_arguments":
-      return "call";
-    default:
-      return undefined;
-  }
-}
-
-function joined(deltas: readonly Delta[]): string {
-  return deltas.map((delta) => "text" in delta ? delta.text : "").join("");
+function joined(deltas: readonly Delta[], type: "text" | "thought"): string {
+  return deltas.map((delta) => delta.type === type ? delta.text : "").join("");
 }
 
 /** The short string arguments that have come whole, from JSON that is still being written. */
