@@ -37,6 +37,13 @@ export const SessionMeta = z.object({
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 
+/** `_meta["agent.nvim"]` of a text block in a prompt. */
+export const TextMeta = z.object({
+  /** Absolute paths of files that the text shows lines of. */
+  selected: z.array(z.string()),
+});
+export type TextMeta = z.infer<typeof TextMeta>;
+
 /** `_meta["agent.nvim"]` of a piece of text or of a thought: id of the tool call under which it stands. */
 export const ParentMeta = z.object({ parent: z.string().optional() });
 

@@ -22,6 +22,8 @@ export const Action = z.discriminatedUnion("type", [
     ...place,
     session,
     text: z.string().min(1),
+    /** Absolute paths of files that the text shows lines of. */
+    selected: z.array(z.string()),
   }),
   z.object({ type: z.literal("cancel"), chat }),
   /** The chat is gone from the screen, and with it what runs in it. */

@@ -16,7 +16,7 @@ import { historyUpdates } from "./screen/history.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
 import { Projects } from "./projects.ts";
 import { type ProviderWorld, realWorld } from "./agents/provider.ts";
-import { Pump, realClock } from "./screen/pump.ts";
+import { Pump } from "./screen/pump.ts";
 import { Questions } from "./gate/questions.ts";
 import type { RootQuery } from "./agents/root.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
@@ -37,15 +37,12 @@ const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
 ]);
 
 export interface SupervisorOptions {
-  /** Number of this host; the supervisor's requests are numbered from it times a million. */
+  /** Number of this host; the supervisor's requests are numbered from it on. */
   readonly host: number;
   /** Neovim's environ(). */
   readonly environment: () => Promise<unknown>;
   readonly world?: ProviderWorld;
 }
-
-/** As in lua/agent/host.lua. */
-const REQUESTS_PER_HOST = 1_000_000;
 
 export class Supervisor implements AsyncDisposable {
   readonly #pump: Pump;
@@ -61,10 +58,9 @@ export class Supervisor implements AsyncDisposable {
 
   constructor(deliver: Deliver, { host, environment, world = realWorld }: SupervisorOptions) {
     this.#environment = environment;
-    this.#lastRequest = host * REQUESTS_PER_HOST;
+    this.#lastRequest = host;
     this.#pump = new Pump(
       deliver,
-      realClock,
       (chat, why) => this.#chats.get(chat)?.session.engine?.kill(`it ${why}`),
     );
     this.#world = world;
@@ -107,7 +103,7 @@ export class Supervisor implements AsyncDisposable {
         return;
       case "prompt":
         this.#place(action);
-        return this.#chat(action.chat).prompt(action.text);
+        return this.#chat(action.chat).prompt(action);
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
       case "close":

@@ -23,6 +23,7 @@ import {
   ours,
   PERMISSION_OPTIONS,
   SessionMeta,
+  TextMeta,
 } from "../../protocol/extensions.ts";
 import { REQUEST_NAMES } from "../../protocol/requests.ts";
 import { answerRequests, type Answers } from "./requests.ts";
@@ -235,14 +236,11 @@ function promptAnswer(end: TurnEnd) {
   throw new RequestError(-32603, end.error.message, { kind: end.error.kind });
 }
 
-/** The label that our own UI puts above lines that the user has selected, see lua/agent/command.lua. */
-const SELECTED = /^User's selected code from (.+):L\d+-L\d+ \(already provided/gm;
-
 /** Files that the prompt hands over, whole or in part: who was given them need not read them. */
 function filesGiven(blocks: readonly ContentBlock[]): readonly GivenFile[] {
   return blocks.flatMap((block): readonly GivenFile[] => {
     if (block.type === "text") {
-      return [...block.text.matchAll(SELECTED)].map(([, path = ""]) => ({ path }));
+      return (ours(TextMeta, block._meta)?.selected ?? []).map((path) => ({ path }));
     }
     if (block.type !== "resource" || !("text" in block.resource)) return [];
     const { uri, text } = block.resource;
