@@ -89,7 +89,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         model: createModel(config),
         tools: [...TOOLS, ...tools],
         system: "Be brief.",
-        offers: {},
+        abilities: {},
       }),
     fileRules: options.fileRules,
     async ask(request, signal) {

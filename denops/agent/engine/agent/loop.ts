@@ -2,7 +2,7 @@
 import type { EngineConfig } from "../../protocol/config.ts";
 import type { AgentEvent, StopReason } from "../core/events.ts";
 import type { Model } from "../llm/model.ts";
-import type { Offers, Tool } from "../tools/define.ts";
+import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
 import { controlPacket } from "./control.ts";
@@ -29,13 +29,13 @@ export interface LoopOptions {
   readonly tools: readonly Tool[];
   readonly system: string;
   /** What the client does for tools. */
-  readonly offers: Partial<Offers>;
+  readonly abilities: Partial<ClientAbilities>;
 }
 
 /** The loop as the runner of one session. */
-export function loopRunner({ config, model, tools, system, offers }: LoopOptions): Runner {
+export function loopRunner({ config, model, tools, system, abilities }: LoopOptions): Runner {
   // Those that this client makes possible.
-  const offered = tools.filter(({ needs }) => needs === undefined || offers[needs] !== undefined);
+  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   return {
     model,
     tools: offered.map(({ name }) => name),
@@ -46,10 +46,10 @@ export function loopRunner({ config, model, tools, system, offers }: LoopOptions
         model,
         system,
         tools: offered.filter(({ name }) => ports.isOn(name)),
-        context: { workspace: ports.workspace, session: ports.state, ...offers },
-        checks: offers.languages === undefined
+        context: { workspace: ports.workspace, session: ports.state, ...abilities },
+        checks: abilities.languages === undefined
           ? undefined
-          : new WriteChecks(offers.languages, ports.workspace),
+          : new WriteChecks(abilities.languages, ports.workspace),
         maxIterations: config.max_iterations,
       }, signal),
   };
@@ -70,7 +70,6 @@ async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Pro
   const ports: TurnPorts = { ...given, emit };
   const { meter, model, tools } = ports;
   ports.append({ role: "user", text });
-  meter.spending.beginTurn();
   const step = { model, tools, emit, count: (measured: Measured) => meter.count(measured, "turn", tools) };
   const repeats = new Repeats();
   let continuations = 0;

@@ -55,7 +55,12 @@ export interface ToolStart {
   readonly paths: readonly string[];
 }
 
-export type AgentEvent =
+export type AgentEvent = Happening & {
+  /** Id of the call under which it stands: what another agent does that this call has started. */
+  readonly parent?: string;
+};
+
+type Happening =
   | { readonly type: "turn_started"; readonly text: string }
   /** "interrupted": the engine ended in the middle of the turn, and this was added later. */
   | { readonly type: "turn_done"; readonly reason: StopReason | "interrupted" }
