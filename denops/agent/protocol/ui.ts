@@ -17,7 +17,6 @@ const place = { folder: z.string(), cwd: z.string(), root: z.string().optional()
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
   /** Starts the engine of the project that `folder` is in, without a prompt. */
-  z.object({ type: z.literal("warm"), chat, folder: z.string(), root: z.string().optional(), session }),
   z.object({
     type: z.literal("prompt"),
     chat,
@@ -139,8 +138,9 @@ export type Update =
     readonly chat: number;
     readonly session: string;
     readonly root: string;
-    readonly provider: string;
-    readonly model: string;
+    /** Both are absent where there is no model to ask. */
+    readonly provider?: string;
+    readonly model?: string;
     readonly sandbox: string;
   }
   | {
