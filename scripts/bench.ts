@@ -3,6 +3,7 @@
  * so for a session of 2,000 turns.
  * Numbers of one machine at one time; what counts is the ratio, and the limits that the project has set itself.
  */
+import { answered, asked, result } from "../tests/support/entries.ts";
 import { startAgent } from "../tests/support/agent.ts";
 import { ChildNvim } from "../tests/support/nvim.ts";
 import { outline, pageOf } from "../denops/agent/engine/acp/history.ts";
@@ -199,15 +200,12 @@ function storeTurn(store: SqliteStore, turn: number): void {
   const said = "Some words of an answer. ".repeat(8);
   const call = { id, tool: "edit_file", title: "edit a.ts", kind: "edit", paths: ["/project/a.ts"] } as const;
   const done = { id, status: "completed", summary: "+1 −1", output: "Edited a.ts" } as const;
-  store.append("s", { events: [{ type: "turn_started", text }] });
   store.append("s", {
-    messages: [
-      { role: "user", text },
-      { role: "assistant", text: said, calls: [{ id, name: "edit_file", arguments: "{}" }], reasoning: [] },
-      { role: "tool", id, name: "edit_file", text: "Edited a.ts", isError: false },
-      { role: "assistant", text: "Done.", calls: [], reasoning: [] },
-    ],
-    events: [
+    entries: [
+      asked(text),
+      answered(said, [{ id, name: "edit_file", arguments: "{}" }]),
+      result(id, "edit_file", "Edited a.ts"),
+      answered("Done."),
       { type: "token", message: `m${turn}`, text: said },
       { type: "tool_start", call },
       { type: "tool_running", id, rule: "safe_to_write" },

@@ -11,7 +11,6 @@ import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/loop.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
-import { buildSystemPrompt } from "./context/build.ts";
 import { messageOf } from "./core/errors.ts";
 import { createModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
@@ -60,7 +59,7 @@ const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
 const reviews = new Reviews(store.reviews, store.blobs, roots);
 await store.writes.sweep();
-const system = buildSystemPrompt({ roots, os: Deno.build.os });
+const environment = { roots, os: Deno.build.os };
 
 const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable)), {
   roots,
@@ -72,7 +71,7 @@ const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
   runner: (config, offers) =>
-    loopRunner({ config, model: createModel(config), tools: TOOLS, system, offers }),
+    loopRunner({ config, model: createModel(config), tools: TOOLS, environment, offers }),
 });
 await connection.closed;
 const { reason } = connection.signal;
