@@ -30,26 +30,12 @@ local function takes(row, words)
   return argument ~= nil, argument
 end
 
---- The selected lines, labelled as the model is told of them.
----@param command table see nvim_create_user_command
----@return string
-local function selection(command)
-  local lines = vim.api.nvim_buf_get_lines(0, command.line1 - 1, command.line2, false)
-  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ":.")
-  local label = ("User's selected code from %s:L%d-L%d (already provided, do not read again):"):format(
-    name == "" and "an unnamed buffer" or name,
-    command.line1,
-    command.line2
-  )
-  return label .. "\n```" .. vim.bo.filetype .. "\n" .. table.concat(lines, "\n") .. "\n```"
-end
-
 --- `:Agent`, `:Agent {sub-command} …`, `:Agent {text}`; a range adds the lines, `!` sends without opening;
 --- to some sub-commands it means something else.
 ---@param command table see nvim_create_user_command
 function M.run(command)
   local agent = require("agent")
-  local context = command.range > 0 and selection(command) or nil
+  local context = command.range > 0 and require("agent.selection").text(0, command.line1, command.line2) or nil
   local name, rest = command.args:match("^(%S+)%s*(.*)$")
   local row = name and action(name)
   if row then

@@ -5,7 +5,8 @@ local process = require("agent.host.process")
 
 --- So long the server may take until the supervisor has started in it. Milliseconds.
 local PATIENCE = { auto = 5000, denops = 30000 }
---- A supervisor numbers its requests from its own number times this: they tell whom an answer is for.
+--- Numbers of hosts are so far apart. A supervisor numbers its requests from its own number on: they tell whom an
+--- answer is for.
 local REQUESTS = 1000000
 
 local SERVER_GONE = "denops.vim's server stopped"
@@ -48,7 +49,7 @@ end
 --- The answers to what came before belong to nothing any more.
 function Host:renumber()
   hosts[self.number or 0] = nil
-  last_number = last_number + 1
+  last_number = last_number + REQUESTS
   self.number = last_number
   hosts[last_number] = self
 end
@@ -229,7 +230,7 @@ end
 ---@param request integer
 ---@return agent.Host?
 function M.of_request(request)
-  return hosts[math.floor(request / REQUESTS)]
+  return hosts[request - request % REQUESTS]
 end
 
 --- Called by main.ts: the supervisor takes actions.

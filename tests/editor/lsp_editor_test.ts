@@ -155,11 +155,11 @@ Deno.test("a server that never starts is waited for once", () =>
 Deno.test("a server that publishes nothing at all is waited for once", () =>
   editor({ "a.fake": "x\n" }, async ({ nvim, ask }) => {
     await nvim.lua(`
-      local spoken = require("agent.editor.lsp.spoken")
-      spoken.first_ms, spoken.limit_ms = 50, 50`);
+      local published = require("agent.editor.lsp.published")
+      published.first_ms, published.limit_ms = 50, 50`);
     assert.equal((await ask({ op: "diagnostics", path: "a.fake" })).said, "unknown");
     await nvim.lua(PUBLISH);
-    await nvim.lua(`require("agent.editor.lsp.spoken").limit_ms = 60000; change("y")`);
+    await nvim.lua(`require("agent.editor.lsp.published").limit_ms = 60000; change("y")`);
     const after = await ask({ op: "diagnostics_after", path: "a.fake" });
     assert.equal(after.said, "current", "linters may have spoken, and they are told");
   }));
@@ -207,7 +207,7 @@ Deno.test("what a server says about an earlier text is not taken for the new one
     assert.deepEqual(methods.slice(-2), ["textDocument/didChange", "textDocument/didSave"]);
 
     // One that stays silent is waited for until the limit, and what it said before is not passed off as new.
-    await nvim.lua(`fake.on_notify = nil; require("agent.editor.lsp.spoken").limit_ms = 80; change("z")`);
+    await nvim.lua(`fake.on_notify = nil; require("agent.editor.lsp.published").limit_ms = 80; change("z")`);
     assert.equal((await ask({ op: "diagnostics_after", path: "a.fake" })).said, "late");
     // Its word counts for the version that it names, whenever it comes.
     await nvim.lua(`_G.version = change("zz"); publish(version, {})`);

@@ -16,7 +16,7 @@ function edit(old_str: string, new_str: string, path = "src/a.ts"): string {
 }
 
 /** Here the server speaks after every edit, so that a long limit only helps a machine under load. */
-const PATIENT = `require("agent.editor.lsp.spoken").limit_ms = 10000`;
+const PATIENT = `require("agent.editor.lsp.published").limit_ms = 10000`;
 
 /** What was not read is not edited. */
 const READ = `call read_file {"path":"src/a.ts"}\n`;

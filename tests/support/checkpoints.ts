@@ -9,7 +9,7 @@ import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { type Scratch, scratch } from "./project.ts";
 
-export interface Kept extends AsyncDisposable {
+export interface CheckpointedFolder extends AsyncDisposable {
   readonly project: Scratch;
   readonly store: SqliteStore;
   readonly checkpoints: SessionCheckpoints;
@@ -29,7 +29,7 @@ export interface Kept extends AsyncDisposable {
   tree(): Promise<Record<string, string>>;
 }
 
-export interface KeptOptions {
+export interface FolderOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly editor?: Editor;
   readonly limits?: { readonly files: number; readonly bytes: number };
@@ -38,7 +38,7 @@ export interface KeptOptions {
   isWatched?(path: string): boolean;
 }
 
-export async function keptFolder(options: KeptOptions = {}): Promise<Kept> {
+export async function checkpointedFolder(options: FolderOptions = {}): Promise<CheckpointedFolder> {
   const { files = {}, editor = noEditor, limits, aliveMs, isWatched } = options;
   const project = await scratch(files);
   const roots = [await Deno.realPath(project.root)];

@@ -92,7 +92,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         model: createModel(config),
         tools: [...TOOLS, ...tools],
         environment,
-        offers: {},
+        abilities: {},
       }),
     fileRules: options.fileRules,
     async ask(request, signal) {

@@ -84,7 +84,7 @@ export async function typescript(encoding: Encoding): Promise<string> {
     })
     vim.lsp.enable("ts")
     -- A machine under load takes long to start a server; where it speaks, nobody waits longer for this.
-    require("agent.editor.lsp.spoken").first_ms = 20000
+    require("agent.editor.lsp.published").first_ms = 20000
     local clients = require("agent.editor.lsp.clients")
     clients.start_ms, clients.answer_ms = 15000, 15000`;
 }

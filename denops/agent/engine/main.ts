@@ -70,8 +70,8 @@ const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
-  runner: (config, offers) =>
-    loopRunner({ config, model: createModel(config), tools: TOOLS, environment, offers }),
+  runner: (config, abilities) =>
+    loopRunner({ config, model: createModel(config), tools: TOOLS, environment, abilities }),
 });
 await connection.closed;
 const { reason } = connection.signal;

@@ -48,6 +48,14 @@ export interface GivenFile {
 /** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
 const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
 
+/** How a call ends that its runner has left open. */
+const LEFT_OPEN = {
+  status: "failed",
+  summary: "stopped",
+  output: "The turn ended before the call did.",
+  stopped: true,
+} as const;
+
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
@@ -69,6 +77,8 @@ export class Session {
   readonly #titling: Titling;
   readonly #traps: CommandTraps;
   #running: AbortController | undefined;
+  /** Calls that have begun and not ended. */
+  readonly #open = new Set<string>();
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
   /** Prompts that run or wait. */
@@ -225,7 +235,9 @@ export class Session {
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
       }
+      this.#meter.spending.beginTurn();
       const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
+      for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       const untitled = this.#titling.take(end);
       this.#emit(
@@ -361,6 +373,8 @@ export class Session {
   }
 
   #emit(event: AgentEvent): void {
+    if (event.type === "tool_start") this.#open.add(event.call.id);
+    else if (event.type === "tool_done") this.#open.delete(event.id);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
     } else if (!TRANSIENT.has(event.type)) this.#save({ entries: [event] });

@@ -37,6 +37,19 @@ export const SessionMeta = z.object({
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 
+/** `_meta["agent.nvim"]` of a text block in a prompt. */
+export const TextMeta = z.object({
+  /** Absolute paths of files that the text shows lines of. */
+  selected: z.array(z.string()),
+});
+export type TextMeta = z.infer<typeof TextMeta>;
+
+/** `_meta["agent.nvim"]` of a piece of text or of a thought: id of the tool call under which it stands. */
+export const ParentMeta = z.object({ parent: z.string().optional() });
+
+/** `_meta["agent.nvim"]` of the last piece of a thought. */
+export const ThoughtMeta = z.object({ milliseconds: z.number(), ...ParentMeta.shape });
+
 /** `_meta["agent.nvim"]` of a tool call or its update. */
 export const ToolMeta = z.object({
   tool: z.string().optional(),
@@ -50,6 +63,7 @@ export const ToolMeta = z.object({
   rule: z.string().optional(),
   /** It has not failed: the user, or the end of its process, has cut it off. */
   stopped: z.boolean().optional(),
+  ...ParentMeta.shape,
 });
 export type ToolMeta = z.infer<typeof ToolMeta>;
 

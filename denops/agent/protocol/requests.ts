@@ -1,6 +1,6 @@
 /**
  * What the screen asks the engine about stored sessions, checkpoints and reviews. One row here, one answer in
- * the engine (engine/requests/), and the supervisor passes both on: on the wire each is a request `_agent/<name>`.
+ * the engine (engine/acp/), and the supervisor passes both on: on the wire each is a request `_agent/<name>`.
  *
  * In results every field named `path` or `from` is an absolute, real path: the supervisor drops what lies outside of
  * the workspace. Times are milliseconds since 1970, turns are counted from 1 within their session.

@@ -23,6 +23,8 @@ export const Action = z.discriminatedUnion("type", [
     ...place,
     session,
     text: z.string().min(1),
+    /** Absolute paths of files that the text shows lines of. */
+    selected: z.array(z.string()),
   }),
   z.object({ type: z.literal("cancel"), chat }),
   /** The chat is gone from the screen, and with it what runs in it. */
@@ -76,13 +78,14 @@ export type Severity = "info" | "warning" | "error";
 
 /** Every field is present or absent, never null: Lua's nil has no place in a table. */
 export type Update =
-  | { readonly type: "text"; readonly chat: number; readonly message: string; readonly text: string }
-  | { readonly type: "thought"; readonly chat: number; readonly message: string; readonly text: string }
+  | (TextUpdate & { readonly type: "text" })
+  | (TextUpdate & { readonly type: "thought" })
   | {
     readonly type: "thought_done";
     readonly chat: number;
     readonly message: string;
     readonly milliseconds: number;
+    readonly parent?: string;
   }
   | ToolUpdate
   | ApprovalUpdate
@@ -207,6 +210,14 @@ export type EditorQuestion =
     };
   };
 
+interface TextUpdate {
+  readonly chat: number;
+  readonly message: string;
+  readonly text: string;
+  /** Id of the call under which it stands. */
+  readonly parent?: string;
+}
+
 export interface ToolUpdate {
   readonly type: "tool";
   readonly chat: number;
@@ -223,6 +234,8 @@ export interface ToolUpdate {
   /** The output is the diff of what was written. */
   readonly is_diff?: boolean;
   readonly path?: string;
+  /** Id of the call under which it stands. */
+  readonly parent?: string;
 }
 
 export interface ShownFile {

@@ -1,6 +1,6 @@
 /** One chat: its messages go to its engine one after the other. */
 import type { PromptResponse } from "../deps/acp_sdk.ts";
-import type { Update } from "../protocol/ui.ts";
+import type { Action, Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import { ChatSession, type SessionPorts } from "./chat_session.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
@@ -23,11 +23,14 @@ const LAST_WORDS_MS = 40;
 /** An engine that has not ended its turn so long after a stop is ended itself. */
 const STUCK_MS = 5_000;
 
+/** What the user sends. */
+export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "selected">;
+
 export class Chat {
   readonly id: number;
   readonly session: ChatSession;
   readonly #ports: ChatPorts;
-  #queue: string[] = [];
+  #queue: Message[] = [];
   #running = false;
   /** Ends the wait for the engine to start. */
   #stopStarting: (() => void) | undefined;
@@ -59,14 +62,14 @@ export class Chat {
     if (type !== "notice") this.#unstored = false;
   }
 
-  prompt(text: string): void {
-    this.#queue.push(text);
+  prompt({ text, selected }: Message): void {
+    this.#queue.push({ text, selected });
     if (!this.#running) this.#run();
   }
 
   /** Stops the turn and takes back what waits. */
   cancel(): void {
-    const unsent = this.#queue.splice(0);
+    const unsent = this.#unsent();
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
     if (!this.#running) return;
     this.#stopStarting?.();
@@ -82,27 +85,33 @@ export class Chat {
 
   async #run(): Promise<void> {
     this.#running = true;
-    for (let text = this.#queue.shift(); text !== undefined; text = this.#queue.shift()) {
-      await this.#turn(text);
+    for (let message = this.#queue.shift(); message !== undefined; message = this.#queue.shift()) {
+      await this.#turn(message);
     }
     this.#running = false;
   }
 
-  async #turn(text: string): Promise<void> {
-    const chat = this.id;
+  /** Takes back what waits. */
+  #unsent(): readonly string[] {
+    return this.#queue.splice(0).map(({ text }) => text);
+  }
+
+  async #turn(message: Message): Promise<void> {
+    const { id: chat } = this;
+    const { text } = message;
     this.#ports.push({ type: "turn_started", chat });
     this.#unstored = false;
     try {
       const ready = await this.#connectUnlessStopped(text);
       // Stopped while the engine was starting: the model is not asked at all.
-      const reason = ready === undefined ? "cancelled" : await this.#prompt(ready, text);
+      const reason = ready === undefined ? "cancelled" : await this.#prompt(ready, message);
       this.#ports.settle();
       this.#ports.push({ type: "turn_done", chat, reason });
     } catch (error) {
       this.#ports.settle();
       const said = error instanceof Error ? error.message : String(error);
       const unstored = this.#unstored;
-      const unsent = [...unstored ? [text] : [], ...this.#queue.splice(0)];
+      const unsent = [...unstored ? [text] : [], ...this.#unsent()];
       if (unsent.length > 0) this.#ports.push({ type: "unsent", chat, texts: unsent, unstored });
       this.#ports.push({ type: "turn_done", chat, reason: "error", error: oneLine(said, LONGEST_NOTICE) });
     }
@@ -128,7 +137,7 @@ export class Chat {
   }
 
   /** How the turn ended: as the engine says, or stopped without a word of it. */
-  async #prompt({ engine, sessionId, branch }: Ready, text: string): Promise<string> {
+  async #prompt({ engine, sessionId, branch }: Ready, { text, selected }: Message): Promise<string> {
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
@@ -145,7 +154,10 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
-    const answered: Promise<PromptResponse> = Promise.race([died, engine.prompt(sessionId, text, branch)])
+    const answered: Promise<PromptResponse> = Promise.race([
+      died,
+      engine.prompt(sessionId, text, selected, branch),
+    ])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
     this.#unstored = true;
     try {

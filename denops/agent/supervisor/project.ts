@@ -1,50 +1,22 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
-import type { FileRules, UserConfig } from "../protocol/config.ts";
-import { ours, UsageMeta } from "../protocol/extensions.ts";
-import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
-import type { ShownRule, Update } from "../protocol/ui.ts";
-import { fileRules, hiddenFiles, patternProblems, ruleText } from "../policy/rules.ts";
-import { screenUpdates, shownFiles, toolUpdate } from "./screen/updates.ts";
-import { ApprovalLog, logLines } from "./gate/approval_log.ts";
+import type { UserConfig } from "../protocol/config.ts";
+import type { ShownRule } from "../protocol/ui.ts";
+import { patternProblems, ruleText } from "../policy/rules.ts";
+import { logLines } from "./gate/approval_log.ts";
 import { confined } from "./agents/confine.ts";
-import type { EditorQuestions } from "./screen/editor_questions.ts";
-import { Engine, type EngineEvents } from "./agents/engine.ts";
+import { Engine } from "./agents/engine.ts";
 import type { BranchOptions } from "./branches/git.ts";
-import type { Gate, GateContext } from "./gate/gate.ts";
 import { type Launch, launchCommand } from "./agents/launch.ts";
-import { Increments, Ledger } from "./gate/ledger.ts";
-import { makeLink } from "./system/links.ts";
 import { sweepAfterCrash } from "./git/guard.ts";
-import { hookFolders } from "./git/hooks.ts";
-import { LspStarts } from "./gate/lsp_start.ts";
-import { lookups } from "./system/lookups.ts";
 import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
-import type { Questions } from "./gate/questions.ts";
 import { otherRoots } from "./agents/root.ts";
-import { RuleBook } from "./gate/rule_book.ts";
-import { search } from "./search/search.ts";
-import { CommandSandbox } from "./commands/sandbox.ts";
-import { Terminals } from "./commands/terminals.ts";
-import { oneLine, visible } from "./screen/visible.ts";
+import { visible } from "./screen/visible.ts";
+import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
 
-export interface ProjectPorts {
-  push(update: Update): void;
+export interface ProjectPorts extends EngineClientPorts {
   notice(chat: number, severity: "info" | "warning" | "error", text: string): void;
-  /** The chat that an engine's session belongs to; undefined once it is gone. */
-  ownerOf(sessionId: string): number | undefined;
-  /** The same; undefined too as long as the engine is busy with a turn that was stopped. */
-  chatOf(sessionId: string): number | undefined;
-  readonly gate: Gate;
-  readonly editor: EditorQuestions;
-  readonly questions: Questions;
   readonly world: ProviderWorld;
 }
-
-/** Chats are numbered from 1; this one has no rules of its own. */
-const NO_CHAT = 0;
-
-/** Characters of a running command's output that the screen gets. */
-const SHOWN_OUTPUT = 8_000;
 
 export class Project implements AsyncDisposable {
   readonly engine: Engine;
@@ -55,7 +27,7 @@ export class Project implements AsyncDisposable {
   readonly roots: readonly string[];
   readonly provider: string;
   readonly model: string;
-  readonly #parts: Parts;
+  readonly #client: EngineClient;
 
   private constructor(
     engine: Engine,
@@ -63,7 +35,7 @@ export class Project implements AsyncDisposable {
     roots: readonly string[],
     provider: string,
     model: string,
-    parts: Parts,
+    client: EngineClient,
   ) {
     this.engine = engine;
     this.launch = launch;
@@ -71,7 +43,7 @@ export class Project implements AsyncDisposable {
     this.roots = roots;
     this.provider = provider;
     this.model = model;
-    this.#parts = parts;
+    this.#client = client;
   }
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
@@ -87,222 +59,40 @@ export class Project implements AsyncDisposable {
         ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
       }
     }
-    const parts = await Parts.open(roots, user, ports);
+    const client = await EngineClient.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);
-    const spent = { date, amount: await parts.ledger.spent(date) };
-    const config = { ...await engineConfig(user, ports.world, roots), ...parts.fileRules(chat), spent };
+    const spent = { date, amount: await client.ledger.spent(date) };
+    const config = { ...await engineConfig(user, ports.world, roots), ...client.fileRules(chat), spent };
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     const launch = await launchCommand(roots, config, user, announce);
-    const engine = await Engine.start(launch, config, confined(parts.events(launch.held), roots));
-    return new Project(engine, launch, roots, config.provider.name, config.model, parts);
+    const engine = await Engine.start(launch, config, confined(client.events(launch.held), roots));
+    return new Project(engine, launch, roots, config.provider.name, config.model, client);
   }
 
   /** How its sessions get branches. */
   get branches(): BranchOptions & { readonly prefix: string | undefined } {
-    return this.#parts.branches;
+    return this.#client.branches;
   }
 
   shownRules(chat: number): readonly ShownRule[] {
-    return this.#parts.rules.rules(chat)
+    return this.#client.rules.rules(chat)
       .map((rule) => ({ verdict: rule.verdict, rule: ruleText(rule), source: rule.source }));
   }
 
   removeRule(rule: string, chat: number): Promise<boolean> {
-    return this.#parts.rules.remove(rule, chat);
+    return this.#client.rules.remove(rule, chat);
   }
 
-  logEntries(): Promise<readonly string[]> {
-    return this.#parts.logLines();
+  async logEntries(): Promise<readonly string[]> {
+    return logLines((await this.#client.log.entries()).filter(({ root }) => root === this.root));
   }
 
   /** The turn of this session is over or stopped. */
   stopTurn(sessionId: string): void {
-    this.#parts.terminals.stopTurn(sessionId);
+    this.#client.terminals.stopTurn(sessionId);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.engine[Symbol.asyncDispose](), this.#parts.terminals[Symbol.asyncDispose]()]);
-  }
-}
-
-/** What the engine's requests are answered with; it is there before the engine is. */
-class Parts {
-  readonly root: string;
-  readonly rules: RuleBook;
-  readonly log: ApprovalLog;
-  readonly ledger: Ledger;
-  readonly terminals: Terminals;
-  readonly #ports: ProjectPorts;
-  readonly #sandboxed: boolean;
-  readonly #sandbox: CommandSandbox;
-  readonly #roots: readonly string[];
-  readonly #user: UserConfig;
-  readonly #costs = new Increments();
-  readonly #lspStarts = new LspStarts();
-
-  private constructor(
-    roots: readonly string[],
-    rules: RuleBook,
-    ledger: Ledger,
-    held: { readonly sandbox: CommandSandbox; readonly sandboxed: boolean },
-    user: UserConfig,
-    ports: ProjectPorts,
-  ) {
-    const [root = ""] = roots;
-    this.root = root;
-    this.rules = rules;
-    this.ledger = ledger;
-    this.log = new ApprovalLog(user.state_dir);
-    this.#ports = ports;
-    this.#sandboxed = held.sandboxed;
-    this.#sandbox = held.sandbox;
-    this.#roots = roots;
-    this.#user = user;
-    this.terminals = new Terminals(roots, lookups, {
-      spend: (sessionId, input) => ports.gate.spend(sessionId, input),
-      ask: async (sessionId, input) => {
-        const chat = ports.chatOf(sessionId);
-        if (chat === undefined) return undefined;
-        return await ports.gate.command(sessionId, input, await this.#gateContext(chat));
-      },
-      specify: (input, sessionId, { isMasked }) =>
-        this.#sandbox.specify(input, hiddenFiles(this.#rulesOf(sessionId)), isMasked),
-      show: (sessionId, id, output) => {
-        const chat = ports.chatOf(sessionId);
-        if (chat === undefined) return;
-        ports.push({
-          type: "tool",
-          chat,
-          id,
-          status: "in_progress",
-          output: visible(output.slice(-SHOWN_OUTPUT)),
-        });
-      },
-    });
-  }
-
-  static async open(roots: readonly string[], user: UserConfig, ports: ProjectPorts): Promise<Parts> {
-    const [root = ""] = roots;
-    const rules = await RuleBook.open(user.state_dir, root, user.rules);
-    const ledger = await Ledger.open(user.state_dir, root);
-    const sandbox = new CommandSandbox(roots, user);
-    const sandboxed = await sandbox.hold() !== "none";
-    const safe_to_write = [...user.safe_to_write, ...await hookFolders(roots, sandboxed)];
-    return new Parts(roots, rules, ledger, { sandbox, sandboxed }, { ...user, safe_to_write }, ports);
-  }
-
-  /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */
-  fileRules(chat: number): FileRules {
-    return fileRules(this.#user, this.rules.rules(chat));
-  }
-
-  #rulesOf(sessionId: string): FileRules {
-    return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
-  }
-
-  /** @param held the operating system holds the engine */
-  events(held: boolean): EngineEvents {
-    const { push, editor, gate, questions, chatOf, ownerOf } = this.#ports;
-    const withChat = (sessionId: string, tell: (chat: number) => void) => {
-      const chat = chatOf(sessionId);
-      if (chat !== undefined) tell(chat);
-    };
-    return {
-      update: ({ sessionId, update }) => {
-        // What a turn that was stopped has cost was spent all the same.
-        if (ownerOf(sessionId) !== undefined && update.sessionUpdate === "usage_update" && update.cost) {
-          const request = ours(UsageMeta, update._meta)?.cost;
-          const cost = this.#costs.next(sessionId, update.cost.amount, request);
-          this.ledger.add(new Date().toISOString().slice(0, 10), cost);
-        }
-        withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
-      },
-      permission: async (request) => {
-        const chat = chatOf(request.sessionId);
-        if (chat === undefined) return { outcome: { outcome: "cancelled" } };
-        // Agents may ask about a call that they never announced.
-        push(toolUpdate(chat, request.toolCall));
-        return await gate.permission(request, await this.#gateContext(chat));
-      },
-      question: async (request) => {
-        const chat = "sessionId" in request ? chatOf(String(request.sessionId)) : undefined;
-        return chat === undefined ? { action: "cancel" } : await questions.ask(request, chat);
-      },
-      terminals: this.terminals,
-      listeners: {
-        file_modified: (sessionId, { toolCallId: _id, before, after, from, since, ...event }) => {
-          // A file that was written is so, whatever became of the turn.
-          const chat = ownerOf(sessionId);
-          if (chat === undefined) return;
-          const texts = {
-            ...(before === undefined ? {} : { before }),
-            ...(after === undefined ? {} : { after }),
-            ...(since === undefined ? {} : { since }),
-          };
-          push({ type: "file_modified", chat, ...event, ...(from === undefined ? {} : { from }), ...texts });
-        },
-        retry: (sessionId, { attempt, tries, waitMs, reason }) =>
-          withChat(sessionId, (chat) => {
-            push({ type: "retry", chat, attempt, tries, wait_ms: waitMs, reason: oneLine(reason) });
-          }),
-        turn_files: (sessionId, { turn, files }) => {
-          // Also of a turn that was stopped: what it has changed is changed.
-          const chat = ownerOf(sessionId);
-          if (chat !== undefined) {
-            push({ type: "turn_files", chat, turn, files: shownFiles(files, this.#roots) });
-          }
-        },
-      },
-      answers: {
-        make_link: async (_, { path, target }) => {
-          await makeLink(path, target, { roots: this.#roots, held });
-          return {};
-        },
-        unsaved_text: async (_, { path }) =>
-          SCREEN_REQUESTS.unsaved_text.result.parse(
-            await editor.ask({ method: "unsaved_text", params: { path } }),
-          ),
-        write_unsaved: async (sessionId, params) => {
-          if (chatOf(sessionId) === undefined) throw new Error("the turn was stopped");
-          return SCREEN_REQUESTS.write_unsaved.result.parse(
-            await editor.ask({ method: "write_unsaved", params }),
-          );
-        },
-        lsp: async (sessionId, question) =>
-          await this.#lspStarts.answer(sessionId, question, {
-            option: this.#user.lsp_start,
-            editor: (servers) =>
-              editor.ask({
-                method: "lsp",
-                params: { roots: this.#roots, request: question.request, servers },
-              }),
-            ask: async (server) => {
-              const chat = chatOf(sessionId);
-              return chat === undefined
-                ? undefined
-                : await gate.startServer(server, await this.#gateContext(chat));
-            },
-          }),
-        search: (sessionId, request, signal) => {
-          const rules = this.#rulesOf(sessionId);
-          return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
-        },
-        file_rules: (sessionId) => Promise.resolve().then(() => this.#rulesOf(sessionId)),
-      },
-    };
-  }
-
-  get branches() {
-    return { roots: this.#roots, sandboxed: this.#sandboxed, prefix: this.#user.git_branch };
-  }
-
-  async logLines(): Promise<readonly string[]> {
-    return logLines((await this.log.entries()).filter(({ root }) => root === this.root));
-  }
-
-  async #gateContext(chat: number): Promise<GateContext> {
-    const { root, rules, log } = this;
-    const view = this.#sandboxed ? await this.#sandbox.view(hiddenFiles(this.fileRules(chat))) : undefined;
-    return { chat, root, rules, log, commands: this.#user.commands, view };
+    await Promise.all([this.engine[Symbol.asyncDispose](), this.#client.terminals[Symbol.asyncDispose]()]);
   }
 }

@@ -17,7 +17,7 @@ import { adoptEnvironment } from "./system/neovim_environment.ts";
 import type { Project } from "./project.ts";
 import { Projects } from "./projects.ts";
 import { type ProviderWorld, realWorld } from "./agents/provider.ts";
-import { Pump, realClock } from "./screen/pump.ts";
+import { Pump } from "./screen/pump.ts";
 import { Questions } from "./gate/questions.ts";
 import type { RootQuery } from "./agents/root.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
@@ -38,15 +38,12 @@ const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
 ]);
 
 export interface SupervisorOptions {
-  /** Number of this host; the supervisor's requests are numbered from it times a million. */
+  /** Number of this host; the supervisor's requests are numbered from it on. */
   readonly host: number;
   /** Neovim's environ(). */
   readonly environment: () => Promise<unknown>;
   readonly world?: ProviderWorld;
 }
-
-/** As in lua/agent/host.lua. */
-const REQUESTS_PER_HOST = 1_000_000;
 
 export class Supervisor implements AsyncDisposable {
   readonly #pump: Pump;
@@ -64,10 +61,9 @@ export class Supervisor implements AsyncDisposable {
 
   constructor(deliver: Deliver, { host, environment, world = realWorld }: SupervisorOptions) {
     this.#environment = environment;
-    this.#lastRequest = host * REQUESTS_PER_HOST;
+    this.#lastRequest = host;
     this.#pump = new Pump(
       deliver,
-      realClock,
       (chat, why) => this.#chats.get(chat)?.session.engine?.kill(`it ${why}`),
     );
     this.#world = world;
@@ -113,7 +109,7 @@ export class Supervisor implements AsyncDisposable {
         return this.#report(action.chat, this.#chat(action.chat).session.open());
       case "prompt":
         this.#place(action);
-        return this.#chat(action.chat).prompt(action.text);
+        return this.#chat(action.chat).prompt(action);
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
       case "close":

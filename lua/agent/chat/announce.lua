@@ -49,7 +49,8 @@ end
 ---@param chat agent.Chat
 ---@param update table
 return function(chat, update)
-  local block = update.type == "tool" and chat.timeline.blocks[chat.timeline.tools[update.id] or 0]
+  local line = chat.timeline
+  local block = update.type == "tool" and (line.nested[update.id] or line.blocks[line.tools[update.id]])
   if block and update.status == "in_progress" then
     events.emit("AgentToolStart", { chat = chat.id, id = update.id, title = block.title })
   elseif block and (update.status == "completed" or update.status == "failed" or update.status == "stopped") then

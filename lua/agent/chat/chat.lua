@@ -6,6 +6,7 @@ local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
 local navigate = require("agent.chat.navigate")
+local selection = require("agent.selection")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local window = require("agent.chat.window")
@@ -187,6 +188,7 @@ function Chat:send(text)
   self:apply({ { type = "submitted", text = text } })
   self:follow_all()
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
+  action.selected = selection.files(text)
   client.send(vim.tbl_extend("error", action, self:place()))
 end
 

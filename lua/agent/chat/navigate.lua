@@ -19,7 +19,7 @@ function M:toggle_block()
   end
   local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
   local block = index and self.timeline.blocks[index]
-  if block and (block.kind == "thought" or (block.kind == "tool" and block.output)) then
+  if block and (block.kind == "thought" or (block.kind == "tool" and (block.output or block.children))) then
     block.expanded = not block.expanded
     self.renderer:draw(self.timeline.blocks, { [index] = true })
     return true

@@ -51,6 +51,38 @@ local function open_block(timeline, update)
   end
 end
 
+--- The block of a call, at the top or under another one.
+---@param timeline agent.Timeline
+---@param id? string
+---@return agent.Block?
+local function block_of(timeline, id)
+  return id and (timeline.nested[id] or timeline.blocks[timeline.tools[id]])
+end
+
+--- The text or the thought of a message among these blocks; the newest one.
+---@param blocks agent.Block[]
+---@param kind string
+---@param message string
+---@return integer? index
+local function find_message(blocks, kind, message)
+  for index = #blocks, 1, -1 do
+    if blocks[index].kind == kind and blocks[index].id == message then
+      return index
+    end
+  end
+end
+
+---@param timeline agent.Timeline
+---@param above agent.Block a call
+---@param block agent.Block that is to stand under it
+local function add_under(timeline, above, block)
+  above.children = above.children or {}
+  table.insert(above.children, block)
+  if block.kind == "tool" then
+    timeline.nested[block.id] = block
+  end
+end
+
 ---@param timeline agent.Timeline
 ---@param changed table<integer, true>
 local function draw_retry(timeline, changed)
@@ -159,6 +191,17 @@ end
 
 local function text_piece(timeline, update, changed)
   at_work(timeline, changed)
+  local above = block_of(timeline, update.parent)
+  if above then
+    local at = find_message(above.children or {}, update.type, update.message)
+    if at then
+      above.children[at].text = above.children[at].text .. update.text
+    else
+      add_under(timeline, above, { kind = update.type, id = update.message, text = update.text, status = "open" })
+    end
+    changed[timeline.tools[update.parent]] = true
+    return
+  end
   local index = open_block(timeline, update)
   if index then
     timeline.blocks[index].text = timeline.blocks[index].text .. update.text
@@ -174,13 +217,12 @@ on.text = text_piece
 on.thought = text_piece
 
 function on.thought_done(timeline, update, changed)
-  for index = #timeline.blocks, 1, -1 do
-    local block = timeline.blocks[index]
-    if block.kind == "thought" and block.id == update.message then
-      block.status, block.seconds = "done", update.milliseconds / 1000
-      changed[index] = true
-      return
-    end
+  local above = block_of(timeline, update.parent)
+  local blocks = above and (above.children or {}) or timeline.blocks
+  local index = find_message(blocks, "thought", update.message)
+  if index then
+    blocks[index].status, blocks[index].seconds = "done", update.milliseconds / 1000
+    changed[above and timeline.tools[update.parent] or index] = true
   end
 end
 
@@ -189,12 +231,15 @@ local ENDED = { completed = true, failed = true, stopped = true }
 
 function on.tool(timeline, update, changed)
   at_work(timeline, changed)
-  local index = timeline.tools[update.id]
-  if not index then
-    index = add(timeline, { kind = "tool", id = update.id, text = "", title = "", status = "pending" }, changed)
-    timeline.tools[update.id] = index
+  local block = block_of(timeline, update.id)
+  if not block then
+    block = { kind = "tool", id = update.id, text = "", title = "", status = "pending" }
+    local above = block_of(timeline, update.parent)
+    if above then
+      add_under(timeline, above, block)
+    end
+    timeline.tools[update.id] = above and timeline.tools[update.parent] or add(timeline, block, changed)
   end
-  local block = timeline.blocks[index]
   for _, field in ipairs({ "title", "summary", "lines", "output", "is_diff", "path", "added", "removed" }) do
     if update[field] ~= nil then
       block[field] = update[field]
@@ -205,16 +250,16 @@ function on.tool(timeline, update, changed)
   if update.status and not is_late and not (block.status == "waiting" and update.status == "pending") then
     block.status = update.status
   end
-  changed[index] = true
+  changed[timeline.tools[update.id]] = true
 end
 
 function on.approval(timeline, update, changed)
   timeline.approvals = timeline.approvals + 1
   timeline.state = "waiting"
-  local index = timeline.tools[update.tool]
-  if index then
-    timeline.blocks[index].status = "waiting"
-    changed[index] = true
+  local block = block_of(timeline, update.tool)
+  if block then
+    block.status = "waiting"
+    changed[timeline.tools[update.tool]] = true
   end
 end
 
@@ -306,6 +351,26 @@ local ENDINGS = {
   refusal = { "warning", "The model refused to answer. Rephrase the message, or choose another model." },
 }
 
+--- What is open of a block, and of what stands under it, is over.
+---@param block agent.Block
+---@return boolean changed
+local function settle_block(block)
+  local changed = false
+  for _, child in ipairs(block.children or {}) do
+    changed = settle_block(child) or changed
+  end
+  if block.kind == "tool" and not ENDED[block.status] then
+    block.status, block.summary = "stopped", "stopped"
+    return true
+  elseif block.status == "open" and block.kind == "text" then
+    return close_text(block) or changed
+  elseif block.status == "open" then
+    block.status = "done"
+    return true
+  end
+  return changed
+end
+
 --- What is still open was cut off; agents do not always say so.
 ---@param timeline agent.Timeline
 ---@param changed table<integer, true>
@@ -316,14 +381,7 @@ local function settle(timeline, changed)
       block.status = "done"
       break
     end
-    if block.kind == "tool" and not ENDED[block.status] then
-      block.status, block.summary = "stopped", "stopped"
-      changed[index] = true
-    elseif block.status == "open" and block.kind == "text" then
-      changed[index] = close_text(block) or changed[index]
-    elseif block.status == "open" then
-      block.status, changed[index] = "done", true
-    end
+    changed[index] = settle_block(block) or changed[index]
   end
 end
 

@@ -21,6 +21,7 @@ local M = {}
 ---@field expanded? boolean
 ---@field files? table[]       that a turn has changed, see ShownFile in protocol/ui.ts
 ---@field files_of? integer     that turn
+---@field children? agent.Block[]  of a tool call: what stands under it
 ---@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
 
 ---@class agent.Retry
@@ -44,11 +45,12 @@ local M = {}
 ---@field cost? number            dollars of the session so far
 ---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
----@field tools table<string, integer>   tool call → its block
+---@field tools table<string, integer>   tool call → its block, or the one that it stands in
+---@field nested table<string, agent.Block>  tool call that stands under another one
 
 ---@return agent.Timeline
 function M.new()
-  return { blocks = {}, state = "idle", approvals = 0, tools = {} }
+  return { blocks = {}, state = "idle", approvals = 0, tools = {}, nested = {} }
 end
 
 --- Messages that wait for the turn's end.
@@ -121,6 +123,7 @@ function M.prepend(timeline, older)
   for id, index in pairs(older.tools) do
     timeline.tools[id] = timeline.tools[id] or index
   end
+  timeline.nested = vim.tbl_extend("keep", timeline.nested, older.nested)
   if timeline.retry then
     timeline.retry.index = timeline.retry.index + count
   end

@@ -100,6 +100,8 @@ function M.file_lines(files)
   return lines
 end
 
+local RUNNING = { pending = true, in_progress = true, waiting = true }
+
 --- How much of what a tool prints is shown while it runs and its block is closed.
 local LIVE_LINES, LIVE_CHARACTERS = 5, 200
 
@@ -116,8 +118,8 @@ local function last_lines(output)
 end
 
 ---@param block agent.Block
----@return string[]
-function M.tool_lines(block)
+---@return string
+local function tool_header(block)
   local detail = block.summary
   if block.status == "waiting" then
     detail = "waits for your answer"
@@ -128,7 +130,35 @@ function M.tool_lines(block)
   if detail and detail ~= "" then
     header = header .. "  " .. detail
   end
-  local lines = { header }
+  return header
+end
+
+--- What stands under a call: a line for each call and thought, texts only if told.
+---@param block agent.Block
+---@param with_texts? boolean
+---@return string[]
+local function nested_lines(block, with_texts)
+  local lines = {}
+  for _, child in ipairs(block.children or {}) do
+    local own = child.kind == "tool" and { tool_header(child) } or lines_of(child)
+    if child.kind ~= "text" or with_texts then
+      for _, line in ipairs(vim.list_extend(own, nested_lines(child, with_texts))) do
+        table.insert(lines, "  " .. line)
+      end
+    end
+  end
+  return lines
+end
+
+---@param block agent.Block
+---@return string[]
+function M.tool_lines(block)
+  local lines = { tool_header(block) }
+  if block.expanded then
+    vim.list_extend(lines, nested_lines(block, true))
+  elseif RUNNING[block.status] then
+    vim.list_extend(lines, last_lines(nested_lines(block)))
+  end
   if block.output and (block.expanded or (block.status == "in_progress" and not block.is_diff)) then
     local output = vim.split(block.output, "\n")
     for _, line in ipairs(block.expanded and output or last_lines(output)) do

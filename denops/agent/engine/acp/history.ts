@@ -2,7 +2,7 @@
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
-import { type ClientAbilities, STOP_REASONS, Updates } from "./updates.ts";
+import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
 import type { AgentEvent } from "../core/events.ts";
 import { wordsOf } from "../core/entries.ts";
 import type { Store, Stored, WhichEntries } from "../core/ports.ts";
@@ -33,7 +33,7 @@ export function history(
   store: Pick<Store, "events">,
   session: string,
   { first, last }: { readonly first: number; readonly last: number },
-  can: Pick<ClientAbilities, "notices">,
+  can: Pick<Capabilities, "notices">,
 ): readonly HistoryEntry[] {
   const pieces = new Pieces(can);
   // One after the other: what was read of the last one can be forgotten.
@@ -70,7 +70,7 @@ class Pieces {
   /** The next usage of a step is the first one of its turn. */
   #fresh = true;
 
-  constructor(can: Pick<ClientAbilities, "notices">) {
+  constructor(can: Pick<Capabilities, "notices">) {
     this.#updates = new Updates(can);
   }
 
@@ -104,7 +104,7 @@ class Pieces {
         return this.#replace(this.entries.length - 1, { ...update, content: { type: "text", text } });
       }
       case "tool_call":
-        return this.#insert(update.toolCallId, update, event.type === "tool_start" ? event.order : undefined);
+        return this.#insert(update.toolCallId, update, orderOf(event));
       case "tool_call_update": {
         const at = this.#calls.get(update.toolCallId);
         const before = at === undefined ? undefined : this.#at(at);
@@ -169,7 +169,12 @@ function userMessage(text: string, meta: TurnMeta): SessionUpdate {
 /** The end of a thought is a piece of its own. */
 function goesOn(last: Update, next: Update): boolean {
   return last.sessionUpdate === next.sessionUpdate && last.messageId === next.messageId &&
-    last._meta === undefined && next._meta === undefined;
+    metaOf(last).milliseconds === undefined && metaOf(next).milliseconds === undefined;
+}
+
+/** What stands under another call stands there as it comes. */
+function orderOf(event: AgentEvent): number | undefined {
+  return event.type === "tool_start" && event.parent === undefined ? event.order : undefined;
 }
 
 function textOf({ content }: Update): string {

@@ -3,7 +3,7 @@ import type { AgentContext } from "../../deps/acp_sdk.ts";
 import { linkMaker } from "./checkpoints.ts";
 import { Screen } from "./screen.ts";
 import type { Answers } from "./requests.ts";
-import type { ClientAbilities } from "./updates.ts";
+import type { Capabilities } from "./updates.ts";
 import { Restorer } from "../checkpoint/restorer.ts";
 import type { Reviews } from "../checkpoint/reviews.ts";
 import { whoWrote } from "../checkpoint/why.ts";
@@ -16,7 +16,7 @@ export interface ReviewOptions {
   readonly reviews: Reviews;
   readonly store: Store & { readonly reviews: ReviewStore };
   editorOf(client: AgentContext, sessionId: string): Editor;
-  can(): ClientAbilities;
+  can(): Capabilities;
 }
 
 /** Characters of a message that are told. */

@@ -23,6 +23,7 @@ import {
   ours,
   PERMISSION_OPTIONS,
   SessionMeta,
+  TextMeta,
 } from "../../protocol/extensions.ts";
 import { REQUEST_NAMES } from "../../protocol/requests.ts";
 import { answerRequests, type Answers } from "./requests.ts";
@@ -35,14 +36,14 @@ import { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
 import { sessionAnswers } from "./session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
-import { type ClientAbilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./updates.ts";
+import { type Capabilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./updates.ts";
 import { usageAnswers } from "./usage.ts";
 import type { Runner, TurnEnd } from "../agent/runner.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Part } from "../core/events.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "../core/ports.ts";
 import { type GivenFile, Session } from "../session.ts";
-import type { Offers } from "../tools/define.ts";
+import type { ClientAbilities } from "../tools/define.ts";
 
 export interface AcpOptions {
   readonly review: Pick<ReviewOptions, "reviews" | "store">;
@@ -57,12 +58,12 @@ export interface AcpOptions {
   onServing?(isBusy: () => boolean): void;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
-  /** @param offers what the client does for tools */
-  runner(config: EngineConfig, offers: Partial<Offers>): Runner;
+  /** @param abilities what the client does for tools */
+  runner(config: EngineConfig, abilities: Partial<ClientAbilities>): Runner;
 }
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
-  let can: ClientAbilities = {
+  let can: Capabilities = {
     extensions: new Set(),
     notices: false,
     readFiles: false,
@@ -75,7 +76,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     const sender = new UpdateSender(client, id, can);
     const screen = new Screen(client, id, can.extensions);
     const known = configOrError(config, options);
-    const offers: Partial<Offers> = {
+    const abilities: Partial<ClientAbilities> = {
       ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
       ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
       ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
@@ -83,7 +84,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     };
     const session = new Session(id, roots, {
       config: known,
-      runner: options.runner(known, offers),
+      runner: options.runner(known, abilities),
       store: options.archive.store,
       usage: options.usage,
       editor: editorOf(client, id, can),
@@ -105,7 +106,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
 
   const app = agent({ name: "agent.nvim" })
     .onRequest(methods.agent.initialize, ({ params }) => {
-      can = abilitiesOf(params);
+      can = capabilitiesOf(params);
       config = ours(InitializeMeta, params._meta)?.config;
       const days = (config ?? ownConfigIfRight(options))?.keep_sessions_days;
       if (days !== undefined) open.expire(days).catch(() => {});
@@ -145,7 +146,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
 }
 
-function abilitiesOf({ clientCapabilities, _meta }: InitializeRequest): ClientAbilities {
+function capabilitiesOf({ clientCapabilities, _meta }: InitializeRequest): Capabilities {
   const offered = ours(InitializeMeta, _meta)?.extensions ??
     ours(z.object({ extensions: z.array(z.string()) }), clientCapabilities?._meta)?.extensions ?? [];
   return {
@@ -177,7 +178,7 @@ function ownConfigIfRight(options: AcpOptions): EngineConfig | undefined {
   }
 }
 
-function editorOf(client: AgentContext, sessionId: string, can: ClientAbilities): Editor {
+function editorOf(client: AgentContext, sessionId: string, can: Capabilities): Editor {
   const screen = new Screen(client, sessionId, can.extensions);
   if (screen.has("unsaved_text") && screen.has("write_unsaved")) return screenEditor(screen);
   return can.readFiles && can.writeFiles ? fsEditor(client, sessionId) : noEditor;
@@ -236,13 +237,10 @@ function promptAnswer(end: TurnEnd) {
   throw new RequestError(-32603, end.error.message, { kind: end.error.kind });
 }
 
-/** The label that our own UI puts above lines that the user has selected, see lua/agent/command.lua. */
-const SELECTED = /^User's selected code from (.+):L\d+-L\d+ \(already provided/gm;
-
 /** Files that the prompt hands over, whole or in part: who was given them need not read them. */
 function filesGiven(parts: readonly Part[]): readonly GivenFile[] {
   return parts.flatMap((part): readonly GivenFile[] => {
-    if (part.type === "text") return [...part.text.matchAll(SELECTED)].map(([, path = ""]) => ({ path }));
+    if (part.type === "text") return (part.selected ?? []).map((path) => ({ path }));
     if (part.type !== "file" || !URL.canParse(part.uri)) return [];
     const url = new URL(part.uri);
     if (url.protocol !== "file:") return [];
@@ -254,7 +252,10 @@ function filesGiven(parts: readonly Part[]): readonly GivenFile[] {
 }
 
 function partOf(block: ContentBlock): Part {
-  if (block.type === "text") return { type: "text", text: block.text };
+  if (block.type === "text") {
+    const { text, _meta } = block;
+    return { type: "text", text, ...ours(TextMeta, _meta) };
+  }
   if (block.type === "resource_link") return { type: "link", uri: block.uri };
   if (block.type === "resource" && "text" in block.resource) {
     return { type: "file", uri: block.resource.uri, text: block.resource.text };

@@ -3,11 +3,11 @@ import { exportJson, exportMarkdown } from "./export.ts";
 import { outline, pageOf } from "./history.ts";
 import type { Answers } from "./requests.ts";
 import type { AcpSessions, Archive } from "./sessions.ts";
-import type { ClientAbilities } from "./updates.ts";
+import type { Capabilities } from "./updates.ts";
 import { ToolError } from "../core/errors.ts";
 import { titleLine } from "../core/title.ts";
 
-export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => ClientAbilities): Answers {
+export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => Capabilities): Answers {
   const { store, sessions, locks } = archive;
   return {
     tools: at(({ sessionId, toggle }) => {

@@ -9,7 +9,7 @@ import {
 import { META, type SessionMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import { history } from "./history.ts";
-import type { ClientAbilities, UpdateSender } from "./updates.ts";
+import type { Capabilities, UpdateSender } from "./updates.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { Store } from "../core/ports.ts";
 import type { Session } from "../session.ts";
@@ -149,7 +149,7 @@ export class AcpSessions {
   }
 
   /** Sends everything that a screen of this session shows. */
-  replay({ session: { id }, sender }: Open, can: ClientAbilities): void {
+  replay({ session: { id }, sender }: Open, can: Capabilities): void {
     const { store } = this.#archive;
     const newest = store.turn(id);
     for (let first = 1; first <= newest; first += LOADED_TURNS) {
@@ -201,7 +201,7 @@ export class AcpSessions {
 }
 
 /** The methods of the protocol about stored sessions. */
-export function serveSessions(app: AgentApp, open: AcpSessions, can: () => ClientAbilities): AgentApp {
+export function serveSessions(app: AgentApp, open: AcpSessions, can: () => Capabilities): AgentApp {
   const { session } = methods.agent;
   return app
     .onRequest(session.list, ({ params }) => open.list(params.cwd ?? undefined, params.cursor ?? undefined))

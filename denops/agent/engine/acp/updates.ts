@@ -20,7 +20,7 @@ export const STOP_REASONS = {
 } as const satisfies Record<StopReason, string>;
 
 /** What the client said that it understands. */
-export interface ClientAbilities {
+export interface Capabilities {
   readonly extensions: ReadonlySet<string>;
   readonly notices: boolean;
   readonly readFiles: boolean;
@@ -36,7 +36,7 @@ export class UpdateSender {
   readonly #screen: Screen;
   readonly #updates: Updates;
 
-  constructor(client: AgentContext, sessionId: string, can: ClientAbilities) {
+  constructor(client: AgentContext, sessionId: string, can: Capabilities) {
     this.#client = client;
     this.#sessionId = sessionId;
     this.#screen = new Screen(client, sessionId, can.extensions);
@@ -71,7 +71,7 @@ export class UpdateSender {
 
 /** Events → updates of the protocol, in order: a call is announced once. */
 export class Updates {
-  readonly #can: Pick<ClientAbilities, "notices">;
+  readonly #can: Pick<Capabilities, "notices">;
   /** Tool calls that the client knows of; later updates change them. */
   readonly #announced = new Set<string>();
   /** What the client was told last. */
@@ -79,7 +79,7 @@ export class Updates {
   /** Tokens that the last step of a turn has used. */
   #used = 0;
 
-  constructor(can: Pick<ClientAbilities, "notices">) {
+  constructor(can: Pick<Capabilities, "notices">) {
     this.#can = can;
   }
 
@@ -87,28 +87,31 @@ export class Updates {
   of(event: AgentEvent): SessionUpdate | undefined {
     switch (event.type) {
       case "token":
-        return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text) };
+        return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text), ...under(event) };
       case "thought":
-        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text) };
+        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, event.text), ...under(event) };
       case "thought_done": {
-        const _meta = { [META]: { milliseconds: event.milliseconds } };
+        const _meta = { [META]: { milliseconds: event.milliseconds, ...parentOf(event) } };
         return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta };
       }
       case "tool_writing":
         return this.#tool(event.id, { title: event.title, status: "pending" }, {
           tool: event.tool,
           lines: event.lines,
+          ...parentOf(event),
         });
       case "tool_start": {
         const { id, tool, title, kind, paths } = event.call;
         const locations = paths.map((path) => ({ path }));
-        return this.#tool(id, { title, kind, status: "pending", locations }, { tool });
+        return this.#tool(id, { title, kind, status: "pending", locations }, { tool, ...parentOf(event) });
       }
       case "tool_running":
         return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
       case "tool_done":
         return this.#toolDone(event);
       case "plan": {
+        // The plan of the session is one.
+        if (event.parent !== undefined) return undefined;
         const entries = event.steps.map(({ step, status }) => ({
           content: step,
           status,
@@ -196,6 +199,14 @@ type ToolFields =
     status?: "pending" | "in_progress" | "completed" | "failed";
     content?: ToolCallContent[];
   };
+
+function parentOf({ parent }: AgentEvent): { readonly parent?: string } {
+  return parent === undefined ? {} : { parent };
+}
+
+function under(event: AgentEvent) {
+  return event.parent === undefined ? {} : { _meta: { [META]: parentOf(event) } };
+}
 
 function chunk(messageId: string, text: string) {
   return { messageId, content: { type: "text", text } } as const;

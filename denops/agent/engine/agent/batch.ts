@@ -5,7 +5,7 @@ import type { ResultEntry } from "../core/entries.ts";
 import type { ToolCall } from "../core/messages.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
-import { type KeptPorts, runKept } from "./kept.ts";
+import { type CheckpointPorts, runCheckpointed } from "./checkpointed.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
 import type { Repeats } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
@@ -19,7 +19,7 @@ const MANY_CALLS = 8;
 /** Characters of a tool's name as a model made it up. */
 const LONGEST_NAME = 80;
 
-export interface BatchPorts extends PermissionPorts, KeptPorts {
+export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   readonly tools: readonly Tool[];
   readonly context: Omit<ToolContext, "callId" | "images">;
   /** Undefined where there are no language servers. */
@@ -168,7 +168,7 @@ async function runCall(
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
     const result = tool.readOnly
       ? await prepared.run(signal, permitted.approved)
-      : await runKept(call.id, prepared, permitted, ports, signal);
+      : await runCheckpointed(call.id, prepared, permitted, ports, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.

@@ -7,7 +7,7 @@ import { type ControlNote, wordsOf } from "../core/entries.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
-import type { Offers, Tool } from "../tools/define.ts";
+import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
 import { controlNote } from "./control.ts";
@@ -34,13 +34,13 @@ export interface LoopOptions {
   readonly tools: readonly Tool[];
   readonly environment: Environment;
   /** What the client does for tools. */
-  readonly offers: Partial<Offers>;
+  readonly abilities: Partial<ClientAbilities>;
 }
 
 /** The loop as the runner of one session. */
-export function loopRunner({ config, model, tools, environment, offers }: LoopOptions): Runner {
+export function loopRunner({ config, model, tools, environment, abilities }: LoopOptions): Runner {
   // Those that this client makes possible.
-  const offered = tools.filter(({ needs }) => needs === undefined || offers[needs] !== undefined);
+  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   return {
     model,
     tools: offered.map(({ name }) => name),
@@ -53,10 +53,10 @@ export function loopRunner({ config, model, tools, environment, offers }: LoopOp
         model,
         tools,
         view: (mode) => view(ports.messages(), mode, { environment, tools: specs }),
-        context: { workspace: ports.workspace, session: ports.state, ...offers },
-        checks: offers.languages === undefined
+        context: { workspace: ports.workspace, session: ports.state, ...abilities },
+        checks: abilities.languages === undefined
           ? undefined
-          : new WriteChecks(offers.languages, ports.workspace),
+          : new WriteChecks(abilities.languages, ports.workspace),
         maxIterations: config.max_iterations,
       }, signal);
     },
@@ -78,7 +78,6 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   };
   const ports: TurnPorts = { ...given, emit };
   const { meter, model, tools } = ports;
-  meter.spending.beginTurn();
   const mode = MODES.agent;
   const count = (measured: Measured) => meter.count(measured, mode, tools);
   const step = { model, tools, emit, newCallId: ports.newCallId, count };

@@ -4,7 +4,7 @@ import type { MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
-import type { KeptPorts } from "./kept.ts";
+import type { CheckpointPorts } from "./checkpointed.ts";
 import type { Measured, Meter, MeteredModel } from "./meter.ts";
 import type { PermissionPorts } from "./permission.ts";
 
@@ -13,7 +13,7 @@ export type TurnEnd =
   | { readonly type: "failed"; readonly error: TurnError };
 
 /** What a turn may use of its session. */
-export interface RunnerPorts extends PermissionPorts, KeptPorts {
+export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   readonly workspace: Workspace;
   readonly state: SessionState;
   readonly meter: Meter;

@@ -1,10 +1,14 @@
 /** What commands change is found by looking, and taken back. */
 import assert from "node:assert/strict";
-import { type Kept, keptFolder, type KeptOptions } from "../../../../tests/support/checkpoints.ts";
+import {
+  type CheckpointedFolder,
+  checkpointedFolder,
+  type FolderOptions,
+} from "../../../../tests/support/checkpoints.ts";
 import { pause } from "../../../../tests/support/project.ts";
 
-async function sh(kept: Kept, line: string): Promise<void> {
-  const { success } = await new Deno.Command("sh", { args: ["-c", line], cwd: kept.project.root }).output();
+async function sh(folder: CheckpointedFolder, line: string): Promise<void> {
+  const { success } = await new Deno.Command("sh", { args: ["-c", line], cwd: folder.project.root }).output();
   assert.ok(success, line);
 }
 
@@ -31,29 +35,29 @@ const COMMANDS: readonly (readonly [line: string, changes: readonly string[]])[]
 
 for (const [line, changes] of COMMANDS) {
   Deno.test(`found and taken back: ${line}`, async () => {
-    await using kept = await keptFolder({ files: FILES });
-    const before = await kept.tree();
-    kept.nextTurn();
-    const short = (path: string | undefined) => path?.slice(kept.project.root.length + 1);
-    const found = await kept.command(() => sh(kept, line));
+    await using folder = await checkpointedFolder({ files: FILES });
+    const before = await folder.tree();
+    folder.nextTurn();
+    const short = (path: string | undefined) => path?.slice(folder.project.root.length + 1);
+    const found = await folder.command(() => sh(folder, line));
     const shown = found.map(({ kind, path, from }) =>
       `${kind} ${from === undefined ? "" : `${short(from)} → `}${short(path)}`
     );
     assert.deepEqual(shown.sort(), [...changes].sort());
-    const after = await kept.tree();
-    if (kept.store.checkpoints.list("s1").length === 0) return assert.deepEqual(after, before);
-    await kept.undo();
-    assert.deepEqual(await kept.tree(), before);
-    await kept.redo();
-    assert.deepEqual(await kept.tree(), after);
+    const after = await folder.tree();
+    if (folder.store.checkpoints.list("s1").length === 0) return assert.deepEqual(after, before);
+    await folder.undo();
+    assert.deepEqual(await folder.tree(), before);
+    await folder.redo();
+    assert.deepEqual(await folder.tree(), after);
   });
 }
 
-async function changed(options: KeptOptions, line: string): Promise<readonly string[]> {
-  await using kept = await keptFolder(options);
-  kept.nextTurn();
-  const found = await kept.command(() => sh(kept, line));
-  return found.map(({ kind, path }) => `${kind} ${path.slice(kept.project.root.length + 1)}`).sort();
+async function changed(options: FolderOptions, line: string): Promise<readonly string[]> {
+  await using folder = await checkpointedFolder(options);
+  folder.nextTurn();
+  const found = await folder.command(() => sh(folder, line));
+  return found.map(({ kind, path }) => `${kind} ${path.slice(folder.project.root.length + 1)}`).sort();
 }
 
 Deno.test("ignored files are not looked at, by the rules of every folder", async () => {
@@ -78,51 +82,51 @@ Deno.test("a command that changes the rules neither creates nor deletes what was
 });
 
 Deno.test("too large a project: one notice, and commands run", async () => {
-  await using kept = await keptFolder({ files: FILES, limits: { files: 3, bytes: 1_000_000 } });
-  kept.nextTurn();
-  await kept.command(() => sh(kept, "rm a.txt"));
-  await kept.command(() => sh(kept, "rm c.bin"));
-  assert.deepEqual(kept.notices, [
+  await using folder = await checkpointedFolder({ files: FILES, limits: { files: 3, bytes: 1_000_000 } });
+  folder.nextTurn();
+  await folder.command(() => sh(folder, "rm a.txt"));
+  await folder.command(() => sh(folder, "rm c.bin"));
+  assert.deepEqual(folder.notices, [
     "The project has more than 3 files or 1 MB: what commands change in it cannot be undone.",
   ]);
-  await assert.rejects(kept.undo(), /nothing to undo/);
+  await assert.rejects(folder.undo(), /nothing to undo/);
 });
 
 Deno.test("a file over 10 MB that a command changed is named, and stays; one that it created is removed", async () => {
-  await using kept = await keptFolder({ files: { "big.bin": new Uint8Array(10_000_001) } });
-  kept.nextTurn();
-  await kept.command(() => sh(kept, "echo more >> big.bin && cp big.bin copy.bin"));
-  assert.deepEqual(await kept.undo(), { "big.bin": "skipped", "copy.bin": "restored" });
-  assert.deepEqual(Object.keys(await kept.tree()), ["big.bin"]);
+  await using folder = await checkpointedFolder({ files: { "big.bin": new Uint8Array(10_000_001) } });
+  folder.nextTurn();
+  await folder.command(() => sh(folder, "echo more >> big.bin && cp big.bin copy.bin"));
+  assert.deepEqual(await folder.undo(), { "big.bin": "skipped", "copy.bin": "restored" });
+  assert.deepEqual(Object.keys(await folder.tree()), ["big.bin"]);
 });
 
 Deno.test("in the background: found at the end of the turn, without what tools and other commands did", async () => {
-  await using kept = await keptFolder({ files: FILES });
-  const before = await kept.tree();
-  kept.nextTurn();
-  assert.deepEqual(await kept.command(() => sh(kept, "echo 1 > server.log"), "background"), []);
-  await kept.tool(["a.txt"], () => kept.project.write("a.txt", "tool\n"));
-  const found = await kept.command(() => sh(kept, "echo 2 >> server.log"));
+  await using folder = await checkpointedFolder({ files: FILES });
+  const before = await folder.tree();
+  folder.nextTurn();
+  assert.deepEqual(await folder.command(() => sh(folder, "echo 1 > server.log"), "background"), []);
+  await folder.tool(["a.txt"], () => folder.project.write("a.txt", "tool\n"));
+  const found = await folder.command(() => sh(folder, "echo 2 >> server.log"));
   assert.deepEqual(found.map(({ kind, before, after }) => [kind, before, after]), [[
     "modified",
     "1\n",
     "1\n2\n",
   ]]);
-  await sh(kept, "echo 3 >> server.log");
-  const late = await kept.checkpoints.late();
+  await sh(folder, "echo 3 >> server.log");
+  const late = await folder.checkpoints.late();
   assert.deepEqual(late.flatMap(({ changes }) => changes).map(({ kind, after }) => [kind, after]), [
     ["created", "1\n"],
     ["modified", "1\n2\n3\n"],
   ]);
-  await kept.undo();
-  assert.deepEqual(await kept.tree(), before);
+  await folder.undo();
+  assert.deepEqual(await folder.tree(), before);
 });
 
 Deno.test("the store is locked for a moment, or full: what a command did is told, and kept if that is possible", async () => {
-  await using kept = await keptFolder({ files: FILES });
-  const before = await kept.tree();
-  kept.nextTurn();
-  const { checkpoints } = kept.store;
+  await using folder = await checkpointedFolder({ files: FILES });
+  const before = await folder.tree();
+  folder.nextTurn();
+  const { checkpoints } = folder.store;
   const failing = (problem: string, times: number) => {
     const { setScanned } = Object.getPrototypeOf(checkpoints);
     checkpoints.setScanned = (...args) => {
@@ -131,36 +135,36 @@ Deno.test("the store is locked for a moment, or full: what a command did is told
     };
   };
   const told = async (line: string, problem: string, times: number) => {
-    const found = await kept.command(async () => {
-      await sh(kept, line);
+    const found = await folder.command(async () => {
+      await sh(folder, line);
       failing(problem, times);
     });
-    return found.map(({ path, kind }) => `${kind} ${path.slice(kept.project.root.length + 1)}`).sort();
+    return found.map(({ path, kind }) => `${kind} ${path.slice(folder.project.root.length + 1)}`).sort();
   };
   assert.deepEqual(await told("echo new > a.txt", "database is locked", 1), ["modified a.txt"]);
-  assert.deepEqual(kept.notices, []);
-  await kept.undo();
-  assert.deepEqual(await kept.tree(), before);
-  kept.nextTurn();
+  assert.deepEqual(folder.notices, []);
+  await folder.undo();
+  assert.deepEqual(await folder.tree(), before);
+  folder.nextTurn();
   const full = "database or disk is full";
   assert.deepEqual(await told("echo new > a.txt && rm c.bin", full, 9), ["deleted c.bin", "modified a.txt"]);
-  assert.deepEqual(kept.notices, [`What the command has changed cannot be undone: ${full}.`]);
+  assert.deepEqual(folder.notices, [`What the command has changed cannot be undone: ${full}.`]);
 });
 
 Deno.test("a second look reads only what may have changed", async () => {
-  await using kept = await keptFolder({ files: FILES });
-  kept.nextTurn();
+  await using folder = await checkpointedFolder({ files: FILES });
+  folder.nextTurn();
   // Git's rule: what is younger than two seconds is read again.
   const old = new Date(Date.now() - 60_000);
-  for (const name of Object.keys(FILES)) await Deno.utime(kept.project.path(name), old, old);
+  for (const name of Object.keys(FILES)) await Deno.utime(folder.project.path(name), old, old);
   await pause(2_100);
-  await kept.command(() => Promise.resolve());
-  const put = kept.store.blobs.put;
+  await folder.command(() => Promise.resolve());
+  const put = folder.store.blobs.put;
   const read: string[] = [];
-  kept.store.blobs.put = function (bytes) {
+  folder.store.blobs.put = function (bytes) {
     read.push(new TextDecoder().decode(bytes));
     return put.call(this, bytes);
   };
-  await kept.command(() => sh(kept, "echo new > a.txt"));
+  await folder.command(() => sh(folder, "echo new > a.txt"));
   assert.deepEqual(read, ["new\n"]);
 });

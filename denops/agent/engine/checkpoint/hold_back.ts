@@ -22,7 +22,7 @@ const NO_EDITOR: RestorerOptions["editor"] = {
   writeUnsaved: () => Promise.resolve({ status: "not_open" }),
 };
 
-interface Kept extends HeldFile {
+interface RecordedFile extends HeldFile {
   readonly records: readonly FileRecord[];
 }
 
@@ -33,7 +33,7 @@ export class CommandHoldBack implements HoldBack {
   readonly wasCutOff: boolean;
   /** The last checkpoint that was looked at; those of earlier processes are not. */
   #last: number;
-  readonly #kept = new WeakMap<HeldFile, Kept>();
+  readonly #recorded = new WeakMap<HeldFile, RecordedFile>();
 
   constructor(options: HoldBackOptions) {
     this.#options = options;
@@ -53,17 +53,17 @@ export class CommandHoldBack implements HoldBack {
     const changes: Taken["changes"][number][] = [];
     for (const [toolCall = "", checkpoints] of Map.groupBy(commands, ({ toolCall }) => toolCall)) {
       const all = netChanges(checkpoints.map(({ files }) => files));
-      const kept = traps(all, (path) => isTrap(path, toolCall))
+      const trapped = traps(all, (path) => isTrap(path, toolCall))
         .map((files) => this.#held(files, foldersOf(files, all), toolCall));
-      if (kept.length === 0) continue;
-      const wanted = [...new Set(kept.flatMap(({ records }) => records))];
+      if (trapped.length === 0) continue;
+      const wanted = [...new Set(trapped.flatMap(({ records }) => records))];
       const done = await this.#carryOut(wanted, toolCall);
       changes.push(...done.changes.map((change) => ({ toolCall, change })));
-      for (const one of kept) {
+      for (const one of trapped) {
         const why = one.records.map(({ path }) => done.failures.get(path)).find((text) => text !== undefined);
         if (why !== undefined) left.push({ path: one.path, why });
         else held.push(one);
-        this.#kept.set(one, one);
+        this.#recorded.set(one, one);
       }
     }
     this.#last = store.newest();
@@ -73,7 +73,7 @@ export class CommandHoldBack implements HoldBack {
   async place(
     file: HeldFile,
   ): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }> {
-    const records = this.#kept.get(file)?.records ?? [];
+    const records = this.#recorded.get(file)?.records ?? [];
     const again = records.map(({ path, before, after }) => ({ path, before: after, after: before }));
     const { changes, failures } = await this.#carryOut(again, file.toolCall);
     this.#last = this.#options.store.newest();
@@ -103,7 +103,7 @@ export class CommandHoldBack implements HoldBack {
     files: readonly [FileRecord, ...FileRecord[]],
     folders: readonly FileRecord[],
     toolCall: string,
-  ): Kept {
+  ): RecordedFile {
     const [{ path, before, after }] = files;
     const { contents } = this.#options.store;
     const text = (image: Snapshot) =>

@@ -1,6 +1,6 @@
 /** Single files of what a command has changed are put back, and put in place again. */
 import assert from "node:assert/strict";
-import { keptFolder, type KeptOptions } from "../../../../tests/support/checkpoints.ts";
+import { checkpointedFolder, type FolderOptions } from "../../../../tests/support/checkpoints.ts";
 
 const FILES = {
   "a.txt": "alpha\n",
@@ -21,19 +21,23 @@ for (
   const [what, options] of [
     ["a project", {}],
     ["one that is too large to be undone", { limits: { files: 10, bytes: 1_000_000 } }],
-  ] as readonly (readonly [string, KeptOptions])[]
+  ] as readonly (readonly [string, FolderOptions])[]
 ) {
   Deno.test(`put back, put in place, undone: ${what}`, async () => {
-    await using kept = await keptFolder({ files: FILES, ...options, isWatched: (path) => TRAP.test(path) });
-    const { holdBack } = kept.checkpoints;
-    const short = (path: string) => path.slice(kept.project.root.length + 1);
+    await using folder = await checkpointedFolder({
+      files: FILES,
+      ...options,
+      isWatched: (path) => TRAP.test(path),
+    });
+    const { holdBack } = folder.checkpoints;
+    const short = (path: string) => path.slice(folder.project.root.length + 1);
     const isTrap = (path: string) => TRAP.test(short(path));
-    const traps = async () => Object.entries(await kept.tree()).filter(([path]) => TRAP.test(path));
-    const before = await kept.tree();
+    const traps = async () => Object.entries(await folder.tree()).filter(([path]) => TRAP.test(path));
+    const before = await folder.tree();
     const trapsBefore = await traps();
-    kept.nextTurn();
-    await kept.command(async () => {
-      const { success } = await new Deno.Command("sh", { args: ["-euc", LINE], cwd: kept.project.root })
+    folder.nextTurn();
+    await folder.command(async () => {
+      const { success } = await new Deno.Command("sh", { args: ["-euc", LINE], cwd: folder.project.root })
         .output();
       assert.ok(success);
     });
@@ -41,8 +45,8 @@ for (
     const taken = await holdBack.take(isTrap);
     assert.deepEqual(taken.left, []);
     assert.deepEqual(await traps(), trapsBefore);
-    assert.equal((await kept.tree()).plain, "folder 755");
-    assert.equal(await kept.project.read("a.txt"), "b\n");
+    assert.equal((await folder.tree()).plain, "folder 755");
+    assert.equal(await folder.project.read("a.txt"), "b\n");
     assert.deepEqual(
       Object.fromEntries(taken.held.map(({ path, what, texts }) => [short(path), [what, texts]])),
       {
@@ -60,35 +64,35 @@ for (
     for (const file of taken.held) assert.equal((await holdBack.place(file)).failure, undefined);
     assert.deepEqual(await traps(), trapsAfter);
     assert.deepEqual((await holdBack.take(isTrap)).held, []);
-    await kept.undo();
+    await folder.undo();
     if (options.limits === undefined) {
-      assert.deepEqual(await kept.tree(), { ...before, "build/y": (await kept.tree())["build/y"] });
+      assert.deepEqual(await folder.tree(), { ...before, "build/y": (await folder.tree())["build/y"] });
     } else assert.deepEqual(await traps(), trapsBefore);
   });
 }
 
 Deno.test("what changes again while it is put back is left, and told", async () => {
-  await using kept = await keptFolder({ files: { "trap": "one\n" } });
-  kept.nextTurn();
-  await kept.command(() => kept.project.write("trap", "two\n"));
-  await kept.project.write("trap", "three\n");
-  const { held, left } = await kept.checkpoints.holdBack.take(() => true);
+  await using folder = await checkpointedFolder({ files: { "trap": "one\n" } });
+  folder.nextTurn();
+  await folder.command(() => folder.project.write("trap", "two\n"));
+  await folder.project.write("trap", "three\n");
+  const { held, left } = await folder.checkpoints.holdBack.take(() => true);
   assert.deepEqual([held.length, left.length], [0, 1]);
-  assert.equal(await kept.project.read("trap"), "three\n");
+  assert.equal(await folder.project.read("trap"), "three\n");
 });
 
 Deno.test("what a crash has cut off is put back by the next process", async () => {
-  await using kept = await keptFolder({ files: { "trap": "one\n" } });
-  kept.nextTurn();
-  await kept.checkpoints.before({ id: "cut", paths: [], command: "foreground" });
-  await kept.project.write("trap", "two\n");
-  const again = kept.again();
+  await using folder = await checkpointedFolder({ files: { "trap": "one\n" } });
+  folder.nextTurn();
+  await folder.checkpoints.before({ id: "cut", paths: [], command: "foreground" });
+  await folder.project.write("trap", "two\n");
+  const again = folder.again();
   assert.equal(await again.wasCutOff(), true);
   const { held } = await again.holdBack.take(() => true);
   assert.deepEqual(held.map(({ toolCall, texts }) => [toolCall, texts]), [["cut", {
     before: "one\n",
     after: "two\n",
   }]]);
-  assert.equal(await kept.project.read("trap"), "one\n");
-  assert.equal(await kept.again().wasCutOff(), false);
+  assert.equal(await folder.project.read("trap"), "one\n");
+  assert.equal(await folder.again().wasCutOff(), false);
 });

@@ -13,7 +13,7 @@ import {
 } from "../core/checkpoints.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { FileChange } from "../core/events.ts";
-import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import { encodeText, PLAIN } from "../core/text.ts";
 import { fileChanges } from "./file_changes.ts";
 import { textOf } from "./plan.ts";
@@ -69,11 +69,11 @@ export class Recorder implements Checkpoints {
     this.aliveMs = options.aliveMs ?? ALIVE_MS;
   }
 
-  async before(call: CallToKeep): Promise<PendingCheckpoint> {
+  async before(call: CheckpointedCall): Promise<PendingCheckpoint> {
     return call.command === undefined ? await this.#beforeTool(call) : await this.#beforeCommand(call);
   }
 
-  async #beforeCommand({ id: toolCall, command }: CallToKeep): Promise<PendingCheckpoint> {
+  async #beforeCommand({ id: toolCall, command }: CheckpointedCall): Promise<PendingCheckpoint> {
     const { session, turn } = this.#options;
     const before = await this.#scanner.scan();
     if (before === undefined) {
@@ -188,7 +188,7 @@ export class Recorder implements Checkpoints {
     return after === undefined ? [] : this.#scanner.changes(before, after);
   }
 
-  async #beforeTool({ id: toolCall, paths }: CallToKeep): Promise<PendingCheckpoint> {
+  async #beforeTool({ id: toolCall, paths }: CheckpointedCall): Promise<PendingCheckpoint> {
     const { session, turn } = this.#options;
     const images = await this.#imagesOf(paths);
     const files = [...images].map(([path, before]) => ({ path, before, after: ABSENT }));

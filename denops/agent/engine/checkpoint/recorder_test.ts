@@ -10,7 +10,7 @@ import { defineTool, type Tool } from "../tools/define.ts";
 type Shown = readonly [path: string, before: string, after: string];
 
 /** The newest checkpoint's files, with paths and contents as text. */
-function kept(engine: RunningEngine): readonly Shown[] {
+function recorded(engine: RunningEngine): readonly Shown[] {
   const checkpoint = engine.store.checkpoints.list("s1").at(-1);
   return (checkpoint?.files ?? []).map(({ path, renamedFrom, before, after }) => {
     const short = (long: string) => long.slice(engine.project.root.length + 1);
@@ -61,14 +61,14 @@ const WRITES: readonly (readonly [what: string, call: string, files: readonly Sh
 ];
 
 for (const [what, call, files] of WRITES) {
-  Deno.test(`kept: ${what}`, async () => {
+  Deno.test(`recorded: ${what}`, async () => {
     await using engine = await startEngine({ script: `${call}\n---\nsay Done` });
     await engine.project.write("a.txt", "alpha\n");
     await engine.project.write("run.sh", "one\n");
     await Deno.chmod(engine.project.path("run.sh"), 0o755);
     await Deno.symlink("a.txt", engine.project.path("link"));
     await engine.prompt("Go");
-    assert.deepEqual(kept(engine), files);
+    assert.deepEqual(recorded(engine), files);
   });
 }
 
@@ -102,13 +102,13 @@ Deno.test("what a call that failed has changed is kept too, and a call that chan
     script: 'call failing {"path": "a.txt"}\ncall delete_file {"path": "none"}\n---\nsay Done',
   });
   await engine.prompt("Go");
-  assert.deepEqual(kept(engine), [["a.txt", "644 alpha\n", "644 half"]]);
+  assert.deepEqual(recorded(engine), [["a.txt", "644 alpha\n", "644 half"]]);
   assert.equal(engine.store.checkpoints.list("s1").length, 1);
 });
 
 Deno.test("the image before is in the store when the write begins", async () => {
   const before: unknown[] = [];
-  const look = () => before.push(engine.store.checkpoints.list("s1")[0]?.finished, kept(engine));
+  const look = () => before.push(engine.store.checkpoints.list("s1")[0]?.finished, recorded(engine));
   await using engine: RunningEngine = await startEngine({
     files: { "a.txt": "alpha\n" },
     tools: [failing(look)],
@@ -137,7 +137,7 @@ Deno.test("a write into a buffer with unsaved text: what stood there just before
       'call edit_file {"path": "a.txt", "old_str": "alpha", "new_str": "omega"}\n---\nsay Done',
   });
   await engine.prompt("Go");
-  assert.deepEqual(kept(engine), [["a.txt", "644 typed unsaved\nalpha\n", "644 typed unsaved\nomega\n"]]);
+  assert.deepEqual(recorded(engine), [["a.txt", "644 typed unsaved\nalpha\n", "644 typed unsaved\nomega\n"]]);
 });
 
 Deno.test("a file over 10 MB is kept in parts, and comes back as it was", async () => {

@@ -6,6 +6,7 @@ import {
   type CheckpointStore,
   type FileRecord,
   sameSnapshot,
+  type Snapshot,
   type StoredCheckpoint,
   type Taken,
 } from "../core/checkpoints.ts";
@@ -105,7 +106,7 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
   for (const { path, after } of cut.files) {
     const record = found.get(path);
     if (record === undefined) left.add(path);
-    else if (sameSnapshot(record.after, after)) done.push(record);
+    else if (isAsPlanned(record.after, after)) done.push(record);
     else {
       left.add(path);
       // What was in the way is gone, and what was to come is not there yet.
@@ -121,6 +122,12 @@ async function finishTaking(cut: StoredCheckpoint, options: RecoveryOptions): Pr
     `The ${cut.kind} of turn ${cut.target} was cut off: ${some} of ${all} files are done. ` +
       `\`:Agent ${cut.kind}${cut.kind === "redo" ? "" : ` ${cut.target}`}\` goes on.`,
   );
+}
+
+/** A folder that was made on the way to something has the mode that the system gave it. */
+function isAsPlanned(found: Snapshot, planned: Snapshot): boolean {
+  const isOnTheWay = planned.type === "folder" && planned.mode === undefined;
+  return isOnTheWay ? found.type === "folder" : sameSnapshot(found, planned);
 }
 
 function takenBy(cut: StoredCheckpoint, paths: ReadonlySet<string>, store: CheckpointStore): Taken {

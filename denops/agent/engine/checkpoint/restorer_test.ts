@@ -1,6 +1,6 @@
 /** Taking back what the user has changed since, and what must not be touched. */
 import assert from "node:assert/strict";
-import { type Kept, keptFolder } from "../../../../tests/support/checkpoints.ts";
+import { type CheckpointedFolder, checkpointedFolder } from "../../../../tests/support/checkpoints.ts";
 import { waitUntil } from "../../../../tests/support/project.ts";
 import type { Editor } from "../core/ports.ts";
 
@@ -8,12 +8,15 @@ const A = "one\ntwo\nthree\nfour\nfive\n";
 const EDITED = A.replace("two", "TWO");
 
 /** One turn of a tool that writes these files; undefined deletes. */
-async function turn(kept: Kept, files: Readonly<Record<string, string | undefined>>): Promise<void> {
-  kept.nextTurn();
-  await kept.tool(Object.keys(files), async () => {
+async function turn(
+  folder: CheckpointedFolder,
+  files: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  folder.nextTurn();
+  await folder.tool(Object.keys(files), async () => {
     for (const [path, text] of Object.entries(files)) {
-      if (text === undefined) await Deno.remove(kept.project.path(path));
-      else await kept.project.write(path, text);
+      if (text === undefined) await Deno.remove(folder.project.path(path));
+      else await folder.project.write(path, text);
     }
   });
 }
@@ -103,67 +106,67 @@ const CASES: readonly Case[] = [
   },
 ];
 
-async function texts(kept: Kept): Promise<Record<string, string>> {
-  const files = Object.entries(await kept.tree()).filter(([, what]) => what.startsWith("file"));
+async function texts(folder: CheckpointedFolder): Promise<Record<string, string>> {
+  const files = Object.entries(await folder.tree()).filter(([, what]) => what.startsWith("file"));
   return Object.fromEntries(
-    await Promise.all(files.map(async ([path]) => [path, await kept.project.read(path)] as const)),
+    await Promise.all(files.map(async ([path]) => [path, await folder.project.read(path)] as const)),
   );
 }
 
 for (const { what, before, agent, user, outcomes, after } of CASES) {
   Deno.test(`undo: ${what}`, async () => {
-    await using kept = await keptFolder({ files: before });
-    await turn(kept, agent);
+    await using folder = await checkpointedFolder({ files: before });
+    await turn(folder, agent);
     for (const [path, text] of Object.entries(user)) {
-      if (text === undefined) await Deno.remove(kept.project.path(path));
-      else await kept.project.write(path, text);
+      if (text === undefined) await Deno.remove(folder.project.path(path));
+      else await folder.project.write(path, text);
     }
-    const left = await texts(kept);
-    assert.deepEqual(await kept.undo(), outcomes);
-    assert.deepEqual(await texts(kept), after);
+    const left = await texts(folder);
+    assert.deepEqual(await folder.undo(), outcomes);
+    assert.deepEqual(await texts(folder), after);
     const isUndone = Object.values(outcomes).some((outcome) =>
       outcome === "restored" || outcome === "merged"
     );
-    if (!isUndone) return await assert.rejects(kept.redo(), /nothing to redo/);
-    await kept.redo();
-    assert.deepEqual(await texts(kept), left);
+    if (!isUndone) return await assert.rejects(folder.redo(), /nothing to redo/);
+    await folder.redo();
+    assert.deepEqual(await texts(folder), left);
   });
 }
 
 Deno.test("an older turn is taken back beneath a newer one", async () => {
-  await using kept = await keptFolder({ files: { "a.txt": A } });
-  await turn(kept, { "a.txt": EDITED });
-  await turn(kept, { "a.txt": EDITED.replace("five", "FIVE") });
-  assert.deepEqual(await kept.undo(1), { "a.txt": "merged" });
-  assert.equal(await kept.project.read("a.txt"), A.replace("five", "FIVE"));
-  assert.deepEqual(await kept.undo(), { "a.txt": "merged" });
-  assert.equal(await kept.project.read("a.txt"), A);
-  await assert.rejects(kept.undo(), /nothing to undo/);
-  await kept.redo();
-  await kept.redo();
-  assert.equal(await kept.project.read("a.txt"), EDITED.replace("five", "FIVE"));
+  await using folder = await checkpointedFolder({ files: { "a.txt": A } });
+  await turn(folder, { "a.txt": EDITED });
+  await turn(folder, { "a.txt": EDITED.replace("five", "FIVE") });
+  assert.deepEqual(await folder.undo(1), { "a.txt": "merged" });
+  assert.equal(await folder.project.read("a.txt"), A.replace("five", "FIVE"));
+  assert.deepEqual(await folder.undo(), { "a.txt": "merged" });
+  assert.equal(await folder.project.read("a.txt"), A);
+  await assert.rejects(folder.undo(), /nothing to undo/);
+  await folder.redo();
+  await folder.redo();
+  assert.equal(await folder.project.read("a.txt"), EDITED.replace("five", "FIVE"));
 });
 
 Deno.test("a new turn ends what can be done again", async () => {
-  await using kept = await keptFolder({ files: { "a.txt": A } });
-  await turn(kept, { "a.txt": EDITED });
-  await kept.undo();
-  kept.nextTurn();
-  await assert.rejects(kept.redo(), /nothing to redo/);
+  await using folder = await checkpointedFolder({ files: { "a.txt": A } });
+  await turn(folder, { "a.txt": EDITED });
+  await folder.undo();
+  folder.nextTurn();
+  await assert.rejects(folder.redo(), /nothing to redo/);
 });
 
 Deno.test("a moved file goes back with what the user has changed in it; a name that is taken is not", async () => {
-  await using kept = await keptFolder({ files: { "a.txt": A, "b.txt": A } });
-  kept.nextTurn();
-  await kept.command(async () => {
-    await Deno.mkdir(kept.project.path("sub"));
-    await Deno.rename(kept.project.path("a.txt"), kept.project.path("sub/moved.txt"));
-    await Deno.rename(kept.project.path("b.txt"), kept.project.path("sub/other.txt"));
+  await using folder = await checkpointedFolder({ files: { "a.txt": A, "b.txt": A } });
+  folder.nextTurn();
+  await folder.command(async () => {
+    await Deno.mkdir(folder.project.path("sub"));
+    await Deno.rename(folder.project.path("a.txt"), folder.project.path("sub/moved.txt"));
+    await Deno.rename(folder.project.path("b.txt"), folder.project.path("sub/other.txt"));
   });
-  await kept.project.write("sub/moved.txt", A.replace("five", "5"));
-  await kept.project.write("b.txt", "mine\n");
-  assert.deepEqual(await kept.undo(), { "a.txt": "merged", "b.txt": "conflict" });
-  assert.deepEqual(await texts(kept), {
+  await folder.project.write("sub/moved.txt", A.replace("five", "5"));
+  await folder.project.write("b.txt", "mine\n");
+  assert.deepEqual(await folder.undo(), { "a.txt": "merged", "b.txt": "conflict" });
+  assert.deepEqual(await texts(folder), {
     "a.txt": A.replace("five", "5"),
     "b.txt": "mine\n",
     "sub/other.txt": A,
@@ -171,61 +174,61 @@ Deno.test("a moved file goes back with what the user has changed in it; a name t
 });
 
 Deno.test("a folder that has become a link leads nowhere, and .git is never touched", async () => {
-  await using elsewhere = await keptFolder({ files: { "a.txt": EDITED } });
-  await using kept = await keptFolder({ files: { "sub/a.txt": A, ".git/config": A } });
-  await turn(kept, { "sub/a.txt": EDITED, ".git/config": EDITED });
-  await Deno.remove(kept.project.path("sub"), { recursive: true });
-  await Deno.symlink(elsewhere.project.root, kept.project.path("sub"));
-  assert.deepEqual(await kept.undo(), { "sub/a.txt": "skipped", ".git/config": "skipped" });
+  await using elsewhere = await checkpointedFolder({ files: { "a.txt": EDITED } });
+  await using folder = await checkpointedFolder({ files: { "sub/a.txt": A, ".git/config": A } });
+  await turn(folder, { "sub/a.txt": EDITED, ".git/config": EDITED });
+  await Deno.remove(folder.project.path("sub"), { recursive: true });
+  await Deno.symlink(elsewhere.project.root, folder.project.path("sub"));
+  assert.deepEqual(await folder.undo(), { "sub/a.txt": "skipped", ".git/config": "skipped" });
   assert.equal(await elsewhere.project.read("a.txt"), EDITED);
-  assert.equal(await kept.project.read(".git/config"), EDITED);
+  assert.equal(await folder.project.read(".git/config"), EDITED);
 });
 
 Deno.test("a file that has become a link is left alone, and so is what it leads to", async () => {
-  await using kept = await keptFolder({ files: { "a.txt": A, "mine.txt": EDITED } });
-  await turn(kept, { "a.txt": EDITED });
-  await Deno.remove(kept.project.path("a.txt"));
-  await Deno.symlink("mine.txt", kept.project.path("a.txt"));
-  assert.deepEqual(await kept.undo(), { "a.txt": "conflict" });
-  assert.equal(await kept.project.read("mine.txt"), EDITED);
+  await using folder = await checkpointedFolder({ files: { "a.txt": A, "mine.txt": EDITED } });
+  await turn(folder, { "a.txt": EDITED });
+  await Deno.remove(folder.project.path("a.txt"));
+  await Deno.symlink("mine.txt", folder.project.path("a.txt"));
+  assert.deepEqual(await folder.undo(), { "a.txt": "conflict" });
+  assert.equal(await folder.project.read("mine.txt"), EDITED);
 });
 
 Deno.test("a crash in the middle of a tool or a command: what it did by then is taken back", async () => {
-  await using kept = await keptFolder({ files: { "a.txt": A, "b.txt": A, "sub/c.txt": A } });
-  const before = await kept.tree();
-  kept.nextTurn();
-  await kept.checkpoints.before({
+  await using folder = await checkpointedFolder({ files: { "a.txt": A, "b.txt": A, "sub/c.txt": A } });
+  const before = await folder.tree();
+  folder.nextTurn();
+  await folder.checkpoints.before({
     id: "tool",
-    paths: [kept.project.path("a.txt"), kept.project.path("new/n.txt")],
+    paths: [folder.project.path("a.txt"), folder.project.path("new/n.txt")],
   });
-  await kept.project.write("a.txt", EDITED);
-  await kept.project.write("new/n.txt", "half");
-  const second = kept.again();
+  await folder.project.write("a.txt", EDITED);
+  await folder.project.write("new/n.txt", "half");
+  const second = folder.again();
   await second.before({ id: "command", paths: [], command: "foreground" });
-  await kept.project.write("b.txt", EDITED);
-  await Deno.remove(kept.project.path("sub"), { recursive: true });
-  const third = kept.again();
+  await folder.project.write("b.txt", EDITED);
+  await Deno.remove(folder.project.path("sub"), { recursive: true });
+  const third = folder.again();
   const { signal } = new AbortController();
   const { files } = await third.takeBack({ kind: "undo", turn: undefined }, signal);
   assert.equal(files.filter(({ outcome }) => outcome === "restored").length, 4);
-  assert.deepEqual(await kept.tree(), before);
+  assert.deepEqual(await folder.tree(), before);
 });
 
 Deno.test("half an undo after a kill says how far it came, and goes on; what the user has made since is theirs", async () => {
-  await using kept = await keptFolder({ files: { "a.txt": A, "b.txt": A }, aliveMs: 100 });
-  const before = await kept.tree();
-  await turn(kept, { "a.txt": EDITED, "b.txt": EDITED });
-  const done = await kept.tree();
-  const [{ files } = { files: [] }] = kept.store.checkpoints.list("s1");
+  await using folder = await checkpointedFolder({ files: { "a.txt": A, "b.txt": A }, aliveMs: 100 });
+  const before = await folder.tree();
+  await turn(folder, { "a.txt": EDITED, "b.txt": EDITED });
+  const done = await folder.tree();
+  const [{ files } = { files: [] }] = folder.store.checkpoints.list("s1");
   // As far as an undo comes that is killed after its first file.
-  kept.store.checkpoints.begin(
+  folder.store.checkpoints.begin(
     { session: "s1", turn: 1, kind: "undo", target: 1 },
     files.map(({ path, before, after }) => ({ path, before: after, after: before })),
   );
-  await kept.project.write("a.txt", A);
-  const again = kept.again();
+  await folder.project.write("a.txt", A);
+  const again = folder.again();
   await again.recover();
-  assert.deepEqual(kept.notices, [
+  assert.deepEqual(folder.notices, [
     "The undo of turn 1 was cut off: 1 of 2 files are done. `:Agent undo 1` goes on.",
   ]);
   assert.match(again.takeNote() ?? "", /taken back changes that you made, in: a\.txt\./);
@@ -235,23 +238,49 @@ Deno.test("half an undo after a kill says how far it came, and goes on; what the
     true,
     "restored",
   ]]);
-  assert.deepEqual(await kept.tree(), before);
+  assert.deepEqual(await folder.tree(), before);
   for (const _ of ["b.txt", "a.txt"]) await again.takeBack({ kind: "redo" }, signal);
-  assert.deepEqual(await kept.tree(), done);
+  assert.deepEqual(await folder.tree(), done);
 
-  kept.nextTurn();
+  folder.nextTurn();
   await again.before({ id: "command", paths: [], command: "foreground" });
-  kept.store.checkpoints.setAlive = () => {
+  folder.store.checkpoints.setAlive = () => {
     throw new Error("it is dead");
   };
-  await kept.project.write("c.txt", "agent\n");
-  const { alive } = kept.store.checkpoints.list("s1").at(-1) ?? { alive: 0 };
+  await folder.project.write("c.txt", "agent\n");
+  const { alive } = folder.store.checkpoints.list("s1").at(-1) ?? { alive: 0 };
   await waitUntil("the user", () => Date.now() > alive + 300);
-  await kept.project.write("mine.txt", "mine\n");
-  const other = kept.again("s2");
+  await folder.project.write("mine.txt", "mine\n");
+  const other = folder.again("s2");
   await (await other.before({ id: "command", paths: [], command: "foreground" })).done([]);
-  await kept.again().takeBack({ kind: "undo", turn: undefined }, signal);
-  assert.deepEqual(await texts(kept), { "a.txt": EDITED, "b.txt": EDITED, "mine.txt": "mine\n" });
+  await folder.again().takeBack({ kind: "undo", turn: undefined }, signal);
+  assert.deepEqual(await texts(folder), { "a.txt": EDITED, "b.txt": EDITED, "mine.txt": "mine\n" });
+});
+
+Deno.test("a folder that an undo made on its way, before a kill, goes again when it is done again", async () => {
+  await using folder = await checkpointedFolder({ files: { "sub/a.txt": A } });
+  await turn(folder, { "sub/a.txt": undefined });
+  await Deno.remove(folder.project.path("sub"));
+  const { checkpoints } = folder.store;
+  const { finish } = checkpoints;
+  checkpoints.finish = () => {
+    throw new Error("it is dead");
+  };
+  await assert.rejects(folder.undo(), /it is dead/);
+  checkpoints.finish = finish;
+  assert.deepEqual(await texts(folder), { "sub/a.txt": A });
+  await folder.again().takeBack({ kind: "redo" }, new AbortController().signal);
+  assert.deepEqual(await folder.tree(), {});
+});
+
+Deno.test("what the user renamed after an undo does not come back under its old name", async () => {
+  await using folder = await checkpointedFolder({ files: { "a.txt": A, "b.txt": A } });
+  await turn(folder, { "a.txt": undefined });
+  await folder.undo();
+  await Deno.rename(folder.project.path("a.txt"), folder.project.path("mine.txt"));
+  await turn(folder, { "b.txt": EDITED });
+  assert.deepEqual(await folder.restore(1), { "b.txt": "restored" });
+  assert.deepEqual(await texts(folder), { "mine.txt": A, "b.txt": A });
 });
 
 Deno.test("a buffer that would not take the text: nothing is written", async () => {
@@ -260,25 +289,25 @@ Deno.test("a buffer that would not take the text: nothing is written", async () 
     unsavedText: () => Promise.resolve(unsaved),
     writeUnsaved: () => Promise.reject(new Error("the buffer is locked")),
   };
-  await using kept = await keptFolder({ files: { "a.txt": A, "new.txt": "" }, editor });
-  await turn(kept, { "a.txt": EDITED });
+  await using folder = await checkpointedFolder({ files: { "a.txt": A, "new.txt": "" }, editor });
+  await turn(folder, { "a.txt": EDITED });
   unsaved = EDITED.replace("five", "5");
-  assert.deepEqual(await kept.undo(), { "a.txt": "skipped" });
+  assert.deepEqual(await folder.undo(), { "a.txt": "skipped" });
   unsaved = EDITED.replace("TWO", "2");
-  assert.deepEqual(await kept.undo(), { "a.txt": "conflict" });
-  assert.equal(await kept.project.read("a.txt"), EDITED);
+  assert.deepEqual(await folder.undo(), { "a.txt": "conflict" });
+  assert.equal(await folder.project.read("a.txt"), EDITED);
 });
 
 Deno.test("the model is told once, and only of what is different", async () => {
-  await using kept = await keptFolder({ files: { "a.txt": A } });
-  await turn(kept, { "a.txt": EDITED });
-  await kept.undo();
-  await kept.redo();
-  assert.equal(kept.checkpoints.takeNote(), undefined);
-  await kept.undo();
+  await using folder = await checkpointedFolder({ files: { "a.txt": A } });
+  await turn(folder, { "a.txt": EDITED });
+  await folder.undo();
+  await folder.redo();
+  assert.equal(folder.checkpoints.takeNote(), undefined);
+  await folder.undo();
   assert.match(
-    kept.checkpoints.takeNote() ?? "",
+    folder.checkpoints.takeNote() ?? "",
     /^\[The user has taken back changes that you made, in: a\.txt\./,
   );
-  assert.equal(kept.checkpoints.takeNote(), undefined);
+  assert.equal(folder.checkpoints.takeNote(), undefined);
 });

@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { Contents, FileRecord } from "../core/checkpoints.ts";
-import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import { CommandHoldBack } from "./hold_back.ts";
 import { History, type TakenBack, type TurnChanges } from "./history.ts";
 import { agentsPart } from "./agents_part.ts";
@@ -34,7 +34,7 @@ export class SessionCheckpoints implements Checkpoints {
     this.holdBack = new CommandHoldBack(options);
   }
 
-  async before(call: CallToKeep): Promise<PendingCheckpoint> {
+  async before(call: CheckpointedCall): Promise<PendingCheckpoint> {
     await this.recover();
     return await this.#recorder.before(call);
   }

@@ -58,7 +58,12 @@ export type ToolStart = ReadonlyDeep<z.infer<typeof ToolStart>>;
 
 /** A piece of what the user hands over. */
 const Part = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({
+    type: z.literal("text"),
+    text: z.string(),
+    /** Absolute paths of files that it shows lines of. */
+    selected: z.array(z.string()).exactOptional(),
+  }),
   /** A fragment of the address names lines of the file. */
   z.object({ type: z.literal("file"), uri: z.string(), text: z.string() }),
   z.object({ type: z.literal("link"), uri: z.string() }),
@@ -67,44 +72,44 @@ const Part = z.discriminatedUnion("type", [
 ]);
 export type Part = ReadonlyDeep<z.infer<typeof Part>>;
 
+const id = z.string();
+
+function event<Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) {
+  return z.object({
+    type: z.literal(type),
+    /** Id of the call under which it stands: what another agent does that this call has started. */
+    parent: id.exactOptional(),
+    ...shape,
+  });
+}
+
 /** Begins a turn. */
-export const UserMessage = z.object({
-  type: z.literal("user_message"),
+export const UserMessage = event("user_message", {
   /** Whose it is, and how it came. */
   origin: z.enum(["user", "queued", "steering", "engine"]),
   parts: z.array(Part),
 });
 export type UserMessage = ReadonlyDeep<z.infer<typeof UserMessage>>;
 
-const id = z.string();
-
 export const AgentEvent = z.discriminatedUnion("type", [
   UserMessage,
-  z.object({
-    type: z.literal("turn_done"),
+  event("turn_done", {
     /** "interrupted": the engine ended in the middle of the turn, and this was added later. */
     reason: z.enum([...StopReason.options, "interrupted"]),
   }),
-  z.object({ type: z.literal("turn_failed"), kind: z.string(), message: z.string() }),
+  event("turn_failed", { kind: z.string(), message: z.string() }),
   /** Text of the message `message`; also the partial text of one that was stopped. */
-  z.object({ type: z.literal("token"), message: z.string(), text: z.string() }),
-  z.object({ type: z.literal("thought"), message: z.string(), text: z.string() }),
+  event("token", { message: z.string(), text: z.string() }),
+  event("thought", { message: z.string(), text: z.string() }),
   /** The thought is over: text or a call begins. */
-  z.object({ type: z.literal("thought_done"), message: z.string(), milliseconds: z.number() }),
+  event("thought_done", { message: z.string(), milliseconds: z.number() }),
   /** A call's name is known and its arguments stream in; `lines` counts those of the text being written. */
-  z.object({
-    type: z.literal("tool_writing"),
-    id,
-    tool: z.string(),
-    title: z.string(),
-    lines: z.number(),
-  }),
+  event("tool_writing", { id, tool: z.string(), title: z.string(), lines: z.number() }),
   /** Calls of one answer may start in any order; `order` rises within a turn as the model has written them. */
-  z.object({ type: z.literal("tool_start"), call: ToolStart, order: z.number().exactOptional() }),
+  event("tool_start", { call: ToolStart, order: z.number().exactOptional() }),
   /** `rule` gave it leave. */
-  z.object({ type: z.literal("tool_running"), id, rule: z.string() }),
-  z.object({
-    type: z.literal("tool_done"),
+  event("tool_running", { id, rule: z.string() }),
+  event("tool_done", {
     id,
     status: z.enum(["completed", "failed"]),
     /** One line about the result. */
@@ -115,21 +120,14 @@ export const AgentEvent = z.discriminatedUnion("type", [
     /** It has not failed: the user, or the end of its process, has cut it off. */
     stopped: z.boolean().exactOptional(),
   }),
-  z.object({ type: z.literal("plan"), steps: Plan }),
-  z.object({ type: z.literal("file_modified"), id, change: FileChange }),
+  event("plan", { steps: Plan }),
+  event("file_modified", { id, change: FileChange }),
   /** What the turn has changed in all, at its end. */
-  z.object({ type: z.literal("turn_files"), turn: z.number(), files: z.array(TurnFile) }),
-  z.object({ type: z.literal("approval_requested"), id, reason: z.string() }),
-  z.object({ type: z.literal("approval_answered"), id, answer: z.string(), rule: z.string() }),
-  z.object({
-    type: z.literal("retry"),
-    attempt: z.number(),
-    tries: z.number(),
-    waitMs: z.number(),
-    reason: z.string(),
-  }),
-  z.object({
-    type: z.literal("usage"),
+  event("turn_files", { turn: z.number(), files: z.array(TurnFile) }),
+  event("approval_requested", { id, reason: z.string() }),
+  event("approval_answered", { id, answer: z.string(), rule: z.string() }),
+  event("retry", { attempt: z.number(), tries: z.number(), waitMs: z.number(), reason: z.string() }),
+  event("usage", {
     usage: Usage,
     window: z.number(),
     /** US dollars of this request, and of the session so far with it. */
@@ -139,16 +137,11 @@ export const AgentEvent = z.discriminatedUnion("type", [
     purpose: z.string().exactOptional(),
   }),
   /** What the session is called from now on; at the beginning of a turn with its number and time. */
-  z.object({
-    type: z.literal("title"),
+  event("title", {
     title: z.string(),
     began: z.object({ turn: z.number(), time: z.number() }).exactOptional(),
   }),
-  z.object({
-    type: z.literal("notice"),
-    severity: z.enum(["info", "warning", "error"]),
-    text: z.string(),
-  }),
+  event("notice", { severity: z.enum(["info", "warning", "error"]), text: z.string() }),
 ]);
 export type AgentEvent = ReadonlyDeep<z.infer<typeof AgentEvent>>;
 

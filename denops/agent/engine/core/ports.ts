@@ -173,7 +173,7 @@ export interface Store {
 }
 
 /** A call that is about to change something. */
-export interface CallToKeep {
+export interface CheckpointedCall {
   readonly id: string;
   /** Absolute paths that it will write: of the files, and of links to them. */
   readonly paths: readonly string[];
@@ -184,7 +184,7 @@ export interface CallToKeep {
 /** Keeps what calls change, so that it can be taken back. */
 export interface Checkpoints {
   /** What is there now is kept when this returns. @throws {ToolError} if it cannot be: the call is not to run. */
-  before(call: CallToKeep, signal: AbortSignal): Promise<PendingCheckpoint>;
+  before(call: CheckpointedCall, signal: AbortSignal): Promise<PendingCheckpoint>;
 }
 
 export interface PendingCheckpoint {

@@ -48,16 +48,16 @@ export interface SessionState {
   plan: Plan;
 }
 
-/** What only some clients offer. */
-export interface Offers {
+/** What only some clients can do. */
+export interface ClientAbilities {
   readonly commands: Commands;
   readonly search: Search;
   readonly questions: Questions;
   readonly languages: LanguageServers;
 }
 
-/** Everything that a tool may use. A tool that needs an offer says so, and is not shown without it. */
-export interface ToolContext extends Partial<Offers> {
+/** Everything that a tool may use. A tool that needs an ability says so, and is not shown without it. */
+export interface ToolContext extends Partial<ClientAbilities> {
   readonly workspace: Workspace;
   readonly session: SessionState;
   readonly images: ImageRoom;
@@ -91,7 +91,7 @@ export interface Tool {
   readonly spec: ToolSpec;
   /** One line for the screen, from arguments that may still be incomplete. */
   title(args: Readonly<Record<string, unknown>>): string;
-  readonly needs?: keyof Offers;
+  readonly needs?: keyof ClientAbilities;
   /** The argument whose growing length is shown while it streams in. */
   readonly streamed?: string;
   /** @throws {ToolError} with one line for the model. */
@@ -99,9 +99,11 @@ export interface Tool {
 }
 
 /** A tool gets what it needs, and only that. */
-type ContextOf<Need extends keyof Offers> = Omit<ToolContext, keyof Offers> & Pick<Offers, Need>;
+type ContextOf<Need extends keyof ClientAbilities> =
+  & Omit<ToolContext, keyof ClientAbilities>
+  & Pick<ClientAbilities, Need>;
 
-interface Definition<Schema extends z.ZodObject, Need extends keyof Offers> {
+interface Definition<Schema extends z.ZodObject, Need extends keyof ClientAbilities> {
   readonly name: string;
   readonly description: string;
   readonly kind: ToolKind;
@@ -121,7 +123,7 @@ interface Definition<Schema extends z.ZodObject, Need extends keyof Offers> {
 /** Names that models use for `path`. */
 const PATH_ALIASES = ["file", "filePath", "file_path", "filepath", "filename"] as const;
 
-export function defineTool<Schema extends z.ZodObject, Need extends keyof Offers = never>(
+export function defineTool<Schema extends z.ZodObject, Need extends keyof ClientAbilities = never>(
   definition: Definition<Schema, Need>,
 ): Tool {
   const { name, description, schema } = definition;
@@ -151,7 +153,7 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Offers
   };
 }
 
-function hasNeed<Need extends keyof Offers>(
+function hasNeed<Need extends keyof ClientAbilities>(
   context: ToolContext,
   need: Need | undefined,
 ): context is ToolContext & ContextOf<Need> {

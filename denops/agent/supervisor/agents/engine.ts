@@ -2,7 +2,14 @@
 import { type ClientApp, type PromptResponse, RequestError } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { type InitializeMeta, META, method, ours, SessionMeta } from "../../protocol/extensions.ts";
+import {
+  type InitializeMeta,
+  META,
+  method,
+  ours,
+  SessionMeta,
+  type TextMeta,
+} from "../../protocol/extensions.ts";
 import {
   type RequestName,
   type RequestParams,
@@ -91,11 +98,22 @@ export class Engine implements AsyncDisposable {
 
   /**
    * As {@link AgentConnection.prompt}.
+   * @param selected absolute paths of files that the text shows lines of
    * @param branch what the session is to remember as its git branch; the first message counts
    */
-  async prompt(sessionId: string, text: string, branch?: string): Promise<PromptResponse> {
+  async prompt(
+    sessionId: string,
+    text: string,
+    selected: readonly string[] = [],
+    branch?: string,
+  ): Promise<PromptResponse> {
+    const shown: TextMeta | undefined = selected.length === 0 ? undefined : { selected: [...selected] };
     const meta: SessionMeta | undefined = branch === undefined ? undefined : { branch };
-    return await this.#agent.prompt(sessionId, [{ type: "text", text }], meta && { [META]: meta });
+    return await this.#agent.prompt(sessionId, [{
+      type: "text",
+      text,
+      ...(shown && { _meta: { [META]: shown } }),
+    }], meta && { [META]: meta });
   }
 
   /** @throws {RequestError} one line, if the engine refuses */

@@ -1,10 +1,9 @@
 /** ACP version 1 updates of any agent → updates for the screen. Pure. */
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../deps/acp_sdk.ts";
 import { basename, relative, sep } from "node:path";
-import { z } from "../../deps/zod.ts";
 import { structuredPatch } from "../../deps/diff.ts";
 import { isInside } from "../../policy/path.ts";
-import { ours, ToolMeta, TurnMeta } from "../../protocol/extensions.ts";
+import { ours, ParentMeta, ThoughtMeta, ToolMeta, TurnMeta } from "../../protocol/extensions.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { FileDiff, ShownFile, ToolUpdate, Update } from "../../protocol/ui.ts";
 import { LONGEST_NOTICE, middleCut, oneLine, prose, visible } from "./visible.ts";
@@ -20,8 +19,6 @@ const LONGEST_DIFF_MS = 100;
 /** What one update may make Lua remember. */
 const LONGEST_ID = 200;
 const LONGEST_PATH = 4_096;
-
-const ThoughtMeta = z.object({ milliseconds: z.number() });
 
 /** Names may hold anything; what is opened is the path itself. @param roots the project's folder first */
 export function shownFiles(files: readonly TurnFile[], roots: readonly string[]): readonly ShownFile[] {
@@ -40,16 +37,23 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
   switch (update.sessionUpdate) {
     case "agent_message_chunk": {
       const text = update.content.type === "text" ? prose(update.content.text) : `[${update.content.type}]`;
-      return text === "" ? [] : [{ type: "text", chat, message: update.messageId ?? "", text }];
+      const message = update.messageId ?? "";
+      return text === "" ? [] : [{ type: "text", chat, message, text, ...parentOf(update) }];
     }
     case "agent_thought_chunk": {
       const message = update.messageId ?? "";
       const done = ours(ThoughtMeta, update._meta);
       if (done !== undefined) {
-        return [{ type: "thought_done", chat, message, milliseconds: done.milliseconds }];
+        return [{
+          type: "thought_done",
+          chat,
+          message,
+          milliseconds: done.milliseconds,
+          ...parentOf(update),
+        }];
       }
       const text = update.content.type === "text" ? prose(update.content.text) : "";
-      return text === "" ? [] : [{ type: "thought", chat, message, text }];
+      return text === "" ? [] : [{ type: "thought", chat, message, text, ...parentOf(update) }];
     }
     case "tool_call":
     case "tool_call_update":
@@ -106,7 +110,15 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
     ...(meta.added === undefined ? {} : { added: meta.added }),
     ...(meta.removed === undefined ? {} : { removed: meta.removed }),
     ...(meta.summary === undefined ? {} : { summary: oneLine(meta.summary) }),
+    ...parentOf(call),
   };
+}
+
+function parentOf(
+  { _meta }: { readonly _meta?: Readonly<Record<string, unknown>> | null },
+): { readonly parent?: string } {
+  const parent = ours(ParentMeta, _meta)?.parent;
+  return parent === undefined ? {} : { parent: parent.slice(0, LONGEST_ID) };
 }
 
 function outputText(content: readonly ToolCallContent[]): string {

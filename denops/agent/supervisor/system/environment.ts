@@ -55,8 +55,8 @@ export function commandEnvironment(
   }
   // Programs speak English to the model, whose hints depend on it; all else is as the user has it.
   const { LC_ALL, ...rest } = env;
-  const spoken = { ...rest, ...(LC_ALL === undefined ? {} : { LANG: LC_ALL }), LC_MESSAGES: "C" };
-  return { ...spoken, ...ownGitRepositoriesOnly(env.GIT_CONFIG_COUNT) };
+  const inEnglish = { ...rest, ...(LC_ALL === undefined ? {} : { LANG: LC_ALL }), LC_MESSAGES: "C" };
+  return { ...inEnglish, ...ownGitRepositoriesOnly(env.GIT_CONFIG_COUNT) };
 }
 
 /**

@@ -2,7 +2,7 @@
 local clients = require("agent.editor.lsp.clients")
 local find = require("agent.reload.find")
 local locations = require("agent.editor.lsp.locations")
-local spoken = require("agent.editor.lsp.spoken")
+local published = require("agent.editor.lsp.published")
 local task = require("agent.editor.lsp.task")
 
 local M = {}
@@ -106,15 +106,15 @@ end
 ---@param path string
 ---@param buf integer
 ---@param attached vim.lsp.Client[]
----@param patient boolean see spoken.wait
+---@param patient boolean see published.wait
 ---@return table answer
 function M.of_file(path, buf, attached, patient)
   local said = task.all(vim.tbl_map(function(client)
     return function()
       if client:supports_method(PULL, buf) then
-        return pull(client, buf, patient and spoken.first_ms or spoken.limit_ms)
+        return pull(client, buf, patient and published.first_ms or published.limit_ms)
       end
-      return spoken.wait(client, buf, patient)
+      return published.wait(client, buf, patient)
     end
   end, attached))
   return {
@@ -129,7 +129,7 @@ end
 ---@param attached vim.lsp.Client[]
 function M.written(buf, attached)
   for _, client in ipairs(attached) do
-    spoken.flush(client, buf)
+    published.flush(client, buf)
     local sync = client.server_capabilities.textDocumentSync
     local save = type(sync) == "table" and sync.save
     if save and not vim.bo[buf].modified then

@@ -138,19 +138,19 @@ function M.wait(client, buf, patient)
   local stop = text.at + allowed
   while true do
     local word, now = speaker.words[buf], vim.uv.now()
-    local spoken = word ~= nil and word.version >= text.version
-    if spoken and (word.exact or now - word.at >= settle(speaker)) then
+    local current = word ~= nil and word.version >= text.version
+    if current and (word.exact or now - word.at >= settle(speaker)) then
       return "current"
     elseif not speaker.heard and speaker.misses >= speaker.patience then
       -- It does not publish at all: there is nothing to wait for.
       return "current"
     elseif now >= stop then
-      speaker.misses = speaker.misses + (spoken and 0 or 1)
-      return spoken and "current" or word and "late" or "unknown"
+      speaker.misses = speaker.misses + (current and 0 or 1)
+      return current and "current" or word and "late" or "unknown"
     end
     task.await(function(finish)
       waiting[#waiting + 1] = finish
-    end, math.min(stop, spoken and word.at + settle(speaker) or stop) - now)
+    end, math.min(stop, current and word.at + settle(speaker) or stop) - now)
   end
 end
 
@@ -176,7 +176,7 @@ local function meet(client)
   end
 end
 
-local group = vim.api.nvim_create_augroup("agent.editor.lsp.spoken", {})
+local group = vim.api.nvim_create_augroup("agent.editor.lsp.published", {})
 
 vim.api.nvim_create_autocmd("LspAttach", {
   group = group,

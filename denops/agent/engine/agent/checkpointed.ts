@@ -2,22 +2,22 @@
 import { type CommandInput, levelOf } from "../../protocol/commands.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
-import type { CallToKeep, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
 import type { ApprovedChanges, PreparedCall, ToolResult } from "../tools/define.ts";
 import type { CommandTraps } from "./traps.ts";
 
-export interface KeptPorts {
-  /** What calls change is kept here. */
+export interface CheckpointPorts {
+  /** Where calls that write are recorded. */
   readonly checkpoints: Checkpoints;
   readonly emit: Emit;
   readonly traps: CommandTraps;
 }
 
-export async function runKept(
+export async function runCheckpointed(
   id: string,
   prepared: PreparedCall,
   { byUser, approved }: { readonly byUser: boolean; readonly approved: ApprovedChanges },
-  ports: KeptPorts,
+  ports: CheckpointPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { traps } = ports;
@@ -38,7 +38,7 @@ export async function runKept(
     result = await prepared.run(signal, approved);
     said.push(...result.changes ?? []);
   } finally {
-    const found = await kept(pending, said, ports);
+    const found = await changesOf(pending, said, ports);
     for (const change of [...said, ...found]) {
       ports.emit({ type: "file_modified", id, change: { ...change, since } });
     }
@@ -48,16 +48,16 @@ export async function runKept(
 }
 
 /** Undefined if it can write nothing. */
-function kindOf(input: CommandInput | undefined, { access }: ApprovedChanges): CallToKeep["command"] {
+function kindOf(input: CommandInput | undefined, { access }: ApprovedChanges): CheckpointedCall["command"] {
   if (input === undefined || (access !== undefined && levelOf(access) === "look")) return undefined;
   return input.background ? "background" : "foreground";
 }
 
 /** The write has happened, whatever comes now: buffers must follow it. */
-async function kept(
+async function changesOf(
   pending: PendingCheckpoint,
   said: readonly FileChange[],
-  { emit }: KeptPorts,
+  { emit }: CheckpointPorts,
 ): Promise<readonly FileChange[]> {
   try {
     return await pending.done(said);
