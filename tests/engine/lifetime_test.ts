@@ -230,6 +230,8 @@ for (const [name, options, line] of WRONG) {
     await nvim.command("Agent Hello");
     await waitForChat(nvim, line);
     assert.equal((await transcript(nvim)).length, 2);
+    // The message is back in the input.
+    await nvim.keys("<Esc>ggdG");
     await nvim.lua(
       "require('agent').setup({ deno = { 'deno' }, provider = 'test', command_write = {}, root = vim.fn.getcwd() })",
     );
