@@ -6,38 +6,8 @@ import { Pump } from "../../denops/agent/supervisor/screen/pump.ts";
 import { startAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
 
-/** Time that stands still until it is told to go on. */
-class Clock {
-  #now = 0;
-  #timer: { readonly at: number; readonly run: () => void } | undefined;
-
-  now(): number {
-    return this.#now;
-  }
-
-  setTimer(run: () => void, milliseconds: number): () => void {
-    assert.equal(this.#timer, undefined, "there is one timer at a time");
-    const timer = this.#timer = { at: this.#now + milliseconds, run };
-    return () => {
-      if (this.#timer === timer) this.#timer = undefined;
-    };
-  }
-
-  goOn(milliseconds: number): void {
-    const end = this.#now + milliseconds;
-    while (this.#timer !== undefined && this.#timer.at <= end) {
-      const { at, run } = this.#timer;
-      this.#timer = undefined;
-      this.#now = at;
-      run();
-    }
-    this.#now = end;
-  }
-}
-
 /** A pump, and a Neovim that takes a batch only when it is told to. */
 class Stage implements Disposable {
-  readonly clock = new Clock();
   readonly batches: (readonly Update[])[] = [];
   readonly pump: Pump;
   #take: (() => void) | undefined;
@@ -49,7 +19,7 @@ class Stage implements Disposable {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#take = resolve;
       return promise;
-    }, this.clock);
+    });
   }
 
   /** Neovim has taken what was delivered. */
@@ -76,92 +46,30 @@ class Stage implements Disposable {
   }
 }
 
-Deno.test("the first update passes at once, later ones merged and 32 ms apart", async () => {
-  using stage = new Stage();
-  stage.say("Hello, this is the first. ");
-  assert.deepEqual(stage.texts(), ["Hello, this is the first. "]);
-  await stage.take();
-  for (const word of ["two ", "three ", "four "]) {
-    stage.say(word);
-    stage.clock.goOn(10);
-  }
-  assert.equal(stage.batches.length, 1);
-  stage.clock.goOn(1);
-  assert.equal(stage.batches.length, 1);
-  stage.clock.goOn(1);
-  assert.deepEqual(stage.texts().slice(1), ["two three four "]);
-  await stage.take();
-  stage.clock.goOn(1_000);
-  assert.equal(stage.batches.length, 2);
-  stage.say("five");
-  assert.equal(stage.batches.length, 3);
-});
-
 Deno.test("never a second batch before the first is taken, however long that takes", async () => {
   using stage = new Stage();
   stage.say("Hello, this is the first. ");
-  for (let number = 1; number <= 100; number++) {
-    stage.say(`${number} `);
-    stage.clock.goOn(20);
-  }
+  for (let number = 1; number <= 100; number++) stage.say(`${number} `);
   assert.equal(stage.batches.length, 1);
   await stage.take();
   assert.equal(stage.batches.length, 2);
   assert.deepEqual(stage.texts()[1], Array.from({ length: 100 }, (_, at) => `${at + 1} `).join(""));
+  await stage.take();
+  assert.equal(stage.batches.length, 2);
+  stage.pump.push({ type: "approval", chat: 1, request: 2, tool: "t", title: "write", reason: "asks" });
+  assert.equal(stage.batches.length, 3);
 });
 
 Deno.test("a Neovim that fails to take a batch does not stop the next one", async () => {
   const batches: number[] = [];
-  const clock = new Clock();
   using pump = new Pump((batch) => {
     batches.push(batch.length);
     return Promise.reject(new Error("E121"));
-  }, clock);
+  });
   pump.push({ type: "turn_started", chat: 1 });
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   pump.push({ type: "turn_started", chat: 1 });
-  clock.goOn(32);
   assert.deepEqual(batches, [1, 1]);
-});
-
-Deno.test("the first text of a message waits for eight word characters, later ones for one", async () => {
-  using stage = new Stage();
-  stage.say("**");
-  stage.say("Wh");
-  stage.say("at a");
-  stage.clock.goOn(1_000);
-  assert.deepEqual(stage.texts(), []);
-  stage.say(" day");
-  assert.deepEqual(stage.texts(), ["**What a day"]);
-  await stage.take();
-  stage.say("**");
-  stage.clock.goOn(1_000);
-  assert.equal(stage.batches.length, 1);
-  stage.say(" x");
-  assert.deepEqual(stage.texts()[1], "** x");
-});
-
-Deno.test("the end of a message ends the wait of its text, and so does another message", async () => {
-  using stage = new Stage();
-  stage.say("Yes.");
-  stage.pump.push({ type: "turn_done", chat: 1, reason: "end_turn" });
-  assert.deepEqual(stage.texts(), ["Yes.|turn_done"]);
-  await stage.take();
-  stage.clock.goOn(100);
-  stage.say("No.", "a");
-  stage.say("Maybe.", "b");
-  assert.deepEqual(stage.texts()[1], "No.");
-});
-
-Deno.test("an approval and a question to the editor do not wait for the clock", async () => {
-  using stage = new Stage();
-  stage.pump.push({ type: "turn_started", chat: 1 });
-  await stage.take();
-  stage.pump.push({ type: "ask_editor", request: 1, method: "unsaved_text", params: { path: "/a" } });
-  assert.equal(stage.batches.length, 2);
-  stage.pump.push({ type: "approval", chat: 1, request: 2, tool: "t", title: "write", reason: "asks" });
-  await stage.take();
-  assert.deepEqual(stage.batches.slice(2).flat().map(({ type }) => type), ["approval"]);
 });
 
 Deno.test("whatever is pushed, when and in which pieces: each chat's text arrives whole and in order", async () => {
@@ -169,24 +77,19 @@ Deno.test("whatever is pushed, when and in which pieces: each chat's text arrive
     chat: fc.integer({ min: 1, max: 3 }),
     kind: fc.constantFrom("text", "thought", "notice"),
     text: fc.string({ minLength: 1, maxLength: 6 }),
-    wait: fc.constantFrom(0, 0, 1, 31, 32, 100),
     taken: fc.boolean(),
   });
   await fc.assert(fc.asyncProperty(fc.array(piece, { maxLength: 60 }), async (pieces) => {
     using stage = new Stage();
     const pushed = new Map<number, string>();
-    for (const { chat, kind, text, wait, taken } of pieces) {
+    for (const { chat, kind, text, taken } of pieces) {
       pushed.set(chat, (pushed.get(chat) ?? "") + text);
       if (kind === "notice") stage.pump.push({ type: "notice", chat, severity: "info", text });
       else stage.pump.push({ type: kind === "text" ? "text" : "thought", chat, message: "m", text });
-      stage.clock.goOn(wait);
       if (taken) await stage.take();
     }
     for (const chat of [1, 2, 3]) stage.pump.push({ type: "turn_done", chat, reason: "end_turn" });
-    for (let round = 0; round < 3; round++) {
-      await stage.take();
-      stage.clock.goOn(100);
-    }
+    for (let round = 0; round < 3; round++) await stage.take();
     for (const [chat, text] of pushed) {
       const shown = stage.batches.flat().map((update) =>
         "chat" in update && update.chat === chat && "text" in update ? update.text : ""

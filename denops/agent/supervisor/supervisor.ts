@@ -17,7 +17,7 @@ import { adoptEnvironment } from "./system/neovim_environment.ts";
 import type { Project } from "./project.ts";
 import { Projects } from "./projects.ts";
 import { type ProviderWorld, realWorld } from "./agents/provider.ts";
-import { Pump, realClock } from "./screen/pump.ts";
+import { Pump } from "./screen/pump.ts";
 import { Questions } from "./gate/questions.ts";
 import type { RootQuery } from "./agents/root.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
@@ -64,7 +64,6 @@ export class Supervisor implements AsyncDisposable {
     this.#lastRequest = host;
     this.#pump = new Pump(
       deliver,
-      realClock,
       (chat, why) => this.#chats.get(chat)?.session.engine?.kill(`it ${why}`),
     );
     this.#world = world;

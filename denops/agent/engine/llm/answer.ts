@@ -12,11 +12,14 @@ import {
   windowFullError,
 } from "./failures.ts";
 import type { AnyWire } from "./registry.ts";
+import { Reads } from "./reads.ts";
 import { isRetryable } from "./retry.ts";
 import type { Delta } from "./wire/wire.ts";
 
 /** Characters of one answer at most; around each token there may be hundreds of bytes more of JSON. */
 const LARGEST_ANSWER = 8_000_000;
+/** So many characters are shown as they come. */
+const FIRST_SIZE = 32;
 /** Characters of a body that is no stream: enough for any error. */
 const LARGEST_ERROR = 16_384;
 
@@ -107,16 +110,19 @@ export async function* readAnswer(
   let unframed = 0;
   let streams = false;
   let finished = false;
+  await using reads = new Reads(response.body ?? new Blob([]).stream(), heard);
   try {
-    for await (const bytes of response.body ?? []) {
-      heard();
-      const frames = framing.push(bytes);
-      unframed = frames.length > 0 ? 0 : unframed + bytes.length;
+    for (let pieces = await reads.next(); pieces !== undefined; pieces = await reads.next()) {
+      const frames = pieces.flatMap((bytes) => framing.push(bytes));
+      unframed = frames.length > 0 ? 0 : unframed + pieces.reduce((sum, { length }) => sum + length, 0);
       if (size + unframed > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
       streams ||= frames.length > 0;
-      if (!streams && start.length < LARGEST_ERROR) start += text.decode(bytes, { stream: true });
+      if (!streams && start.length < LARGEST_ERROR) {
+        start += pieces.map((bytes) => text.decode(bytes, { stream: true })).join("");
+      }
       const step = stepFrames(frames, decoder, target);
       for (const delta of step.deltas) size += "text" in delta ? delta.text.length : 0;
+      if (size > FIRST_SIZE) reads.slowDown();
       if (step.deltas.length > 0) yield step.deltas;
       finished ||= step.finished;
       if (step.end !== undefined) return step.end;

@@ -20,6 +20,7 @@ import {
 import { VERSION } from "../../protocol/version.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import { Arrival } from "./arrival.ts";
+import { Gather } from "./gather.ts";
 import { type AgentCommand, AgentProcess } from "./process.ts";
 
 /** An agent that has not answered `initialize` by then is not going to. */
@@ -53,13 +54,16 @@ export class AgentConnection implements AsyncDisposable {
   readonly process: AgentProcess;
   readonly #connection: ClientConnection;
   readonly #arrival: Arrival;
+  /** Of an agent that is not ours, which may tell each token by itself. */
+  readonly #gather: Gather | undefined;
   #abilities: AgentCapabilities = {};
 
   private constructor(command: AgentCommand, events: AgentEvents, extension?: AgentExtension) {
     this.process = new AgentProcess(command);
     const counted = [methods.client.session.update, ...extension?.notifications ?? []];
     this.#arrival = new Arrival(counted, (why) => this.kill(`it ${why}`));
-    const app = clientApp(events, this.#arrival);
+    this.#gather = extension === undefined ? new Gather(events.update) : undefined;
+    const app = clientApp(events, this.#arrival, this.#gather);
     extension?.serve(app, this.#arrival);
     this.#connection = app.connect(this.#arrival.tap(this.process.stream));
     const { signal } = this.#connection;
@@ -130,6 +134,7 @@ export class AgentConnection implements AsyncDisposable {
       throw error;
     } finally {
       await this.#arrival.caughtUp();
+      this.#gather?.flush();
     }
   }
 
@@ -151,6 +156,7 @@ export class AgentConnection implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#gather?.[Symbol.dispose]();
     this.#connection.close();
     await this.process[Symbol.asyncDispose]();
   }
@@ -193,13 +199,13 @@ function sessionPlace([cwd = "", ...additionalDirectories]: readonly string[]) {
   return { cwd, additionalDirectories, mcpServers: [] };
 }
 
-function clientApp(events: AgentEvents, arrival: Arrival): ClientApp {
+function clientApp(events: AgentEvents, arrival: Arrival, gather: Gather | undefined): ClientApp {
   const { terminal } = methods.client;
   const { terminals } = events;
   return client({ name: "agent.nvim" })
     .onNotification(
       methods.client.session.update,
-      ({ params }) => arrival.handle(() => events.update(params)),
+      ({ params }) => arrival.handle(() => gather === undefined ? events.update(params) : gather.add(params)),
     )
     .onRequest(terminal.create, async ({ params }) => ({ terminalId: await terminals.create(params) }))
     .onRequest(terminal.output, ({ params }) => terminals.output(params.terminalId))
@@ -208,9 +214,14 @@ function clientApp(events: AgentEvents, arrival: Arrival): ClientApp {
     .onRequest(terminal.release, ({ params }) => terminals.release(params.terminalId))
     .onRequest(methods.client.session.requestPermission, async ({ params }) => {
       await arrival.caughtUp();
+      gather?.flush();
       return await events.permission(params);
     })
-    .onRequest(methods.client.elicitation.create, ({ params }) => events.question(params));
+    .onRequest(methods.client.elicitation.create, async ({ params }) => {
+      await arrival.caughtUp();
+      gather?.flush();
+      return await events.question(params);
+    });
 }
 
 function timeout(milliseconds: number): Promise<never> {

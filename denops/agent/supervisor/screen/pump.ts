@@ -1,15 +1,12 @@
 /**
- * The one timer between the engine and the screen. The first update passes at once, later ones at most every
- * 32 ms and merged, never a second batch before Neovim has taken the first, and no batch that is more than a frame's
- * work: the rest waits for the next one.
+ * The way to the screen, in order. What comes passes at once, but never a second batch before Neovim has taken the
+ * first, and no batch that is more than a frame's work: the rest is merged and waits for the next one. How often
+ * something is said is up to who says it (`protocol/pace.ts`).
  */
 import type { Update } from "../../protocol/ui.ts";
 import { Bounds } from "./bounds.ts";
 import { breakLines } from "./visible.ts";
 
-const INTERVAL_MS = 32;
-/** The first text of a message waits for this many word characters, so that "**Wh" never flashes. */
-const FIRST_TEXT = 8;
 /** Updates of one batch, and characters, if it has more than one update. */
 const MOST_UPDATES = 50;
 const MOST_CHARACTERS = 100_000;
@@ -21,26 +18,11 @@ const NEAR = 100;
  */
 const LARGE_FILE = 500_000;
 const MANY_CHARACTERS = 2_000_000;
-const WORD = /[\p{L}\p{N}_]/gu;
 
 type TextUpdate = Extract<Update, { type: "text" }>;
 
-export interface PumpClock {
-  now(): number;
-  setTimer(run: () => void, milliseconds: number): () => void;
-}
-
-export const realClock: PumpClock = {
-  now: () => performance.now(),
-  setTimer(run, milliseconds) {
-    const timer = setTimeout(run, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
-
 export class Pump implements Disposable {
   readonly #deliver: (batch: readonly Update[]) => Promise<void>;
-  readonly #clock: PumpClock;
   readonly #onFlood: (chat: number, why: string) => void;
   readonly #bounds = new Bounds();
   #queue: Update[] = [];
@@ -48,13 +30,7 @@ export class Pump implements Disposable {
   #waiting = 0;
   /** Where in its line the text of each chat's message has come to. */
   readonly #columns = new Map<number, { readonly message: string; readonly column: number }>();
-  /** Text that is not long enough to show yet, per chat. */
-  readonly #held = new Map<number, TextUpdate>();
-  /** Messages of which something was shown. */
-  readonly #shown = new Set<string>();
-  #lastFlush = -Infinity;
   #delivering = false;
-  #cancelTimer: (() => void) | undefined;
   #disposed = false;
 
   /**
@@ -63,11 +39,9 @@ export class Pump implements Disposable {
    */
   constructor(
     deliver: (batch: readonly Update[]) => Promise<void>,
-    clock: PumpClock = realClock,
     onFlood: (chat: number, why: string) => void = () => {},
   ) {
     this.#deliver = deliver;
-    this.#clock = clock;
     this.#onFlood = onFlood;
   }
 
@@ -77,33 +51,10 @@ export class Pump implements Disposable {
     if (admission === "out") return;
     if (admission !== "in" && "chat" in update) {
       this.#queue = this.#queue.filter((queued) => !isOnlyShown(queued, update.chat));
-      this.#held.delete(update.chat);
       return this.#onFlood(update.chat, admission.why);
     }
-    if (update.type === "text") {
-      if (!this.#hold(this.#broken(update))) return;
-    } else {
-      this.#releaseBefore(update);
-      this.#append(update);
-    }
-    this.#schedule(isUrgent(update));
-  }
-
-  /** True if there is something to show. */
-  #hold(update: TextUpdate): boolean {
-    const held = this.#held.get(update.chat);
-    const joins = held?.message === update.message;
-    if (held !== undefined && !joins) this.#append(held);
-    const merged = joins ? { ...held, text: held.text + update.text } : update;
-    const needed = this.#shown.has(update.message) ? 1 : FIRST_TEXT;
-    if ((merged.text.match(WORD)?.length ?? 0) < needed) {
-      this.#held.set(update.chat, merged);
-      return held !== undefined && !joins;
-    }
-    this.#held.delete(update.chat);
-    this.#shown.add(update.message);
-    this.#append(merged);
-    return true;
+    this.#append(update.type === "text" ? this.#broken(update) : update);
+    this.#flush();
   }
 
   /** A line without an end is one that no window can draw. */
@@ -112,15 +63,6 @@ export class Pump implements Disposable {
     const { text, column } = breakLines(update.text, at?.message === update.message ? at.column : 0);
     this.#columns.set(update.chat, { message: update.message, column });
     return { ...update, text };
-  }
-
-  /** Whatever comes after a text ends its wait; order holds within a chat. */
-  #releaseBefore(update: Update): void {
-    if (!("chat" in update)) return;
-    const held = this.#held.get(update.chat);
-    if (held !== undefined) this.#append(held);
-    this.#held.delete(update.chat);
-    if (update.type === "turn_done") this.#shown.clear();
   }
 
   #append(update: Update): void {
@@ -168,32 +110,19 @@ export class Pump implements Disposable {
     return this.#queue.splice(0, count);
   }
 
-  #schedule(urgent: boolean): void {
-    if (this.#delivering || this.#queue.length === 0) return;
-    const wait = urgent ? 0 : this.#lastFlush + INTERVAL_MS - this.#clock.now();
-    if (wait > 0 && this.#cancelTimer !== undefined) return;
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    if (wait <= 0) this.#flush();
-    else this.#cancelTimer = this.#clock.setTimer(() => this.#flush(), wait);
-  }
-
   #flush(): void {
-    this.#cancelTimer = undefined;
-    const batch = this.#nextBatch();
-    this.#lastFlush = this.#clock.now();
+    if (this.#delivering || this.#disposed || this.#queue.length === 0) return;
     this.#delivering = true;
-    this.#deliver(batch)
+    this.#deliver(this.#nextBatch())
       .catch(() => {}) // Neovim is gone or Lua has failed and said so; nothing can be shown either way.
       .then(() => {
         this.#delivering = false;
-        if (!this.#disposed) this.#schedule(this.#queue.some(isUrgent));
+        this.#flush();
       });
   }
 
   [Symbol.dispose](): void {
     this.#disposed = true;
-    this.#cancelTimer?.();
   }
 }
 
@@ -226,11 +155,6 @@ function sizeOf(update: Update): number {
     default:
       return 0;
   }
-}
-
-/** Somebody waits for an answer to these. */
-function isUrgent({ type }: Update): boolean {
-  return type === "ask_editor" || type === "approval";
 }
 
 /** One update for two, where the second only goes on with the first. */
