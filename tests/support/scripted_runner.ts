@@ -3,6 +3,7 @@ import { runCheckpointed } from "../../denops/agent/engine/agent/checkpointed.ts
 import { Permissions } from "../../denops/agent/engine/agent/permission.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
 import type { AgentEvent, ToolStart } from "../../denops/agent/engine/core/events.ts";
+import { files } from "../../denops/agent/engine/tools/define.ts";
 import { lineDiff } from "../../denops/agent/engine/core/line_diff.ts";
 
 export interface ScriptedTurn {
@@ -67,10 +68,9 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
       const file = await ports.workspace.resolve(path);
       const before = await ports.workspace.readText(file, signal);
       const diff = lineDiff(file.path, before?.text, text);
-      const touches = [{ access: "write", path: file }] as const;
       const call: ToolStart = { id, tool: "other", title: `write ${path}`, kind: "edit", paths: [file.path] };
       const prepared = {
-        touches,
+        accesses: files(["write", file]),
         ...(diff === undefined ? {} : { diff }),
         run: async () => {
           const change = await ports.workspace.writeText(file, before, text, signal);

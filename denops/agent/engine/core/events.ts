@@ -48,7 +48,8 @@ export type Plan = readonly {
 
 export interface ToolStart {
   readonly id: string;
-  readonly tool: string;
+  /** Undefined where the engine itself asks for something: no tool was called. */
+  readonly tool?: string;
   /** One line: the tool and what it is about, never the whole arguments. */
   readonly title: string;
   readonly kind: ToolKind;
