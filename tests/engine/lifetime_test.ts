@@ -235,6 +235,8 @@ for (const [name, options, line] of WRONG) {
     await nvim.lua(
       "require('agent').setup({ deno = { 'deno' }, provider = 'test', command_write = {}, root = vim.fn.getcwd() })",
     );
+    // A message that no model could be asked about is back in the input.
+    await nvim.keys("<Esc>ggdG");
     await goesOn(agent);
   });
 }

@@ -12,7 +12,6 @@ import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/loop.ts";
 import { NO_RUNNER } from "./agent/runner.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
-import { buildSystemPrompt } from "./context/build.ts";
 import { messageOf } from "./core/errors.ts";
 import { createModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
@@ -61,7 +60,7 @@ const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
 const reviews = new Reviews(store.reviews, store.blobs, roots);
 await store.writes.sweep();
-const system = buildSystemPrompt({ roots, os: Deno.build.os });
+const environment = { roots, os: Deno.build.os };
 
 const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable)), {
   roots,
@@ -74,7 +73,7 @@ const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.
   ownConfig: configFromEnvironment,
   runner: (config, abilities) =>
     hasModel(config)
-      ? loopRunner({ config, model: createModel(config), tools: TOOLS, system, abilities })
+      ? loopRunner({ config, model: createModel(config), tools: TOOLS, environment, abilities })
       : NO_RUNNER,
 });
 await connection.closed;

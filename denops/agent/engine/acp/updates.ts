@@ -140,7 +140,7 @@ export class Updates {
           ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
         };
       }
-      case "turn_started":
+      case "user_message":
         // The calls of a turn end with it.
         this.#announced.clear();
         return undefined;

@@ -1,7 +1,8 @@
 /** The tool calls of one answer: policy, approval, run. Each gets exactly one result, in the order of the calls. */
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { ToolStart } from "../core/events.ts";
-import type { ToolCall, ToolMessage } from "../core/messages.ts";
+import type { ResultEntry } from "../core/entries.ts";
+import type { ToolCall } from "../core/messages.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
 import { type CheckpointPorts, runCheckpointed } from "./checkpointed.ts";
@@ -51,9 +52,9 @@ export async function runBatch(
   given: BatchPorts,
   memory: BatchMemory,
   signal: AbortSignal,
-): Promise<readonly ToolMessage[]> {
+): Promise<readonly ResultEntry[]> {
   const ports: BatchPorts = { ...given, emit: cutOff(signal, inOrder(calls, memory.iteration, given.emit)) };
-  const results: ToolMessage[] = [];
+  const results: ResultEntry[] = [];
   const running = calls.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
     const reads = readOnlyRun(running.slice(at), ports.tools);
@@ -124,7 +125,7 @@ function runOrRecall(
   ports: BatchPorts,
   memory: BatchMemory,
   signal: AbortSignal,
-): Promise<ToolMessage> {
+): Promise<ResultEntry> {
   const { repeats, iteration } = memory;
   const tool = ports.tools.find(({ name }) => name === call.name);
   if (repeats.isKnown(call, tool, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
@@ -138,7 +139,7 @@ async function runCall(
   ports: BatchPorts,
   { repeats, images }: BatchMemory,
   signal: AbortSignal,
-): Promise<ToolMessage> {
+): Promise<ResultEntry> {
   // The same call came again and again: a person must answer.
   const loop = repeats.isLoop;
   const tool = ports.tools.find(({ name }) => name === call.name);
@@ -208,26 +209,26 @@ async function checked(
   return { ...result, text: `${result.text}\n${said.text}`, summary };
 }
 
-function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): ToolMessage {
+function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): ResultEntry {
   if (result.plan !== undefined) emit({ type: "plan", steps: result.plan });
   const diff = result.diff === undefined ? {} : { diff: result.diff };
   const status = result.failed === true ? "failed" : "completed";
   emit({ type: "tool_done", id: call.id, status, summary: result.summary, output: result.text, ...diff });
   const images = result.images === undefined ? {} : { images: result.images };
   const isError = result.failed === true;
-  return { role: "tool", id: call.id, name: call.name, text: result.text, isError, ...images };
+  return { type: "tool_result", id: call.id, name: call.name, text: result.text, isError, ...images };
 }
 
-function failed(call: ToolCall, { message: text, summary: said }: ToolError, ports: BatchPorts): ToolMessage {
+function failed(call: ToolCall, { message: text, summary: said }: ToolError, ports: BatchPorts): ResultEntry {
   // What the title names stands before it.
   const [subject = "", ...rest] = said.split(" ");
   const summary = startWithout(call, ports).title.split(" ").includes(subject) ? rest.join(" ") : said;
   ports.emit({ type: "tool_done", id: call.id, status: "failed", summary, output: text });
-  return { role: "tool", id: call.id, name: call.name, text, isError: true };
+  return { type: "tool_result", id: call.id, name: call.name, text, isError: true };
 }
 
 /** A call that reaches no tool still shows on screen. */
-function refuse(call: ToolCall, error: ToolError, ports: BatchPorts): ToolMessage {
+function refuse(call: ToolCall, error: ToolError, ports: BatchPorts): ResultEntry {
   ports.emit({ type: "tool_start", call: startWithout(call, ports) });
   return failed(call, error, ports);
 }

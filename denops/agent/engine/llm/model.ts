@@ -2,7 +2,7 @@
 import { z } from "../../deps/zod.ts";
 import type { ModelConfig, Price } from "../../protocol/config.ts";
 import { TurnError } from "../core/errors.ts";
-import type { Message, ToolSpec } from "../core/messages.ts";
+import type { Prompt } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
@@ -13,16 +13,6 @@ import type { Endpoint } from "./wire/wire.ts";
 const DEFAULT_WINDOW = 128_000;
 /** A local model's context costs memory: what Ollama is asked for unless the user says. */
 const OLLAMA_WINDOW = 32_768;
-
-export interface Prompt {
-  readonly system: string;
-  readonly messages: readonly Message[];
-  readonly tools: readonly ToolSpec[];
-  /** The answer is to be text; some models call tools all the same. */
-  readonly textOnly?: boolean;
-  /** False: no reasoning, even where the model can. */
-  readonly think?: boolean;
-}
 
 export interface Model {
   readonly provider: string;
@@ -121,7 +111,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         messages: abilities.sees ? prompt.messages : withoutImages(prompt.messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think && prompt.think !== false,
+        think: abilities.think && prompt.think,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
