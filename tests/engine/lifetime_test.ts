@@ -155,7 +155,7 @@ Deno.test({
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "The first half");
     await say(nvim, "This one waits");
-    await waitForChat(nvim, "This one waits (waits for the turn to end)");
+    await waitForChat(nvim, "This one waits (waiting for the turn to end)");
     const all = await marked(...marks);
     const supervisor = all.find(({ command }) => command.includes("standalone.ts"));
     assert.ok(supervisor);

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { PRESETS, WIRES } from "../../denops/agent/protocol/providers.ts";
-import { DEFAULT_FILE_RULES } from "../../denops/agent/policy/defaults.ts";
-import { RULE_KINDS } from "../../denops/agent/policy/rules.ts";
-import { HIDDEN, SHOWN, type ShownPlace } from "../../denops/agent/supervisor/commands/shown.ts";
+import DEFAULT_FILE_RULES from "../../denops/agent/policy/defaults.json" with { type: "json" };
+import { RULE_KINDS } from "../../denops/agent/protocol/access.ts";
+import { HIDDEN, SHOWN } from "../../denops/agent/supervisor/commands/shown.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { LONGEST_DEFAULT, type Option, READ_OPTIONS, withOptions } from "../../scripts/docs.ts";
 import { PLUGIN } from "../support/agent.ts";
@@ -253,7 +253,7 @@ Deno.test("help: every mark of a tool call", async () => {
 Deno.test("help: every kind of rule, and what commands cannot see", () => {
   assert.deepEqual(help.table("agent-rule-kinds").map(({ cells: [name] }) => name), [...RULE_KINDS]);
   const listed = (tag: string) => help.entry(tag).code.map((block) => block.trim().split("\n"))[0];
-  const rows = (places: readonly ShownPlace[]) => {
+  const rows = (places: typeof SHOWN) => {
     const byReason = Map.groupBy(places, ({ reason }) => reason);
     return [...byReason].flatMap(([reason, of]) => [`# ${reason}`, ...of.map(({ path }) => path)]);
   };

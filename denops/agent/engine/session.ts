@@ -25,7 +25,7 @@ import type { SessionState } from "./tools/define.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
-export interface SessionPorts {
+interface SessionPorts {
   readonly config: EngineConfig;
   readonly runner: Runner;
   readonly store: Store;

@@ -14,7 +14,7 @@ const Entry = z.object({
   rule: z.string(),
   accesses: Access,
 });
-export type LoggedApproval = Readonly<z.infer<typeof Entry>>;
+type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 
 /** Entries that are shown. */
 const MOST_SHOWN = 2_000;
