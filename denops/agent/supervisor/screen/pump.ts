@@ -134,7 +134,16 @@ function pieceEnd(text: string, most: number): number {
 
 /** What is told to the eye alone, of this chat. */
 function isOnlyShown(update: Update, chat: number): boolean {
-  const types: readonly Update["type"][] = ["text", "thought", "tool", "plan", "notice", "retry"];
+  const types: readonly Update["type"][] = [
+    "text",
+    "thought",
+    "tool",
+    "plan",
+    "notice",
+    "retry",
+    "user",
+    "agent_state",
+  ];
   return "chat" in update && update.chat === chat && types.includes(update.type);
 }
 
@@ -150,6 +159,8 @@ function sizeOf(update: Update): number {
       return update.output?.length ?? 0;
     case "file_modified":
       return (update.before?.length ?? 0) + (update.after?.length ?? 0);
+    case "agent_state":
+      return JSON.stringify(update).length;
     case "plan":
       return update.steps.reduce((all, { step }) => all + step.length, 0);
     default:
@@ -165,6 +176,9 @@ function merge(last: Update, next: Update): Update | undefined {
   }
   if (last.type === "tool" && next.type === "tool") {
     return last.chat === next.chat && last.id === next.id ? { ...last, ...next } : undefined;
+  }
+  if (last.type === "agent_state" && next.type === "agent_state") {
+    return last.chat === next.chat ? { ...last, ...next } : undefined;
   }
   return undefined;
 }
