@@ -57,7 +57,10 @@ Deno.test("the <Plug> maps take a Visual selection along", async () => {
   assert.equal(await input(child), "");
 });
 
-const WAITS = { type: "approval", chat: 1, request: 7, tool: "1", title: "write .env", reason: "sensitive" };
+const WAITS = {
+  ...{ type: "approval", chat: 1, request: 7, tool: "1", title: "write .env", reason: "sensitive" },
+  ...{ kind: "file", files: [], left_out: 0 },
+};
 
 /** What the supervisor would tell. */
 function receive(child: ChildNvim, ...updates: readonly Readonly<Record<string, unknown>>[]) {
@@ -78,7 +81,7 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
     ...messages,
   ]);
   await child.command("Agent approve session");
-  await child.waitForScreen("nothing waits for an answer");
+  await child.waitForScreen("nothing is waiting for an answer");
   await receive(child, WAITS);
   await child.command("Agent reject not this file");
   assert.deepEqual(await child.lua("return _G.sent[#_G.sent]"), {
@@ -95,6 +98,26 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
   assert.deepEqual(await completed("Agent approve s"), ["session"]);
   assert.deepEqual(await completed(`Agent export ${PLUGIN}doc/agent.t`), [`${PLUGIN}doc/agent.txt`]);
   assert.deepEqual(await completed("Agent reject "), []);
+});
+
+Deno.test("what asks for something of an unknown kind is shown, and can only be rejected", async () => {
+  await using child = await start();
+  await child.command("Agent");
+  await receive(child, { ...WAITS, kind: "device", suggestion: "write(**)" });
+  await child.command("Agent approval");
+  await child.waitForScreen("Unknown request. Reject it.");
+  assert.ok(!/a once|s session|A always/.test(child.text()));
+  for (const keys of ["a", "s", "A<CR>", "1", "d", "e"]) await child.keys(keys);
+  await child.command("Agent approve");
+  await child.command("Agent approve session");
+  await child.waitForScreen("this can only be rejected");
+  const answers = () =>
+    child.lua<readonly unknown[]>(`return vim.tbl_filter(function(action)
+      return action.type == "answer" or action.type == "answer_question"
+    end, _G.sent)`);
+  assert.deepEqual(await answers(), []);
+  await child.keys("r");
+  assert.deepEqual(await answers(), [{ type: "answer", request: 7, option: "reject" }]);
 });
 
 Deno.test("an approval of another chat says which one it is from", async () => {
@@ -130,7 +153,7 @@ Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits
     `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`,
   );
   assert.ok(report.includes(`ERROR ${line}`), report);
-  assert.match(report, /WARNING The supervisor does not run/);
+  assert.match(report, /WARNING The supervisor is not running/);
 });
 
 Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", async () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Prompt } from "../../denops/agent/engine/core/messages.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
 import { PLUGIN } from "../support/agent.ts";
@@ -46,6 +47,7 @@ const RULES: readonly (readonly [from: string, to: readonly string[]])[] = [
   ["engine/agent", ["engine/llm", "engine/tools", "engine/context", "engine/core", "policy", "protocol"]],
   ["engine/session.ts", [
     "engine/agent",
+    "engine/context",
     "engine/tools",
     "engine/checkpoint",
     "engine/core",
@@ -246,6 +248,18 @@ Deno.test("a tool is named in its own file alone, a wire in llm/ and in the tabl
     if (!isOf(path, "engine/llm")) wrong.push(...named(WIRES).map((one) => `${path} names ${one}`));
   }
   assert.deepEqual(wrong, []);
+});
+
+Deno.test("prompts are made in context/ alone: no other shape is one, and nobody else makes one", async () => {
+  // @ts-expect-error: the type is nominal.
+  const lookAlike: Prompt = { system: "", messages: [], tools: [], textOnly: false, think: true };
+  assert.ok(!(lookAlike instanceof Prompt));
+  const makers: string[] = [];
+  for await (const file of walk(AGENT, ".ts")) {
+    const made = /\bnew Prompt\(/.test(await Deno.readTextFile(file));
+    if (made && !file.endsWith("_test.ts")) makers.push(name(file));
+  }
+  assert.deepEqual(makers, ["engine/context/view.ts"]);
 });
 
 Deno.test("ARCHITECTURE.md: the import table is the one that is held, and every file that it names is there", async () => {

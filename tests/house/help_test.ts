@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { PRESETS, WIRES } from "../../denops/agent/protocol/providers.ts";
-import { DEFAULT_FILE_RULES } from "../../denops/agent/policy/defaults.ts";
-import { RULE_KINDS } from "../../denops/agent/policy/rules.ts";
-import { HIDDEN, SHOWN, type ShownPlace } from "../../denops/agent/supervisor/commands/shown.ts";
+import DEFAULT_FILE_RULES from "../../denops/agent/policy/defaults.json" with { type: "json" };
+import { RULE_KINDS } from "../../denops/agent/protocol/access.ts";
+import { HIDDEN, SHOWN } from "../../denops/agent/supervisor/commands/shown.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { LONGEST_DEFAULT, type Option, READ_OPTIONS, withOptions } from "../../scripts/docs.ts";
 import { PLUGIN } from "../support/agent.ts";
@@ -202,7 +202,8 @@ Deno.test("help: every key of the chat and of the approval", async () => {
   }
   await child.lua(`
     require("agent.approval")
-    local waits = { type = "approval", chat = 1, request = 1, tool = "1", title = "write x", reason = "sensitive" }
+    local waits = { type = "approval", chat = 1, request = 1, tool = "1", title = "write x", reason = "sensitive",
+      kind = "file", files = {}, left_out = 0 }
     require("agent.client").receive({ waits })
     vim.cmd("Agent approval")`);
   await child.waitForScreen("write x");
@@ -223,10 +224,12 @@ Deno.test("help: the keys that each kind of approval offers", async () => {
     help.table("agent-approval-keys").map(({ cells: [key = "", doc = ""] }) => [key, doc]),
   );
   const [file = [], command = [], question = []] = await child.lua<readonly (readonly string[])[]>(
-    `return vim.tbl_map(require("agent.approval.content").keys, {
-    { title = "write x", reason = "", after = "x", suggestion = "write(x)" },
-    { title = "run x", reason = "", command = "x", suggestion = "run(x)" },
-    { question = "Which?", options = { "one", "two" } },
+    `return vim.tbl_map(function(approval)
+      return require("agent.approval.content").kind(approval).keys(approval)
+    end, {
+    { kind = "file", files = { { path = "x", after = "x" } }, suggestion = "write(x)" },
+    { kind = "command", suggestion = "run(x)" },
+    { kind = "question", options = { "one", "two" } },
   })`,
   );
   assert.deepEqual(file.map((key) => key.slice(0, 1)), ["a", "s", "A", "r", "R", "d"]);
@@ -250,7 +253,7 @@ Deno.test("help: every mark of a tool call", async () => {
 Deno.test("help: every kind of rule, and what commands cannot see", () => {
   assert.deepEqual(help.table("agent-rule-kinds").map(({ cells: [name] }) => name), [...RULE_KINDS]);
   const listed = (tag: string) => help.entry(tag).code.map((block) => block.trim().split("\n"))[0];
-  const rows = (places: readonly ShownPlace[]) => {
+  const rows = (places: typeof SHOWN) => {
     const byReason = Map.groupBy(places, ({ reason }) => reason);
     return [...byReason].flatMap(([reason, of]) => [`# ${reason}`, ...of.map(({ path }) => path)]);
   };

@@ -1,5 +1,6 @@
 /** Every option, set in Neovim, arrives where it is used. */
 import assert from "node:assert/strict";
+import { asked } from "../support/entries.ts";
 import { basename, join } from "node:path";
 import { EngineConfig, UserConfig } from "../../denops/agent/protocol/config.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
@@ -146,7 +147,7 @@ Deno.test("keep_sessions_days, set in Neovim, deletes what is older", async () =
   const store = new SqliteStore(database);
   for (const id of ["old", "recent"]) {
     store.createSession({ id, root: project.root, model: "scripted" });
-    store.append(id, { events: [{ type: "turn_started", text: id }] });
+    store.append(id, { entries: [asked(id)] });
   }
   database.run("UPDATE sessions SET updated = ? WHERE id = 'old'", Date.now() - 31 * 24 * 60 * 60 * 1_000);
   const options = `keep_sessions_days = 30, state_dir = ${JSON.stringify(state.root)}`;

@@ -2,7 +2,7 @@
 import { methods, RequestError } from "../../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { TITLE_SYSTEM } from "../../denops/agent/engine/agent/title.ts";
+import { titles } from "../../denops/agent/engine/context/sections.ts";
 import { MIGRATIONS } from "../../denops/agent/engine/store/migrations.ts";
 import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
@@ -117,7 +117,7 @@ for (const wire of WIRES) {
     const [asked, ...more] = engine.server.titleRequests;
     assert.deepEqual(more, []);
     const body = JSON.stringify(asked);
-    assert.ok(body.includes(TITLE_SYSTEM) && body.includes("The parser was wrong."), body);
+    assert.ok(body.includes(titles()) && body.includes("The parser was wrong."), body);
     assert.ok(!body.includes('"tools"'), body);
     assert.deepEqual(engine.server.problems, []);
   });
@@ -282,9 +282,10 @@ Deno.test("a fork goes on from where it was made, and the search and the export 
   const json = JSON.parse((await engine.ask("session_export", { sessionId: session, format: "json" })).text);
   assert.equal(json.version, 1);
   assert.equal(json.session.id, session);
-  assert.deepEqual(json.messages.map(({ role }: { role: string }) => role), [
-    ...["user", "assistant", "tool", "assistant"],
-    ...["user", "assistant", "tool", "assistant"],
+  const said = json.entries.filter(({ type }: { type: string }) => /_(message|result)$/.test(type));
+  assert.deepEqual(said.map(({ turn, type }: { turn: number; type: string }) => `${turn} ${type}`), [
+    ...["1 user_message", "1 assistant_message", "1 tool_result", "1 assistant_message"],
+    ...["2 user_message", "2 assistant_message", "2 tool_result", "2 assistant_message"],
   ]);
   assert.deepEqual(engine.server.problems, []);
 });
@@ -310,7 +311,7 @@ Deno.test("a long session is exported in pieces that make one text", () => {
     const text = texts.join("");
     if (write === exportMarkdown) assert.equal(text.match(/^## You, /gm)?.length, 40);
     else assert.deepEqual(text, `${JSON.stringify(JSON.parse(text), undefined, 2)}\n`);
-    if (write === exportJson) assert.equal(JSON.parse(text).messages.length, store.messages("s").length);
+    if (write === exportJson) assert.equal(JSON.parse(text).entries.length, store.entries("s").length);
   }
 });
 

@@ -1,4 +1,5 @@
 /** Checkpoints of a session over a real folder, without a model; and pictures of what is in the folder. */
+import { asked } from "./entries.ts";
 import { join } from "node:path";
 import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
 import { SessionCheckpoints } from "../../denops/agent/engine/checkpoint/session_checkpoints.ts";
@@ -74,7 +75,7 @@ export async function checkpointedFolder(options: FolderOptions = {}): Promise<C
     store,
     checkpoints,
     nextTurn() {
-      store.append("s1", { events: [{ type: "turn_started", text: "Go" }] });
+      store.append("s1", { entries: [asked("Go")] });
       return store.turn("s1");
     },
     async tool(paths, act) {

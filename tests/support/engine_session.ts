@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { noEditor } from "../../denops/agent/engine/acp/editor.ts";
 import { loopRunner } from "../../denops/agent/engine/agent/loop.ts";
 import type { Runner, TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
+import { MODES } from "../../denops/agent/engine/context/modes.ts";
+import { view } from "../../denops/agent/engine/context/view.ts";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { Message } from "../../denops/agent/engine/core/messages.ts";
 import type {
@@ -12,18 +14,20 @@ import type {
   UsageLog,
 } from "../../denops/agent/engine/core/ports.ts";
 import { createModel } from "../../denops/agent/engine/llm/model.ts";
-import { Session, type SessionPorts } from "../../denops/agent/engine/session.ts";
+import { Session } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
 import type { Tool } from "../../denops/agent/engine/tools/define.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
-import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
+import type { ModelConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { engineConfig } from "./engine_config.ts";
 import { KEY } from "./model_client.ts";
 import { type Scratch, scratch } from "./project.ts";
+
+type SessionPorts = ConstructorParameters<typeof Session>[2];
 
 export interface EngineOptions {
   readonly script: string;
@@ -31,7 +35,7 @@ export interface EngineOptions {
   readonly runner?: Runner;
   readonly wire?: WireName;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  readonly config?: Partial<EngineConfig>;
+  readonly config?: Partial<ModelConfig>;
   /** More tools than the engine's own. */
   readonly tools?: readonly Tool[];
   readonly editor?: Editor;
@@ -75,6 +79,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const database = stack.use(options.database ?? Database.inMemory());
   const store = options.store?.(database) ?? new SqliteStore(database);
   const usage = new SqliteUsage(database);
+  const environment = { roots: [project.root], os: "linux" };
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
   const ports: SessionPorts = {
@@ -88,7 +93,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         config,
         model: createModel(config),
         tools: [...TOOLS, ...tools],
-        system: "Be brief.",
+        environment,
         abilities: {},
       }),
     fileRules: options.fileRules,
@@ -103,7 +108,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   };
   const again = () => new Session("s1", [project.root], ports);
   const session = again();
-  const messages = () => store.messages("s1");
+  const messages = () => view(store.messages("s1"), MODES.agent, { environment, tools: [] }).messages;
   const owned = stack.move();
   return {
     session,
@@ -116,8 +121,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     asked,
     messages,
     again,
-    stored: () => store.events("s1").map(({ event }) => event),
-    prompt: (text) => session.prompt(text),
+    stored: () => store.events("s1").map(({ entry }) => entry),
+    prompt: (text) => session.prompt([{ type: "text", text }]),
     results: () => messages().flatMap((message) => message.role === "tool" ? [message.text] : []),
     async [Symbol.asyncDispose]() {
       await session.close();
@@ -136,7 +141,7 @@ export function checkEvents(events: readonly AgentEvent[]): void {
   for (const event of events) {
     // The title comes when it comes.
     if (event.type === "title" || (event.type === "usage" && event.purpose === "title")) continue;
-    if (event.type === "turn_started") {
+    if (event.type === "user_message") {
       assert.ok(!running, "a turn begins within another");
       running = true;
     }

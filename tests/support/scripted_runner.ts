@@ -2,8 +2,12 @@
 import { runCheckpointed } from "../../denops/agent/engine/agent/checkpointed.ts";
 import { Permissions } from "../../denops/agent/engine/agent/permission.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
+import { MODES } from "../../denops/agent/engine/context/modes.ts";
+import { wordsOf } from "../../denops/agent/engine/core/entries.ts";
 import type { AgentEvent, ToolStart } from "../../denops/agent/engine/core/events.ts";
+import { files } from "../../denops/agent/engine/tools/define.ts";
 import { lineDiff } from "../../denops/agent/engine/core/line_diff.ts";
+import { answered } from "./entries.ts";
 
 export interface ScriptedTurn {
   readonly ports: RunnerPorts;
@@ -28,8 +32,8 @@ export function scriptedRunner(
     model: { provider: "other", name: "other-1", contextWindow: 10_000 },
     tools: [],
     async runTurn(prompt, ports, signal) {
-      ports.append({ role: "user", text: prompt });
-      return await play(scriptedTurn(ports, signal), prompt) ?? { type: "stopped", reason: "end_turn" };
+      return await play(scriptedTurn(ports, signal), wordsOf(prompt)) ??
+        { type: "stopped", reason: "end_turn" };
     },
   };
 }
@@ -43,7 +47,7 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
     emit,
     say(text) {
       emit({ type: "token", message: crypto.randomUUID(), text });
-      ports.append({ role: "assistant", text, calls: [], reasoning: [] });
+      ports.append(answered(text));
     },
     start(id, title, parent) {
       emit({ type: "tool_start", call: { id, tool: "other", title, kind: "other", paths: [] } }, parent);
@@ -58,7 +62,7 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
           firstToken: undefined,
           duration: 1,
         },
-        "turn",
+        MODES.agent,
         [],
       ),
     async write(id, path, text, parent) {
@@ -67,10 +71,9 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
       const file = await ports.workspace.resolve(path);
       const before = await ports.workspace.readText(file, signal);
       const diff = lineDiff(file.path, before?.text, text);
-      const touches = [{ access: "write", path: file }] as const;
       const call: ToolStart = { id, tool: "other", title: `write ${path}`, kind: "edit", paths: [file.path] };
       const prepared = {
-        touches,
+        accesses: files(["write", file]),
         ...(diff === undefined ? {} : { diff }),
         run: async () => {
           const change = await ports.workspace.writeText(file, before, text, signal);

@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
-import type { Message } from "../../denops/agent/engine/core/messages.ts";
+import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import type { RunningAgent } from "./agent.ts";
+import { answered, asked, result } from "./entries.ts";
 
 /** Turns that are stored at once. */
 const BATCH = 100;
@@ -31,21 +32,19 @@ export async function storeSession({ project, state }: RunningAgent, turns: numb
     const last = Math.min(turns, first + BATCH - 1);
     database.transaction(() => {
       for (let turn = first; turn <= last; turn++) {
-        // An event that begins a turn goes before its messages.
-        store.append(id, { events: [{ type: "turn_started", text: `question ${turn}` }] });
-        store.append(id, { messages: messagesOf(turn), events: eventsOf(turn) });
+        store.append(id, { entries: [...messagesOf(turn), ...eventsOf(turn)] });
       }
     });
   }
 }
 
-function messagesOf(turn: number): readonly Message[] {
+function messagesOf(turn: number): readonly MessageEntry[] {
   const call = { id: `call-${turn}`, name: "read_file", arguments: '{"path": "README.md"}' };
   return [
-    { role: "user", text: `question ${turn}` },
-    { role: "assistant", text: "", calls: [call], reasoning: [] },
-    { role: "tool", id: call.id, name: call.name, text: "1\t# demo", isError: false },
-    { role: "assistant", text: answer(turn), calls: [], reasoning: [] },
+    asked(`question ${turn}`),
+    answered("", [call]),
+    result(call.id, call.name, "1\t# demo"),
+    answered(answer(turn)),
   ];
 }
 

@@ -1,9 +1,10 @@
 /** A session that has worked for long, put into a store as the engine would have: answers, calls, files. */
-import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
-import type { Message, ToolCall } from "../../denops/agent/engine/core/messages.ts";
+import type { LogEntry } from "../../denops/agent/engine/core/entries.ts";
+import type { ToolCall } from "../../denops/agent/engine/core/messages.ts";
 import type { Database } from "../../denops/agent/engine/store/database.ts";
 import type { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import type { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
+import { answered, asked, result } from "./entries.ts";
 
 export interface Work {
   readonly id: string;
@@ -99,28 +100,27 @@ class Writer {
   turn(turn: number): void {
     const { calls } = this.#work;
     const text = `Turn ${turn}: ${this.#dice.words(20)}`;
-    this.#append([{ type: "turn_started", text }]);
-    this.#append([], [{ role: "user", text }]);
+    this.#append(asked(text));
     for (let call = 1; call <= calls; call += 2) this.#answer(turn, call, Math.min(2, calls - call + 1));
     const said = `Done: ${this.#dice.words(80)}.`;
-    this.#append([{ type: "token", message: `m${turn}`, text: said }]);
+    this.#append({ type: "token", message: `m${turn}`, text: said });
     this.#request(turn, 0);
-    this.#append([], [{ role: "assistant", text: said, calls: [], reasoning: [] }]);
-    this.#append([{ type: "turn_done", reason: "end_turn" }]);
+    this.#append(answered(said));
+    this.#append({ type: "turn_done", reason: "end_turn" });
   }
 
   #answer(turn: number, first: number, count: number): void {
     const message = `m${turn}-${first}`;
     const said = this.#dice.words(25);
     const made = Array.from({ length: count }, (_, at) => this.#call(turn, first + at));
-    this.#append([{ type: "thought", message, text: this.#dice.words(40) }]);
-    this.#append([{ type: "thought_done", message, milliseconds: 900 }]);
-    this.#append([{ type: "token", message, text: said }]);
+    this.#append({ type: "thought", message, text: this.#dice.words(40) });
+    this.#append({ type: "thought_done", message, milliseconds: 900 });
+    this.#append({ type: "token", message, text: said });
     this.#request(turn, count);
     const calls = made.map(({ call }) => call);
-    this.#append([], [{ role: "assistant", text: said, calls, reasoning: [] }]);
+    this.#append(answered(said, calls));
     for (const one of made) one.run();
-    for (const { result } of made) this.#append([], [result]);
+    for (const { result } of made) this.#append(result);
   }
 
   #call(turn: number, number: number) {
@@ -166,18 +166,18 @@ class Writer {
 
   #made(id: string, tool: string, args: Readonly<Record<string, unknown>>, output: string, run?: () => void) {
     const call: ToolCall = { id, name: tool, arguments: JSON.stringify(args) };
-    const result: Message = { role: "tool", id, name: tool, text: output, isError: false };
+    const told = result(id, tool, output);
     const shown = () => {
       this.#start(id, tool, `${tool} ${Object.values(args)[0]}`);
-      this.#append([{ type: "tool_done", id, status: "completed", summary: "20 lines", output }]);
+      this.#append({ type: "tool_done", id, status: "completed", summary: "20 lines", output });
     };
-    return { call, result, run: run ?? shown };
+    return { call, result: told, run: run ?? shown };
   }
 
   #start(id: string, tool: string, title: string): void {
     const call = { id, tool, title, kind: "other", paths: [`${this.#work.root}/src`] } as const;
-    this.#append([{ type: "tool_start", call }]);
-    this.#append([{ type: "tool_running", id, rule: "inside the project" }]);
+    this.#append({ type: "tool_start", call });
+    this.#append({ type: "tool_running", id, rule: "inside the project" });
   }
 
   #edit({ id, turn, path, before, after, title }: Edit): void {
@@ -191,22 +191,22 @@ class Writer {
     const checkpoint = checkpoints.begin(kept, [{ path, before: was, after: was }]);
     checkpoints.finish(checkpoint, [{ path, before: was, after: image(after) }]);
     const change = { path, before, after };
-    this.#append([{ type: "file_modified", id, change: { ...change, kind: "modified", onDisk: true } }]);
+    this.#append({ type: "file_modified", id, change: { ...change, kind: "modified", onDisk: true } });
     const diff = { ...change, added: 1, removed: 1 };
-    this.#append([{
+    this.#append({
       type: "tool_done",
       id,
       status: "completed",
       summary: "+1 −1",
       output: `Edited ${path}.`,
       diff,
-    }]);
+    });
   }
 
   #request(turn: number, calls: number): void {
     const usage = { input: 50_000, output: 300, cachedRead: 45_000, cachedWrite: 5_000 };
     this.#stores.usage.record(this.#work.id, turn, {
-      purpose: "turn",
+      purpose: "agent",
       provider: "test",
       model: "scripted",
       usage,
@@ -216,11 +216,11 @@ class Writer {
       tools: { read_file: calls },
       invalidCalls: 0,
     });
-    this.#append([{ type: "usage", usage, window: 128_000, cost: 0.01, sessionCost: turn * 0.1 }]);
+    this.#append({ type: "usage", usage, window: 128_000, cost: 0.01, sessionCost: turn * 0.1 });
   }
 
-  #append(events: readonly AgentEvent[], messages: readonly Message[] = []): void {
-    this.#stores.store.append(this.#work.id, { events, messages });
+  #append(entry: LogEntry): void {
+    this.#stores.store.append(this.#work.id, { entries: [entry] });
   }
 }
 

@@ -6,6 +6,7 @@ import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
+import { callIds } from "./agent/call_ids.ts";
 import { missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
@@ -13,17 +14,19 @@ import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
-import { HistoryWindow } from "./agent/window.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
+import { MODES } from "./context/modes.ts";
+import { HistoryWindow } from "./context/window.ts";
+import { isMessage, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
-import type { AgentEvent, Emit } from "./core/events.ts";
+import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
-export interface SessionPorts {
+interface SessionPorts {
   readonly config: EngineConfig;
   readonly runner: Runner;
   readonly store: Store;
@@ -66,6 +69,7 @@ export class Session {
   readonly #memory: Memory;
   /** As it is in the store. */
   readonly #history: HistoryWindow;
+  readonly #newCallId: (given: string) => string;
   #stored: boolean;
   /** What has happened and could not be stored yet, in order. */
   readonly #unsaved: Entries[] = [];
@@ -97,6 +101,7 @@ export class Session {
     const { folder, plan, titled, spent, first } = this.#memory.facts;
     const window = () => ports.runner.model.contextWindow;
     this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
+    this.#newCallId = callIds((call) => store.hasCall(id, call));
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
       new Views(this.#memory.known),
@@ -141,13 +146,13 @@ export class Session {
   }
 
   /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
-  prompt(text: string, branch?: string, given: readonly GivenFile[] = []): Promise<TurnEnd> {
+  prompt(parts: readonly Part[], branch?: string, given: readonly GivenFile[] = []): Promise<TurnEnd> {
     const asked = this.#cancelled;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(text, branch, given);
+      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -180,7 +185,7 @@ export class Session {
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
     this.#memory.tools.set(name, !this.#isOn(name));
-    if (this.#stored) this.#append({});
+    if (this.#stored) this.#append([]);
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
@@ -215,19 +220,24 @@ export class Session {
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(text: string, branch: string | undefined, given: readonly GivenFile[]): Promise<TurnEnd> {
+  async #turn(
+    prompt: UserMessage,
+    branch: string | undefined,
+    given: readonly GivenFile[],
+  ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
     try {
       const notice = await this.#ports.store.ensure();
-      this.#begin(text, branch);
+      this.#begin(prompt, branch);
       if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
       for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
-      const notes = [this.checkpoints.takeNote(), ...put].filter((note) => note !== undefined);
-      const told = notes.length === 0 ? text : `${notes.join("\n")}\n\n${text}`;
+      for (const text of [this.checkpoints.takeNote(), ...put]) {
+        if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
+      }
       this.#meter.spending.beginTurn();
-      const end = await this.#ports.runner.runTurn(told, this.#turnPorts(), controller.signal);
+      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       const untitled = this.#titling.take(end);
@@ -236,7 +246,7 @@ export class Session {
           ? { type: "turn_done", reason: end.reason }
           : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
       );
-      if (untitled) this.#titling.ask(text, this.#history.messages);
+      if (untitled) this.#titling.ask(prompt, this.#history.messages);
       return end;
     } catch (error) {
       // Nothing that is not stored may be shown, so this turn cannot even end as others do.
@@ -262,7 +272,7 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(text: string, branch: string | undefined): void {
+  #begin(prompt: UserMessage, branch: string | undefined): void {
     const { store, runner } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
@@ -273,7 +283,7 @@ export class Session {
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const slid = this.#history.slide();
-    this.#emit({ type: "turn_started", text });
+    this.#emit(prompt);
     if (slid) {
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
@@ -288,9 +298,8 @@ export class Session {
     const { store } = this.#ports;
     const turn = store.turn(this.id);
     const events = store.events(this.id, { first: turn, last: turn, without: ["file_modified"] });
-    const begun = store.messages(this.id, turn, turn).length > 0;
-    const { messages, events: ends } = missing(this.#history.messages, events, begun);
-    if (messages.length > 0 || ends.length > 0) this.#append({ messages, events: ends });
+    const entries = missing(this.#history.messages, events);
+    if (entries.length > 0) this.#append(entries);
   }
 
   #turnPorts(): RunnerPorts {
@@ -303,11 +312,12 @@ export class Session {
       ask: this.#ports.ask,
       emit: (event) => this.#emit(event),
       refreshRules: () => this.#access.refresh(),
-      decide: (prepared, granted) => this.#access.decide(prepared, granted),
-      allowForSession: (touches) => this.#access.allow(touches),
+      decide: (accesses, granted) => this.#access.decide(accesses, granted),
+      allowForSession: (accesses) => this.#access.allow(accesses),
       isOn: (tool) => this.#isOn(tool),
-      history: () => this.#history.messages,
-      append: (message) => this.#append({ messages: [message] }),
+      messages: () => this.#history.messages,
+      append: (message) => this.#append([message]),
+      newCallId: this.#newCallId,
     };
   }
 
@@ -319,14 +329,14 @@ export class Session {
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
         const turn = store.turn(this.id);
-        return (measured) => this.#meter.count(measured, "title", [], turn);
+        return (measured) => this.#meter.count(measured, MODES.title, [], turn);
       },
       titled: (title) => this.#emit({ type: "title", title }),
     };
   }
 
   /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
-  #append(entries: Omit<Entries, "memory">): void {
+  #append(entries: readonly LogEntry[]): void {
     const { folder, plan } = this.#state;
     const memory = this.#memory.unstored({
       folder,
@@ -335,9 +345,9 @@ export class Session {
       titled: this.#titling.done,
       first: this.#history.first,
     });
-    this.#save({ ...entries, memory });
+    this.#save({ entries, memory });
     this.#memory.stored(memory);
-    this.#history.push(entries.messages ?? []);
+    this.#history.push(entries.filter(isMessage));
   }
 
   /** What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be. */
@@ -368,17 +378,23 @@ export class Session {
   #emit(event: AgentEvent): void {
     if (event.type === "tool_start") this.#open.add(event.call.id);
     else if (event.type === "tool_done") this.#open.delete(event.id);
-    if (event.type === "turn_done" || event.type === "turn_failed") this.#append({ events: [event] });
-    else if (!TRANSIENT.has(event.type)) this.#save({ events: [event] });
+    if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
+      this.#append([event]);
+    } else if (!TRANSIENT.has(event.type)) this.#save({ entries: [event] });
     this.#ports.publish(event);
   }
 }
 
 /** Files are changed, a call has ended, and both are to be told. */
-const HAPPENED: ReadonlySet<AgentEvent["type"]> = new Set(["tool_done", "file_modified", "notice"]);
+const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
+  "tool_result",
+  "tool_done",
+  "file_modified",
+  "notice",
+]);
 
-function hasHappened({ messages = [], events = [] }: Entries): boolean {
-  return messages.some(({ role }) => role === "tool") || events.some(({ type }) => HAPPENED.has(type));
+function hasHappened({ entries = [] }: Entries): boolean {
+  return entries.some(({ type }) => HAPPENED.has(type));
 }
 
 function today(): string {

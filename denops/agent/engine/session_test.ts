@@ -16,7 +16,7 @@ import type { AgentEvent } from "./core/events.ts";
 import type { ApprovalAnswer, Entries } from "./core/ports.ts";
 import { Database } from "./store/database.ts";
 import { SqliteStore } from "./store/sqlite.ts";
-import { defineTool } from "./tools/define.ts";
+import { defineTool, NOTHING } from "./tools/define.ts";
 
 const FILES = { "a.txt": "alpha\n", ".env": "KEY=1\n" };
 const MOST_MS = 100;
@@ -36,7 +36,7 @@ const endless = defineTool({
   title: () => "endless",
   prepare: () =>
     Promise.resolve({
-      touches: [],
+      accesses: NOTHING,
       async run(signal) {
         await aborted(signal);
         throw signal.reason;
@@ -66,7 +66,13 @@ const read = 'call read_file {"path": "a.txt"}';
 const phases: readonly Phase[] = [
   { what: "before the answer", script: "wait here\nsay never", at: "here", results: [] },
   { what: "in a thought", script: "think Hm\nwait here\nsay never", at: "thought", results: [] },
-  { what: "in the text", script: "say Half\nwait here\nsay never", at: "token", results: [], kept: "Half" },
+  {
+    what: "in the text",
+    script: "say Half of it\nwait here\nsay never",
+    at: "token",
+    results: [],
+    kept: "Half of it",
+  },
   {
     what: "in a call that is written",
     script: `${read}\nwait here\nsay never`,
@@ -290,7 +296,7 @@ Deno.test("whatever a model does and whenever it is cancelled, the next request 
   );
 });
 
-for (const at of ["turn_started", "token", "tool_start", "tool_running", "tool_done", "plan"] as const) {
+for (const at of ["user_message", "token", "tool_start", "tool_running", "tool_done", "plan"] as const) {
   Deno.test(`a state folder that cannot be written from ${at} on: one line, and what happened is shown and kept`, async () => {
     let broken = false;
     await using engine: RunningEngine = await startEngine({
@@ -433,6 +439,8 @@ Deno.test("the state folder is deleted between two turns: it is said, made again
   ]);
   assert.deepEqual(engine.server.problems, []);
   using other = Database.openIn(folder).database;
-  const texts = new SqliteStore(other).messages("s1").map(({ text }) => text);
-  assert.deepEqual(texts, ["First", "One", "Second", "Two", "Third", "Three"]);
+  assert.deepEqual(new SqliteStore(other).entries("s1"), engine.store.entries("s1"));
+  assert.deepEqual(engine.messages().map(({ text }) => text), [
+    ...["First", "One", "Second", "Two", "Third", "Three"],
+  ]);
 });

@@ -60,7 +60,7 @@ export class Chat {
 
   /** To be called for all that the engine tells of this chat. */
   heard({ type }: Update): void {
-    if (type !== "notice") this.#unstored = false;
+    if (type === "turn") this.#unstored = false;
   }
 
   prompt({ text, selected }: Message): void {
@@ -78,9 +78,9 @@ export class Chat {
     this.#ports.settle();
   }
 
-  /** The engine is gone; what it has stored is not. A turn that runs says so at its end. */
-  forget(engine: Engine, how: string): void {
-    if (!this.session.forget(engine) || (this.#running && this.listens)) return;
+  /** The engine is gone; what it has stored is not. A turn that runs says so at its end. @param how undefined: another takes its place */
+  forget(engine: Engine, how: string | undefined): void {
+    if (!this.session.forget(engine) || how === undefined || (this.#running && this.listens)) return;
     this.#ports.notice("error", engineGone(how));
   }
 
@@ -101,7 +101,7 @@ export class Chat {
     const { id: chat } = this;
     const { text } = message;
     this.#ports.push({ type: "turn_started", chat });
-    this.#unstored = false;
+    this.#unstored = true;
     try {
       const since = trace?.now();
       const ready = await this.#connectUnlessStopped(text);
@@ -134,7 +134,7 @@ export class Chat {
   /** The session, when its engine is done with the turn before. */
   async #free(text: string): Promise<Ready> {
     await this.#ending;
-    const open = await this.session.open();
+    const open = await this.session.openForTurn();
     const branch = await this.session.branch(open, text);
     return { engine: open.project.engine, sessionId: open.sessionId, branch };
   }
@@ -162,7 +162,6 @@ export class Chat {
       engine.prompt(sessionId, text, selected, branch),
     ])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
-    this.#unstored = true;
     try {
       const answer = await Promise.race([answered, stopped]);
       if (answer !== undefined) return answer.stopReason;

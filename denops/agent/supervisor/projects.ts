@@ -1,5 +1,6 @@
 /** The projects in use, by root and configuration. One that no chat uses ends after a while. */
 import type { UserConfig } from "../protocol/config.ts";
+import { engineConfig } from "./agents/provider.ts";
 import { findRoot, type RootQuery } from "./agents/root.ts";
 import { Project, type ProjectPorts } from "./project.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
@@ -13,8 +14,8 @@ export interface ProjectsPorts {
   environment(): Promise<unknown>;
   /** Whether a chat has a session open in this project. */
   isUsed(project: Project): boolean;
-  /** Its engine has ended. @param how one line */
-  ended(project: Project, how: string): void;
+  /** Its engine has ended. @param how one line; undefined: another one takes its place */
+  ended(project: Project, how: string | undefined): void;
   readonly project: ProjectPorts;
 }
 
@@ -28,6 +29,8 @@ export class Projects implements AsyncDisposable {
   readonly #ports: ProjectsPorts;
   readonly #entries = new Map<string, Entry>();
   readonly #sweep: ReturnType<typeof setInterval>;
+  /** The options, or what is wrong with them. */
+  config: UserConfig | string = "Neovim has sent no configuration";
   /** Neovim's environment is known. */
   #adopted: Promise<void> | undefined;
 
@@ -40,7 +43,8 @@ export class Projects implements AsyncDisposable {
   }
 
   /** The project of a place, opened if need be. @param chat is told of what takes long @throws {Error} one line */
-  async of(place: RootQuery, user: UserConfig, chat: number): Promise<Project> {
+  async of(place: RootQuery, chat: number): Promise<Project> {
+    const user = this.#known();
     await (this.#adopted ??= this.#adopt().catch((error) => {
       // A promise that is kept would fail for ever.
       this.#adopted = undefined;
@@ -55,6 +59,17 @@ export class Projects implements AsyncDisposable {
     return await known.opening;
   }
 
+  /** Ends a project without a model if there is one to ask by now. @throws {Error} one line: why there is none */
+  async retire(project: Project): Promise<void> {
+    await this.#adopt();
+    await engineConfig(this.#known(), this.#ports.project.world, project.roots);
+    for (const [key, { opening }] of this.#entries) {
+      if (await opening.catch(() => undefined) === project) this.#entries.delete(key);
+    }
+    this.#ports.ended(project, undefined);
+    await project[Symbol.asyncDispose]();
+  }
+
   /** Those that are open or being opened. */
   all(): readonly Promise<Project>[] {
     return [...this.#entries.values()].map(({ opening }) => opening);
@@ -65,6 +80,11 @@ export class Projects implements AsyncDisposable {
     await Promise.all(
       this.all().map((opening) => opening.then((project) => project[Symbol.asyncDispose](), () => {})),
     );
+  }
+
+  #known(): UserConfig {
+    if (typeof this.config !== "string") return this.config;
+    throw new Error(`Invalid option: ${this.config}.`);
   }
 
   async #adopt(): Promise<void> {

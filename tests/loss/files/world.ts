@@ -1,4 +1,5 @@
 /** A project with the checkpoints of one session, which can end at any moment and begin again on the same database. */
+import { asked } from "../../support/entries.ts";
 import { noEditor } from "../../../denops/agent/engine/acp/editor.ts";
 import { SessionCheckpoints } from "../../../denops/agent/engine/checkpoint/session_checkpoints.ts";
 import { Database } from "../../../denops/agent/engine/store/database.ts";
@@ -57,7 +58,7 @@ export class World implements Disposable {
   }
 
   nextTurn(): number {
-    this.#store.append(SESSION, { events: [{ type: "turn_started", text: "Go" }] });
+    this.#store.append(SESSION, { entries: [asked("Go")] });
     return this.turn;
   }
 

@@ -2,7 +2,8 @@
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import { relative } from "node:path";
 import type { AgentEvent, Diff } from "../core/events.ts";
-import type { Store, StoredEvent, StoredSession } from "../core/ports.ts";
+import { wordsOf } from "../core/entries.ts";
+import type { Store, Stored, StoredSession } from "../core/ports.ts";
 
 /** Of the JSON; a change that a reader has to know of counts it up. */
 const VERSION = 1;
@@ -20,29 +21,21 @@ export interface Piece {
   readonly next?: number;
 }
 
-type Exported = Pick<Store, "events" | "messages">;
+type Exported = Pick<Store, "events" | "entries">;
 
 /** @param from 0, or where the piece before has ended */
 export function exportJson(store: Exported, session: StoredSession, from = 0): Piece {
-  // The messages of all turns, then the events.
   const { id, turns } = session;
-  const items = (at: number): readonly object[] => {
-    const last = at % turns + 1;
-    const first = last === 1 ? 0 : last;
-    if (at < turns) return store.messages(id, first, last);
-    return store.events(id, { first, last }).map(({ turn, time, event }) => ({ turn, time, ...event }));
-  };
   const head = JSON.stringify({ format: "agent.nvim session", version: VERSION, session }, undefined, 2)
-    .replace(/\n}$/, ',\n  "messages": [');
-  let comma = from === 0 || from === turns ? "" : ",";
-  return pieces(from, 2 * turns, (at) => {
-    if (at === turns) comma = "";
-    const texts = [at === 0 ? head : at === turns ? '\n  ],\n  "events": [' : ""];
-    for (const item of items(at)) {
-      texts.push(`${comma}\n${indented(JSON.stringify(item, undefined, 2))}`);
-      comma = ",";
-    }
-    return texts.join("") + (at === 2 * turns - 1 ? "\n  ]\n}\n" : "");
+    .replace(/\n}$/, ',\n  "entries": [');
+  return pieces(from, turns + 1, (turn) => {
+    const items = store.entries(id, { first: turn, last: turn }).map(({ turn, time, entry }) =>
+      indented(JSON.stringify({ turn, time, ...entry }, undefined, 2))
+    );
+    // A turn has at least the message that begins it.
+    const comma = turn > 1 ? ",\n" : "\n";
+    const text = items.length === 0 ? "" : comma + items.join(",\n");
+    return (turn === 0 ? head : text) + (turn === turns ? "\n  ]\n}\n" : "");
   });
 }
 
@@ -76,14 +69,14 @@ function indented(text: string): string {
 }
 
 /** Blocks of markdown, one for each thing that the screen shows. */
-function sections(events: readonly StoredEvent[], root: string): readonly string[] {
+function sections(events: readonly Stored[], root: string): readonly string[] {
   const parts: string[] = [];
   let text: { readonly key: string; at: number } | undefined;
   const calls = new Map(
-    events.flatMap(({ event }) => event.type === "tool_start" ? [[event.call.id, event.call]] : []),
+    events.flatMap(({ entry }) => entry.type === "tool_start" ? [[entry.call.id, entry.call]] : []),
   );
   const thoughts = new Map<string, string>();
-  for (const { event, time } of events) {
+  for (const { entry: event, time } of events) {
     if (event.type === "token") {
       // The pieces of a turn that is going on.
       if (text?.key === event.message) parts[text.at] += event.text;
@@ -110,8 +103,8 @@ function sections(events: readonly StoredEvent[], root: string): readonly string
 
 function otherPart(event: AgentEvent, time: number): string | undefined {
   switch (event.type) {
-    case "turn_started":
-      return `## You, ${minute(time)}\n\n${event.text}\n\n## Agent`;
+    case "user_message":
+      return `## You, ${minute(time)}\n\n${wordsOf(event)}\n\n## Agent`;
     case "turn_done":
       return event.reason === "end_turn" ? undefined : `*Ended: ${event.reason.replaceAll("_", " ")}.*`;
     case "turn_failed":

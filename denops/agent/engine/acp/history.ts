@@ -4,7 +4,8 @@ import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
 import type { AgentEvent } from "../core/events.ts";
-import type { Store, StoredEvent, WhichEvents } from "../core/ports.ts";
+import { wordsOf } from "../core/entries.ts";
+import type { Store, Stored, WhichEntries } from "../core/ports.ts";
 
 /** What a screen is not drawn from. */
 const UNSEEN = ["file_modified", "approval_requested", "approval_answered"] as const;
@@ -16,7 +17,7 @@ const LARGEST_OUTPUTS = 4_000_000;
 export function outline(...[store, ...args]: Parameters<typeof history>): readonly HistoryEntry[] {
   let room = LARGEST_OUTPUTS;
   const bare = {
-    events: (session: string, which?: WhichEvents) => store.events(session, { ...which, bareDiffs: true }),
+    events: (session: string, which?: WhichEntries) => store.events(session, { ...which, bareDiffs: true }),
   };
   // The newest first: they are what is looked at.
   return history(bare, ...args).toReversed().map((entry) => {
@@ -73,11 +74,11 @@ class Pieces {
     this.#updates = new Updates(can);
   }
 
-  add({ event, turn, time }: StoredEvent): void {
+  add({ entry: event, turn, time }: Stored): void {
     switch (event.type) {
-      case "turn_started":
+      case "user_message":
         this.#fresh = true;
-        return this.#push(userMessage(event.text, { turn, time }));
+        return this.#push(userMessage(wordsOf(event), { turn, time }));
       case "turn_files":
         return void this.entries.push({ type: "turn_files", turn: event.turn, files: [...event.files] });
       case "turn_done": {

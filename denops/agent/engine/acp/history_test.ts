@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { asked } from "../../../../tests/support/entries.ts";
 import { history } from "./history.ts";
 import type { AgentEvent } from "../core/events.ts";
 
@@ -12,13 +13,13 @@ function done(id: string): AgentEvent {
 
 Deno.test("the calls of an answer come back in the order in which the model wrote them, as they were shown", () => {
   const events: readonly AgentEvent[] = [
-    { type: "turn_started", text: "First" },
+    asked("First"),
     ...[started("c", 10_002), started("a", 10_000), done("c"), started("b", 10_001), done("a"), done("b")],
     ...[started("d", 20_000), done("d")],
-    { type: "turn_started", text: "Second" },
+    asked("Second"),
     ...[started("f", 10_001), started("e", 10_000), done("f"), done("e")],
   ];
-  const store = { events: () => events.map((event, seq) => ({ seq, turn: 1, time: 0, event })) };
+  const store = { events: () => events.map((entry) => ({ turn: 1, time: 0, entry })) };
   const entries = history(store, "s", { first: 1, last: 2 }, { notices: true });
   const shown = entries.flatMap((entry) =>
     entry.type === "update" && entry.update.sessionUpdate === "tool_call"

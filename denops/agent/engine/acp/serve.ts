@@ -37,10 +37,11 @@ import { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
 import { sessionAnswers } from "./session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
-import { type Capabilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./updates.ts";
+import { type Capabilities, diffContents, STOP_REASONS, UpdateSender } from "./updates.ts";
 import { usageAnswers } from "./usage.ts";
 import type { Runner, TurnEnd } from "../agent/runner.ts";
 import { messageOf } from "../core/errors.ts";
+import type { Part } from "../core/events.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "../core/ports.ts";
 import { type GivenFile, Session } from "../session.ts";
 import type { ClientAbilities } from "../tools/define.ts";
@@ -129,8 +130,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
       const branch = ours(SessionMeta, params._meta)?.branch;
-      const given = filesGiven(params.prompt);
-      return promptAnswer(await open.get(params.sessionId).prompt(promptText(params.prompt), branch, given));
+      const parts = params.prompt.map(partOf);
+      return promptAnswer(await open.get(params.sessionId).prompt(parts, branch, filesGiven(parts)));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
@@ -187,11 +188,7 @@ function editorOf(client: AgentContext, sessionId: string, can: Capabilities): E
 
 function asker(client: AgentContext, sessionId: string): AskApproval {
   return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
-    const { call, reason, diff, command } = asked;
-    const touches = asked.touches.flatMap(({ access, ...touch }) =>
-      access === "list" ? [] : [{ access, ...touch }]
-    );
-    const meta: ApprovalMeta = { reason, force: asked.force, touches, ...diffCounts(diff) };
+    const { call, diff, ...meta } = asked;
     const toolCall = {
       toolCallId: call.id,
       title: call.title,
@@ -199,13 +196,13 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
       status: "pending" as const,
       locations: call.paths.map((path) => ({ path })),
       content: diffContents(diff),
-      ...(command === undefined ? {} : { rawInput: command }),
+      ...(meta.accesses.kind === "command" ? { rawInput: meta.accesses } : {}),
     };
     const params: RequestPermissionRequest = {
       sessionId,
       toolCall,
       options: [...PERMISSION_OPTIONS],
-      _meta: { [META]: meta },
+      _meta: { [META]: meta satisfies ApprovalMeta },
     };
     const cancellation = { cancellationSignal: signal, stopWaitingOnCancel: true };
     try {
@@ -239,30 +236,27 @@ function promptAnswer(end: TurnEnd) {
 }
 
 /** Files that the prompt hands over, whole or in part: who was given them need not read them. */
-function filesGiven(blocks: readonly ContentBlock[]): readonly GivenFile[] {
-  return blocks.flatMap((block): readonly GivenFile[] => {
-    if (block.type === "text") {
-      return (ours(TextMeta, block._meta)?.selected ?? []).map((path) => ({ path }));
-    }
-    if (block.type !== "resource" || !("text" in block.resource)) return [];
-    const { uri, text } = block.resource;
-    if (!URL.canParse(uri) || new URL(uri).protocol !== "file:") return [];
-    const url = new URL(uri);
+function filesGiven(parts: readonly Part[]): readonly GivenFile[] {
+  return parts.flatMap((part): readonly GivenFile[] => {
+    if (part.type === "text") return (part.selected ?? []).map((path) => ({ path }));
+    if (part.type !== "file" || !URL.canParse(part.uri)) return [];
+    const url = new URL(part.uri);
+    if (url.protocol !== "file:") return [];
     // A fragment or a query names lines of it.
     const isWhole = url.hash === "" && url.search === "";
     url.hash = url.search = "";
-    return [{ path: fileURLToPath(url), ...(isWhole ? { text } : {}) }];
+    return [{ path: fileURLToPath(url), ...(isWhole ? { text: part.text } : {}) }];
   });
 }
 
-/** Text as it is; attached resources under their address. */
-function promptText(blocks: readonly ContentBlock[]): string {
-  return blocks.map((block) => {
-    if (block.type === "text") return block.text;
-    if (block.type === "resource_link") return `See ${block.uri}`;
-    if (block.type === "resource" && "text" in block.resource) {
-      return `Contents of ${block.resource.uri} (already provided, do not read again):\n${block.resource.text}`;
-    }
-    return `[${block.type} is not supported]`;
-  }).join("\n\n");
+function partOf(block: ContentBlock): Part {
+  if (block.type === "text") {
+    const { text, _meta } = block;
+    return { type: "text", text, ...ours(TextMeta, _meta) };
+  }
+  if (block.type === "resource_link") return { type: "link", uri: block.uri };
+  if (block.type === "resource" && "text" in block.resource) {
+    return { type: "file", uri: block.resource.uri, text: block.resource.text };
+  }
+  return { type: "unsupported", kind: block.type };
 }

@@ -106,7 +106,8 @@ export class Updates {
       case "tool_start": {
         const { id, tool, title, kind, paths } = event.call;
         const locations = paths.map((path) => ({ path }));
-        return this.#tool(id, { title, kind, status: "pending", locations }, { tool, ...parentOf(event) });
+        const meta = { ...(tool === undefined ? {} : { tool }), ...parentOf(event) };
+        return this.#tool(id, { title, kind, status: "pending", locations }, meta);
       }
       case "tool_running":
         return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
@@ -142,7 +143,7 @@ export class Updates {
           ...(event.began === undefined ? {} : { _meta: { [META]: event.began } }),
         };
       }
-      case "turn_started":
+      case "user_message":
         // The calls of a turn end with it.
         this.#announced.clear();
         return undefined;
@@ -229,7 +230,7 @@ export function diffContents(diff: Diff | undefined): ToolCallContent[] {
 }
 
 /** Lines of all files together. */
-export function diffCounts(diff: Diff | undefined): { added?: number; removed?: number } {
+function diffCounts(diff: Diff | undefined): { added?: number; removed?: number } {
   if (diff === undefined) return {};
   const sum = (count: (one: Diff) => number) =>
     [diff, ...diff.others ?? []].reduce((all, one) => all + count(one), 0);

@@ -1,7 +1,8 @@
-/** Notes of the loop to the model, in the user's role. One function builds them all. */
+/** Notes of the loop to the model about the state of a turn. One function builds them all. */
+import type { ControlNote } from "../core/entries.ts";
 
 /** Why the turn goes on although the model has stopped, or has to be told something. */
-export type ControlState = "need_fixes" | "nothing_done";
+export type ControlState = Extract<ControlNote["reason"], "need_fixes" | "nothing_done">;
 
 export interface ControlPacket {
   readonly state: ControlState;
@@ -15,9 +16,9 @@ export interface ControlPacket {
 const AGAINST_REPETITION =
   "Go on from here with tool calls; do not repeat what you have already said or done.";
 
-export function controlPacket(
+export function controlNote(
   { state, iteration, maxIterations, filesChanged, note }: ControlPacket,
-): string {
+): ControlNote {
   const json = JSON.stringify({
     state,
     iteration,
@@ -26,5 +27,6 @@ export function controlPacket(
     files_changed: filesChanged,
     note,
   });
-  return `<agent_control>${json}</agent_control>\n${AGAINST_REPETITION}`;
+  const text = `<agent_control>${json}</agent_control>\n${AGAINST_REPETITION}`;
+  return { type: "control_note", reason: state, text };
 }

@@ -1,15 +1,14 @@
 /** The end of a turn that the model has ended without a word. */
+import { type Mode, MODES } from "../context/modes.ts";
+import type { MessageEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
-import type { Message } from "../core/messages.ts";
+import type { Prompt } from "../core/messages.ts";
 import { oneLine } from "../llm/failures.ts";
 import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
-import { GO_ON } from "./go_on.ts";
-import type { Meter } from "./meter.ts";
-import { runStep } from "./step.ts";
+import { ask } from "./ask.ts";
+import type { Measured, Meter } from "./meter.ts";
 
-/** A summary is waited for so long. */
-const SUMMARY_MS = 20_000;
 /** Tool calls that are named where there is none. */
 const MOST_DEEDS = 6;
 
@@ -23,12 +22,12 @@ const NO_ANSWER = "[No answer.]";
 
 export interface FinishPorts {
   readonly model: Model;
-  readonly system: string;
   readonly tools: readonly Tool[];
   readonly meter: Meter;
   emit(event: AgentEvent): void;
-  history(): readonly Message[];
-  append(message: Message): void;
+  view(mode: Mode): Prompt;
+  newCallId(given: string): string;
+  append(message: MessageEntry): void;
 }
 
 /** What the calls of a turn have come to, a line each. */
@@ -37,7 +36,7 @@ export class Deeds {
   readonly #done: string[] = [];
 
   note(event: AgentEvent): void {
-    if (event.type === "tool_start" && event.call.tool !== GO_ON) {
+    if (event.type === "tool_start" && event.call.tool !== undefined) {
       this.#titles.set(event.call.id, event.call.title);
     }
     const title = event.type === "tool_done" ? this.#titles.get(event.id) : undefined;
@@ -68,16 +67,18 @@ export async function summarize(
   ports: FinishPorts,
   deeds: Deeds,
   signal: AbortSignal,
-  limit: number = SUMMARY_MS,
+  mode: Mode = MODES.summary,
 ): Promise<{ readonly stopped: string } | undefined> {
   const { meter, emit, append } = ports;
-  append({ role: "user", text: ASK_FOR_SUMMARY });
+  append({ type: "control_note", reason: "no_answer", text: ASK_FOR_SUMMARY });
   // Over a cap nothing more is sent; the question of the cap comes with the next message.
-  const came = meter.spending.reached() === undefined ? await askForIt(ports, signal, limit) : "";
+  const came = meter.spending.reached() === undefined ? await askForIt(ports, mode, signal) : "";
   if (signal.aborted) return { stopped: came };
-  if (came.trim() !== "") return void append({ role: "assistant", text: came, calls: [], reasoning: [] });
+  if (came.trim() !== "") {
+    return void append({ type: "assistant_message", text: came, calls: [], reasoning: [] });
+  }
   const text = deeds.text();
-  append({ role: "assistant", text: text ?? NO_ANSWER, calls: [], reasoning: [] });
+  append({ type: "assistant_message", text: text ?? NO_ANSWER, calls: [], reasoning: [] });
   if (text !== undefined) return void emit({ type: "token", message: crypto.randomUUID(), text });
   const notice = "The model answered with nothing. Ask again in other words.";
   emit({ type: "notice", severity: "warning", text: notice });
@@ -85,37 +86,14 @@ export async function summarize(
 }
 
 /** The text that came, be it whole or not. */
-async function askForIt(ports: FinishPorts, signal: AbortSignal, limit: number): Promise<string> {
-  const { model, system, tools, meter, emit, history } = ports;
-  using timer = new Limit(limit);
-  const end = await runStep(
-    {
-      model,
-      tools,
-      // Calls are not run, so they are not shown either.
-      emit: (event) => event.type === "tool_writing" ? undefined : emit(event),
-      count: (measured) => meter.count(measured, "summary", tools),
-    },
-    { system, messages: history(), tools: tools.map(({ spec }) => spec), textOnly: true },
-    AbortSignal.any([signal, timer.signal]),
-  );
+async function askForIt(ports: FinishPorts, mode: Mode, signal: AbortSignal): Promise<string> {
+  const { model, tools, meter, emit, newCallId, view } = ports;
+  const step = {
+    ...{ model, tools, newCallId },
+    // Calls are not run, so they are not shown either.
+    emit: (event: AgentEvent) => event.type === "tool_writing" ? undefined : emit(event),
+    count: (measured: Measured) => meter.count(measured, mode, tools),
+  };
+  const end = await ask(mode, view(mode), step, signal);
   return end.type === "answered" ? end.message.text : end.text;
-}
-
-/** Unlike AbortSignal.timeout it leaves no timer behind. */
-class Limit implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #timer: ReturnType<typeof setTimeout>;
-
-  constructor(milliseconds: number) {
-    this.#timer = setTimeout(() => this.#controller.abort(), milliseconds);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-  }
 }

@@ -4,10 +4,13 @@ import { ModelServer } from "../../../../tests/model/model_server.ts";
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { property } from "../../../../tests/model/model_messages.ts";
 import { CANCELLED, checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
+import { answered, asked } from "../../../../tests/support/entries.ts";
 import { WIRES } from "../../protocol/providers.ts";
 import type { AgentEvent } from "../core/events.ts";
 import { createModel } from "../llm/model.ts";
-import type { Message } from "../core/messages.ts";
+import { type Mode, MODES } from "../context/modes.ts";
+import { view } from "../context/view.ts";
+import type { MessageEntry } from "../core/entries.ts";
 import { Database } from "../store/database.ts";
 import { SqliteUsage } from "../store/usage.ts";
 import { Spending } from "./budget.ts";
@@ -142,16 +145,11 @@ const slow = [
   ["not begun", "", "[No answer.]", 50],
 ] as const;
 
-for (const [what, begun, kept, limit] of slow) {
+for (const [what, begun, kept, milliseconds] of slow) {
   Deno.test(`a summary that takes too long, and is ${what}, is not waited for`, async () => {
     await using server = await ModelServer.start(`${begun}\nwait never\nsay more`);
     using database = Database.inMemory();
-    const history: Message[] = [{ role: "user", text: "Go" }, {
-      role: "assistant",
-      text: "",
-      calls: [],
-      reasoning: [],
-    }];
+    const history: MessageEntry[] = [asked("Go"), answered("")];
     const model = createModel(engineConfig(server.url));
     const emit = () => {};
     const meter = new Meter({
@@ -162,11 +160,18 @@ for (const [what, begun, kept, limit] of slow) {
       log: new SqliteUsage(database),
       emit,
     });
-    const ports = { model, system: "s", tools: [], meter, emit, history: () => history };
-    const append = (message: Message) => void history.push(message);
+    const inputs = { environment: { roots: [], os: "" }, tools: [] };
+    const ports = {
+      ...{ model, tools: [], meter, emit },
+      view: (mode: Mode) => view(history, mode, inputs),
+      newCallId: (id: string) => id,
+      append: (message: MessageEntry) => void history.push(message),
+    };
     const signal = new AbortController().signal;
-    assert.equal(await summarize({ ...ports, append }, new Deeds(), signal, limit), undefined);
-    assert.deepEqual(history.slice(2).map(({ role }) => role), ["user", "assistant"]);
-    assert.equal(history.at(-1)?.text, kept);
+    const mode = { ...MODES.summary, limits: { milliseconds } };
+    assert.equal(await summarize(ports, new Deeds(), signal, mode), undefined);
+    assert.deepEqual(history.slice(2).map(({ type }) => type), ["control_note", "assistant_message"]);
+    const last = history.at(-1);
+    assert.equal(last?.type === "assistant_message" && last.text, kept);
   });
 }

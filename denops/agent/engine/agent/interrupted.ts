@@ -1,24 +1,16 @@
 /** What is missing of a turn that was cut off by the end of its process. Pure. */
+import { CALL_INTERRUPTED } from "../context/view.ts";
+import type { AssistantEntry, LogEntry, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
-import { INTERRUPTED, type Message, type ToolMessage } from "../core/messages.ts";
-import type { StoredEvent } from "../core/ports.ts";
+import type { Stored } from "../core/ports.ts";
 
 /** Characters of an interrupted answer that stay in the history: one that ran away must not fill the window. */
 const LONGEST_PARTIAL = 20_000;
 
-const CALL_INTERRUPTED =
-  "Interrupted before it had ended: it may have done nothing, a part or all. Look before you go on.";
-
-export interface Missing {
-  readonly messages: readonly Message[];
-  /** After the messages. */
-  readonly events: readonly AgentEvent[];
-}
-
 /** What stays of an answer that was stopped, so that every question keeps an answer. */
-export function partialAnswer(text: string): Message {
-  const partial = text.trim() === "" ? INTERRUPTED : `${middleCut(text)}\n${INTERRUPTED}`;
-  return { role: "assistant", text: partial, calls: [], reasoning: [] };
+export function partialAnswer(text: string): AssistantEntry {
+  const said = text.trim() === "" ? "" : middleCut(text);
+  return { type: "assistant_message", text: said, calls: [], reasoning: [], interrupted: true };
 }
 
 function middleCut(text: string): string {
@@ -32,59 +24,53 @@ function middleCut(text: string): string {
  * Nothing for a session whose last turn has ended, so that it may be asked again and again.
  * @param history all messages
  * @param turn the events of the last turn
- * @param begun the last turn has a message of its own
  */
-export function missing(history: readonly Message[], turn: readonly StoredEvent[], begun: boolean): Missing {
-  return { messages: missingMessages(history, turn, begun), events: missingEvents(turn) };
+export function missing(history: readonly MessageEntry[], turn: readonly Stored[]): readonly LogEntry[] {
+  return [...missingMessages(history, turn), ...missingEvents(turn)];
 }
 
 function missingMessages(
-  history: readonly Message[],
-  turn: readonly StoredEvent[],
-  begun: boolean,
-): readonly Message[] {
-  const first = turn[0]?.event;
-  if (!begun && first?.type === "turn_started") {
-    return [{ role: "user", text: first.text }, partialAnswer("")];
-  }
+  history: readonly MessageEntry[],
+  turn: readonly Stored[],
+): readonly MessageEntry[] {
   const results = missingResults(history, turn);
   if (results.length > 0) return [...results, partialAnswer("")];
   const last = history.at(-1);
-  if (last === undefined || last.role === "assistant") return [];
+  if (last === undefined || last.type === "assistant_message") return [];
   return [partialAnswer(unfinishedText(history, turn))];
 }
 
 /** One for each call of the last answer that has none, in the order of the calls. */
-function missingResults(history: readonly Message[], turn: readonly StoredEvent[]): readonly ToolMessage[] {
-  const at = history.findLastIndex(({ role }) => role === "assistant");
+function missingResults(history: readonly MessageEntry[], turn: readonly Stored[]): readonly ResultEntry[] {
+  const at = history.findLastIndex(({ type }) => type === "assistant_message");
   const answer = history[at];
-  if (answer?.role !== "assistant") return [];
+  if (answer?.type !== "assistant_message") return [];
   const answered = new Set(
-    history.slice(at).flatMap((message) => message.role === "tool" ? [message.id] : []),
+    history.slice(at).flatMap((message) => message.type === "tool_result" ? [message.id] : []),
   );
   return answer.calls.filter(({ id }) => !answered.has(id)).map(({ id, name }) => {
     // The call has ended, others that were made with it have not.
-    const done = turn.findLast(({ event }) => event.type === "tool_done" && event.id === id)?.event;
+    const done = turn.findLast(({ entry }) => entry.type === "tool_done" && entry.id === id)?.entry;
     return done?.type === "tool_done"
-      ? { role: "tool", id, name, text: done.output, isError: done.status === "failed" }
-      : { role: "tool", id, name, text: CALL_INTERRUPTED, isError: true };
+      ? { type: "tool_result", id, name, text: done.output, isError: done.status === "failed" }
+      : { type: "tool_result", id, name, text: CALL_INTERRUPTED, isError: true };
   });
 }
 
 /** The text that had come of an answer that is in no message. */
-function unfinishedText(history: readonly Message[], turn: readonly StoredEvent[]): string {
-  const pieces = turn.flatMap(({ event }) => event.type === "token" ? [event] : []);
+function unfinishedText(history: readonly MessageEntry[], turn: readonly Stored[]): string {
+  const pieces = turn.flatMap(({ entry }) => entry.type === "token" ? [entry] : []);
   const id = pieces.at(-1)?.message;
   const text = pieces.filter(({ message }) => message === id).map((piece) => piece.text).join("");
-  return history.some((message) => message.role === "assistant" && message.text === text) ? "" : text;
+  return history.some((message) => message.type === "assistant_message" && message.text === text) ? "" : text;
 }
 
-function missingEvents(turn: readonly StoredEvent[]): readonly AgentEvent[] {
-  const ended = turn.some(({ event }) => event.type === "turn_done" || event.type === "turn_failed");
+function missingEvents(turn: readonly Stored[]): readonly AgentEvent[] {
+  const ended = turn.some(({ entry }) => entry.type === "turn_done" || entry.type === "turn_failed");
   if (ended || turn.length === 0) return [];
-  const done = new Set(turn.flatMap(({ event }) => event.type === "tool_done" ? [event.id] : []));
-  const open = turn.flatMap(({ event }) =>
-    event.type === "tool_start" && !done.has(event.call.id) ? [event.call.id] : []
+  const done = new Set(turn.flatMap(({ entry }) => entry.type === "tool_done" ? [entry.id] : []));
+  const open = turn.flatMap(({ entry }) =>
+    entry.type === "tool_start" && !done.has(entry.call.id) ? [entry.call.id] : []
   );
   return [
     ...openThought(turn),
@@ -100,10 +86,10 @@ function missingEvents(turn: readonly StoredEvent[]): readonly AgentEvent[] {
   ];
 }
 
-function openThought(turn: readonly StoredEvent[]): readonly AgentEvent[] {
-  const last = turn.findLast(({ event }) => event.type === "thought" || event.type === "thought_done");
-  if (last?.event.type !== "thought") return [];
-  const { message } = last.event;
-  const since = turn.find(({ event }) => event.type === "thought" && event.message === message)?.time;
+function openThought(turn: readonly Stored[]): readonly AgentEvent[] {
+  const last = turn.findLast(({ entry }) => entry.type === "thought" || entry.type === "thought_done");
+  if (last?.entry.type !== "thought") return [];
+  const { message } = last.entry;
+  const since = turn.find(({ entry }) => entry.type === "thought" && entry.message === message)?.time;
   return [{ type: "thought_done", message, milliseconds: last.time - (since ?? last.time) }];
 }

@@ -1,13 +1,18 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
 import type { EngineConfig } from "../../protocol/config.ts";
-import type { AgentEvent, StopReason } from "../core/events.ts";
+import { type Mode, MODES } from "../context/modes.ts";
+import type { Environment } from "../context/sections.ts";
+import { view } from "../context/view.ts";
+import { type ControlNote, wordsOf } from "../core/entries.ts";
+import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
+import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
-import { controlPacket } from "./control.ts";
+import { controlNote } from "./control.ts";
 import { Deeds, summarize } from "./finish.ts";
-import { maySpend, mayStepOn } from "./go_on.ts";
+import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
 import type { Measured } from "./meter.ts";
@@ -27,41 +32,45 @@ export interface LoopOptions {
   readonly config: EngineConfig;
   readonly model: Model;
   readonly tools: readonly Tool[];
-  readonly system: string;
+  readonly environment: Environment;
   /** What the client does for tools. */
   readonly abilities: Partial<ClientAbilities>;
 }
 
 /** The loop as the runner of one session. */
-export function loopRunner({ config, model, tools, system, abilities }: LoopOptions): Runner {
+export function loopRunner({ config, model, tools, environment, abilities }: LoopOptions): Runner {
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   return {
     model,
     tools: offered.map(({ name }) => name),
-    title: (exchange, count, signal) => askTitle({ model, count }, exchange, signal),
-    runTurn: (prompt, ports, signal) =>
-      runTurn(prompt, {
+    title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
+    runTurn(prompt, ports, signal) {
+      const tools = offered.filter(({ name }) => ports.isOn(name));
+      const specs = tools.map(({ spec }) => spec);
+      return runTurn(prompt, {
         ...ports,
         model,
-        system,
-        tools: offered.filter(({ name }) => ports.isOn(name)),
+        tools,
+        view: (mode) => view(ports.messages(), mode, { environment, tools: specs }),
         context: { workspace: ports.workspace, session: ports.state, ...abilities },
         checks: abilities.languages === undefined
           ? undefined
           : new WriteChecks(abilities.languages, ports.workspace),
         maxIterations: config.max_iterations,
-      }, signal),
+      }, signal);
+    },
   };
 }
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
-  readonly system: string;
   readonly maxIterations: number;
+  /** What is sent in this mode at this moment. */
+  view(mode: Mode): Prompt;
 }
 
-async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
+async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   const deeds = new Deeds();
   const emit = (event: AgentEvent) => {
     deeds.note(event);
@@ -69,8 +78,9 @@ async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Pro
   };
   const ports: TurnPorts = { ...given, emit };
   const { meter, model, tools } = ports;
-  ports.append({ role: "user", text });
-  const step = { model, tools, emit, count: (measured: Measured) => meter.count(measured, "turn", tools) };
+  const mode = MODES.agent;
+  const count = (measured: Measured) => meter.count(measured, mode, tools);
+  const step = { model, tools, emit, newCallId: ports.newCallId, count };
   const repeats = new Repeats();
   let continuations = 0;
   let verified = false;
@@ -88,8 +98,7 @@ async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Pro
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
-    const messages = ports.history();
-    const prompt = { system: ports.system, messages, tools: tools.map(({ spec }) => spec) };
+    const prompt = ports.view(mode);
     const end = await runStep(step, prompt, signal);
     if (end.type !== "answered") {
       const stopped = interrupted(ports, "cancelled", end.text);
@@ -100,7 +109,8 @@ async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Pro
     if (end.finish === "length") {
       if (++continuations > MOST_CONTINUATIONS) return { type: "stopped", reason: "max_tokens" };
       ports.append({
-        role: "user",
+        type: "control_note",
+        reason: "output_limit",
         text: "Your answer hit the output limit. Continue exactly where you stopped. " +
           "A tool call that was cut off was not run: send it again, in smaller pieces.",
       });
@@ -110,18 +120,20 @@ async function runTurn(text: string, given: TurnPorts, signal: AbortSignal): Pro
       const fixes = verified ? undefined : await neededFixes(iteration, limit, ports, signal);
       verified = true;
       if (signal.aborted) return { type: "stopped", reason: "cancelled" };
-      const nudge = acted || nudged ? undefined : emptyClaim(text, end.message.text, iteration, limit, ports);
+      const nudge = acted || nudged
+        ? undefined
+        : emptyClaim(wordsOf(asked), end.message.text, iteration, limit, ports);
       nudged = true;
       const note = fixes ?? nudge;
       if (note === undefined) return await finished(end.message.text, ports, deeds, signal);
-      ports.append({ role: "user", text: note });
+      ports.append(note);
       continue;
     }
     acted ||= end.message.calls.some(({ name }) =>
       tools.some((tool) => tool.name === name && !tool.readOnly)
     );
     const { dropped } = end;
-    const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, messages) };
+    const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
   }
@@ -153,7 +165,7 @@ function emptyClaim(
   iteration: number,
   maxIterations: number,
   { tools, emit }: TurnPorts,
-): string | undefined {
+): ControlNote | undefined {
   const canWrite = tools.some(({ readOnly }) => !readOnly);
   if (!canWrite || iteration >= maxIterations || !claimsChange(request, answer)) return undefined;
   emit({
@@ -164,7 +176,7 @@ function emptyClaim(
   const note =
     "You say that something was changed, but no call of this turn has written a file or run a command. " +
     "Make the change with the tools, or say that nothing was changed.";
-  return controlPacket({ state: "nothing_done", iteration, maxIterations, filesChanged: [], note });
+  return controlNote({ state: "nothing_done", iteration, maxIterations, filesChanged: [], note });
 }
 
 /** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */
@@ -173,7 +185,7 @@ async function neededFixes(
   maxIterations: number,
   { checks, emit }: TurnPorts,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<ControlNote | undefined> {
   if (checks === undefined || iteration >= maxIterations) return undefined;
   const errors = await checks.remaining(signal).catch(() => []);
   if (errors.length === 0) return undefined;
@@ -186,5 +198,5 @@ async function neededFixes(
   const more = errors.length > MOST_ERRORS ? `\n[${errors.length - MOST_ERRORS} more]` : "";
   const note = "Your edits added errors that are still there. Fix them, or say why they are to stay:\n" +
     errors.slice(0, MOST_ERRORS).join("\n") + more;
-  return controlPacket({ state: "need_fixes", iteration, maxIterations, filesChanged: checks.files, note });
+  return controlNote({ state: "need_fixes", iteration, maxIterations, filesChanged: checks.files, note });
 }

@@ -1,13 +1,13 @@
 /** What a session remembers beside its messages, as it is kept for a resume: one fact a row. */
 import { z } from "../../deps/zod.ts";
+import { Plan } from "../core/events.ts";
 import type { Remembered } from "../core/ports.ts";
 
 /** Facts of which there is one; each has a value that a new session begins with. */
 const Facts = z.object({
   /** Where the next command starts, relative to the root. */
   folder: z.string().default(""),
-  plan: z.array(z.object({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) }))
-    .default([]),
+  plan: Plan.default([]),
   /** Money that the session has cost, and how often its cap was raised. */
   spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),
   /** A title was asked for: once is enough. */

@@ -1,7 +1,8 @@
 /** Counts what each request to the model uses up: for the caps, for the log, and last for the screen. */
 import type { Emit } from "../core/events.ts";
 import type { ToolCall, Usage } from "../core/messages.ts";
-import type { Purpose, RequestUsage, UsageLog } from "../core/ports.ts";
+import type { RequestUsage, UsageLog } from "../core/ports.ts";
+import type { Mode } from "../context/modes.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
@@ -67,13 +68,13 @@ export class Meter {
    * @param tools those that were offered
    * @param turn the one that it was made for, if it may have ended meanwhile
    */
-  count(measured: Measured, purpose: Purpose, tools: readonly Tool[], turn = this.#ports.turn()): void {
+  count(measured: Measured, mode: Mode, tools: readonly Tool[], turn = this.#ports.turn()): void {
     const { session, model, spending, log, emit } = this.#ports;
     const { usage, firstToken, duration } = measured;
     const cost = usage === undefined ? undefined : costOf(usage, model.price);
     if (usage !== undefined) spending.add(usage, cost, new Date().toISOString().slice(0, 10));
     const request: RequestUsage = {
-      purpose,
+      purpose: mode.name,
       provider: model.provider,
       model: model.name,
       ...(usage === undefined ? {} : { usage }),
@@ -91,7 +92,7 @@ export class Meter {
       window: model.contextWindow,
       ...(cost === undefined ? {} : { cost }),
       ...(cost === undefined && amount === 0 ? {} : { sessionCost: amount }),
-      ...(purpose === "title" ? { purpose } : {}),
+      ...(mode.aside === true ? { purpose: mode.name } : {}),
     });
   }
 }

@@ -1,7 +1,7 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
-import type { TurnError } from "../core/errors.ts";
-import type { StopReason } from "../core/events.ts";
-import type { Message } from "../core/messages.ts";
+import { TurnError } from "../core/errors.ts";
+import type { MessageEntry } from "../core/entries.ts";
+import type { StopReason, UserMessage } from "../core/events.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
@@ -21,9 +21,12 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   refreshRules(): Promise<void>;
   /** The user has not switched this tool off. */
   isOn(tool: string): boolean;
-  history(): readonly Message[];
+  /** What views are made of, the prompt last. */
+  messages(): readonly MessageEntry[];
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
-  append(message: Message): void;
+  append(message: MessageEntry): void;
+  /** An id that no other call of the session has, for one that was given, or "". */
+  newCallId(given: string): string;
 }
 
 export interface Runner {
@@ -31,10 +34,10 @@ export interface Runner {
   /** Names of the tools that the user may switch. */
   readonly tools: readonly string[];
   /**
-   * Runs one turn, from the user's message on. An event is stored before it is shown; a call that is left open ends
+   * Runs one turn, after the user's message. An event is stored before it is shown; a call that is left open ends
    * with the turn. @throws {TurnError} if something cannot be stored
    */
-  runTurn(prompt: string, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
+  runTurn(prompt: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,
@@ -42,6 +45,16 @@ export interface Runner {
     signal: AbortSignal,
   ): Promise<string | undefined>;
 }
+
+/** Where there is no model. */
+export const NO_RUNNER: Runner = {
+  model: { provider: "", name: "", contextWindow: Infinity },
+  tools: [],
+  runTurn: () => {
+    const error = new TurnError("setup", "No model is configured.", "See :help agent-providers");
+    return Promise.resolve({ type: "failed", error });
+  },
+};
 
 export interface Exchange {
   readonly question: string;

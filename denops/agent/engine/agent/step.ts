@@ -2,18 +2,19 @@
 import { oneLine } from "../llm/failures.ts";
 import { Assembly } from "../llm/assemble.ts";
 import { isContent } from "../llm/client.ts";
-import type { Model, Prompt } from "../llm/model.ts";
+import type { Model } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
 import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit } from "../core/events.ts";
-import type { AssistantMessage, FinishReason, Message } from "../core/messages.ts";
+import type { AssistantEntry } from "../core/entries.ts";
+import type { FinishReason, Prompt } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
 import { Clock, type Measured } from "./meter.ts";
 
 export type StepEnd =
   | {
     readonly type: "answered";
-    readonly message: AssistantMessage;
+    readonly message: AssistantEntry;
     readonly finish: FinishReason;
     /** Calls of it that were not taken: no answer needs so many. */
     readonly dropped: number;
@@ -26,17 +27,20 @@ export interface StepPorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly emit: Emit;
+  /** An id that no other call of the session has, for one that the provider gave or left empty. */
+  newCallId(given: string): string;
   /** Is told of the request once, when it has ended. */
   count(measured: Measured): void;
 }
 
 export async function runStep(
-  { model, tools, emit, count }: StepPorts,
+  { model, tools, emit, newCallId, count }: StepPorts,
   prompt: Prompt,
   signal: AbortSignal,
 ): Promise<StepEnd> {
   const assembly = new Assembly();
-  const withUniqueId = uniqueIds(idsIn(prompt.messages));
+  const withOwnId = (delta: Delta) =>
+    delta.type === "call_start" ? { ...delta, id: newCallId(delta.id) } : delta;
   const calls = new CallLimit();
   const screen = new Screen(crypto.randomUUID(), tools, emit);
   const clock = new Clock();
@@ -47,7 +51,7 @@ export async function runStep(
   for await (const event of model.stream(prompt, signal)) {
     switch (event.type) {
       case "deltas": {
-        const deltas = event.deltas.filter((delta) => calls.takes(delta)).map(withUniqueId);
+        const deltas = event.deltas.filter((delta) => calls.takes(delta)).map(withOwnId);
         for (const delta of deltas) assembly.add(delta);
         if (deltas.some(isContent)) clock.heard();
         screen.show(deltas);
@@ -72,7 +76,10 @@ export async function runStep(
         count(ended());
         const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
         // The last call of an answer that hit the limit may be half a write; none of them is run.
-        const message = assembly.message({ withCalls: finish !== "length" && finish !== "refused" });
+        const { role: _, ...said } = assembly.message({
+          withCalls: finish !== "length" && finish !== "refused",
+        });
+        const message = { type: "assistant_message", ...said } as const;
         return { type: "answered", message, finish, dropped: calls.dropped };
       }
     }
@@ -100,30 +107,6 @@ class CallLimit {
         return true;
     }
   }
-}
-
-/** Ids of the calls that have results. */
-function idsIn(messages: readonly Message[]): ReadonlySet<string> {
-  return new Set(messages.flatMap((message) => message.role === "tool" ? [message.id] : []));
-}
-
-/**
- * Gives every call an id that no other call of the session has: some providers give none, and some number
- * the calls of each answer from one.
- */
-function uniqueIds(knownIds: ReadonlySet<string>): (delta: Delta) => Delta {
-  const taken = new Set(knownIds);
-  return (delta) => {
-    if (delta.type !== "call_start") return delta;
-    const id = delta.id === "" || taken.has(delta.id) ? newCallId() : delta.id;
-    taken.add(id);
-    return { ...delta, id };
-  };
-}
-
-/** Nine letters and digits: Mistral takes no other, and every provider takes these. */
-function newCallId(): string {
-  return crypto.randomUUID().replaceAll("-", "").slice(0, 9);
 }
 
 /** The first text of a message waits for this many word characters, so that "**Wh" never flashes. */

@@ -1,11 +1,9 @@
 /** When a session gets its title: once, after the first turn that has come to an end of its own. */
 import { firstTitle } from "../core/title.ts";
-import type { Message } from "../core/messages.ts";
+import { type MessageEntry, wordsOf } from "../core/entries.ts";
+import type { UserMessage } from "../core/events.ts";
 import type { Measured } from "./meter.ts";
 import type { Runner, TurnEnd } from "./runner.ts";
-
-/** A title that takes longer is not worth waiting for. */
-const TITLE_MS = 10_000;
 
 export interface TitlingPorts {
   /** The option `title`. */
@@ -44,8 +42,8 @@ export class Titling {
   }
 
   /** Nobody waits for it. */
-  ask(question: string, history: readonly Message[]): void {
-    this.#asking = this.#ask(question, history).catch(() => {
+  ask(prompt: UserMessage, history: readonly MessageEntry[]): void {
+    this.#asking = this.#ask(prompt, history).catch(() => {
       // The first line of the question stays the title.
     });
   }
@@ -60,13 +58,13 @@ export class Titling {
     return this.#asking;
   }
 
-  async #ask(question: string, history: readonly Message[]): Promise<void> {
+  async #ask(prompt: UserMessage, history: readonly MessageEntry[]): Promise<void> {
     const { runner } = this.#ports;
-    const answer = history.findLast(({ role }) => role === "assistant")?.text ?? "";
+    const question = wordsOf(prompt);
+    const answer = history.findLast((entry) => entry.type === "assistant_message")?.text ?? "";
     // One that the user has given meanwhile stays.
-    const known = firstTitle(history[0]?.text ?? "");
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TITLE_MS)]);
-    const title = await runner.title?.({ question, answer }, this.#ports.counter(), signal);
+    const known = firstTitle(wordsOf(history.find((entry) => entry.type === "user_message") ?? prompt));
+    const title = await runner.title?.({ question, answer }, this.#ports.counter(), this.#closing.signal);
     if (title !== undefined && this.#ports.retitle(known, title)) this.#ports.titled(title);
   }
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { asked } from "../../../../tests/support/entries.ts";
 import { join } from "node:path";
 import fc from "fast-check";
 import { ABSENT, type CheckpointKind, type FileRecord, type Snapshot } from "../core/checkpoints.ts";
@@ -58,7 +59,7 @@ class Project implements AsyncDisposable {
   }
 
   record(kind: CheckpointKind, files: readonly FileRecord[]): void {
-    this.store.append(SESSION, { events: [{ type: "turn_started", text: `message ${++this.#turn}` }] });
+    this.store.append(SESSION, { entries: [asked(`message ${++this.#turn}`)] });
     const turn = this.store.turn(SESSION);
     const id = this.store.checkpoints.begin({ session: SESSION, turn, kind }, []);
     this.store.checkpoints.finish(id, files);

@@ -1,133 +1,149 @@
-/** What the engine tells the outside; one codec (acp.ts) turns it into the protocol. */
-import type { TurnFile } from "../../protocol/requests.ts";
-import type { Usage } from "./messages.ts";
+/** What the engine tells the outside; one codec (acp/) turns it into the protocol. */
+import { z } from "../../deps/zod.ts";
+import { TurnFile } from "../../protocol/requests.ts";
+import { Usage } from "./messages.ts";
+import type { ReadonlyDeep } from "./readonly.ts";
 
-export type StopReason = "end_turn" | "max_iterations" | "max_tokens" | "cancelled" | "refused";
+const StopReason = z.enum(["end_turn", "max_iterations", "max_tokens", "cancelled", "refused"]);
+export type StopReason = z.infer<typeof StopReason>;
 
-export type ToolKind =
-  | "read"
-  | "edit"
-  | "delete"
-  | "move"
-  | "search"
-  | "execute"
-  | "think"
-  | "fetch"
-  | "other";
+const ToolKind = z.enum(["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"]);
+export type ToolKind = z.infer<typeof ToolKind>;
 
 /** A file before and after a write; text is undefined where there is no file or it is binary. */
-export interface FileChange {
+const FileChange = z.object({
   /** Absolute, real. */
-  readonly path: string;
-  readonly kind: "created" | "modified" | "deleted" | "renamed";
-  readonly from?: string;
-  readonly before?: string;
-  readonly after?: string;
+  path: z.string(),
+  kind: z.enum(["created", "modified", "deleted", "renamed"]),
+  from: z.string().exactOptional(),
+  before: z.string().exactOptional(),
+  after: z.string().exactOptional(),
   /** False if the text went into an unsaved buffer instead of the disk. */
-  readonly onDisk: boolean;
+  onDisk: z.boolean(),
   /** Milliseconds since 1970: what others have written since then is not in `before`, or not surely. */
-  readonly since?: number;
-}
+  since: z.number().exactOptional(),
+});
+export type FileChange = ReadonlyDeep<z.infer<typeof FileChange>>;
+
+const OneDiff = z.object({
+  path: z.string(),
+  /** Undefined for a new file. */
+  before: z.string().exactOptional(),
+  after: z.string(),
+  added: z.number(),
+  removed: z.number(),
+});
 
 /** What a call would change or has changed, as the screen shows it. */
-export interface Diff {
-  readonly path: string;
-  /** Undefined for a new file. */
-  readonly before?: string;
-  readonly after: string;
-  readonly added: number;
-  readonly removed: number;
+const Diff = OneDiff.extend({
   /** The other files that the same call changes. */
-  readonly others?: readonly Diff[];
-}
+  others: z.array(OneDiff).exactOptional(),
+});
+export type Diff = ReadonlyDeep<z.infer<typeof Diff>>;
 
-export type Plan = readonly {
-  readonly step: string;
-  readonly status: "pending" | "in_progress" | "completed";
-}[];
+export const Plan = z.array(
+  z.object({ step: z.string(), status: z.enum(["pending", "in_progress", "completed"]) }),
+);
+export type Plan = ReadonlyDeep<z.infer<typeof Plan>>;
 
-export interface ToolStart {
-  readonly id: string;
-  readonly tool: string;
+const ToolStart = z.object({
+  id: z.string(),
+  /** Undefined where the engine itself asks for something: no tool was called. */
+  tool: z.string().exactOptional(),
   /** One line: the tool and what it is about, never the whole arguments. */
-  readonly title: string;
-  readonly kind: ToolKind;
-  readonly paths: readonly string[];
+  title: z.string(),
+  kind: ToolKind,
+  paths: z.array(z.string()),
+});
+export type ToolStart = ReadonlyDeep<z.infer<typeof ToolStart>>;
+
+/** A piece of what the user hands over. */
+const Part = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("text"),
+    text: z.string(),
+    /** Absolute paths of files that it shows lines of. */
+    selected: z.array(z.string()).exactOptional(),
+  }),
+  /** A fragment of the address names lines of the file. */
+  z.object({ type: z.literal("file"), uri: z.string(), text: z.string() }),
+  z.object({ type: z.literal("link"), uri: z.string() }),
+  /** What the model cannot be given. */
+  z.object({ type: z.literal("unsupported"), kind: z.string() }),
+]);
+export type Part = ReadonlyDeep<z.infer<typeof Part>>;
+
+const id = z.string();
+
+function event<Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) {
+  return z.object({
+    type: z.literal(type),
+    /** Id of the call under which it stands: what another agent does that this call has started. */
+    parent: id.exactOptional(),
+    ...shape,
+  });
 }
 
-export type AgentEvent = Happening & {
-  /** Id of the call under which it stands: what another agent does that this call has started. */
-  readonly parent?: string;
-};
+/** Begins a turn. */
+export const UserMessage = event("user_message", {
+  /** Whose it is, and how it came. */
+  origin: z.enum(["user", "queued", "steering", "engine"]),
+  parts: z.array(Part),
+});
+export type UserMessage = ReadonlyDeep<z.infer<typeof UserMessage>>;
 
-type Happening =
-  | { readonly type: "turn_started"; readonly text: string }
-  /** "interrupted": the engine ended in the middle of the turn, and this was added later. */
-  | { readonly type: "turn_done"; readonly reason: StopReason | "interrupted" }
-  | { readonly type: "turn_failed"; readonly kind: string; readonly message: string }
+export const AgentEvent = z.discriminatedUnion("type", [
+  UserMessage,
+  event("turn_done", {
+    /** "interrupted": the engine ended in the middle of the turn, and this was added later. */
+    reason: z.enum([...StopReason.options, "interrupted"]),
+  }),
+  event("turn_failed", { kind: z.string(), message: z.string() }),
   /** Text of the message `message`; also the partial text of one that was stopped. */
-  | { readonly type: "token"; readonly message: string; readonly text: string }
-  | { readonly type: "thought"; readonly message: string; readonly text: string }
+  event("token", { message: z.string(), text: z.string() }),
+  event("thought", { message: z.string(), text: z.string() }),
   /** The thought is over: text or a call begins. */
-  | { readonly type: "thought_done"; readonly message: string; readonly milliseconds: number }
+  event("thought_done", { message: z.string(), milliseconds: z.number() }),
   /** A call's name is known and its arguments stream in; `lines` counts those of the text being written. */
-  | {
-    readonly type: "tool_writing";
-    readonly id: string;
-    readonly tool: string;
-    readonly title: string;
-    readonly lines: number;
-  }
+  event("tool_writing", { id, tool: z.string(), title: z.string(), lines: z.number() }),
   /** Calls of one answer may start in any order; `order` rises within a turn as the model has written them. */
-  | { readonly type: "tool_start"; readonly call: ToolStart; readonly order?: number }
+  event("tool_start", { call: ToolStart, order: z.number().exactOptional() }),
   /** `rule` gave it leave. */
-  | { readonly type: "tool_running"; readonly id: string; readonly rule: string }
-  | {
-    readonly type: "tool_done";
-    readonly id: string;
-    readonly status: "completed" | "failed";
+  event("tool_running", { id, rule: z.string() }),
+  event("tool_done", {
+    id,
+    status: z.enum(["completed", "failed"]),
     /** One line about the result. */
-    readonly summary: string;
+    summary: z.string(),
     /** What the model was told. */
-    readonly output: string;
-    readonly diff?: Diff;
+    output: z.string(),
+    diff: Diff.exactOptional(),
     /** It has not failed: the user, or the end of its process, has cut it off. */
-    readonly stopped?: boolean;
-  }
-  | { readonly type: "plan"; readonly steps: Plan }
-  | { readonly type: "file_modified"; readonly id: string; readonly change: FileChange }
+    stopped: z.boolean().exactOptional(),
+  }),
+  event("plan", { steps: Plan }),
+  event("file_modified", { id, change: FileChange }),
   /** What the turn has changed in all, at its end. */
-  | { readonly type: "turn_files"; readonly turn: number; readonly files: readonly TurnFile[] }
-  | { readonly type: "approval_requested"; readonly id: string; readonly reason: string }
-  | {
-    readonly type: "approval_answered";
-    readonly id: string;
-    readonly answer: string;
-    readonly rule: string;
-  }
-  | {
-    readonly type: "retry";
-    readonly attempt: number;
-    readonly tries: number;
-    readonly waitMs: number;
-    readonly reason: string;
-  }
-  | {
-    readonly type: "usage";
-    readonly usage: Usage;
-    readonly window: number;
+  event("turn_files", { turn: z.number(), files: z.array(TurnFile) }),
+  event("approval_requested", { id, reason: z.string() }),
+  event("approval_answered", { id, answer: z.string(), rule: z.string() }),
+  event("retry", { attempt: z.number(), tries: z.number(), waitMs: z.number(), reason: z.string() }),
+  event("usage", {
+    usage: Usage,
+    window: z.number(),
     /** US dollars of this request, and of the session so far with it. */
-    readonly cost?: number;
-    readonly sessionCost?: number;
-    /** A request of its own, which is no step of a turn. */
-    readonly purpose?: "title";
-  }
+    cost: z.number().exactOptional(),
+    sessionCost: z.number().exactOptional(),
+    /** A request of its own, which is no step of a turn: what it was for. */
+    purpose: z.string().exactOptional(),
+  }),
   /** What the session is called from now on; at the beginning of a turn with its number and time. */
-  | {
-    readonly type: "title";
-    readonly title: string;
-    readonly began?: { readonly turn: number; readonly time: number };
-  }
-  | { readonly type: "notice"; readonly severity: "info" | "warning" | "error"; readonly text: string };
+  event("title", {
+    title: z.string(),
+    began: z.object({ turn: z.number(), time: z.number() }).exactOptional(),
+  }),
+  event("notice", { severity: z.enum(["info", "warning", "error"]), text: z.string() }),
+]);
+export type AgentEvent = ReadonlyDeep<z.infer<typeof AgentEvent>>;
 
 export type Emit = (event: AgentEvent) => void;

@@ -1,19 +1,29 @@
-/** The messages as the model gets them; from these each wire makes its own JSON. */
+/** What a model is sent and answers; from this each wire makes its own JSON. */
+import { z } from "../../deps/zod.ts";
+import type { ReadonlyDeep } from "./readonly.ts";
 
-export interface ToolCall {
-  /** Unique in the session; made by us where the provider gives none. */
-  readonly id: string;
-  readonly name: string;
+export const ToolCall = z.object({
+  /** Unique in the session's log; made by us where the provider gives none, or one that was there. */
+  id: z.string(),
+  name: z.string(),
   /** The arguments' JSON text as the model wrote it; may be broken. */
-  readonly arguments: string;
+  arguments: z.string(),
   /** What the provider wants back with the call, unchanged (Gemini: the signature of its thought). */
-  readonly extra?: Readonly<Record<string, unknown>>;
+  extra: z.custom<Readonly<Record<string, unknown>>>(isRecord).exactOptional(),
+});
+export type ToolCall = ReadonlyDeep<z.infer<typeof ToolCall>>;
+
+/** Not z.record(): "__proto__" is a key like any. */
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Reasoning that a provider wants back unchanged (Anthropic: with its signature). */
-export type Reasoning =
-  | { readonly type: "signed"; readonly text: string; readonly signature: string }
-  | { readonly type: "redacted"; readonly data: string };
+export const Reasoning = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("signed"), text: z.string(), signature: z.string() }),
+  z.object({ type: z.literal("redacted"), data: z.string() }),
+]);
+export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 
 export interface UserMessage {
   readonly role: "user";
@@ -27,16 +37,18 @@ export interface AssistantMessage {
   readonly reasoning: readonly Reasoning[];
 }
 
-export type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+const ImageType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+export type ImageType = z.infer<typeof ImageType>;
 
 /** An image that a tool has read, for models that see. */
-export interface Image {
+export const Image = z.object({
   /** The file's path as the model knows it. */
-  readonly name: string;
-  readonly type: ImageType;
+  name: z.string(),
+  type: ImageType,
   /** The file's bytes in base64. */
-  readonly data: string;
-}
+  data: z.string(),
+});
+export type Image = ReadonlyDeep<z.infer<typeof Image>>;
 
 export interface ToolMessage {
   readonly role: "tool";
@@ -49,9 +61,6 @@ export interface ToolMessage {
   readonly images?: readonly Image[];
 }
 
-/** The end of an answer that was not given to its end. */
-export const INTERRUPTED = "[The answer was interrupted here.]";
-
 export type Message = UserMessage | AssistantMessage | ToolMessage;
 
 /** A tool as a model is told of it. */
@@ -60,6 +69,23 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON schema of type object. */
   readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** What one request sends, whatever the model. Only context/ makes one: the private field keeps look-alikes out. */
+export class Prompt {
+  declare private readonly made: never;
+
+  /**
+   * @param textOnly the answer is to be text; some models call tools all the same
+   * @param think false: no reasoning, even where the model can
+   */
+  constructor(
+    readonly system: string,
+    readonly messages: readonly Message[],
+    readonly tools: readonly ToolSpec[],
+    readonly textOnly = false,
+    readonly think = true,
+  ) {}
 }
 
 export interface ModelRequest {
@@ -79,11 +105,12 @@ export interface ModelRequest {
 }
 
 /** Tokens of one request. `input` counts everything sent, cached or not. */
-export interface Usage {
-  readonly input: number;
-  readonly output: number;
-  readonly cachedRead: number;
-  readonly cachedWrite: number;
-}
+export const Usage = z.object({
+  input: z.number(),
+  output: z.number(),
+  cachedRead: z.number(),
+  cachedWrite: z.number(),
+});
+export type Usage = ReadonlyDeep<z.infer<typeof Usage>>;
 
 export type FinishReason = "stop" | "tool_calls" | "length" | "refused";

@@ -1,13 +1,15 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
-import type { ApprovedCommand, CommandAccess, CommandInput } from "../../protocol/commands.ts";
+import type { Access } from "../../protocol/access.ts";
+import type { ApprovedCommand, CommandAccess } from "../../protocol/commands.ts";
 import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
+import type { LogEntry, MessageEntry } from "./entries.ts";
 import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 
 export type { Plan } from "./events.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
-import type { Message, Usage } from "./messages.ts";
+import type { Usage } from "./messages.ts";
 
 /** The editor that shows the project's files. Both answer "nothing open" where no editor takes part. */
 export interface Editor {
@@ -41,14 +43,8 @@ export interface ApprovalRequest {
   readonly reason: string;
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
-  readonly touches: readonly {
-    readonly access: "read" | "list" | "write";
-    readonly relative: string;
-    readonly named: string;
-  }[];
+  readonly accesses: Access;
   readonly diff?: Diff;
-  /** Exactly what will run. */
-  readonly command?: CommandInput;
 }
 
 export type ApprovalAnswer =
@@ -102,30 +98,28 @@ export interface TurnBegun {
   readonly time: number;
 }
 
-/** An event as it was stored. */
-export interface StoredEvent {
+/** An entry as it was stored. */
+export interface Stored<Entry = AgentEvent> {
   readonly turn: number;
   /** Milliseconds since 1970. */
   readonly time: number;
-  readonly event: AgentEvent;
+  readonly entry: Entry;
 }
 
-/** All events unless told. */
-export interface WhichEvents {
+/** All entries unless told. */
+export interface WhichEntries {
   /** Turns, both included. */
   readonly first?: number;
   readonly last?: number;
   /** Kinds that are left out: they are not even read. */
-  readonly without?: readonly AgentEvent["type"][];
+  readonly without?: readonly LogEntry["type"][];
   /** The texts of diffs are left empty: they are not even read. */
   readonly bareDiffs?: boolean;
 }
 
 /** What belongs together: all of it is stored, or nothing. */
 export interface Entries {
-  readonly messages?: readonly Message[];
-  /** After the messages. */
-  readonly events?: readonly AgentEvent[];
+  readonly entries?: readonly LogEntry[];
   /** What is remembered from now on, or forgotten. */
   readonly memory?: readonly Remembered[];
 }
@@ -139,9 +133,10 @@ export interface Remembered {
 }
 
 /**
- * Where sessions are kept. Append, then publish: what is on screen is in the store. An event `turn_started`
- * begins the session's next turn; what is appended after it belongs to this turn. When a turn ends, the pieces of
- * each of its texts become one event. Nothing but what is asked for is read.
+ * Where sessions are kept. Append, then publish: what is on screen is in the store. A `user_message` begins the
+ * session's next turn; what is appended after it belongs to this turn. When a turn ends, the pieces of each of its
+ * texts become one event. Nothing but what is asked for is read. Where a turn has entries that cannot be read, one
+ * line says so in the place of the first.
  */
 export interface Store {
   /** To be called now and then. @returns one line for the user if the state folder was deleted; said once */
@@ -158,9 +153,12 @@ export interface Store {
   turnsBegun(session: string): readonly TurnBegun[];
   /** @throws {TurnError} if it cannot be stored; then nothing is */
   append(session: string, entries: Entries): void;
-  events(session: string, which?: WhichEvents): readonly StoredEvent[];
-  /** Of these turns, both included; of all unless told. */
-  messages(session: string, first?: number, last?: number): readonly Message[];
+  /** Messages and events. */
+  entries(session: string, which?: WhichEntries): readonly Stored<LogEntry>[];
+  events(session: string, which?: WhichEntries): readonly Stored[];
+  messages(session: string, which?: WhichEntries): readonly MessageEntry[];
+  /** Whether any call of the session has this id. */
+  hasCall(session: string, id: string): boolean;
   /** Turn → characters of its messages, of those from `first` on; 0 for one that goes on. */
   sizes(session: string, first: number): ReadonlyMap<number, number>;
   /** Everything that the session remembers. */
@@ -218,12 +216,10 @@ export interface HoldBack {
   place(file: HeldFile): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }>;
 }
 
-/** What a request to the model was for. */
-export type Purpose = "turn" | "title" | "summary";
-
 /** One request to a model. */
 export interface RequestUsage {
-  readonly purpose: Purpose;
+  /** What it was for: the name of its mode. */
+  readonly purpose: string;
   readonly provider: string;
   readonly model: string;
   /** Undefined if the provider has said nothing: an estimate is no fact. */

@@ -1,8 +1,8 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
-import type { EngineConfig, Price } from "../../protocol/config.ts";
+import type { ModelConfig, Price } from "../../protocol/config.ts";
 import { TurnError } from "../core/errors.ts";
-import type { Message, ToolSpec } from "../core/messages.ts";
+import type { Prompt } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
@@ -13,16 +13,6 @@ import type { Endpoint } from "./wire/wire.ts";
 const DEFAULT_WINDOW = 128_000;
 /** A local model's context costs memory: what Ollama is asked for unless the user says. */
 const OLLAMA_WINDOW = 32_768;
-
-export interface Prompt {
-  readonly system: string;
-  readonly messages: readonly Message[];
-  readonly tools: readonly ToolSpec[];
-  /** The answer is to be text; some models call tools all the same. */
-  readonly textOnly?: boolean;
-  /** False: no reasoning, even where the model can. */
-  readonly think?: boolean;
-}
 
 export interface Model {
   readonly provider: string;
@@ -47,7 +37,7 @@ const ShowAnswer = z.object({
   model_info: z.record(z.string(), z.unknown()).optional(),
 });
 
-export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetch): Model {
+export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
   const { provider } = config;
   const endpoint: Endpoint = {
     baseUrl: provider.base_url.replace(/\/+$/, ""),
@@ -121,7 +111,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
         messages: abilities.sees ? prompt.messages : withoutImages(prompt.messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think && prompt.think !== false,
+        think: abilities.think && prompt.think,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
@@ -140,7 +130,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
 }
 
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */
-function seesUnasked({ provider, model }: EngineConfig): boolean {
+function seesUnasked({ provider, model }: ModelConfig): boolean {
   switch (provider.wire) {
     case "ollama":
       return false;

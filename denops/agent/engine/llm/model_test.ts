@@ -4,9 +4,10 @@ import { assistant, call, PNG_IMAGE, READ_FILE, result, user } from "../../../..
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { checked, KEY, serve } from "../../../../tests/support/model_client.ts";
 import { type WireName, WIRES } from "../../protocol/providers.ts";
+import { Prompt } from "../core/messages.ts";
 import { createModel, type Model } from "./model.ts";
 
-const prompt = { system: "Be brief.", messages: [user("Hi")], tools: [READ_FILE] };
+const prompt = new Prompt("Be brief.", [user("Hi")], [READ_FILE]);
 
 async function answer(model: Model, asked = prompt) {
   return checked(await Array.fromAsync(model.stream(asked, new AbortController().signal)));
@@ -75,7 +76,7 @@ Deno.test("whether a model sees: the user's word, else Ollama's, else what its n
     const model = createModel(engineConfig(server.url, wire, changes));
     const shown = { ...result("c1", "read_file", "An image."), images: [PNG_IMAGE] };
     const calling = { ...assistant("", [call("c1", "read_file", "{}")]) };
-    await answer(model, { ...prompt, messages: [user("Hi"), calling, shown] });
+    await answer(model, new Prompt("Be brief.", [user("Hi"), calling, shown], [READ_FILE]));
     assert.deepEqual(server.problems, []);
     // A session that another model has begun: its images are for models that see.
     assert.equal(JSON.stringify(server.requests[0]?.body).includes(PNG_IMAGE.data), model.sees);
@@ -101,7 +102,7 @@ Deno.test("a model without tool calls says so, unless none are wanted", async ()
     error?.message,
     'Cannot work with model-1: it has no tool calls. Choose a model with the capability "tools", see: ollama show model-1',
   );
-  assert.equal((await answer(model, { ...prompt, tools: [] })).text, "Hello");
+  assert.equal((await answer(model, new Prompt("Be brief.", prompt.messages, []))).text, "Hello");
 });
 
 Deno.test("what the model can is asked with the key, and not knowing it ends nothing", async () => {

@@ -1,4 +1,5 @@
 /** The pieces in which a text streamed in become one event when their turn has ended: nobody reads them apart. */
+import type { LogEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
 
 type Piece = Extract<AgentEvent, { type: "token" | "thought" }>;
@@ -12,12 +13,12 @@ export interface Run<Place> {
 
 /** The runs of more than one piece in a log, in order. */
 export function runsOf<Place>(
-  log: Iterable<{ readonly place: Place; readonly event: AgentEvent }>,
+  log: Iterable<{ readonly place: Place; readonly entry: LogEntry | undefined }>,
 ): Run<Place>[] {
   const runs: { place: Place; event: Piece; texts: string[]; others: Place[] }[] = [];
   let open: (typeof runs)[number] | undefined;
-  for (const { place, event } of log) {
-    if (event.type !== "token" && event.type !== "thought") {
+  for (const { place, entry: event } of log) {
+    if (event?.type !== "token" && event?.type !== "thought") {
       open = undefined;
     } else if (open?.event.type === event.type && open.event.message === event.message) {
       open.texts.push(event.text);

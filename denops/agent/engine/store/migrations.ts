@@ -43,18 +43,27 @@ export const MIGRATIONS: readonly string[] = [
   );
 
   -- Entries of turns that go on, and what came after the end of one: events, from which the screen is drawn again, and
-  -- messages, from which the model's history is built again.
+  -- messages, from which the model's view is made again.
   CREATE TABLE log (
     session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
     turn INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     time INTEGER NOT NULL,
-    -- 'message', or an event's type
+    -- The entry's type, and the version of its schema.
     kind TEXT NOT NULL,
+    version INTEGER NOT NULL,
     payload TEXT NOT NULL,
     -- Of a message: its characters.
     size INTEGER NOT NULL,
     PRIMARY KEY (session, turn, seq)
+  ) WITHOUT ROWID;
+
+  -- The ids of all calls.
+  CREATE TABLE calls (
+    session TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    PRIMARY KEY (session, id)
   ) WITHOUT ROWID;
 
   -- What a session remembers beside its messages, one fact a row: JSON, or a content where it is a long text.
@@ -178,8 +187,8 @@ export const MIGRATIONS: readonly string[] = [
     id INTEGER PRIMARY KEY,
     session TEXT NOT NULL,
     turn INTEGER NOT NULL,
-    -- 'turn', 'title' or 'summary'
-    purpose TEXT NOT NULL DEFAULT 'turn',
+    -- The name of the mode that it was made in.
+    purpose TEXT NOT NULL,
     provider TEXT NOT NULL,
     model TEXT NOT NULL,
     -- 0: the provider has not told the tokens, which are 0 then.

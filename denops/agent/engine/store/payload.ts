@@ -25,10 +25,6 @@ export function encodePayload(value: unknown, blobs: TextBlobs): string {
   });
 }
 
-export function decodePayload(text: string, blobs: Pick<Blobs, "getText">): unknown {
-  return decodeValue(JSON.parse(text), blobs);
-}
-
 /** What was parsed is changed in place: most of it has no mark. */
 export function decodeValue(value: unknown, blobs: Pick<Blobs, "getText">): unknown {
   if (typeof value !== "object" || value === null) return value;

@@ -61,15 +61,15 @@ export class SqliteReviews implements ReviewStore {
     const starts = this.#log.read({ session, first: turn, last: turn }, {
       kind: (kind) => kind === "tool_start",
     });
-    const call = starts.map(({ event }) => event).find((event) =>
-      event?.type === "tool_start" && event.call.id === toolCall
+    const call = starts.map(({ entry }) => entry).find((entry) =>
+      entry?.type === "tool_start" && entry.call.id === toolCall
     );
     const begun = "SELECT asked FROM turns WHERE session = ? AND turn = ?";
     const title = this.#database.get("SELECT title FROM sessions WHERE id = ?", session)?.title;
     return {
       title: typeof title === "string" ? title : "",
       message: String(this.#database.get(begun, session, turn)?.asked ?? ""),
-      tool: call?.type === "tool_start" ? call.call.tool : "",
+      tool: call?.type === "tool_start" ? call.call.tool ?? "" : "",
     };
   }
 

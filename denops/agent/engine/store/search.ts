@@ -2,9 +2,9 @@
  * The full-text search over all sessions of a project. The index says which entries of turns have the words;
  * their texts stand in the turns alone.
  */
-import { INTERRUPTED } from "../core/messages.ts";
+import { type LogEntry, wordsOf } from "../core/entries.ts";
 import type { Database } from "./database.ts";
-import type { Entry, TurnLog } from "./turn_log.ts";
+import type { TurnLog } from "./turn_log.ts";
 
 /** Characters of one text that can be found: a tool's output may be a whole file. */
 const MOST_SAID = 50_000;
@@ -60,8 +60,9 @@ export function search(database: Database, log: TurnLog, query: string, limit: n
   return rows.flatMap((row): Hit[] => {
     const [session, turn] = [String(row.session), Number(row.turn)];
     const entry = log.entry(session, turn, Number(row.seq));
-    if (entry === undefined) return [];
-    const { role, text } = textOf(entry);
+    const said = searchable(entry?.entry);
+    if (entry === undefined || said === undefined) return [];
+    const { role, text } = said;
     const found = { turn, role, text: excerpt(searched(role, text), terms), time: entry.time };
     return ownersOf(database, session, turn).map((owner) => ({ ...owner, ...found }));
   }).slice(0, limit);
@@ -83,9 +84,18 @@ function ownersOf(
   ).map(({ id, title }) => ({ sessionId: String(id), title: String(title) }));
 }
 
-function textOf({ event, message }: Entry): { readonly role: string; readonly text: string } {
-  if (event?.type === "turn_started") return { role: "user", text: event.text };
-  return { role: message?.role ?? "", text: message?.text.replace(INTERRUPTED, "") ?? "" };
+/** What of an entry can be found: what the user or the model has said, and what calls have come to. */
+export function searchable(entry: LogEntry | undefined): Pick<SearchText, "role" | "text"> | undefined {
+  switch (entry?.type) {
+    case "user_message":
+      return { role: "user", text: wordsOf(entry) };
+    case "assistant_message":
+      return { role: "assistant", text: entry.text };
+    case "tool_result":
+      return { role: "tool", text: entry.text };
+    default:
+      return undefined;
+  }
 }
 
 function searched(role: string, text: string): string {

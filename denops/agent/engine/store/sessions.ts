@@ -96,7 +96,7 @@ export class StoredSessions {
     const shared = Number(this.#database.get(forks, id)?.shared ?? 0);
     if (shared > 0) {
       this.#database.run("UPDATE sessions SET deleted = 1, title = '' WHERE id = ?", id);
-      for (const table of ["turns", "log"]) {
+      for (const table of ["turns", "log", "calls"]) {
         this.#database.run(`DELETE FROM ${table} WHERE session = ? AND turn > ?`, id, shared);
       }
       for (const table of ["memory", "checkpoints", "reviews", "approvals"]) {
@@ -192,7 +192,7 @@ export class StoredSessions {
       const events = this.#log.read({ session, first: found, last: found }, {
         kind: (kind) => kind === "plan",
       });
-      const event = [...events].at(-1)?.event;
+      const event = [...events].at(-1)?.entry;
       return event?.type === "plan" ? event.steps : undefined;
     }
   }
@@ -209,7 +209,8 @@ const OF_THE_END = ["folder", "plan", "known", "first"];
 /** Where a turn that goes on is stored: the columns beside the session. */
 const TURN_TABLES = [
   ["turns", "turn, time, asked"],
-  ["log", "turn, seq, time, kind, payload, size"],
+  ["log", "turn, seq, time, kind, version, payload, size"],
+  ["calls", "turn, id"],
   ["payload_blobs", "blob"],
 ] as const;
 

@@ -1,17 +1,25 @@
 /** Sessions in SQLite. What was appended is on disk before the call returns. */
 import type { RecordedChange } from "../core/checkpoints.ts";
 import { messageOf } from "../core/errors.ts";
-import type { AgentEvent } from "../core/events.ts";
-import { INTERRUPTED, type Message } from "../core/messages.ts";
+import {
+  isEvent,
+  isEventType,
+  isMessage,
+  isMessageType,
+  type LogEntry,
+  type MessageEntry,
+  wordsOf,
+} from "../core/entries.ts";
+import type { UserMessage } from "../core/events.ts";
 import type {
   Entries,
   NewSession,
   Remembered,
   Store,
-  StoredEvent,
+  Stored,
   StoredSession,
   TurnBegun,
-  WhichEvents,
+  WhichEntries,
 } from "../core/ports.ts";
 import { firstTitle } from "../core/title.ts";
 import { Blobs } from "./blobs.ts";
@@ -22,9 +30,9 @@ import { SessionMemory } from "./memory.ts";
 import { encodePayload } from "./payload.ts";
 import { SqliteReviews } from "./reviews.ts";
 import { saving } from "./saving.ts";
-import { addText } from "./search.ts";
+import { addText, searchable } from "./search.ts";
 import { storedSession } from "./sessions.ts";
-import { type Entry, MESSAGE, type NewEntry, TurnLog, type Wanted } from "./turn_log.ts";
+import { TurnLog } from "./turn_log.ts";
 import { UnfinishedWrites } from "./writes.ts";
 
 /** Where a session's log goes on; one engine writes a session at a time. */
@@ -36,6 +44,18 @@ interface End {
 
 /** Characters of a question in the list of turns. */
 const LONGEST_ASKED = 300;
+
+/** In the place of what cannot be read, to the user and to the model. */
+const UNREADABLE = {
+  type: "notice",
+  severity: "warning",
+  text: "A part of this turn cannot be read: it is broken, or a newer version has stored it.",
+} as const;
+const UNREADABLE_NOTE = {
+  type: "control_note",
+  reason: "unreadable",
+  text: "[Something that was said or done here can no longer be read.]",
+} as const;
 
 /** Characters that an image counts for: about what it takes of a model's window. */
 const IMAGE_SIZE = 8_000;
@@ -116,13 +136,12 @@ export class SqliteStore implements Store {
     );
   }
 
-  append(session: string, { messages = [], events = [], memory = [] }: Entries): void {
+  append(session: string, { entries = [], memory = [] }: Entries): void {
     const before = this.#endOf(session);
     try {
       saving(() =>
         this.#database.transaction(() => {
-          for (const message of messages) this.#appendMessage(session, message);
-          for (const event of events) this.#appendEvent(session, event);
+          for (const entry of entries) this.#append(session, entry, Date.now());
           for (const one of memory) this.#memory.put(session, one);
         })
       );
@@ -132,28 +151,26 @@ export class SqliteStore implements Store {
     }
   }
 
-  #appendEvent(session: string, event: AgentEvent): void {
-    const time = Date.now();
-    if (event.type === "turn_started") this.#beginTurn(session, event.text, time);
-    const { turn } = this.#add({
-      session,
-      time,
-      kind: event.type,
-      payload: this.#encode(session, event),
-      size: 0,
-    });
-    switch (event.type) {
-      case "turn_started":
-        return this.#addText(session, "user", event.text);
+  #append(session: string, entry: LogEntry, time: number): void {
+    if (entry.type === "user_message") this.#beginTurn(session, entry, time);
+    const { turn, seq } = this.#endOf(session);
+    const end = { turn, seq: seq + 1 };
+    const payload = this.#encode(session, entry);
+    this.#log.add({ session, ...end, time, kind: entry.type, payload, size: sizeOf(entry) });
+    this.#ends.set(session, end);
+    const said = searchable(entry);
+    if (said !== undefined) addText(this.#database, { session, ...end, ...said });
+    switch (entry.type) {
+      case "assistant_message":
+        for (const { id } of entry.calls) {
+          const sql = "INSERT OR IGNORE INTO calls (session, id, turn) VALUES (?, ?, ?)";
+          this.#database.run(sql, session, id, turn);
+        }
+        return;
       case "approval_answered":
         return void this.#database.run(
           "INSERT INTO approvals (session, turn, tool_call, answer, rule, time) VALUES (?, ?, ?, ?, ?, ?)",
-          session,
-          turn,
-          event.id,
-          event.answer,
-          event.rule,
-          time,
+          ...[session, turn, entry.id, entry.answer, entry.rule, time],
         );
       case "turn_done":
       case "turn_failed":
@@ -162,19 +179,17 @@ export class SqliteStore implements Store {
     }
   }
 
-  #beginTurn(session: string, text: string, time: number): void {
+  #beginTurn(session: string, message: UserMessage, time: number): void {
     // One that has no end, and what came after the end of the last one.
     this.#seal(session);
     const turn = this.#endOf(session).turn + 1;
     this.#ends.set(session, { turn, seq: 0 });
-    const [asked = ""] = text.trimStart().split("\n");
+    const words = wordsOf(message);
+    const [asked = ""] = words.trimStart().split("\n");
     this.#log.begin(session, turn, time, asked.slice(0, LONGEST_ASKED).toWellFormed());
     this.#database.run(
       "UPDATE sessions SET turns = ?, updated = ?, title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
-      turn,
-      time,
-      firstTitle(text),
-      session,
+      ...[turn, time, firstTitle(words), session],
     );
   }
 
@@ -182,47 +197,45 @@ export class SqliteStore implements Store {
     this.#log.seal(session, (event) => this.#encode(session, event));
   }
 
-  #appendMessage(session: string, message: Message): void {
-    const payload = this.#encode(session, message);
-    this.#add({ session, time: Date.now(), kind: MESSAGE, payload, size: sizeOf(message) });
-    // The user's own words stand in the event that begins the turn; other messages in this role are the loop's.
-    if (message.role !== "user") this.#addText(session, message.role, message.text.replace(INTERRUPTED, ""));
+  entries(session: string, which?: WhichEntries): readonly Stored<LogEntry>[] {
+    return this.#read(session, which, () => true, UNREADABLE);
   }
 
-  #add(entry: Omit<NewEntry, "turn" | "seq">): End {
-    const { turn, seq } = this.#endOf(entry.session);
-    const end = { turn, seq: seq + 1 };
-    this.#log.add({ ...entry, ...end });
-    this.#ends.set(entry.session, end);
-    return end;
+  events(session: string, which?: WhichEntries): readonly Stored[] {
+    return this.#read(session, which, isEventType, UNREADABLE)
+      .flatMap(({ entry, ...place }) => isEvent(entry) ? [{ ...place, entry }] : []);
   }
 
-  #addText(session: string, role: "user" | "assistant" | "tool", text: string): void {
-    addText(this.#database, { session, ...this.#endOf(session), role, text });
+  messages(session: string, which?: WhichEntries): readonly MessageEntry[] {
+    return this.#read(session, which, isMessageType, UNREADABLE_NOTE)
+      .flatMap(({ entry }) => isMessage(entry) ? [entry] : []);
   }
 
-  events(session: string, which: WhichEvents = {}): readonly StoredEvent[] {
-    const without: ReadonlySet<string> = new Set([...which.without ?? [], MESSAGE]);
-    const wanted = { kind: (kind: string) => !without.has(kind), bareDiffs: which.bareDiffs };
-    return this.#entries(session, which, wanted).flatMap(({ turn, time, event }) =>
-      event === undefined ? [] : [{ turn, time, event }]
+  /** @param lost stands once in each turn that has entries which cannot be read */
+  #read(
+    session: string,
+    { first = 0, last = Number.MAX_SAFE_INTEGER, without = [], bareDiffs }: WhichEntries = {},
+    isOf: (type: string) => boolean,
+    lost: LogEntry,
+  ): readonly Stored<LogEntry>[] {
+    const left: ReadonlySet<string> = new Set(without);
+    const wanted = { kind: (kind: string) => isOf(kind) && !left.has(kind), bareDiffs };
+    let told: number | undefined;
+    return rangesOf(this.#database, session, first, last).flatMap((range) =>
+      [...this.#log.read(range, wanted)].flatMap(({ turn, time, entry }) => {
+        if (entry !== undefined) return [{ turn, time, entry }];
+        if (told === turn) return [];
+        told = turn;
+        return [{ turn, time, entry: lost }];
+      })
     );
   }
 
-  messages(session: string, first = 0, last?: number): readonly Message[] {
-    const which = { first, ...(last === undefined ? {} : { last }) };
-    const wanted = { kind: (kind: string) => kind === MESSAGE };
-    return this.#entries(session, which, wanted).flatMap(({ message }) => message ?? []);
-  }
-
-  #entries(
-    session: string,
-    { first = 0, last = Number.MAX_SAFE_INTEGER }: WhichEvents,
-    wanted: Wanted,
-  ): readonly Entry[] {
-    return rangesOf(this.#database, session, first, last).flatMap((
-      range,
-    ) => [...this.#log.read(range, wanted)]);
+  hasCall(session: string, id: string): boolean {
+    const sql = "SELECT 1 FROM calls WHERE session = ? AND id = ? AND turn BETWEEN ? AND ?";
+    return rangesOf(this.#database, session, 0, this.turn(session)).some(({ session, first, last }) =>
+      this.#database.get(sql, session, id, first, last) !== undefined
+    );
   }
 
   sizes(session: string, first: number): ReadonlyMap<number, number> {
@@ -270,13 +283,18 @@ export class SqliteStore implements Store {
   }
 }
 
-function sizeOf(message: Message): number {
-  switch (message.role) {
-    case "user":
-      return message.text.length;
-    case "assistant":
-      return message.calls.reduce((sum, call) => sum + call.arguments.length, message.text.length);
-    case "tool":
-      return message.text.length + IMAGE_SIZE * (message.images?.length ?? 0);
+/** Characters that it takes of a model's window. */
+function sizeOf(entry: LogEntry): number {
+  switch (entry.type) {
+    case "user_message":
+      return entry.parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
+    case "assistant_message":
+      return entry.calls.reduce((sum, call) => sum + call.arguments.length, entry.text.length);
+    case "tool_result":
+      return entry.text.length + IMAGE_SIZE * (entry.images?.length ?? 0);
+    case "control_note":
+      return entry.text.length;
+    default:
+      return 0;
   }
 }

@@ -1,10 +1,10 @@
 /** Sessions in a real database: what goes in comes out, in this process and the next. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { answered, asked, result } from "../../../../tests/support/entries.ts";
 import { scratch } from "../../../../tests/support/project.ts";
 import { TurnError } from "../core/errors.ts";
-import type { AgentEvent } from "../core/events.ts";
-import type { Message } from "../core/messages.ts";
+import { isEvent, isMessage, type LogEntry, wordsOf } from "../core/entries.ts";
 import { Database } from "./database.ts";
 import { runsOf } from "./merge.ts";
 import { StoredSessions } from "./sessions.ts";
@@ -24,8 +24,7 @@ function begin(store: SqliteStore, id: string, text = "Question"): void {
 }
 
 function beginTurn(store: SqliteStore, id: string, text: string): void {
-  store.append(id, { events: [{ type: "turn_started", text }] });
-  store.append(id, { messages: [{ role: "user", text }] });
+  store.append(id, { entries: [asked(text)] });
 }
 
 function record<Shape>(shape: { [Key in keyof Shape]: fc.Arbitrary<Shape[Key]> }): fc.Arbitrary<Shape> {
@@ -34,10 +33,21 @@ function record<Shape>(shape: { [Key in keyof Shape]: fc.Arbitrary<Shape[Key]> }
 
 const text = fc.oneof(fc.string({ unit: "binary", maxLength: 8 }), fc.constant(LONG));
 const id = fc.constantFrom("1", "2");
-const event: fc.Arbitrary<AgentEvent> = fc.oneof(
+const entry: fc.Arbitrary<LogEntry> = fc.oneof(
   { weight: 6, arbitrary: record({ type: fc.constant("token"), message: id, text }) },
   { weight: 3, arbitrary: record({ type: fc.constant("thought"), message: id, text }) },
-  record({ type: fc.constant("turn_started"), text }),
+  record({
+    type: fc.constant("user_message"),
+    origin: fc.constant("user"),
+    parts: fc.array(
+      fc.oneof(
+        record({ type: fc.constant("text"), text }),
+        record({ type: fc.constant("file"), uri: text, text }),
+        record({ type: fc.constant("link"), uri: text }),
+      ),
+      { maxLength: 3 },
+    ),
+  }),
   record({ type: fc.constant("turn_done"), reason: fc.constantFrom("end_turn", "interrupted") }),
   record({ type: fc.constant("turn_failed"), kind: fc.constant("auth"), message: text }),
   record({ type: fc.constant("approval_answered"), id, answer: fc.constant("reject"), rule: text }),
@@ -50,11 +60,9 @@ const event: fc.Arbitrary<AgentEvent> = fc.oneof(
     output: text,
     diff: record({ path: text, before: text, after: text, added: fc.nat(), removed: fc.nat() }),
   }),
-);
-const message: fc.Arbitrary<Message> = fc.oneof(
-  record({ role: fc.constant("user"), text }),
+  record({ type: fc.constant("control_note"), reason: fc.constant("need_fixes"), text }),
   record({
-    role: fc.constant("assistant"),
+    type: fc.constant("assistant_message"),
     text,
     calls: fc.array(
       record({
@@ -67,22 +75,22 @@ const message: fc.Arbitrary<Message> = fc.oneof(
     ),
     reasoning: fc.array(record({ type: fc.constant("signed"), text, signature: text }), { maxLength: 2 }),
   }),
-  record({ role: fc.constant("tool"), id, name: text, text, isError: fc.boolean() }),
+  record({ type: fc.constant("tool_result"), id, name: text, text, isError: fc.boolean() }),
 );
-const entry = fc.oneof(event.map((one) => ({ event: one })), message.map((one) => ({ message: one })));
 
 /** The log as a reader sees it: runs of pieces are one piece where their turn has ended. */
-function read(events: readonly AgentEvent[]): readonly AgentEvent[] {
-  const turns: AgentEvent[][] = [[]];
-  for (const one of events) {
-    if (one.type === "turn_started") turns.push([]);
+function read(log: readonly LogEntry[]): readonly LogEntry[] {
+  const turns: LogEntry[][] = [[]];
+  for (const one of log) {
+    if (one.type === "user_message") turns.push([]);
     turns.at(-1)?.push(one);
   }
   return turns.flatMap((turn) => {
-    const runs = runsOf(turn.map((event, place) => ({ place, event })));
+    const events = turn.map((entry, place) => ({ place, entry })).filter(({ entry }) => isEvent(entry));
+    const runs = runsOf(events);
     const merged = new Map(runs.map(({ place, event }) => [place, event]));
     const gone = new Set(runs.flatMap(({ others }) => others));
-    return turn.flatMap((event, place) => gone.has(place) ? [] : [merged.get(place) ?? event]);
+    return turn.flatMap((entry, place) => gone.has(place) ? [] : [merged.get(place) ?? entry]);
   });
 }
 
@@ -90,31 +98,29 @@ Deno.test("any session comes back as it was, from this process and from the next
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(id, entry), { maxLength: 40 }), async (log) => {
       await using state = await scratch();
-      const events: Record<string, AgentEvent[]> = { 1: [], 2: [] };
-      const messages: Record<string, Message[]> = { 1: [], 2: [] };
+      const logs: Record<string, LogEntry[]> = { 1: [], 2: [] };
       {
         const { database, store } = open(state.root);
         using _ = database;
         for (const session of ["1", "2"]) store.createSession({ id: session, root: "/p", model: "m" });
         for (const [session, one] of log) {
-          if ("event" in one) {
-            store.append(session, { events: [one.event] });
-            events[session]?.push(one.event);
-          } else {
-            store.append(session, { messages: [one.message] });
-            messages[session]?.push(one.message);
-          }
+          store.append(session, { entries: [one] });
+          logs[session]?.push(one);
         }
       }
       const { database, store } = open(state.root);
       using _ = database;
       for (const session of ["1", "2"]) {
-        assert.deepEqual(store.messages(session), messages[session]);
-        const stored = store.events(session);
+        const expected = logs[session] ?? [];
+        const stored = store.entries(session);
         // Runs of turns that go on are still in pieces.
-        assert.deepEqual(read(stored.map((one) => one.event)), read(events[session] ?? []));
-        const begun = events[session]?.filter(({ type }) => type === "turn_started").length;
-        assert.equal(store.turn(session), begun);
+        assert.deepEqual(read(stored.map(({ entry }) => entry)), read(expected));
+        assert.deepEqual(store.messages(session), expected.filter(isMessage));
+        assert.deepEqual(
+          read(store.events(session).map(({ entry }) => entry)),
+          read(expected.filter(isEvent)),
+        );
+        assert.equal(store.turn(session), expected.filter(({ type }) => type === "user_message").length);
         assert.ok(stored.every(({ turn }, at) => turn >= (stored[at - 1]?.turn ?? 0)));
       }
     }),
@@ -127,17 +133,17 @@ Deno.test("the pieces of a text are one row when their turn has ended, and blobs
   using _ = database;
   begin(store, "1");
   for (let piece = 0; piece < 2_000; piece++) {
-    store.append("1", { events: [{ type: "token", message: "m", text: `word${piece} ` }] });
+    store.append("1", { entries: [{ type: "token", message: "m", text: `word${piece} ` }] });
   }
   const rows = () => Number(database.get("SELECT count(*) AS count FROM log")?.count);
-  const before = store.events("1").flatMap(({ event }) => event.type === "token" ? [event.text] : []).join(
+  const before = store.events("1").flatMap(({ entry }) => entry.type === "token" ? [entry.text] : []).join(
     "",
   );
-  assert.equal(rows(), 2_002);
-  store.append("1", { events: [{ type: "turn_done", reason: "end_turn" }] });
+  assert.equal(rows(), 2_001);
+  store.append("1", { entries: [{ type: "turn_done", reason: "end_turn" }] });
   assert.equal(rows(), 0);
   assert.equal(store.events("1").length, 3);
-  const [, answer] = store.events("1").map(({ event }) => event);
+  const [, answer] = store.events("1").map(({ entry }) => entry);
   assert.deepEqual(answer, { type: "token", message: "m", text: before });
   assert.ok(Number(database.get("SELECT max(length(log)) AS most FROM turns")?.most) < 400);
 });
@@ -148,12 +154,12 @@ Deno.test("what belongs together is stored together or not at all, and the disk'
   begin(store, "1");
   const pages = Number(database.get("PRAGMA page_count")?.page_count);
   database.get(`PRAGMA max_page_count = ${pages + 4}`);
-  const messages: Message[] = [{ role: "user", text: "small" }, {
-    role: "user",
-    text: Array.from({ length: 20_000 }, (_, at) => at * 7_919).join(" "),
-  }];
+  const entries = [
+    answered("small"),
+    answered(Array.from({ length: 20_000 }, (_, at) => at * 7_919).join(" ")),
+  ];
   const memory = [{ topic: "folder", name: "", value: "x" }];
-  assert.throws(() => store.append("1", { messages, memory }), (error) => {
+  assert.throws(() => store.append("1", { entries, memory }), (error) => {
     assert.ok(error instanceof TurnError);
     assert.match(error.message, /^Cannot save the session: .*full.* Free some space/);
     return true;
@@ -161,8 +167,8 @@ Deno.test("what belongs together is stored together or not at all, and the disk'
   assert.equal(store.messages("1").length, 1);
   assert.deepEqual(store.remembered("1"), []);
   database.get("PRAGMA max_page_count = 1000000");
-  store.append("1", { messages, memory });
-  assert.deepEqual(store.messages("1").slice(1), messages);
+  store.append("1", { entries, memory });
+  assert.deepEqual(store.messages("1").slice(1), entries);
   assert.deepEqual(store.remembered("1"), memory);
 });
 
@@ -170,17 +176,9 @@ Deno.test("the search takes any text for words, and finds the beginning of the l
   const { database, store, sessions } = open();
   using _ = database;
   begin(store, "1", 'Fix the "Parser" of naïve_names, it says NEAR AND OR NOT');
+  store.append("1", { entries: [answered("The lexer\nwas wrong.")] });
   store.append("1", {
-    messages: [{ role: "assistant", text: "The lexer\nwas wrong.", calls: [], reasoning: [] }],
-  });
-  store.append("1", {
-    messages: [{
-      role: "tool",
-      id: "c",
-      name: "read_file",
-      text: `${"x ".repeat(3_000)}hidden`,
-      isError: false,
-    }],
+    entries: [result("c", "read_file", `${"x ".repeat(3_000)}hidden`)],
   });
   const found = (query: string) => sessions.search(query, 10).map(({ role }) => role);
   assert.deepEqual(found("parser"), ["user"]);
@@ -210,8 +208,8 @@ Deno.test("a deleted session leaves nothing, and no content that another one nam
   for (const session of ["1", "2"]) {
     begin(store, session, "Fix it");
     store.append(session, {
-      messages: [{ role: "tool", id: "c", name: "read_file", text: shared, isError: false }],
-      events: [
+      entries: [
+        result("c", "read_file", shared),
         { type: "notice", severity: "info", text: `${LONG} own ${session}` },
         { type: "approval_answered", id: "c", answer: "reject", rule: "r" },
         { type: "turn_done", reason: "end_turn" },
@@ -229,7 +227,7 @@ Deno.test("a deleted session leaves nothing, and no content that another one nam
     );
   }
   const count = (table: string) => Number(database.get(`SELECT count(*) AS count FROM ${table}`)?.count);
-  const whole = { messages: store.messages("2"), events: store.events("2"), memory: store.remembered("2") };
+  const whole = { entries: store.entries("2"), memory: store.remembered("2") };
   assert.equal(count("blobs"), 6);
   assert.equal(sessions.list(false)[0]?.files, 1);
   sessions.remove("1");
@@ -241,10 +239,7 @@ Deno.test("a deleted session leaves nothing, and no content that another one nam
   }
   assert.deepEqual(sessions.search("fix", 10).map(({ sessionId }) => sessionId), ["2"]);
   database.run("INSERT INTO search (search) VALUES ('integrity-check')");
-  assert.deepEqual(
-    { messages: store.messages("2"), events: store.events("2"), memory: store.remembered("2") },
-    whole,
-  );
+  assert.deepEqual({ entries: store.entries("2"), memory: store.remembered("2") }, whole);
   assert.equal(
     store.blobs.getText(String(database.get("SELECT before_blob FROM checkpoint_files")?.before_blob)),
     kept,
@@ -265,7 +260,7 @@ Deno.test("a fork is the session up to a turn, and goes its own way", async () =
   store.createSession({ id: "1", root: "/project", model: "m", branch: "agent/one" });
   beginTurn(store, "1", `${LONG} first`);
   store.append("1", {
-    events: [
+    entries: [
       { type: "plan", steps: [{ step: "One", status: "completed" }] },
       { type: "turn_done", reason: "end_turn" },
     ],
@@ -298,12 +293,15 @@ Deno.test("a fork is the session up to a turn, and goes its own way", async () =
     ["tool", "think", false],
   ]);
   // Each goes on with the turn that they were made in.
-  store.append(late.id, { messages: [{ role: "user", text: "other" }] });
+  store.append(late.id, { entries: [answered("other", [{ id: "c", name: "think", arguments: "" }])] });
   store.append("1", {
-    messages: [{ role: "user", text: "more" }],
-    events: [{ type: "turn_done", reason: "end_turn" }],
+    entries: [answered("more"), { type: "turn_done", reason: "end_turn" }],
   });
-  const words = (id: string) => store.messages(id).map(({ text }) => text.slice(-6));
+  assert.deepEqual([store.hasCall(late.id, "c"), store.hasCall("1", "c")], [true, false]);
+  const words = (id: string) =>
+    store.messages(id).map((entry) =>
+      (entry.type === "user_message" ? wordsOf(entry) : entry.text).slice(-6)
+    );
   assert.deepEqual(words("1"), [" first", "second", "more"]);
   assert.deepEqual(words(late.id), [" first", "second", "other"]);
   assert.deepEqual(store.turnsBegun(late.id).map(({ turn }) => turn), [1, 2]);
@@ -314,13 +312,13 @@ Deno.test("a fork is the session up to a turn, and goes its own way", async () =
   for (const id of ["1", late.id]) sessions.remove(id);
   assert.throws(() => sessions.get("1"), /not stored any more/);
   await sweep(database, -1);
-  for (const { id } of [early, again]) assert.equal(store.messages(id)[0]?.text, `${LONG} first`);
+  for (const { id } of [early, again]) assert.deepEqual(store.messages(id)[0], asked(`${LONG} first`));
   assert.deepEqual(sessions.search("second", 10), []);
   const found = sessions.search("first", 10).map(({ sessionId }) => sessionId);
   assert.deepEqual(new Set(found), new Set([early.id, again.id]));
   for (const { id } of [early, again]) sessions.remove(id);
   await sweep(database, -1);
-  for (const table of ["sessions", "turns", "log", "search_texts", "payload_blobs", "blobs"]) {
+  for (const table of ["sessions", "turns", "log", "calls", "search_texts", "payload_blobs", "blobs"]) {
     assert.equal(database.get(`SELECT count(*) AS count FROM ${table}`)?.count, 0, table);
   }
 });
@@ -334,8 +332,8 @@ Deno.test("the list: newest first, without what was never begun, archived apart,
   }
   store.createSession({ id: "empty", root: "/p", model: "m" });
   database.run(
-    "INSERT INTO usage (session, turn, provider, model, input, output, cached_read, cached_write, reported, all_ms, time) " +
-      "VALUES ('4', 1, 'p', 'm', 10, 5, 0, 0, 1, 1, 1), ('4', 1, 'p', 'm', 20, 5, 0, 0, 1, 1, 1)",
+    "INSERT INTO usage (session, turn, purpose, provider, model, input, output, cached_read, cached_write, reported, all_ms, time) " +
+      "VALUES ('4', 1, 'agent', 'p', 'm', 10, 5, 0, 0, 1, 1, 1), ('4', 1, 'agent', 'p', 'm', 20, 5, 0, 0, 1, 1, 1)",
   );
   sessions.archive("5", true);
   sessions.rename("3", "Renamed");

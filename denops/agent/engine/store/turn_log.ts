@@ -1,15 +1,16 @@
 /**
  * The entries of turns. Those of a turn that goes on are rows; when it ends they become one deflated text with the
- * turn: JSON, [seq, time, kind, payload] each. So every turn costs the same to end, to read and to keep, and what its
- * events and its messages both say is stored once.
+ * turn: JSON, [seq, time, kind, version, payload] each. So every turn costs the same to end, to read and to keep, and
+ * what its events and its messages both say is stored once. Entries are checked as they are read: one that cannot be
+ * read is told apart, and costs no other.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { ENTRY_VERSION, isMessageType, LogEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
-import type { Message } from "../core/messages.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
 import { runsOf } from "./merge.ts";
-import { decodePayload, decodeValue } from "./payload.ts";
+import { decodeValue } from "./payload.ts";
 
 /** Of deflate: a turn's end waits for it. */
 const LEVEL = 4;
@@ -20,18 +21,16 @@ export interface Entry {
   readonly seq: number;
   /** Milliseconds since 1970. */
   readonly time: number;
-  readonly event?: AgentEvent;
-  readonly message?: Message;
+  /** Undefined for one that cannot be read. */
+  readonly entry: LogEntry | undefined;
 }
-
-/** The kind of a message; of an event it is its type. */
-export const MESSAGE = "message";
 
 export interface NewEntry {
   readonly session: string;
   readonly turn: number;
   readonly seq: number;
   readonly time: number;
+  /** The entry's type. */
   readonly kind: string;
   /** JSON. */
   readonly payload: string;
@@ -69,8 +68,8 @@ export class TurnLog {
 
   add({ session, turn, seq, time, kind, payload, size }: NewEntry): void {
     this.#database.run(
-      "INSERT INTO log (session, turn, seq, time, kind, payload, size) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      ...[session, turn, seq, time, kind, payload, size],
+      "INSERT INTO log (session, turn, seq, time, kind, version, payload, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      ...[session, turn, seq, time, kind, ENTRY_VERSION, payload, size],
     );
   }
 
@@ -93,29 +92,31 @@ export class TurnLog {
   }
 
   #seal(session: string, turn: number, encode: (event: AgentEvent) => string): void {
+    const sealed = this.#sealed(session, turn);
+    // What is broken is left as it is.
+    if (sealed === "") return;
     const rows = this.#database.all(
-      "SELECT seq, time, kind, payload, size FROM log WHERE session = ? AND turn = ? ORDER BY seq",
+      "SELECT seq, time, kind, version, payload, size FROM log WHERE session = ? AND turn = ? ORDER BY seq",
       session,
       turn,
-    ).map(({ seq, time, kind, payload, size }) => ({
-      ...{ seq: Number(seq), time: Number(time), kind: String(kind), payload: String(payload) },
-      size: Number(size),
+    ).map(({ seq, time, kind, version, payload, size }) => ({
+      ...{ seq: Number(seq), time: Number(time), kind: String(kind), version: Number(version) },
+      ...{ payload: String(payload), size: Number(size) },
     }));
     const isPiece = (kind: string) => kind === "token" || kind === "thought";
     const runs = runsOf(
-      rows.filter(({ kind }) => kind !== MESSAGE).map(({ seq, kind, payload }) => ({
+      rows.filter(({ kind }) => !isMessageType(kind)).map(({ seq, kind, version, payload }) => ({
         place: seq,
         // What stands between the pieces only parts them.
-        event: isPiece(kind) ? this.#event(payload) : { type: "plan", steps: [] } as const,
+        entry: isPiece(kind) ? this.#entry(version, parsed(payload)) : undefined,
       })),
     );
     const merged = new Map(runs.map(({ place, event }) => [place, encode(event)]));
     const gone = new Set(runs.flatMap(({ others }) => others));
-    const packed = rows.filter(({ seq }) => !gone.has(seq)).map(({ seq, time, kind, payload }) =>
-      `[${seq},${time},${JSON.stringify(kind)},${merged.get(seq) ?? payload}]`
+    const packed = rows.filter(({ seq }) => !gone.has(seq)).map(({ seq, time, kind, version, payload }) =>
+      `[${seq},${time},${JSON.stringify(kind)},${version},${merged.get(seq) ?? payload}]`
     );
-    const before = this.#sealed(this.#row(session, turn)?.log)?.slice(1, -1);
-    const text = `[${[...before === undefined ? [] : [before], ...packed].join(",")}]`;
+    const text = `[${[...sealed === undefined ? [] : [sealed.slice(1, -1)], ...packed].join(",")}]`;
     this.begin(session, turn, rows[0]?.time ?? 0, "");
     this.#database.run(
       "UPDATE turns SET planned = max(planned, ?), size = size + ?, last = ?, log = ? WHERE session = ? AND turn = ?",
@@ -147,42 +148,57 @@ export class TurnLog {
   }
 
   *#turn(session: string, turn: number, wanted: Wanted): Generator<Entry> {
-    const entry = ([seq, time, kind, payload]: Packed): Entry => {
-      if (wanted.bareDiffs === true) emptyDiff(payload);
-      const value = decodeValue(payload, this.#blobs);
-      return kind === MESSAGE
-        ? { turn, seq, time, message: value as Message }
-        : { turn, seq, time, event: value as AgentEvent };
-    };
-    const sealed = this.#sealed(this.#row(session, turn)?.log);
-    for (const packed of sealed === undefined ? [] : JSON.parse(sealed) as Packed[]) {
-      if (wanted.kind(packed[2])) yield entry(packed);
-    }
+    const sealed = this.#sealed(session, turn);
+    const packed = sealed === undefined ? [] : parsed(sealed) as Packed[] | undefined;
+    if (packed === undefined) yield { turn, seq: 0, time: 0, entry: undefined };
     const rows = this.#database.all(
-      "SELECT seq, time, kind, payload FROM log WHERE session = ? AND turn = ? ORDER BY seq",
+      "SELECT seq, time, kind, version, payload FROM log WHERE session = ? AND turn = ? ORDER BY seq",
       session,
       turn,
-    );
-    for (const { seq, time, kind, payload } of rows) {
-      if (!wanted.kind(String(kind))) continue;
-      yield entry([Number(seq), Number(time), String(kind), JSON.parse(String(payload))]);
+    ).values().map(({ seq, time, kind, version, payload }): Packed => [
+      ...[Number(seq), Number(time)] as const,
+      ...[String(kind), Number(version), parsed(String(payload))] as const,
+    ]);
+    for (const [seq, time, kind, version, payload] of [...packed ?? [], ...rows]) {
+      if (!wanted.kind(kind)) continue;
+      yield { turn, seq, time, entry: this.#entry(version, payload, wanted.bareDiffs) };
     }
   }
 
-  #row(session: string, turn: number) {
-    return this.#database.get("SELECT log FROM turns WHERE session = ? AND turn = ?", session, turn);
+  /** Undefined if a later version has stored it, or it is not what was stored. */
+  #entry(version: number, payload: unknown, bareDiffs = false): LogEntry | undefined {
+    if (version > ENTRY_VERSION) return undefined;
+    try {
+      if (bareDiffs) emptyDiff(payload);
+      return LogEntry.parse(decodeValue(payload, this.#blobs));
+    } catch {
+      return undefined;
+    }
   }
 
-  #sealed(log: unknown): string | undefined {
-    return log instanceof Uint8Array ? new TextDecoder().decode(inflateRawSync(log)) : undefined;
-  }
-
-  #event(payload: string): AgentEvent {
-    return decodePayload(payload, this.#blobs) as AgentEvent;
+  /** The entries of a turn that has ended, as JSON: no text if they are broken. */
+  #sealed(session: string, turn: number): string | undefined {
+    const sql = "SELECT log FROM turns WHERE session = ? AND turn = ?";
+    const log = this.#database.get(sql, session, turn)?.log;
+    if (!(log instanceof Uint8Array)) return undefined;
+    try {
+      return new TextDecoder().decode(inflateRawSync(log));
+    } catch {
+      return "";
+    }
   }
 }
 
-type Packed = readonly [seq: number, time: number, kind: string, payload: unknown];
+type Packed = readonly [seq: number, time: number, kind: string, version: number, payload: unknown];
+
+/** Undefined for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 /** In place. */
 function emptyDiff(payload: unknown): void {

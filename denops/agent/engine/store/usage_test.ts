@@ -1,6 +1,7 @@
 /** The table of usage: what was recorded is what is shown. */
 import assert from "node:assert/strict";
 import { startEngine } from "../../../../tests/support/engine_session.ts";
+import { asked } from "../../../../tests/support/entries.ts";
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { serve } from "../../../../tests/support/model_client.ts";
 import { events } from "../../../../tests/support/wire_play.ts";
@@ -11,7 +12,7 @@ import { SqliteStore } from "./sqlite.ts";
 import { SqliteUsage } from "./usage.ts";
 
 const request: RequestUsage = {
-  purpose: "turn",
+  purpose: "agent",
   provider: "test",
   model: "model-1",
   usage: { input: 100, output: 10, cachedRead: 40, cachedWrite: 20 },
@@ -30,13 +31,13 @@ function opened(...sessions: readonly string[]) {
 Deno.test("sums by turn, session, day and model, the newest first", () => {
   const { database, store, usage } = opened("a", "b");
   using _ = database;
-  store.append("a", { events: [{ type: "turn_started", text: "First line\nsecond line" }] });
+  store.append("a", { entries: [asked("First line\nsecond line")] });
   usage.record("a", 1, { ...request, cost: 0.25, firstToken: 300, tools: { read_file: 2, edit_file: 1 } });
   usage.record("a", 1, { ...request, cost: 0.5, firstToken: 100, tools: { read_file: 1 }, invalidCalls: 1 });
   usage.record("a", 1, { ...request, firstToken: 600 });
-  store.append("a", { events: [{ type: "turn_started", text: "x".repeat(5_000) }] });
+  store.append("a", { entries: [asked("x".repeat(5_000))] });
   usage.record("a", 2, { ...request, purpose: "summary", firstToken: 200 });
-  store.append("b", { events: [{ type: "turn_started", text: "Other" }] });
+  store.append("b", { entries: [asked("Other")] });
   usage.record("b", 1, { ...request, model: "model-2", provider: "other" });
 
   const { turns, sessions, days, models } = usage.report("a");

@@ -13,7 +13,7 @@ const RuleFile = z.object({
   rules: z.array(z.object({ verdict: z.enum(RULE_VERDICTS), rule: z.string() })),
 });
 
-export interface UserRules {
+interface UserRules {
   readonly allow: readonly string[];
   readonly ask: readonly string[];
   readonly deny: readonly string[];
@@ -135,5 +135,5 @@ function readRules(path: string): readonly Rule[] {
 
 function unreadable(path: string, error: unknown): Error {
   const why = error instanceof Error ? ` ${error.message}` : "";
-  return new Error(`Cannot read the project's rules in ${path}. Mend the file or delete it.${why}`);
+  return new Error(`Cannot read the project's rules in ${path}. Correct the file or delete it.${why}`);
 }

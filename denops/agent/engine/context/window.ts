@@ -1,8 +1,8 @@
 /**
- * The messages that a request sends: those of the newest turns. What is certain to exceed the model's window is left
+ * The messages that a view is made of: those of the newest turns. What is certain to exceed the model's window is left
  * out, in large steps and whole turns, so that the bytes before stay the same from request to request.
  */
-import type { Message } from "../core/messages.ts";
+import type { MessageEntry } from "../core/entries.ts";
 import type { Store } from "../core/ports.ts";
 
 /** No text has more characters a token on average: what is longer fits into no window. */
@@ -17,7 +17,7 @@ export interface WindowOptions {
 
 export class HistoryWindow {
   readonly #options: WindowOptions;
-  #messages: Message[] = [];
+  #messages: MessageEntry[] = [];
   #first = 1;
   /** As it was when the user was told last. */
   #told = 1;
@@ -36,11 +36,11 @@ export class HistoryWindow {
     return this.#first;
   }
 
-  get messages(): readonly Message[] {
+  get messages(): readonly MessageEntry[] {
     return this.#messages;
   }
 
-  push(messages: readonly Message[]): void {
+  push(messages: readonly MessageEntry[]): void {
     this.#messages.push(...messages);
   }
 
@@ -58,7 +58,7 @@ export class HistoryWindow {
 
   #read(): void {
     const { store, session } = this.#options;
-    this.#messages = [...store.messages(session, this.#first)];
+    this.#messages = [...store.messages(session, { first: this.#first })];
   }
 
   /** The turn to begin with: the newest ones that take half of the room, once all of them take more than it. */

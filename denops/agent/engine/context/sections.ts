@@ -1,17 +1,12 @@
-/**
- * What the model is told beside the messages. Sections from stable to volatile; the same inputs give the
- * same bytes, so that the provider's cache holds from request to request.
- */
+/** What the model is told beside the messages. The same inputs give the same bytes, so that the provider's cache holds. */
 
-export interface PromptInputs {
+export interface Environment {
   /** The project's folder first. */
   readonly roots: readonly string[];
   readonly os: string;
 }
 
-export function buildSystemPrompt(inputs: PromptInputs): string {
-  return [identity, behaviour, tools, environment].map((section) => section(inputs)).join("\n\n");
-}
+export type Section = (environment: Environment) => string;
 
 function identity(): string {
   return "You are a coding agent inside Neovim. You work on the user's project through tools, and the user watches.";
@@ -37,7 +32,14 @@ function tools(): string {
   ].join("\n");
 }
 
-function environment({ roots: [root = "", ...others], os }: PromptInputs): string {
+function environment({ roots: [root = "", ...others], os }: Environment): string {
   const more = others.length === 0 ? "" : `; other folders of the workspace are ${others.join(", ")}`;
   return `Environment: ${os}; the project is ${root}${more}`;
+}
+
+export const AGENT_SECTIONS: readonly Section[] = [identity, behaviour, tools, environment];
+
+export function titles(): string {
+  return "You give sessions with a coding agent their titles. Answer with the title alone: " +
+    "one line of at most eight words in the language of the user's messages, without quotes and without a full stop.";
 }

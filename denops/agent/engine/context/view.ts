@@ -1,0 +1,119 @@
+/**
+ * Messages of the log → what one request sends. Pure, and the only maker of prompts: the same messages give the same
+ * bytes, and those that were sent before stay as they were.
+ */
+import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
+import type { Part, UserMessage } from "../core/events.ts";
+import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import type { Mode } from "./modes.ts";
+import type { Environment } from "./sections.ts";
+
+export interface ViewInputs {
+  readonly environment: Environment;
+  readonly tools: readonly ToolSpec[];
+}
+
+/** The end of an answer that was not given to its end. */
+const INTERRUPTED = "[The answer was interrupted here.]";
+
+/** The result of a call of which nothing more is known. */
+export const CALL_INTERRUPTED =
+  "Interrupted before it had ended: it may have done nothing, a part or all. Look before you go on.";
+
+export function view(
+  messages: readonly MessageEntry[],
+  { sections, tools: given, effort }: Mode,
+  { environment, tools }: ViewInputs,
+): Prompt {
+  return new Prompt(
+    sections.map((section) => section(environment)).join("\n\n"),
+    messagesOf(messages),
+    given === "none" ? [] : tools,
+    given !== "all",
+    effort !== "none",
+  );
+}
+
+function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
+  const messages: Message[] = [];
+  for (let at = 0; at < entries.length;) {
+    const entry = entries[at++];
+    // What belongs to it: the notes on files of a user's message, the results of an answer.
+    let end = at;
+    for (let next = entries[end]; next !== undefined && isWith(entry, next); next = entries[end]) end += 1;
+    const own = entries.slice(at, end);
+    at = end;
+    switch (entry?.type) {
+      case "user_message":
+        messages.push({ role: "user", text: userText(entry, own.filter(isNote)) });
+        break;
+      case "assistant_message":
+        messages.push(assistantMessage(entry), ...results(entry, own.filter(isResult)));
+        messages.push(...own.filter(isNote).map(noteMessage));
+        break;
+      case "control_note":
+        messages.push(noteMessage(entry));
+        break;
+      default:
+        // A result without its call: no provider takes it.
+    }
+  }
+  return messages;
+}
+
+function isWith(entry: MessageEntry | undefined, other: MessageEntry): boolean {
+  switch (entry?.type) {
+    case "user_message":
+      return isNote(other) && other.reason === "files";
+    case "assistant_message":
+      return isResult(other) || isNote(other);
+    default:
+      return false;
+  }
+}
+
+function isNote(entry: MessageEntry): entry is ControlNote {
+  return entry.type === "control_note";
+}
+
+function isResult(entry: MessageEntry): entry is ResultEntry {
+  return entry.type === "tool_result";
+}
+
+function noteMessage({ text }: ControlNote): Message {
+  return { role: "user", text };
+}
+
+/** What has become of files is told before what is asked. */
+function userText({ parts }: UserMessage, notes: readonly ControlNote[]): string {
+  const asked = parts.map(partText).join("\n\n");
+  return notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
+}
+
+function partText(part: Part): string {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "file":
+      return `Contents of ${part.uri} (already provided, do not read again):\n${part.text}`;
+    case "link":
+      return `See ${part.uri}`;
+    case "unsupported":
+      return `[${part.kind} is not supported]`;
+  }
+}
+
+function assistantMessage({ text, calls, reasoning, interrupted }: AssistantEntry): Message {
+  const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
+  return { role: "assistant", text: said, calls, reasoning };
+}
+
+/** One for each call, as every provider demands. */
+function results({ calls }: AssistantEntry, found: readonly ResultEntry[]): readonly Message[] {
+  return calls.map(({ id, name }): Message => {
+    const result = found.find((one) => one.id === id);
+    if (result === undefined) return { role: "tool", id, name, text: CALL_INTERRUPTED, isError: true };
+    const { type: _, ...rest } = result;
+    return { role: "tool", ...rest };
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * The log of a session: what was said and done, in order. It is never changed; what a request sends is a view of its
+ * messages (context/view.ts), what the screen shows is drawn from its events.
+ */
+import { z } from "../../deps/zod.ts";
+import { AgentEvent, UserMessage } from "./events.ts";
+import { Image, Reasoning, ToolCall } from "./messages.ts";
+import type { ReadonlyDeep } from "./readonly.ts";
+
+/** Of the entries' schemas: stored with each entry. One of a later version is not read. */
+export const ENTRY_VERSION = 1;
+
+const AssistantEntry = z.object({
+  type: z.literal("assistant_message"),
+  text: z.string(),
+  calls: z.array(ToolCall),
+  reasoning: z.array(Reasoning),
+  /** It was not given to its end. */
+  interrupted: z.literal(true).exactOptional(),
+});
+
+const ResultEntry = z.object({
+  type: z.literal("tool_result"),
+  /** Id and name of the call that this answers. */
+  id: z.string(),
+  name: z.string(),
+  text: z.string(),
+  isError: z.boolean(),
+  images: z.array(Image).exactOptional(),
+});
+
+/** The engine's word to the model, which the user has not said. */
+const ControlNote = z.object({
+  type: z.literal("control_note"),
+  /** "files": what has become of files since the last turn, told with the message that begins this one. */
+  reason: z.enum(["files", "output_limit", "need_fixes", "nothing_done", "no_answer", "unreadable"]),
+  text: z.string(),
+});
+
+/** What a view is made of. */
+export const MessageEntry = z.discriminatedUnion("type", [
+  UserMessage,
+  AssistantEntry,
+  ResultEntry,
+  ControlNote,
+]);
+
+export const LogEntry = z.discriminatedUnion("type", [
+  ...MessageEntry.options,
+  ...AgentEvent.options.filter(({ shape }) => shape.type.value !== "user_message"),
+]);
+
+export type AssistantEntry = ReadonlyDeep<z.infer<typeof AssistantEntry>>;
+export type ResultEntry = ReadonlyDeep<z.infer<typeof ResultEntry>>;
+export type ControlNote = ReadonlyDeep<z.infer<typeof ControlNote>>;
+export type MessageEntry = ReadonlyDeep<z.infer<typeof MessageEntry>>;
+export type LogEntry = MessageEntry | AgentEvent;
+
+const MESSAGES: ReadonlySet<string> = new Set(MessageEntry.options.map(({ shape }) => shape.type.value));
+const EVENTS: ReadonlySet<string> = new Set(AgentEvent.options.map(({ shape }) => shape.type.value));
+
+export function isMessageType(type: string): boolean {
+  return MESSAGES.has(type);
+}
+
+export function isEventType(type: string): boolean {
+  return EVENTS.has(type);
+}
+
+export function isMessage(entry: LogEntry): entry is MessageEntry {
+  return isMessageType(entry.type);
+}
+
+export function isEvent(entry: LogEntry): entry is AgentEvent {
+  return isEventType(entry.type);
+}
+
+/** What the user has said in words of their own. */
+export function wordsOf({ parts }: UserMessage): string {
+  return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
+}
