@@ -205,10 +205,15 @@ const APPROVALS = [
   {
     title: "write .env",
     reason: ".env may hold secrets",
-    after: "A=1\nB=2\nC=3\n",
+    kind: "file",
+    files: [{ path: ".env", after: "A=1\nB=2\nC=3\n" }],
+    left_out: 0,
     suggestion: "write(.env)",
   },
-  { title: "run x", reason: "fetches packages", command: COMMAND, folder: ".", access: "write+network" },
+  {
+    ...{ title: "run x", reason: "fetches packages", kind: "command", command: COMMAND, folder: "." },
+    ...{ access: "write+network", severity: "medium", is_edited: false },
+  },
 ];
 const FILE_KEYS = ["a once", "s session", "A always", "r reject", "R with reason", "d diff"];
 const COMMAND_KEYS = ["a once", "s session", "r reject", "R with reason", "e edit"];

@@ -56,7 +56,10 @@ Deno.test("never a second batch before the first is taken, however long that tak
   assert.deepEqual(stage.texts()[1], Array.from({ length: 100 }, (_, at) => `${at + 1} `).join(""));
   await stage.take();
   assert.equal(stage.batches.length, 2);
-  stage.pump.push({ type: "approval", chat: 1, request: 2, tool: "t", title: "write", reason: "asks" });
+  stage.pump.push({
+    ...{ type: "approval", chat: 1, request: 2, tool: "t", title: "write", reason: "asks" },
+    ...{ kind: "file", files: [], left_out: 0 },
+  });
   assert.equal(stage.batches.length, 3);
 });
 

@@ -57,7 +57,10 @@ Deno.test("the <Plug> maps take a Visual selection along", async () => {
   assert.equal(await input(child), "");
 });
 
-const WAITS = { type: "approval", chat: 1, request: 7, tool: "1", title: "write .env", reason: "sensitive" };
+const WAITS = {
+  ...{ type: "approval", chat: 1, request: 7, tool: "1", title: "write .env", reason: "sensitive" },
+  ...{ kind: "file", files: [], left_out: 0 },
+};
 
 /** What the supervisor would tell. */
 function receive(child: ChildNvim, ...updates: readonly Readonly<Record<string, unknown>>[]) {
@@ -95,6 +98,26 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
   assert.deepEqual(await completed("Agent approve s"), ["session"]);
   assert.deepEqual(await completed(`Agent export ${PLUGIN}doc/agent.t`), [`${PLUGIN}doc/agent.txt`]);
   assert.deepEqual(await completed("Agent reject "), []);
+});
+
+Deno.test("what asks for something of an unknown kind is shown, and can only be rejected", async () => {
+  await using child = await start();
+  await child.command("Agent");
+  await receive(child, { ...WAITS, kind: "device", suggestion: "write(**)" });
+  await child.command("Agent approval");
+  await child.waitForScreen("Unknown request. Reject it.");
+  assert.ok(!/a once|s session|A always/.test(child.text()));
+  for (const keys of ["a", "s", "A<CR>", "1", "d", "e"]) await child.keys(keys);
+  await child.command("Agent approve");
+  await child.command("Agent approve session");
+  await child.waitForScreen("this can only be rejected");
+  const answers = () =>
+    child.lua<readonly unknown[]>(`return vim.tbl_filter(function(action)
+      return action.type == "answer" or action.type == "answer_question"
+    end, _G.sent)`);
+  assert.deepEqual(await answers(), []);
+  await child.keys("r");
+  assert.deepEqual(await answers(), [{ type: "answer", request: 7, option: "reject" }]);
 });
 
 Deno.test("an approval of another chat says which one it is from", async () => {

@@ -5,7 +5,8 @@ import { CommandSandbox, type CommandView } from "../../denops/agent/supervisor/
 import { commandEnvironment } from "../../denops/agent/supervisor/system/environment.ts";
 import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
-import { type GateContext, judge } from "../../denops/agent/supervisor/gate/command.ts";
+import { decide } from "../../denops/agent/policy/decide.ts";
+import { circumstancesOf, type GateContext } from "../../denops/agent/supervisor/gate/shown.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { DEPS, PROJECT } from "../../scripts/environment.ts";
 import { type Scratch, scratch } from "../support/project.ts";
@@ -121,8 +122,8 @@ Deno.test("ordinary reading commands run unasked", async () => {
     view,
   };
   const asking = lines.flatMap((command) => {
-    const input = { command, cwd: root, timeout: 60, background: false };
-    const { decision, asked } = judge(command, input, context);
+    const input = { kind: "command", command, cwd: root, timeout: 60, background: false } as const;
+    const { decision, asked } = decide(input, circumstancesOf(context, ""));
     if (decision.verdict === "allow" && asked === "look") return [];
     return [`${command}  (${asked}, ${decision.verdict}: ${decision.rule})`];
   });

@@ -69,7 +69,7 @@ async function play(choice: Choice) {
   const { sessionId } = await agent.newSession([project.root]);
   const { stopReason } = await agent.prompt(sessionId, [{ type: "text", text: "Go" }]);
   assert.equal(stopReason, "end_turn");
-  return { said, asked: asked.map(({ title, command }) => command ?? title) };
+  return { said, asked: asked.map((one) => one.kind === "command" ? one.command : one.title) };
 }
 
 function denoDir(): Record<string, string> {

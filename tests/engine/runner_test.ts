@@ -94,12 +94,15 @@ Deno.test("a foreign runner: what is open when the turn ends, ends with it", asy
     engine.stored().flatMap((event) => event.type === "tool_done" ? [event.stopped] : []),
     [true, true],
   );
-  assert.deepEqual(engine.stored().filter(({ type }) => /^(user_message|turn_)/.test(type)).map(({ type }) => type), [
-    "user_message",
-    "turn_done",
-    "user_message",
-    "turn_failed",
-  ]);
+  assert.deepEqual(
+    engine.stored().filter(({ type }) => /^(user_message|turn_)/.test(type)).map(({ type }) => type),
+    [
+      "user_message",
+      "turn_done",
+      "user_message",
+      "turn_failed",
+    ],
+  );
 });
 
 Deno.test("a foreign runner: what stands under a call is stored and read back with it", async () => {

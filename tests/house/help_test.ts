@@ -202,7 +202,8 @@ Deno.test("help: every key of the chat and of the approval", async () => {
   }
   await child.lua(`
     require("agent.approval")
-    local waits = { type = "approval", chat = 1, request = 1, tool = "1", title = "write x", reason = "sensitive" }
+    local waits = { type = "approval", chat = 1, request = 1, tool = "1", title = "write x", reason = "sensitive",
+      kind = "file", files = {}, left_out = 0 }
     require("agent.client").receive({ waits })
     vim.cmd("Agent approval")`);
   await child.waitForScreen("write x");
@@ -223,10 +224,12 @@ Deno.test("help: the keys that each kind of approval offers", async () => {
     help.table("agent-approval-keys").map(({ cells: [key = "", doc = ""] }) => [key, doc]),
   );
   const [file = [], command = [], question = []] = await child.lua<readonly (readonly string[])[]>(
-    `return vim.tbl_map(require("agent.approval.content").keys, {
-    { title = "write x", reason = "", after = "x", suggestion = "write(x)" },
-    { title = "run x", reason = "", command = "x", suggestion = "run(x)" },
-    { question = "Which?", options = { "one", "two" } },
+    `return vim.tbl_map(function(approval)
+      return require("agent.approval.content").kind(approval).keys(approval)
+    end, {
+    { kind = "file", files = { { path = "x", after = "x" } }, suggestion = "write(x)" },
+    { kind = "command", suggestion = "run(x)" },
+    { kind = "question", options = { "one", "two" } },
   })`,
   );
   assert.deepEqual(file.map((key) => key.slice(0, 1)), ["a", "s", "A", "r", "R", "d"]);

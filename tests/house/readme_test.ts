@@ -29,8 +29,8 @@ Deno.test("README: every dependency with its version; CHANGELOG: this version", 
 Deno.test("README: the keys of an approval; CHANGELOG: every sub-command and tool", async () => {
   await using child = await ChildNvim.start({ runtime: [PLUGIN] });
   const readme = await Deno.readTextFile(join(PLUGIN, "README.md"));
-  const keys = await child.lua<readonly string[]>(`return require("agent.approval.content").keys({
-    title = "write .env", reason = "", after = "x", suggestion = "write(.env)" })`);
+  const keys = await child.lua<readonly string[]>(`return require("agent.approval.content").KINDS.file.keys({
+    files = { { path = ".env", after = "x" } }, suggestion = "write(.env)" })`);
   assert.ok(readme.includes(`─ ${keys.join("  ")} ╯`), keys.join());
   assert.equal(await child.lua(`return require("agent.config.schema").oldest_deno`), OLDEST_DENO.join("."));
   const changelog = await Deno.readTextFile(join(PLUGIN, "CHANGELOG.md"));

@@ -12,6 +12,7 @@ export async function deliver(
   wire: Wire,
   steps: Iterable<Step>,
   gates: Gates,
+  onWrite?: (bytes: Uint8Array) => void,
 ): Promise<void> {
   const headers = { "content-type": contentType(wire), "cache-control": "no-cache" };
   let begun = false;
@@ -29,7 +30,11 @@ export async function deliver(
       if (!begun) await http.begin(200, headers);
       begun = true;
       const { bytes } = step;
-      for (let at = 0; at < bytes.length; at += split) await http.write(bytes.subarray(at, at + split));
+      for (let at = 0; at < bytes.length; at += split) {
+        const part = bytes.subarray(at, at + split);
+        onWrite?.(part);
+        await http.write(part);
+      }
     }
   }
   if (!begun) await http.begin(200, headers);

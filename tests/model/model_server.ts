@@ -36,6 +36,8 @@ export interface ModelServerOptions {
   readonly model?: Partial<Model>;
   /** What is answered to requests for a title, which the script does not see: "Scripted title", for nothing. */
   readonly titles?: string;
+  /** Is told of each write of an answer's stream, before it is made. */
+  readonly onWrite?: (bytes: Uint8Array) => void;
 }
 
 export interface RecordedRequest {
@@ -77,6 +79,7 @@ export class ModelServer implements AsyncDisposable {
   readonly #tasks = new Set<Promise<void>>();
   readonly #judge: Judge;
   readonly #model: Model;
+  readonly #onWrite: ((bytes: Uint8Array) => void) | undefined;
   readonly #lookups: string[] = [];
   #calls = 0;
 
@@ -88,6 +91,7 @@ export class ModelServer implements AsyncDisposable {
     this.#answers = new Answers(parsed(script));
     this.#titles = new Answers(parsed(options.titles ?? "say Scripted title\nusage 0 0\nrepeat"));
     this.#judge = new Judge(options.secrets ?? []);
+    this.#onWrite = options.onWrite;
     this.#model = {
       name: "scripted",
       capabilities: ["completion", "tools", "thinking"],
@@ -220,7 +224,7 @@ export class ModelServer implements AsyncDisposable {
     try {
       if (answer !== undefined) {
         const steps = encode(wire, answer, this.#reply(request, body ?? {}, number, answer));
-        return await deliver(http, wire, steps, this.#gates);
+        return await deliver(http, wire, steps, this.#gates, this.#onWrite);
       }
       const error = errorBody(wire, 500, `The script has no answer left for request ${number}.`, number);
       await http.respond(500, { "content-type": "application/json" }, error);

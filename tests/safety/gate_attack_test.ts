@@ -60,9 +60,9 @@ function spends(gate: Gate, ...what: Parameters<Gate["spend"]>): boolean {
 function ask(asked: CommandInput, id = "call_1", force = false): RequestPermissionRequest {
   return {
     sessionId: "s",
-    toolCall: { toolCallId: id, title: `run ${asked.command}`, kind: "execute", rawInput: asked },
+    toolCall: { toolCallId: id, title: `run ${asked.command}`, kind: "execute" },
     options: [...PERMISSION_OPTIONS],
-    _meta: { [META]: { reason: "a command", force } },
+    _meta: { [META]: { reason: "a command", force, accesses: { kind: "command", ...asked } } },
   };
 }
 
@@ -132,8 +132,10 @@ Deno.test("an edited command is judged once more, and nothing is approved by edi
   const last = () => {
     const update = updates.at(-1);
     assert.ok(update?.type === "approval_rejudged");
-    assert.equal(update.approval.request, request);
-    return update.approval;
+    const { approval } = update;
+    assert.equal(approval.request, request);
+    assert.ok(approval.kind === "command");
+    return approval;
   };
   gate.edit(request, "sudo -n true\nls");
   assert.equal(last().command, "sudo -n true\nls");
@@ -143,7 +145,7 @@ Deno.test("an edited command is judged once more, and nothing is approved by edi
   assert.equal(last().reason, "rule run(make *) asks");
   assert.equal(last().suggestion, undefined);
   gate.edit(request, "npm test");
-  assert.equal(last().is_edited, undefined);
+  assert.equal(last().is_edited, false);
   assert.equal(last().suggestion, "run(npm test *)");
   gate.edit(request, "rm notes.md");
   assert.equal(last().reason, "denied by rule run(rm *)");
@@ -285,7 +287,7 @@ Deno.test("a look asks where it reads as dangerous, wants the network, or the us
     ]] as const
   ) {
     const { question } = await judged(setup, input(command, { access }), command);
-    assert.ok(question?.type === "approval" && question.access === access, command);
+    assert.ok(question?.kind === "command" && question.access === access, command);
   }
   await using asking = await setUp(NO_RULES, CLEAR, "ask");
   assert.ok((await judged(asking, input("ls", { access: "look" }), "c")).question);
@@ -298,7 +300,7 @@ Deno.test("without an access the reading of the line proposes one", async () => 
     const [command, access] of [["echo x > a", "write"], ["git add .", "git"], ["curl x.org", "look+network"]]
   ) {
     const { question } = await judged(setup, without(input(command ?? "")), command ?? "");
-    assert.equal(question?.type === "approval" && question.access, access, command);
+    assert.equal(question?.kind === "command" && question.access, access, command);
   }
 });
 
@@ -343,7 +345,7 @@ Deno.test("where what may not be read cannot be hidden everything asks, and says
   });
   for (const command of ["ls", "npm test"]) {
     const { question } = await judged(setup, input(command, { access: "look" }), command);
-    assert.ok(question?.type === "approval", command);
+    assert.ok(question !== undefined, command);
     assert.match(question.reason, /cannot be hidden: the project has too many files/);
   }
 });
@@ -352,7 +354,7 @@ Deno.test("where git's history holds what may not be read, a line of git asks fo
   await using setup = await setUp(NO_RULES, { ...CLEAR, tracked: "config/.env" });
   assert.equal((await judged(setup, without(input("ls")), "c1")).access, "look");
   const { question } = await judged(setup, without(input("git log -p")), "c2");
-  assert.ok(question?.type === "approval");
+  assert.ok(question?.kind === "command");
   assert.equal(question.access, "git");
   assert.match(question.reason, /git's history contains config\/\.env, which must not be read/);
 });
@@ -360,7 +362,7 @@ Deno.test("where git's history holds what may not be read, a line of git asks fo
 Deno.test("without a sandbox nothing is promised of a command's level", async () => {
   await using setup = await unheld(NO_RULES, undefined);
   const { question } = await judged(setup, input("ls", { access: "look" }), "c");
-  assert.ok(question?.type === "approval" && question.access === undefined);
+  assert.ok(question?.kind === "command" && question.access === undefined);
 });
 
 Deno.test("a grant says whether what may not be read was hidden when it was given", async () => {
@@ -377,4 +379,29 @@ Deno.test("a grant says whether what may not be read was hidden when it was give
     await answer;
     assert.equal(setup.gate.spend("s", { ...input("make"), toolCallId: "call_1" })?.isMasked, isMasked);
   }
+});
+
+Deno.test("an access of an unknown kind, or one that is not whole, is denied unseen and told; so is a command beside it", async () => {
+  await using setup = await setUp({ allow: ["run(*)", "write(**)"], ask: [], deny: [] });
+  const command = { kind: "command", ...input("ls", { access: "look" }) };
+  const wrong = [
+    { kind: "device", path: "/dev/sda" },
+    { kind: "file", files: [] },
+    { ...command, cwd: undefined },
+    [command],
+    undefined,
+  ];
+  for (const accesses of wrong) {
+    const request = { ...ask(input("ls")), _meta: { [META]: { reason: "why", force: false, accesses } } };
+    const { outcome } = await setup.gate.permission(request, setup.context);
+    assert.ok(outcome.outcome === "selected" && outcome.optionId === "reject", JSON.stringify(accesses));
+    assert.match(ours(AnswerMeta, outcome._meta)?.reason ?? "", /unknown kind/);
+  }
+  assert.equal(spends(setup.gate, "s", { ...input("ls", { access: "look" }), toolCallId: "call_1" }), false);
+  assert.equal(setup.updates.length, 0, "nobody was asked");
+  const logged = await setup.context.log.entries();
+  assert.deepEqual(
+    new Set(logged.map(({ answer, rule }) => `${answer}: ${rule}`)),
+    new Set(["denied by rule: unknown access"]),
+  );
 });

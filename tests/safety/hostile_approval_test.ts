@@ -9,15 +9,20 @@ import { startTainted, type Tainted } from "../support/tainted.ts";
 const FAKE = "in the project's root";
 
 function command(cwd: string, more: Readonly<Record<string, unknown>> = {}): Message {
-  const rawInput = { command: "make all", cwd, timeout: 60, access: "write+network", background: false };
-  return permission({ kind: "execute", title: "run make all", rawInput, ...more });
+  const input = { command: "make all", cwd, timeout: 60, access: "write+network", background: false };
+  const accesses = { kind: "command", ...input };
+  return permission({ kind: "execute", title: "run make all", ...more }, "it writes", accesses);
 }
 
-function permission(call: Readonly<Record<string, unknown>>, reason = "it writes"): Message {
+function permission(
+  call: Readonly<Record<string, unknown>>,
+  reason: string,
+  accesses: Readonly<Record<string, unknown>> = { kind: "nothing" },
+): Message {
   const params = {
     toolCall: { toolCallId: "t", ...call },
     options: [...PERMISSION_OPTIONS],
-    _meta: { [META]: { reason } },
+    _meta: { [META]: { reason, force: false, accesses } },
   };
   return { method: "session/request_permission", request: true, params };
 }

@@ -113,7 +113,7 @@ async function play(
     results: messagesOf(last.wire, last.body).flatMap(({ results }) => results.map(({ text }) => text))
       .map((text) => text.replace(/\n\[\d+ calls in one answer.*\]$/, "")),
     sent: server.requests.map(({ body }) => JSON.stringify(body)),
-    asked: project.asked.flatMap(({ path }) => path === undefined ? [] : [path]),
+    asked: project.asked.flatMap((one) => one.kind === "file" ? one.files.map(({ path }) => path) : []),
   };
 }
 

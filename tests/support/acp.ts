@@ -15,7 +15,7 @@ import {
   type SessionUpdate,
   type WriteTextFileRequest,
 } from "../../denops/agent/deps/acp_sdk.ts";
-import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
+import type { ModelConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import {
   type RequestName,
@@ -193,7 +193,7 @@ function connect(process: Deno.ChildProcess, options: EngineOptions, seen: Seen[
   return app.connect(ndJsonStream(process.stdin, process.stdout));
 }
 
-export function engineConfig(server: ModelServer, wire: WireName = "openai_chat"): EngineConfig {
+export function engineConfig(server: ModelServer, wire: WireName = "openai_chat"): ModelConfig {
   return {
     model: "scripted",
     max_iterations: 25,

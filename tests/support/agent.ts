@@ -20,6 +20,8 @@ export interface AgentOptions extends ChildOptions {
   readonly options?: string;
   /** Another address than the server's. */
   readonly baseUrl?: string;
+  /** One that plays already, and is not ended with the program: the script is not looked at. */
+  readonly server?: ModelServer;
   /** Another folder of the plugin than the project's own. */
   readonly plugin?: string;
   /** Another Neovim, at the same time or after it, with the same project, state and server. */
@@ -66,7 +68,8 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const { beside } = options;
   const project = beside?.project ?? stack.use(await scratch(files, { git: true }));
   const state = beside?.state ?? stack.use(await scratch());
-  const server = beside?.server ?? stack.use(await ModelServer.start(script, { secrets: [SECRET] }));
+  const server = beside?.server ?? options.server ??
+    stack.use(await ModelServer.start(script, { secrets: [SECRET] }));
   const url = options.baseUrl ?? baseUrl(wire, server);
   const nvim = stack.use(
     await ChildNvim.start({

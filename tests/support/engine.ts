@@ -9,7 +9,7 @@ import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { type Launch, launchCommand } from "../../denops/agent/supervisor/agents/launch.ts";
 import { Project } from "../../denops/agent/supervisor/project.ts";
 import { Projects } from "../../denops/agent/supervisor/projects.ts";
-import { engineConfig, type ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
+import type { ProviderWorld } from "../../denops/agent/supervisor/agents/provider.ts";
 import { Questions } from "../../denops/agent/supervisor/gate/questions.ts";
 import { PLUGIN, SECRET } from "./agent.ts";
 
@@ -66,9 +66,9 @@ async function userConfig({ level, stateDir, baseUrl, rules = {} }: EngineSetup)
 
 /** The command that starts the engine of a user with default options. */
 export async function prepareEngine(setup: EngineSetup): Promise<Prepared> {
-  const { level, root, stateDir } = setup;
+  const { level, root, stateDir, baseUrl } = setup;
   const user = await userConfig(setup);
-  const launch = await launchCommand([root], await engineConfig(user, WORLD, [root]), user, () => {});
+  const launch = await launchCommand([root], baseUrl, user, () => {});
   assert.match(launch.sandbox, SAYS[level.sandbox]);
   return { launch, state: await stateOf(root, stateDir) };
 }
@@ -182,9 +182,10 @@ export async function openProjects(
   const projects = new Projects({
     environment,
     isUsed,
-    ended: (_, how) => ended.push(how),
+    ended: (_, how = "replaced") => ended.push(how),
     project: ports,
   }, idle);
-  const open = () => projects.of({ folder: setup.root, cwd: setup.root }, user, 1);
+  projects.config = user;
+  const open = () => projects.of({ folder: setup.root, cwd: setup.root }, 1);
   return { projects, ended, open };
 }

@@ -1,13 +1,13 @@
 /** The configuration of an engine whose model is a scripted server. */
-import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
+import type { ModelConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { KEY } from "./model_client.ts";
 
 export function engineConfig(
   url: string,
   wire: WireName = "openai_chat",
-  changes: Partial<EngineConfig> = {},
-): EngineConfig {
+  changes: Partial<ModelConfig> = {},
+): ModelConfig {
   return {
     model: "model-1",
     max_iterations: 25,

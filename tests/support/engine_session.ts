@@ -20,7 +20,7 @@ import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
 import type { Tool } from "../../denops/agent/engine/tools/define.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
-import type { EngineConfig } from "../../denops/agent/protocol/config.ts";
+import type { ModelConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { engineConfig } from "./engine_config.ts";
@@ -33,7 +33,7 @@ export interface EngineOptions {
   readonly runner?: Runner;
   readonly wire?: WireName;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  readonly config?: Partial<EngineConfig>;
+  readonly config?: Partial<ModelConfig>;
   /** More tools than the engine's own. */
   readonly tools?: readonly Tool[];
   readonly editor?: Editor;

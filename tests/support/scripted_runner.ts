@@ -5,6 +5,7 @@ import type { Runner, RunnerPorts, TurnEnd } from "../../denops/agent/engine/age
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { wordsOf } from "../../denops/agent/engine/core/entries.ts";
 import type { AgentEvent, ToolStart } from "../../denops/agent/engine/core/events.ts";
+import { files } from "../../denops/agent/engine/tools/define.ts";
 import { lineDiff } from "../../denops/agent/engine/core/line_diff.ts";
 import { answered } from "./entries.ts";
 
@@ -70,10 +71,9 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
       const file = await ports.workspace.resolve(path);
       const before = await ports.workspace.readText(file, signal);
       const diff = lineDiff(file.path, before?.text, text);
-      const touches = [{ access: "write", path: file }] as const;
       const call: ToolStart = { id, tool: "other", title: `write ${path}`, kind: "edit", paths: [file.path] };
       const prepared = {
-        touches,
+        accesses: files(["write", file]),
         ...(diff === undefined ? {} : { diff }),
         run: async () => {
           const change = await ports.workspace.writeText(file, before, text, signal);

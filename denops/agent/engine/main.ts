@@ -5,11 +5,12 @@
  */
 import { MessageTooLargeError, ndJsonStream } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
-import { EngineConfig, firstProblem } from "../protocol/config.ts";
+import { firstProblem, hasModel, ModelConfig } from "../protocol/config.ts";
 import { sizeLimited } from "../protocol/message_size.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/loop.ts";
+import { NO_RUNNER } from "./agent/runner.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
 import { messageOf } from "./core/errors.ts";
 import { createModel } from "./llm/model.ts";
@@ -22,12 +23,12 @@ import { IdleSweep } from "./store/sweep.ts";
 import { TOOLS } from "./tools/registry.ts";
 
 /** Clients other than agent.nvim configure the engine by this variable, as JSON. */
-function configFromEnvironment(): EngineConfig | undefined {
+function configFromEnvironment(): ModelConfig | undefined {
   const text = Deno.permissions.querySync({ name: "env", variable: "AGENT_CONFIG" }).state === "granted"
     ? Deno.env.get("AGENT_CONFIG")
     : undefined;
   if (text === undefined) return undefined;
-  const parsed = EngineConfig.safeParse(withDefaults(parseJson(text)));
+  const parsed = ModelConfig.safeParse(withDefaults(parseJson(text)));
   if (!parsed.success) throw new Error(`AGENT_CONFIG: ${firstProblem(parsed.error)}`);
   return parsed.data;
 }
@@ -71,7 +72,9 @@ const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
   runner: (config, abilities) =>
-    loopRunner({ config, model: createModel(config), tools: TOOLS, environment, abilities }),
+    hasModel(config)
+      ? loopRunner({ config, model: createModel(config), tools: TOOLS, environment, abilities })
+      : NO_RUNNER,
 });
 await connection.closed;
 const { reason } = connection.signal;

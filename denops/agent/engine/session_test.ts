@@ -16,7 +16,7 @@ import type { AgentEvent } from "./core/events.ts";
 import type { ApprovalAnswer, Entries } from "./core/ports.ts";
 import { Database } from "./store/database.ts";
 import { SqliteStore } from "./store/sqlite.ts";
-import { defineTool } from "./tools/define.ts";
+import { defineTool, NOTHING } from "./tools/define.ts";
 
 const FILES = { "a.txt": "alpha\n", ".env": "KEY=1\n" };
 const MOST_MS = 100;
@@ -36,7 +36,7 @@ const endless = defineTool({
   title: () => "endless",
   prepare: () =>
     Promise.resolve({
-      touches: [],
+      accesses: NOTHING,
       async run(signal) {
         await aborted(signal);
         throw signal.reason;

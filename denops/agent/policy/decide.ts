@@ -1,38 +1,124 @@
-/** The verdict on one tool call: the strictest of all that it touches. Pure. */
+/** The verdict on what a call accesses. Pure. */
+import type { Access, AccessOf, FileAccess } from "../protocol/access.ts";
 import type { FileRules } from "../protocol/config.ts";
+import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
 import { type Decision, mayRead, mayWrite } from "./file_access.ts";
-import type { ResolvedPath } from "./path.ts";
+import { fetchRule, fileRule, mcpRule, type Rule, ruleText } from "./rules.ts";
 
-export interface FileTouch {
-  /** "list": names of what is inside, and lines of it; each file is judged by itself. */
-  readonly access: "read" | "list" | "write";
-  readonly path: ResolvedPath;
-  /** Of a write: what the file system says against it, as the end of a sentence. */
-  readonly risk?: string;
+/** What the gate knows when it decides. */
+export interface Circumstances extends CommandCircumstances {
+  /** Why the engine asks, one line: said where no rule speaks of it. */
+  readonly reason: string;
 }
 
-/** @param allowed keys, made by {@link allowKey}, of what the user has allowed */
-export function decide(
-  touches: readonly FileTouch[],
+export interface Judged {
+  readonly decision: Decision;
+  /** No rule and no earlier answer may stand for the user's. */
+  readonly always: boolean;
+  /** The rule that "always allow" would write; undefined where none would answer. */
+  readonly suggestion: string | undefined;
+}
+
+/** What nobody knows is not allowed. */
+export const UNKNOWN: Decision = {
+  verdict: "deny",
+  rule: "unknown access",
+  reason: "it asks for an access of an unknown kind",
+};
+
+/** The gate's word: by the user's rules alone, on what the engine does not do unasked. */
+export function decide(access: AccessOf<"command">, circumstances: Circumstances): CommandDecision;
+export function decide(access: Access, circumstances: Circumstances): Judged;
+export function decide(access: Access, circumstances: Circumstances): Judged {
+  const { rules, reason } = circumstances;
+  switch (access.kind) {
+    case "file":
+      return judgeFiles(access.files, circumstances);
+    case "command":
+      return decideCommand(access, circumstances);
+    case "fetch":
+      return judged(byRule(fetchRule(rules, access.url)) ?? asked(reason));
+    case "mcp":
+      return judged(byRule(mcpRule(rules, access.server, access.tool)) ?? asked(reason));
+    case "ask":
+      return { ...judged(asked(access.text)), always: true };
+    case "agent":
+    case "nothing":
+      return judged(asked(reason));
+    default:
+      access satisfies never;
+      return judged(UNKNOWN);
+  }
+}
+
+function judged(decision: Decision, suggestion?: string): Judged {
+  return { decision, always: false, suggestion };
+}
+
+function asked(reason: string): Decision {
+  return { verdict: "ask", rule: "asked", reason };
+}
+
+function byRule(found: Rule | undefined): Decision | undefined {
+  if (found === undefined) return undefined;
+  const rule = ruleText(found);
+  if (found.verdict === "allow") return { verdict: "allow", rule };
+  const reason = found.verdict === "deny" ? `denied by rule ${rule}` : `rule ${rule} asks`;
+  return { verdict: found.verdict, rule, reason };
+}
+
+/** By the strictest of the rules on the files; allowed only if each write is. Lists have passed the engine's own check. */
+function judgeFiles(files: readonly FileAccess[], { rules, reason }: Circumstances): Judged {
+  const found = files.flatMap(({ access, path }) =>
+    access === "list" ? [] : [{ access, path, rule: fileRule(rules, access, path) }]
+  );
+  const ruled = (verdict: Rule["verdict"]) => found.find(({ rule }) => rule?.verdict === verdict)?.rule;
+  const against = byRule(ruled("deny") ?? ruled("ask"));
+  if (against !== undefined) return judged(against);
+  // Reads need no rule to be allowed; they have passed the engine's own check.
+  const writes = found.filter(({ access }) => access === "write");
+  const allowing = writes.flatMap(({ rule }) => rule === undefined ? [] : [ruleText(rule)]);
+  if (writes.length > 0 && allowing.length === writes.length) {
+    return judged({ verdict: "allow", rule: [...new Set(allowing)].join(", ") });
+  }
+  // The smallest rule that would have answered: this one file. What means something in a glob stands for itself.
+  const [only] = writes;
+  const suggestion = writes.length === 1 && only !== undefined
+    ? ruleText({ kind: "write", pattern: only.path.named.replace(/[*?[\]{}()!\\]/g, "\\$&") })
+    : undefined;
+  return judged(asked(reason), suggestion);
+}
+
+/**
+ * The engine's own verdict on files: the strictest of all.
+ * @param allowed keys, made by {@link allowKey}, of what the user has allowed
+ */
+export function decideFiles(
+  files: readonly FileAccess[],
   rules: FileRules,
   allowed: ReadonlySet<string>,
 ): Decision {
   const order = { deny: 0, ask: 1, allow: 2 } as const;
-  const decisions = touches.map((touch): Decision => {
-    const decision = touch.access === "write"
-      ? mayWrite(touch.path, rules.safe_to_write, touch.risk)
-      : mayRead(touch.path, rules);
-    if (touch.access === "list" && decision.verdict === "ask") {
+  const decisions = files.map((file): Decision => {
+    const decision = file.access === "write"
+      ? mayWrite(file.path, rules.safe_to_write, file.risk)
+      : mayRead(file.path, rules);
+    if (file.access === "list" && decision.verdict === "ask") {
       return { verdict: "allow", rule: "what a rule asks about is left out" };
     }
-    const answered = decision.verdict === "ask" && allowed.has(allowKey(touch));
+    const answered = decision.verdict === "ask" && allowed.has(allowKey(file));
     return answered ? { verdict: "allow", rule: "allowed by the user" } : decision;
   });
   const [strictest] = decisions.sort((a, b) => order[a.verdict] - order[b.verdict]);
-  return strictest ?? { verdict: "allow", rule: "touches nothing" };
+  return strictest ?? { verdict: "deny", rule: "no file", reason: "it names no file" };
 }
 
 /** What an answer allows: this access to this very file. */
-export function allowKey(touch: FileTouch): string {
-  return `${touch.access}:${touch.path.path}`;
+export function allowKey(
+  { access, path: { path } }: {
+    readonly access: FileAccess["access"];
+    readonly path: Pick<FileAccess["path"], "path">;
+  },
+): string {
+  return `${access}:${path}`;
 }

@@ -22,7 +22,8 @@ function decide(
     )
   );
   const places = { root: "/home/me/p", home: "/home/me" };
-  return decideCommand({ line, access }, { rules, sandboxed: true, commands: "look", places, ...more });
+  const held = { sandboxed: true, commands: "look", hidesHistory: false, cannotHide: undefined } as const;
+  return decideCommand({ command: line, access }, { rules, places, ...held, ...more });
 }
 
 /** "allow look", "ask network", "deny run(x)": verdict, rule, and what it runs as where that is another. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { FileRules } from "../protocol/config.ts";
-import { allowKey, decide, type FileTouch } from "./decide.ts";
+import type { Access, FileAccess } from "../protocol/access.ts";
+import { allowKey, type Circumstances, decide, decideFiles } from "./decide.ts";
+import { parseRule } from "./rules.ts";
 import type { Decision } from "./file_access.ts";
 
 const RULES: FileRules = {
@@ -13,104 +15,147 @@ const RULES: FileRules = {
   read_rules: { deny: ["closed/**"], ask: ["private/**"] },
 };
 
-function touch(access: FileTouch["access"], relative: string, named: string = relative): FileTouch {
-  return { access, path: { path: `/project/${relative}`, relative, named, exists: true } };
+function file(access: FileAccess["access"], relative: string, named: string = relative): FileAccess {
+  const [path, link] = [`/project/${relative}`, `/project/${named}`];
+  return { access, path: { path, link, relative, named, exists: true } };
 }
 
-const read = (relative: string, named?: string) => touch("read", relative, named);
-const list = (relative: string, named?: string) => touch("list", relative, named);
-const write = (relative: string, named?: string) => touch("write", relative, named);
+const read = (relative: string, named?: string) => file("read", relative, named);
+const list = (relative: string, named?: string) => file("list", relative, named);
+const write = (relative: string, named?: string) => file("write", relative, named);
 
 interface Case {
   readonly what: string;
-  readonly touches: readonly FileTouch[];
+  readonly files: readonly FileAccess[];
   /** Allowed for this session. */
-  readonly allowed?: readonly FileTouch[];
+  readonly allowed?: readonly FileAccess[];
   readonly verdict: Decision["verdict"];
 }
 
 const CASES: readonly Case[] = [
-  { what: "nothing is touched", touches: [], verdict: "allow" },
-  { what: "an ordinary file", touches: [read("a.ts"), write("a.ts")], verdict: "allow" },
-  { what: "a sensitive file", touches: [write(".git/config")], verdict: "ask" },
-  { what: "a secret", touches: [read(".env")], verdict: "deny" },
-  { what: "a secret is written", touches: [write(".env")], verdict: "ask" },
-  { what: "a rule forbids to read it", touches: [read("closed/a")], verdict: "deny" },
-  { what: "a rule asks before it is read", touches: [read("private/a")], verdict: "ask" },
+  { what: "no file is named", files: [], verdict: "deny" },
+  { what: "an ordinary file", files: [read("a.ts"), write("a.ts")], verdict: "allow" },
+  { what: "a sensitive file", files: [write(".git/config")], verdict: "ask" },
+  { what: "a secret", files: [read(".env")], verdict: "deny" },
+  { what: "a secret is written", files: [write(".env")], verdict: "ask" },
+  { what: "a rule forbids to read it", files: [read("closed/a")], verdict: "deny" },
+  { what: "a rule asks before it is read", files: [read("private/a")], verdict: "ask" },
   {
     what: "the user has let it be read",
-    touches: [read("private/a")],
+    files: [read("private/a")],
     allowed: [read("private/a")],
     verdict: "allow",
   },
   {
     what: "the user has let another be read",
-    touches: [read("private/b")],
+    files: [read("private/b")],
     allowed: [read("private/a")],
     verdict: "ask",
   },
-  { what: "what is asked about is only listed", touches: [list("private")], verdict: "allow" },
-  { what: "what is forbidden is not even listed", touches: [list("closed")], verdict: "deny" },
-  { what: "the strictest wins: ask", touches: [write("a.ts"), write(".git/config")], verdict: "ask" },
+  { what: "what is asked about is only listed", files: [list("private")], verdict: "allow" },
+  { what: "what is forbidden is not even listed", files: [list("closed")], verdict: "deny" },
+  { what: "the strictest wins: ask", files: [write("a.ts"), write(".git/config")], verdict: "ask" },
   {
     what: "the strictest wins: deny",
-    touches: [write("a.ts"), write(".git/x"), read(".env")],
+    files: [write("a.ts"), write(".git/x"), read(".env")],
     verdict: "deny",
   },
-  { what: "in any order", touches: [read(".env"), write(".git/x"), write("a.ts")], verdict: "deny" },
-  { what: "allowed", touches: [write(".git/config")], allowed: [write(".git/config")], verdict: "allow" },
+  { what: "in any order", files: [read(".env"), write(".git/x"), write("a.ts")], verdict: "deny" },
+  { what: "allowed", files: [write(".git/config")], allowed: [write(".git/config")], verdict: "allow" },
   {
     what: "allowed under another name",
-    touches: [write(".git/config", "notes.txt")],
+    files: [write(".git/config", "notes.txt")],
     allowed: [write(".git/config")],
     verdict: "allow",
   },
   {
     what: "another file was allowed",
-    touches: [write(".git/config")],
+    files: [write(".git/config")],
     allowed: [write(".git/hooks/x")],
     verdict: "ask",
   },
   {
     what: "its folder was allowed",
-    touches: [write(".git/config")],
+    files: [write(".git/config")],
     allowed: [write(".git")],
     verdict: "ask",
   },
   {
     what: "reading was allowed",
-    touches: [write(".git/config")],
+    files: [write(".git/config")],
     allowed: [read(".git/config")],
     verdict: "ask",
   },
   {
     what: "one of two was allowed",
-    touches: [write(".git/config"), write(".git/hooks/x")],
+    files: [write(".git/config"), write(".git/hooks/x")],
     allowed: [write(".git/config")],
     verdict: "ask",
   },
-  { what: "what is denied stays denied", touches: [read(".env")], allowed: [read(".env")], verdict: "deny" },
+  { what: "what is denied stays denied", files: [read(".env")], allowed: [read(".env")], verdict: "deny" },
   {
     what: "a link with an allowed file's name to another file",
-    touches: [write(".git/hooks/x", ".git/config")],
+    files: [write(".git/hooks/x", ".git/config")],
     allowed: [write(".git/config")],
     verdict: "ask",
   },
 ];
 
-for (const { what, touches, allowed = [], verdict } of CASES) {
+for (const { what, files, allowed = [], verdict } of CASES) {
   Deno.test(`decision: ${what}: ${verdict}`, () => {
-    assert.equal(decide(touches, RULES, new Set(allowed.map(allowKey))).verdict, verdict);
+    assert.equal(decideFiles(files, RULES, new Set(allowed.map(allowKey))).verdict, verdict);
   });
 }
 
-Deno.test("one more thing touched never makes a decision milder", () => {
+Deno.test("one more file never makes a decision milder", () => {
   const order = ["allow", "ask", "deny"];
   const any = fc.constantFrom(read("a.ts"), write("a.ts"), read(".env"), write(".env"), write(".git/config"));
-  const touches = fc.array(any, { maxLength: 4 });
-  fc.assert(fc.property(touches, any, touches, (some, more, allowed) => {
+  const files = fc.array(any, { minLength: 1, maxLength: 4 });
+  fc.assert(fc.property(files, any, files, (some, more, allowed) => {
     const session = new Set(allowed.map(allowKey));
-    const strictness = (list: readonly FileTouch[]) => order.indexOf(decide(list, RULES, session).verdict);
+    const strictness = (list: readonly FileAccess[]) =>
+      order.indexOf(decideFiles(list, RULES, session).verdict);
     assert.equal(strictness([...some, more]), Math.max(strictness(some), strictness([more])));
   }));
+});
+
+function circumstances(allow: readonly string[], deny: readonly string[]): Circumstances {
+  return {
+    rules: [
+      ...allow.map((text) => parseRule(text, "allow", "user")),
+      ...deny.map((text) => parseRule(text, "deny", "user")),
+    ],
+    ...{ sandboxed: true, commands: "look", places: {}, hidesHistory: false, cannotHide: undefined },
+    reason: "the engine asks",
+  };
+}
+
+Deno.test("the gate's word on each kind of access is the rules' of that kind; without one it asks", () => {
+  const given = circumstances(
+    ["fetch(a.example)", "mcp(git/*)", "write(a.ts)", "run(*)"],
+    ["fetch(b.example)", "mcp(git/drop)", "read(b.ts)"],
+  );
+  const line = { kind: "command", cwd: "/p", timeout: 1, background: false } as const;
+  const cases: readonly (readonly [Access, string])[] = [
+    [{ kind: "fetch", url: "https://a.example/x" }, "allow fetch(a.example)"],
+    [{ kind: "fetch", url: "https://b.example/x" }, "deny fetch(b.example)"],
+    [{ kind: "fetch", url: "https://c.example/x" }, "ask asked"],
+    [{ kind: "mcp", server: "git", tool: "log" }, "allow mcp(git/*)"],
+    [{ kind: "mcp", server: "git", tool: "drop" }, "deny mcp(git/drop)"],
+    [{ kind: "mcp", server: "a", tool: "log" }, "ask asked"],
+    [{ kind: "file", files: [write("a.ts")] }, "allow write(a.ts)"],
+    [{ kind: "file", files: [write("a.ts"), write("c.ts")] }, "ask asked"],
+    [{ kind: "file", files: [write("a.ts"), read("b.ts")] }, "deny read(b.ts)"],
+    [{ ...line, command: "make", access: "write" }, "allow run(*)"],
+    [{ kind: "agent", name: "codex", task: "x" }, "ask asked"],
+    [{ kind: "ask", about: "limit", text: "Go on?" }, "ask asked always"],
+    [{ kind: "nothing" }, "ask asked"],
+  ];
+  for (const [access, expected] of cases) {
+    const { decision, always } = decide(access, given);
+    const said = `${decision.verdict} ${decision.rule}${always ? " always" : ""}`;
+    assert.equal(said, expected, JSON.stringify(access));
+  }
+  const unknown: Access = JSON.parse('{"kind": "device"}');
+  assert.equal(decide(unknown, given).decision.verdict, "deny");
 });

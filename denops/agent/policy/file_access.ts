@@ -3,22 +3,25 @@ import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { matchesGlob } from "./glob.ts";
 import type { ResolvedPath } from "./path.ts";
 
+/** A path as rules match it. */
+export type NamedPath = Pick<ResolvedPath, "relative" | "named">;
+
 export type Decision =
   | { readonly verdict: "allow"; readonly rule: string }
   | { readonly verdict: "ask"; readonly rule: string; readonly reason: string }
   | { readonly verdict: "deny"; readonly rule: string; readonly reason: string };
 
 /** Both names count: the link's own and its target's. */
-function names(path: ResolvedPath): readonly string[] {
+export function namesOf(path: NamedPath): readonly string[] {
   return path.named === path.relative ? [path.relative] : [path.relative, path.named];
 }
 
 export type ReadOptions = Pick<FileRules, "deny_read" | "read_rules">;
 
 /** Reads are allowed but for `deny_read` and what rules deny or ask about; no rule opens what `deny_read` closes. */
-export function mayRead(path: ResolvedPath, { deny_read, read_rules }: ReadOptions): Decision {
+export function mayRead(path: NamedPath, { deny_read, read_rules }: ReadOptions): Decision {
   const matching = (globs: readonly string[]) =>
-    globs.find((glob) => names(path).some((name) => matchesGlob(glob, name)));
+    globs.find((glob) => namesOf(path).some((name) => matchesGlob(glob, name)));
   const secret = matching(deny_read);
   if (secret !== undefined) {
     const reason = `${path.named} may hold secrets and is not readable (deny_read: ${secret})`;
@@ -45,8 +48,8 @@ export function sensitivity(name: string, rules: readonly SafeToWrite[]): SafeTo
  * The stricter of a link's two names wins.
  * @param risk what is known of the place itself, as the end of a sentence: it asks
  */
-export function mayWrite(path: ResolvedPath, rules: readonly SafeToWrite[], risk?: string): Decision {
-  for (const name of names(path)) {
+export function mayWrite(path: NamedPath, rules: readonly SafeToWrite[], risk?: string): Decision {
+  for (const name of namesOf(path)) {
     const row = sensitivity(name, rules);
     if (row === undefined) continue;
     const why = row.reason === undefined ? ` (matches ${row.glob})` : `: ${row.reason}`;

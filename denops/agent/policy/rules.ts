@@ -12,13 +12,26 @@ import {
   suggestPatterns,
   touches,
 } from "./command/rules.ts";
+import type { AccessKind, FileAccess } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { globProblem, matchesGlob } from "./glob.ts";
 import { hostMatches, hostProblem, toolMatches, toolProblem } from "./remote_rules.ts";
-import type { ResolvedPath } from "./path.ts";
+import { type NamedPath, namesOf } from "./file_access.ts";
 
-export const RULE_KINDS = ["run", "git", "network", "read", "write", "fetch", "mcp"] as const;
-export type RuleKind = (typeof RULE_KINDS)[number];
+/** A command is spoken of by three; any other kind is named as what is accessed. */
+export type RuleKind =
+  | LineRuleKind
+  | Exclude<FileAccess["access"], "list">
+  | Extract<AccessKind, "fetch" | "mcp">;
+export const RULE_KINDS = [
+  "run",
+  "git",
+  "network",
+  "read",
+  "write",
+  "fetch",
+  "mcp",
+] as const satisfies readonly RuleKind[];
 
 /** Strongest first. */
 export const RULE_SOURCES = ["session", "project", "user"] as const;
@@ -123,24 +136,18 @@ export function hiddenFiles({ deny_read, read_rules }: FileRules): string[] {
   return [...deny_read, ...read_rules.deny, ...read_rules.ask];
 }
 
-/** The verdict of the rules on a file, and the rule that gave it; undefined if none speaks of it. */
+/** The rule that decides on a file; undefined if none speaks of it. */
 export function fileRule(
   rules: readonly Rule[],
   kind: "read" | "write",
-  path: ResolvedPath,
+  path: NamedPath,
 ): Rule | undefined {
-  const names = [...new Set([path.relative, path.named])];
-  const matching = (verdict: RuleVerdict) => {
-    const covers = (rule: Rule, name: string) => matchesGlob(rule.pattern, name);
-    return rules.filter((rule) => rule.verdict === verdict && rule.kind === kind)
-      // What is forbidden under one of a link's names is forbidden; what is allowed must be so under both.
-      .filter((rule) =>
-        verdict === "allow"
-          ? names.every((name) => covers(rule, name))
-          : names.some((name) => covers(rule, name))
-      );
-  };
-  return mostSpecific(matching("deny")) ?? mostSpecific(matching("ask")) ?? mostSpecific(matching("allow"));
+  const names = namesOf(path);
+  return deciding(rules, kind, (pattern, verdict) => {
+    const matches = (name: string) => matchesGlob(pattern, name);
+    // What is forbidden under one of a link's names is forbidden; what is allowed must be so under both.
+    return verdict === "allow" ? names.every(matches) : names.some(matches);
+  });
 }
 
 export type LineRules =
@@ -157,16 +164,18 @@ export function lineRules(
   kind: LineRuleKind,
   line: CommandVerdict,
 ): LineRules | undefined {
-  const of = (verdict: RuleVerdict) => rules.filter((rule) => rule.kind === kind && rule.verdict === verdict);
-  for (const verdict of ["deny", "ask"] as const) {
-    const touching = of(verdict).filter(({ pattern }) => line.commands.some((one) => touches(pattern, one)));
-    const rule = mostSpecific(touching);
-    if (rule !== undefined) return { verdict, rule };
+  const against = deciding(
+    rules,
+    kind,
+    (pattern, verdict) => verdict !== "allow" && line.commands.some((one) => touches(pattern, one)),
+  );
+  if (against !== undefined && against.verdict !== "allow") {
+    return { verdict: against.verdict, rule: against };
   }
   const own = ownCommands(line);
   if (!line.plain || own.length === 0) return undefined;
   const allowing = own.map((command) =>
-    mostSpecific(of("allow").filter((rule) => covers(rule.pattern, command)))
+    deciding(rules, kind, (pattern, verdict) => verdict === "allow" && covers(pattern, command))
   );
   const found = allowing.flatMap((rule) => rule === undefined ? [] : [rule]);
   return found.length === allowing.length ? { verdict: "allow", rules: [...new Set(found)] } : undefined;
@@ -182,23 +191,27 @@ export function suggestRules(line: CommandVerdict, kind: LineRuleKind): readonly
   return suggestPatterns(line)?.map((pattern) => ruleText({ kind, pattern }));
 }
 
-/** The verdict of the rules on fetching an address, and the rule that gave it. */
+/** The rule that decides on fetching an address; undefined if none speaks of it. */
 export function fetchRule(rules: readonly Rule[], url: string): Rule | undefined {
-  return strongest(rules.filter(({ kind, pattern }) => kind === "fetch" && hostMatches(pattern, url)));
+  return deciding(rules, "fetch", (pattern) => hostMatches(pattern, url));
 }
 
-/** The verdict of the rules on calling a tool of an MCP server, and the rule that gave it. */
+/** The rule that decides on calling a tool of an MCP server; undefined if none speaks of it. */
 export function mcpRule(rules: readonly Rule[], server: string, tool: string): Rule | undefined {
-  return strongest(rules.filter(({ kind, pattern }) => kind === "mcp" && toolMatches(pattern, server, tool)));
+  return deciding(rules, "mcp", (pattern) => toolMatches(pattern, server, tool));
 }
 
-/** Of the rules that match: deny before ask before allow, then the most specific. */
-function strongest(matching: readonly Rule[]): Rule | undefined {
-  const of = (verdict: RuleVerdict) => mostSpecific(matching.filter((rule) => rule.verdict === verdict));
-  return of("deny") ?? of("ask") ?? of("allow");
-}
-
-function mostSpecific(rules: readonly Rule[]): Rule | undefined {
-  const strength = (rule: Rule) => specificity(rule.pattern) * 10 - RULE_SOURCES.indexOf(rule.source);
-  return rules.toSorted((a, b) => strength(b) - strength(a))[0];
+/** Of the rules that match: deny before ask before allow, then the most specific, then the strongest source. */
+function deciding(
+  rules: readonly Rule[],
+  kind: RuleKind,
+  matches: (pattern: string, verdict: RuleVerdict) => boolean,
+): Rule | undefined {
+  const matching = rules.filter((rule) => rule.kind === kind && matches(rule.pattern, rule.verdict));
+  const strength = ({ verdict, pattern, source }: Rule) =>
+    [RULE_VERDICTS.indexOf(verdict), specificity(pattern), -RULE_SOURCES.indexOf(source)] as const;
+  return matching.toSorted((a, b) => {
+    const [own, other] = [strength(a), strength(b)];
+    return other[0] - own[0] || other[1] - own[1] || other[2] - own[2];
+  })[0];
 }

@@ -30,7 +30,7 @@ export function hasNetwork(access: CommandAccess): boolean {
   return access.endsWith("+network");
 }
 
-/** `rawInput` of the permission request for a command: exactly what will run. */
+/** What an access of kind "command" says: exactly what will run. */
 export const CommandInput = z.object({
   command: z.string().min(1),
   /** Absolute; the root or a folder below. */

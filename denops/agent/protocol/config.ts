@@ -150,7 +150,8 @@ export const EngineConfig = z.object({
   price: Price.optional(),
   /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
   spent: z.object({ date: z.string(), amount: z.number() }).optional(),
-  model: z.string().min(1),
+  model: z.string().min(1).optional(),
+  /** Without it, or without a model, sessions can be read and changes taken back, and a turn fails. */
   provider: z.object({
     name: z.string(),
     wire: z.enum(WIRES),
@@ -159,9 +160,17 @@ export const EngineConfig = z.object({
     api_key: z.string().optional(),
     /** Where the key comes from, for messages: "ANTHROPIC_API_KEY" or the option's name. */
     key_source: z.string(),
-  }),
+  }).optional(),
 });
 export type EngineConfig = z.infer<typeof EngineConfig>;
+
+/** Of an engine that has a model to ask. */
+export const ModelConfig = EngineConfig.required({ model: true, provider: true });
+export type ModelConfig = z.infer<typeof ModelConfig>;
+
+export function hasModel(config: EngineConfig): config is ModelConfig {
+  return config.model !== undefined && config.provider !== undefined;
+}
 
 /** The first problem of a failed parse as "option: what is wrong". */
 export function firstProblem(error: z.ZodError): string {

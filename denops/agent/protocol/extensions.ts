@@ -5,6 +5,7 @@
  */
 import type { PermissionOption } from "../deps/acp_sdk.ts";
 import { z } from "../deps/zod.ts";
+import { Access } from "./access.ts";
 import { CommandAccess } from "./commands.ts";
 import { EngineConfig } from "./config.ts";
 
@@ -70,13 +71,9 @@ export type ToolMeta = z.infer<typeof ToolMeta>;
 /** `_meta["agent.nvim"]` of a permission request: why a person is asked. */
 export const ApprovalMeta = z.object({
   reason: z.string(),
-  added: z.int().optional(),
-  removed: z.int().optional(),
   /** A person must answer, whatever the rules say: the same call was made again and again. */
-  force: z.boolean().optional(),
-  /** The files that the call would read or write, relative to the root: by real path and as named. */
-  touches: z.array(z.object({ access: z.enum(["read", "write"]), relative: z.string(), named: z.string() }))
-    .optional(),
+  force: z.boolean(),
+  accesses: Access,
 });
 export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
 

@@ -1,5 +1,6 @@
 /** What Lua and the supervisor tell each other: actions go down, updates come up. */
 import { z } from "../deps/zod.ts";
+import type { CommandAccess } from "./commands.ts";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
@@ -16,7 +17,6 @@ const place = { folder: z.string(), cwd: z.string(), root: z.string().optional()
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
   /** Starts the engine of the project that `folder` is in, without a prompt. */
-  z.object({ type: z.literal("warm"), chat, folder: z.string(), root: z.string().optional(), session }),
   z.object({
     type: z.literal("prompt"),
     chat,
@@ -97,14 +97,6 @@ export type Update =
     readonly request: number;
     readonly answer: string;
   }
-  /** Closed by approval_closed, as an approval is. */
-  | {
-    readonly type: "question";
-    readonly chat: number;
-    readonly request: number;
-    readonly question: string;
-    readonly options: readonly string[];
-  }
   | {
     readonly type: "plan";
     readonly chat: number;
@@ -146,8 +138,9 @@ export type Update =
     readonly chat: number;
     readonly session: string;
     readonly root: string;
-    readonly provider: string;
-    readonly model: string;
+    /** Both are absent where there is no model to ask. */
+    readonly provider?: string;
+    readonly model?: string;
     readonly sandbox: string;
   }
   | {
@@ -259,33 +252,44 @@ export interface FileDiff {
   readonly after: string;
 }
 
-export interface ApprovalUpdate {
+/** Files that would change, as far as they can be shown. */
+export interface FileDiffs {
+  readonly files: readonly FileDiff[];
+  /** Files whose diffs are too large to be shown. */
+  readonly left_out: number;
+}
+
+/** What is asked about, by the kind of access; see protocol/access.ts. A question is answered with text. */
+export type ApprovalSubject =
+  | ({ readonly kind: "file" | "nothing" } & FileDiffs)
+  | {
+    readonly kind: "command";
+    readonly command: string;
+    /** Real folder, relative to the root, for the screen. */
+    readonly folder: string;
+    /** What it may change; absent where nothing holds it. */
+    readonly access?: CommandAccess;
+    readonly severity: string;
+    /** The command is the user's own. */
+    readonly is_edited: boolean;
+  }
+  | { readonly kind: "fetch"; readonly url: string }
+  | { readonly kind: "mcp"; readonly server: string; readonly name: string }
+  | { readonly kind: "agent"; readonly name: string; readonly task: string }
+  | { readonly kind: "ask" }
+  | { readonly kind: "question"; readonly question: string; readonly options: readonly string[] };
+
+export type ApprovalUpdate = ApprovalSubject & {
   readonly type: "approval";
   readonly chat: number;
   readonly request: number;
+  /** Its tool call; empty for what is no call. */
   readonly tool: string;
   readonly title: string;
   readonly reason: string;
-  readonly path?: string;
-  readonly before?: string;
-  readonly after?: string;
-  /** The other files, where one call changes several. */
-  readonly others?: readonly FileDiff[];
-  /** Files whose diffs are too large to be shown. */
-  readonly left_out?: number;
-  readonly added?: number;
-  readonly removed?: number;
-  readonly command?: string;
-  /** Real folder of the command, relative to the root, for the screen. */
-  readonly folder?: string;
-  /** What the command may change; absent where nothing holds it. */
-  readonly access?: string;
-  readonly severity?: string;
-  /** The command is the user's own. */
-  readonly is_edited?: boolean;
   /** The rule that "always allow" would write. */
   readonly suggestion?: string;
-}
+};
 
 export interface HealthReport {
   readonly deno: string;

@@ -77,9 +77,9 @@ export class Chat {
     this.#ports.settle();
   }
 
-  /** The engine is gone; what it has stored is not. A turn that runs says so at its end. */
-  forget(engine: Engine, how: string): void {
-    if (!this.session.forget(engine) || (this.#running && this.listens)) return;
+  /** The engine is gone; what it has stored is not. A turn that runs says so at its end. @param how undefined: another takes its place */
+  forget(engine: Engine, how: string | undefined): void {
+    if (!this.session.forget(engine) || how === undefined || (this.#running && this.listens)) return;
     this.#ports.notice("error", engineGone(how));
   }
 
@@ -100,7 +100,7 @@ export class Chat {
     const { id: chat } = this;
     const { text } = message;
     this.#ports.push({ type: "turn_started", chat });
-    this.#unstored = false;
+    this.#unstored = true;
     try {
       const ready = await this.#connectUnlessStopped(text);
       // Stopped while the engine was starting: the model is not asked at all.
@@ -131,7 +131,7 @@ export class Chat {
   /** The session, when its engine is done with the turn before. */
   async #free(text: string): Promise<Ready> {
     await this.#ending;
-    const open = await this.session.open();
+    const open = await this.session.openForTurn();
     const branch = await this.session.branch(open, text);
     return { engine: open.project.engine, sessionId: open.sessionId, branch };
   }
@@ -159,7 +159,6 @@ export class Chat {
       engine.prompt(sessionId, text, selected, branch),
     ])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
-    this.#unstored = true;
     try {
       const answer = await Promise.race([answered, stopped]);
       if (answer !== undefined) return answer.stopReason;

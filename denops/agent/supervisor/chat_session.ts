@@ -5,12 +5,12 @@ import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
 import type { Branches } from "./branches/branches.ts";
 import type { Project } from "./project.ts";
+import type { Projects } from "./projects.ts";
 
 export interface SessionPorts {
   push(update: Update): void;
   notice(severity: "info" | "warning" | "error", text: string): void;
-  /** The project that a place is in, opened if need be. @throws {Error} one line */
-  project(place: RootQuery): Promise<Project>;
+  readonly projects: Projects;
   readonly branches: Branches;
   /** Another chat's turn is running in this project. @param root its real path */
   isShared(root: string): boolean;
@@ -68,12 +68,12 @@ export class ChatSession {
   /** @throws {Error} one line */
   async project(): Promise<Project> {
     if (this.#place === undefined) throw new Error("Nothing was asked in this chat yet.");
-    return await this.#ports.project(this.#place);
+    return await this.#ports.projects.of(this.#place, this.#chat);
   }
 
   /** What a chat asks second does not overtake what it has asked first. @throws {Error} one line */
   projectInOrder(place: RootQuery): Promise<Project> {
-    const found = this.#asked.then(() => this.#ports.project(place));
+    const found = this.#asked.then(() => this.#ports.projects.of(place, this.#chat));
     this.#asked = found.catch(() => {});
     return found;
   }
@@ -85,6 +85,16 @@ export class ChatSession {
       .then((open) => this.#open = open)
       .finally(() => this.#opening = undefined);
     return await this.#opening;
+  }
+
+  /** The same, in an engine that has a model to ask. @throws {Error} one line */
+  async openForTurn(): Promise<OpenSession> {
+    const { project, isNew } = await this.open();
+    if ("problem" in project.model) {
+      await this.#ports.projects.retire(project);
+      if (isNew) this.#stored = undefined;
+    }
+    return await this.open();
   }
 
   /** @throws {RequestError} one line, if the engine refuses */
@@ -126,7 +136,7 @@ export class ChatSession {
 
   async #connect(): Promise<OpenSession> {
     const project = await this.project();
-    const { engine, roots, root, launch, provider, model } = project;
+    const { engine, roots, root, launch, model } = project;
     await this.#reading;
     const stored = this.#stored;
     const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
@@ -136,8 +146,8 @@ export class ChatSession {
     const isNew = stored === undefined || resumed === undefined;
     const sessionId = isNew ? await engine.newSession(roots) : stored;
     const { sandbox } = launch;
-    const ready = { session: sessionId, root, provider, model, sandbox };
-    this.#ports.push({ type: "ready", chat: this.#chat, ...ready });
+    const known = "problem" in model ? {} : { provider: model.provider.name, model: model.model };
+    this.#ports.push({ type: "ready", chat: this.#chat, session: sessionId, root, sandbox, ...known });
     if (resumed?.branch !== undefined) {
       const tell = (severity: "info" | "warning", said: string) => this.#ports.notice(severity, said);
       await this.#ports.branches.resumed(resumed.branch, project.branches, tell);

@@ -38,8 +38,8 @@ export async function healthReport(
     ? undefined
     : checkProvider(engine.provider, engine.model, world.fetch);
   const usable = user !== undefined && others !== undefined;
-  const launch = usable && engine !== undefined
-    ? await launchCommand(roots, engine, user, () => {}).catch(note)
+  const launch = usable
+    ? await launchCommand(roots, engine?.provider.base_url, user, () => {}).catch(note)
     : undefined;
   const commands = usable && patterns.length === 0
     ? await commandsReport(user, roots).catch(note)

@@ -1,5 +1,5 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
-import type { UserConfig } from "../protocol/config.ts";
+import { type ModelConfig, SharedConfig, type UserConfig } from "../protocol/config.ts";
 import type { ShownRule } from "../protocol/ui.ts";
 import { patternProblems, ruleText } from "../policy/rules.ts";
 import { logLines } from "./gate/approval_log.ts";
@@ -18,6 +18,9 @@ export interface ProjectPorts extends EngineClientPorts {
   readonly world: ProviderWorld;
 }
 
+/** Its sessions' model, or why there is none, one line. */
+type ProjectModel = Pick<ModelConfig, "provider" | "model"> | { readonly problem: string };
+
 export class Project implements AsyncDisposable {
   readonly engine: Engine;
   readonly launch: Launch;
@@ -25,24 +28,25 @@ export class Project implements AsyncDisposable {
   readonly root: string;
   /** The project's folder first. */
   readonly roots: readonly string[];
-  readonly provider: string;
-  readonly model: string;
+  readonly model: ProjectModel;
+  /** Asks for the model once more. @throws {Error} one line: why there is none */
+  readonly findModel: () => Promise<ModelConfig>;
   readonly #client: EngineClient;
 
   private constructor(
     engine: Engine,
     launch: Launch,
     roots: readonly string[],
-    provider: string,
-    model: string,
+    model: ProjectModel,
+    findModel: () => Promise<ModelConfig>,
     client: EngineClient,
   ) {
     this.engine = engine;
     this.launch = launch;
     this.root = launch.cwd;
     this.roots = roots;
-    this.provider = provider;
     this.model = model;
+    this.findModel = findModel;
     this.#client = client;
   }
 
@@ -62,11 +66,18 @@ export class Project implements AsyncDisposable {
     const client = await EngineClient.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);
     const spent = { date, amount: await client.ledger.spent(date) };
-    const config = { ...await engineConfig(user, ports.world, roots), ...client.fileRules(chat), spent };
+    const findModel = () => engineConfig(user, ports.world, roots);
+    const model = await findModel().catch((error: unknown) => ({
+      problem: error instanceof Error ? error.message : String(error),
+    }));
+    const [known, baseUrl] = "problem" in model
+      ? [SharedConfig.parse(user), undefined]
+      : [model, model.provider.base_url];
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
-    const launch = await launchCommand(roots, config, user, announce);
+    const launch = await launchCommand(roots, baseUrl, user, announce);
+    const config = { ...known, ...client.fileRules(chat), spent };
     const engine = await Engine.start(launch, config, confined(client.events(launch.held), roots));
-    return new Project(engine, launch, roots, config.provider.name, config.model, client);
+    return new Project(engine, launch, roots, model, findModel, client);
   }
 
   /** How its sessions get branches. */

@@ -12,8 +12,8 @@ export interface ProjectsPorts {
   environment(): Promise<unknown>;
   /** Whether a chat has a session open in this project. */
   isUsed(project: Project): boolean;
-  /** Its engine has ended. @param how one line */
-  ended(project: Project, how: string): void;
+  /** Its engine has ended. @param how one line; undefined: another one takes its place */
+  ended(project: Project, how: string | undefined): void;
   readonly project: ProjectPorts;
 }
 
@@ -27,6 +27,8 @@ export class Projects implements AsyncDisposable {
   readonly #ports: ProjectsPorts;
   readonly #entries = new Map<string, Entry>();
   readonly #sweep: ReturnType<typeof setInterval>;
+  /** The options, or what is wrong with them. */
+  config: UserConfig | string = "Neovim has sent no configuration";
   /** Neovim's environment is known. */
   #adopted: Promise<void> | undefined;
 
@@ -38,7 +40,9 @@ export class Projects implements AsyncDisposable {
   }
 
   /** The project of a place, opened if need be. @param chat is told of what takes long @throws {Error} one line */
-  async of(place: RootQuery, user: UserConfig, chat: number): Promise<Project> {
+  async of(place: RootQuery, chat: number): Promise<Project> {
+    const user = this.config;
+    if (typeof user === "string") throw new Error(`Invalid option: ${user}.`);
     await (this.#adopted ??= this.#adopt().catch((error) => {
       // A promise that is kept would fail for ever.
       this.#adopted = undefined;
@@ -51,6 +55,17 @@ export class Projects implements AsyncDisposable {
     if (known === undefined) return await this.#open(key, root, user, chat);
     known.asked = Date.now();
     return await known.opening;
+  }
+
+  /** Ends a project without a model if there is one to ask by now. @throws {Error} one line: why there is none */
+  async retire(project: Project): Promise<void> {
+    await this.#adopt();
+    await project.findModel();
+    for (const [key, { opening }] of this.#entries) {
+      if (await opening.catch(() => undefined) === project) this.#entries.delete(key);
+    }
+    this.#ports.ended(project, undefined);
+    await project[Symbol.asyncDispose]();
   }
 
   /** Those that are open or being opened. */

@@ -2,7 +2,7 @@
  * The trusted part: it starts engines, carries messages between them and the screen, and holds what waits for
  * the user. It never reads what a model wrote but to judge it and to show it.
  */
-import { firstProblem, type UserConfig } from "../protocol/config.ts";
+import { firstProblem } from "../protocol/config.ts";
 import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
 import { Branches } from "./branches/branches.ts";
@@ -14,7 +14,6 @@ import { Gate } from "./gate/gate.ts";
 import { healthReport } from "./health.ts";
 import { historyUpdates } from "./screen/history.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
-import type { Project } from "./project.ts";
 import { Projects } from "./projects.ts";
 import { type ProviderWorld, realWorld } from "./agents/provider.ts";
 import { Pump } from "./screen/pump.ts";
@@ -54,8 +53,6 @@ export class Supervisor implements AsyncDisposable {
   readonly #branches = new Branches();
   readonly #chats = new Map<number, Chat>();
   readonly #projects: Projects;
-  #config: UserConfig | undefined;
-  #configProblem = "Neovim has sent no configuration";
   #lastRequest: number;
   readonly #environment: SupervisorOptions["environment"];
 
@@ -102,11 +99,8 @@ export class Supervisor implements AsyncDisposable {
     const action = parsed.data;
     switch (action.type) {
       case "configure":
-        this.#config = action.config;
+        this.#projects.config = action.config;
         return;
-      case "warm":
-        this.#place({ ...action, cwd: action.folder });
-        return this.#report(action.chat, this.#chat(action.chat).session.open());
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action);
@@ -162,8 +156,7 @@ export class Supervisor implements AsyncDisposable {
       ? { ...raw }
       : {};
     if (fields.type === "configure") {
-      this.#config = undefined;
-      this.#configProblem = problem.replace(/^config\./, "");
+      this.#projects.config = problem.replace(/^config\./, "");
       return;
     }
     const chat = typeof fields.chat === "number" ? fields.chat : 1;
@@ -183,7 +176,7 @@ export class Supervisor implements AsyncDisposable {
     const chat = new Chat(id, {
       push: (update) => this.#pump.push(update),
       notice: (severity, text) => this.#notice(id, severity, text),
-      project: (place) => this.#project(place, id),
+      projects: this.#projects,
       branches: this.#branches,
       isShared: (root) => this.#all().some((other) => other.id !== id && other.worksIn === root),
       settle: () => this.#settle(id),
@@ -194,11 +187,6 @@ export class Supervisor implements AsyncDisposable {
 
   #all(): readonly Chat[] {
     return [...this.#chats.values()];
-  }
-
-  async #project(place: RootQuery, chat: number): Promise<Project> {
-    if (this.#config === undefined) throw new Error(`Invalid option: ${this.#configProblem}.`);
-    return await this.#projects.of(place, this.#config, chat);
   }
 
   #ownerOf(sessionId: string): Chat | undefined {
@@ -285,7 +273,7 @@ export class Supervisor implements AsyncDisposable {
         opening.then(({ engine, launch }) => `pid ${engine.pid}, ${launch.sandbox}`, (error) => String(error))
       ),
     );
-    const report = await healthReport(this.#config ?? this.#configProblem, place, this.#world, engines);
+    const report = await healthReport(this.#projects.config, place, this.#world, engines);
     this.#pump.push({ type: "health", request, report });
   }
 

@@ -1,4 +1,4 @@
--- What an approval shows: its lines, its keys, its diff.
+-- What an approval shows and how it can be answered, by its kind.
 local M = {}
 
 ---@class agent.FileDiff
@@ -6,45 +6,19 @@ local M = {}
 ---@field before? string
 ---@field after? string
 
----@class agent.Approval: agent.FileDiff
+---@class agent.Approval  see ApprovalUpdate in protocol/ui.ts; its other fields are those of its kind
+---@field kind string
 ---@field chat integer
 ---@field request integer
+---@field tool string
 ---@field title string
 ---@field reason string
----@field others? agent.FileDiff[]  where one call changes several files
----@field left_out? integer    files whose diffs are too large to be shown
----@field command? string     what would be run
----@field folder? string      where, relative to the project
----@field access? string     what it may change: "look", "write", "git", each with or without "+network"
----@field severity? string   of the command
----@field is_edited? boolean  the command is the user's, not the model's
----@field edited? string      that text, exactly
+---@field suggestion? string  the rule that "always" would write
+---@field edited? string      the command as the user left it, exactly
 ---@field sent? string        a text that is being judged
 ---@field judging? boolean    until then nothing is answered
----@field question? string    the agent asks something instead
----@field options? string[]   answers to choose from
----@field suggestion? string  the rule that "always" would write
 
 local diff = vim.text and vim.text.diff or vim.diff
-
---- The keys that this approval offers.
----@param approval agent.Approval
----@return string[]
-function M.keys(approval)
-  if approval.question then
-    local count = math.min(9, #(approval.options or {}))
-    local choose = count > 0 and { ("1-%d choose"):format(count) } or {}
-    return vim.list_extend(choose, { "a type an answer", "r no answer" })
-  end
-  local parts = { "a once", "s session" }
-  if approval.suggestion then
-    table.insert(parts, "A always")
-  end
-  table.insert(parts, "r reject")
-  table.insert(parts, "R with reason")
-  table.insert(parts, approval.command and "e edit" or approval.after and "d diff" or nil)
-  return parts
-end
 
 --- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.
 ---@param text string
@@ -78,11 +52,10 @@ end
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
-local function command_content(approval)
+local function command_lines(approval)
   local lines, groups = { one_line(approval.reason) }, { "AgentWarning" }
   local is_root = approval.folder == "."
-  local severity = approval.severity and (" · severity: %s"):format(approval.severity) or ""
-  table.insert(lines, held(approval.access) .. severity)
+  table.insert(lines, ("%s · severity: %s"):format(held(approval.access), approval.severity))
   groups[2] = M.has_network(approval.access) and "AgentWarning" or "AgentHint"
   -- A folder can have any name, that of the root's row among them.
   local edited = approval.is_edited and " · edited by you" or ""
@@ -99,36 +72,33 @@ end
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
-local function question_content(approval)
-  local lines, groups = vim.split(approval.question, "\n"), { "AgentTitle" }
-  for number, option in ipairs(approval.options or {}) do
+local function question_lines(approval)
+  local lines = vim.split(approval.question, "\n")
+  for number, option in ipairs(approval.options) do
     table.insert(lines, ("  %d  %s"):format(number, one_line(option)))
   end
-  return lines, groups
+  return lines, { "AgentTitle" }
 end
 
---- The files that would change; none where no diff is shown.
+--- What it is, why it is asked about, and more of it.
 ---@param approval agent.Approval
----@return agent.FileDiff[]
-local function files(approval)
-  return approval.after and vim.list_extend({ approval }, approval.others or {}) or {}
+---@param more? string
+---@return string[] lines
+---@return table<integer, string> groups
+local function titled(approval, more)
+  local lines = more and vim.split(more, "\n") or {}
+  local title, reason = one_line(approval.title), one_line(approval.reason)
+  return vim.list_extend({ title, reason }, lines), { "AgentTitle", "AgentWarning" }
 end
 
---- Lines and the highlight group of each.
+--- The files that would change, each as a diff.
 ---@param approval agent.Approval
 ---@return string[] lines
 ---@return table<integer, string> groups
-function M.lines(approval)
-  if approval.question then
-    return question_content(approval)
-  elseif approval.command then
-    return command_content(approval)
-  end
-  local lines = { one_line(approval.title), one_line(approval.reason) }
-  local groups = { "AgentTitle", "AgentWarning" }
-  local changed = files(approval)
-  for _, file in ipairs(changed) do
-    if #changed > 1 then
+local function file_lines(approval)
+  local lines, groups = titled(approval)
+  for _, file in ipairs(approval.files) do
+    if #approval.files > 1 then
       table.insert(lines, ("── %s ──"):format(one_line(file.path)))
       groups[#lines] = "AgentHint"
     end
@@ -143,11 +113,103 @@ function M.lines(approval)
       end
     end
   end
-  if approval.left_out then
+  if approval.left_out > 0 then
     table.insert(lines, ("%d more, too large to show"):format(approval.left_out))
     groups[#lines] = "AgentWarning"
   end
   return lines, groups
+end
+
+---@param approval agent.Approval
+---@param own? string the key of its kind alone
+---@return string[]
+local function allow_keys(approval, own)
+  local always = approval.suggestion and { "A always" } or {}
+  local keys = vim.list_extend({ "a once", "s session" }, always)
+  return vim.list_extend(keys, { "r reject", "R with reason", own })
+end
+
+---@class agent.ApprovalKind
+---@field lines fun(approval: agent.Approval): string[], table<integer, string>  and the highlight group of each line
+---@field keys fun(approval: agent.Approval): string[]
+---@field answer "allow"|"text"|"none"  what it can be answered with, beside a no
+
+---@type agent.ApprovalKind
+local FILES = {
+  answer = "allow",
+  lines = file_lines,
+  keys = function(approval)
+    return allow_keys(approval, #approval.files > 0 and "d diff" or nil)
+  end,
+}
+
+--- By kind of access, as protocol/ui.ts has them.
+---@type table<string, agent.ApprovalKind>
+M.KINDS = {
+  file = FILES,
+  nothing = FILES,
+  command = {
+    answer = "allow",
+    lines = command_lines,
+    keys = function(approval)
+      return allow_keys(approval, "e edit")
+    end,
+  },
+  fetch = {
+    answer = "allow",
+    keys = allow_keys,
+    lines = function(approval)
+      return titled(approval, approval.url)
+    end,
+  },
+  mcp = {
+    answer = "allow",
+    keys = allow_keys,
+    lines = function(approval)
+      return titled(approval, ("%s of the server %s"):format(approval.name, approval.server))
+    end,
+  },
+  agent = {
+    answer = "allow",
+    keys = allow_keys,
+    lines = function(approval)
+      return titled(approval, ("%s: %s"):format(approval.name, approval.task))
+    end,
+  },
+  ask = {
+    answer = "allow",
+    keys = allow_keys,
+    lines = function(approval)
+      return titled(approval)
+    end,
+  },
+  question = {
+    answer = "text",
+    lines = question_lines,
+    keys = function(approval)
+      local count = math.min(9, #approval.options)
+      local choose = count > 0 and { ("1-%d choose"):format(count) } or {}
+      return vim.list_extend(choose, { "a type an answer", "r no answer" })
+    end,
+  },
+}
+
+--- What is not known is not shown, and so can only be rejected.
+---@type agent.ApprovalKind
+local UNKNOWN = {
+  answer = "none",
+  lines = function(approval)
+    return titled(approval, "Unknown request. Reject it.")
+  end,
+  keys = function()
+    return { "r reject", "R with reason" }
+  end,
+}
+
+---@param approval agent.Approval
+---@return agent.ApprovalKind
+function M.kind(approval)
+  return M.KINDS[approval.kind] or UNKNOWN
 end
 
 --- The two versions side by side in a tab of their own.
@@ -172,7 +234,7 @@ end
 
 ---@param approval agent.Approval?
 function M.open_diff(approval)
-  for _, file in ipairs(approval and files(approval) or {}) do
+  for _, file in ipairs(approval and approval.files or {}) do
     open_tab(file)
   end
 end

@@ -30,6 +30,10 @@ local function answer(option, more)
   if not approval then
     return false
   end
+  if option ~= "reject" and content.kind(approval).answer ~= "allow" then
+    say.warn("this can only be rejected")
+    return true
+  end
   if approval.judging then
     say.warn("the edited command is still being checked")
     return true
@@ -119,7 +123,7 @@ end
 ---@return boolean answered
 function M.approve(scope)
   local first = queue.first()
-  if first and first.question then
+  if first and content.kind(first).answer == "text" then
     return M.type_answer()
   end
   if scope == "always" then
@@ -164,7 +168,7 @@ end
 ---@return boolean
 function M.decline()
   local first = queue.first()
-  if not (first and first.question) then
+  if not (first and content.kind(first).answer == "text") then
     return false
   end
   M.answer_question(nil)
@@ -194,7 +198,7 @@ end
 ---@return boolean
 function M.edit()
   local approval = queue.first()
-  if not approval or not approval.command then
+  if not approval or approval.kind ~= "command" then
     return false
   end
   local text = approval.edited or approval.command
@@ -248,8 +252,8 @@ local function requested(update)
   events.emit("AgentApprovalRequested", {
     chat = update.chat,
     request = update.request,
-    title = update.title or update.question,
-    reason = update.reason or "the agent asks",
+    title = update.title,
+    reason = update.reason,
   })
   show()
 end
@@ -279,7 +283,7 @@ vim.api.nvim_create_autocmd("TabEnter", {
 
 client.listen(function(batch)
   for _, update in ipairs(batch) do
-    if update.type == "approval" or update.type == "question" then
+    if update.type == "approval" then
       requested(update)
     elseif update.type == "approval_rejudged" then
       rejudged(update)

@@ -52,7 +52,7 @@ local function hint(width)
   end
   local approval = queue.first()
   -- As many lines before they count as after it.
-  local footer, winbar = keys_hint.footer(approval and content.keys(approval) or {}, width)
+  local footer, winbar = keys_hint.footer(approval and content.kind(approval).keys(approval) or {}, width)
   if M.is_armed() then
     return footer, winbar
   end
@@ -81,7 +81,7 @@ end
 ---@return string
 local function title()
   local approval = queue.first()
-  local text = approval and approval.question and "Question" or "Approval"
+  local text = approval and content.kind(approval).answer == "text" and "Question" or "Approval"
   if queue.count() > 1 then
     text = ("%s 1 of %d"):format(text, queue.count())
   end
@@ -196,7 +196,7 @@ end
 ---@param target integer buffer
 ---@param approval agent.Approval
 local function fill(target, approval)
-  local lines, groups = content.lines(approval)
+  local lines, groups = content.kind(approval).lines(approval)
   vim.bo[target].modifiable = true
   vim.api.nvim_buf_set_lines(target, 0, -1, false, lines)
   for row, name in pairs(groups) do

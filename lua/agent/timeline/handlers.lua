@@ -263,8 +263,6 @@ function on.approval(timeline, update, changed)
   end
 end
 
-on.question = on.approval
-
 function on.approval_closed(timeline)
   timeline.approvals = math.max(0, timeline.approvals - 1)
   if timeline.approvals == 0 and timeline.state == "waiting" then

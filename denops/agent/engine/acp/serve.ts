@@ -36,7 +36,7 @@ import { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
 import { sessionAnswers } from "./session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
-import { type Capabilities, diffContents, diffCounts, STOP_REASONS, UpdateSender } from "./updates.ts";
+import { type Capabilities, diffContents, STOP_REASONS, UpdateSender } from "./updates.ts";
 import { usageAnswers } from "./usage.ts";
 import type { Runner, TurnEnd } from "../agent/runner.ts";
 import { messageOf } from "../core/errors.ts";
@@ -186,11 +186,7 @@ function editorOf(client: AgentContext, sessionId: string, can: Capabilities): E
 
 function asker(client: AgentContext, sessionId: string): AskApproval {
   return async (asked: ApprovalRequest, signal): Promise<ApprovalAnswer> => {
-    const { call, reason, diff, command } = asked;
-    const touches = asked.touches.flatMap(({ access, ...touch }) =>
-      access === "list" ? [] : [{ access, ...touch }]
-    );
-    const meta: ApprovalMeta = { reason, force: asked.force, touches, ...diffCounts(diff) };
+    const { call, diff, ...meta } = asked;
     const toolCall = {
       toolCallId: call.id,
       title: call.title,
@@ -198,13 +194,13 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
       status: "pending" as const,
       locations: call.paths.map((path) => ({ path })),
       content: diffContents(diff),
-      ...(command === undefined ? {} : { rawInput: command }),
+      ...(meta.accesses.kind === "command" ? { rawInput: meta.accesses } : {}),
     };
     const params: RequestPermissionRequest = {
       sessionId,
       toolCall,
       options: [...PERMISSION_OPTIONS],
-      _meta: { [META]: meta },
+      _meta: { [META]: meta satisfies ApprovalMeta },
     };
     const cancellation = { cancellationSignal: signal, stopWaitingOnCancel: true };
     try {

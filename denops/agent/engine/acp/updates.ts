@@ -103,7 +103,8 @@ export class Updates {
       case "tool_start": {
         const { id, tool, title, kind, paths } = event.call;
         const locations = paths.map((path) => ({ path }));
-        return this.#tool(id, { title, kind, status: "pending", locations }, { tool, ...parentOf(event) });
+        const meta = { ...(tool === undefined ? {} : { tool }), ...parentOf(event) };
+        return this.#tool(id, { title, kind, status: "pending", locations }, meta);
       }
       case "tool_running":
         return this.#tool(event.id, { status: "in_progress" }, { rule: event.rule });
@@ -226,7 +227,7 @@ export function diffContents(diff: Diff | undefined): ToolCallContent[] {
 }
 
 /** Lines of all files together. */
-export function diffCounts(diff: Diff | undefined): { added?: number; removed?: number } {
+function diffCounts(diff: Diff | undefined): { added?: number; removed?: number } {
   if (diff === undefined) return {};
   const sum = (count: (one: Diff) => number) =>
     [diff, ...diff.others ?? []].reduce((all, one) => all + count(one), 0);

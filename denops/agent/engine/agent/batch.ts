@@ -10,7 +10,15 @@ import { type PermissionPorts, Permissions } from "./permission.ts";
 import type { Repeats } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
 import { withRisks } from "../tools/files/risks.ts";
-import type { Tool, ToolContext, ToolResult, Touch } from "../tools/define.ts";
+import { type Access } from "../../protocol/access.ts";
+import {
+  filesOf,
+  NOTHING,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+  writtenBy,
+} from "../tools/define.ts";
 import type { Baseline, WriteChecks } from "./write_checks.ts";
 
 /** More calls than this are answered with an error. */
@@ -150,29 +158,28 @@ async function runCall(
       ports,
     );
   }
-  const permissions = new Permissions(ports, (touches) => startOf(call, tool, args.value, touches), signal);
+  const permissions = new Permissions(ports, (accesses) => startOf(call, tool, args.value, accesses), signal);
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();
     await ports.refreshRules();
     const context = { ...ports.context, workspace, images, callId: call.id };
-    const prepared = await withRisks(await tool.prepare(args.value, context, signal));
+    const prepared = await withRisks(await tool.prepare(args.value, context, signal), workspace.roots);
     signal.throwIfAborted();
     const permitted = await permissions.decide(prepared, loop);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
     // The answer may have taken long: what is to be written must still be where it was.
-    for (const { access, path } of prepared.touches) {
-      if (access === "write") await workspace.resolve(path.path);
-    }
+    const written = writtenBy(prepared.accesses);
+    for (const { path } of written) await workspace.resolve(path);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
-    const baseline = tool.readOnly ? undefined : await ports.checks?.before(prepared.touches, signal);
+    const baseline = tool.readOnly ? undefined : await ports.checks?.before(written, signal);
     const result = tool.readOnly
       ? await prepared.run(signal, permitted.approved)
       : await runCheckpointed(call.id, prepared, permitted, ports, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.
-    permissions.start([]);
+    permissions.start();
     if (signal.aborted) return failed(call, new ToolError("Cancelled by the user.", "stopped"), ports);
     return failed(
       call,
@@ -182,9 +189,9 @@ async function runCall(
   }
 }
 
-function startOf(call: ToolCall, tool: Tool, args: unknown, touches: readonly Touch[]): ToolStart {
+function startOf(call: ToolCall, tool: Tool, args: unknown, accesses: Access): ToolStart {
   const given = typeof args === "object" && args !== null ? { ...args } : {};
-  const paths = [...new Set(touches.map(({ path }) => path.path))];
+  const paths = [...new Set(filesOf(accesses).map(({ path }) => path.path))];
   return { id: call.id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
 }
 
@@ -226,12 +233,12 @@ function refuse(call: ToolCall, error: ToolError, ports: BatchPorts): ResultEntr
   return failed(call, error, ports);
 }
 
-/** Without what it touches: what it wanted, as far as that can be read. */
+/** Without what it accesses: what it wanted, as far as that can be read. */
 function startWithout(call: ToolCall, { tools }: BatchPorts): ToolStart {
   const tool = tools.find(({ name }) => name === call.name);
   const args = parseArguments(call.arguments);
   const title = oneLine(call.name, LONGEST_NAME);
   return tool !== undefined && args.ok
-    ? startOf(call, tool, args.value, [])
+    ? startOf(call, tool, args.value, NOTHING)
     : { id: call.id, tool: call.name, title, kind: "other", paths: [] };
 }

@@ -4,7 +4,7 @@ import { z } from "../../deps/zod.ts";
 import { checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
 import type { FileRules } from "../../protocol/config.ts";
 import { WIRES } from "../../protocol/providers.ts";
-import { defineTool, type Tool } from "../tools/define.ts";
+import { defineTool, NOTHING, type Tool } from "../tools/define.ts";
 
 const NO_RULES = { deny: [], ask: [] };
 const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
@@ -27,7 +27,7 @@ function meeting(readOnly: boolean): { readonly tool: Tool; readonly log: readon
     title: () => "meet",
     prepare: ({ name, after }) =>
       Promise.resolve({
-        touches: [],
+        accesses: NOTHING,
         async run() {
           log.push(`begin ${name}`);
           gate(name).resolve();
@@ -181,7 +181,10 @@ const breaking = defineTool({
   schema: z.object({ how: z.string() }),
   title: () => "break",
   prepare: ({ how }) =>
-    Promise.resolve({ touches: [], run: () => Promise.reject(new Error(`a ${how}\nwith a second line`)) }),
+    Promise.resolve({
+      accesses: NOTHING,
+      run: () => Promise.reject(new Error(`a ${how}\nwith a second line`)),
+    }),
 });
 
 for (const [call, result] of failures) {

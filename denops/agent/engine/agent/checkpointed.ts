@@ -3,7 +3,7 @@ import { type CommandInput, levelOf } from "../../protocol/commands.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
-import type { ApprovedChanges, PreparedCall, ToolResult } from "../tools/define.ts";
+import { type ApprovedChanges, type PreparedCall, type ToolResult, writtenBy } from "../tools/define.ts";
 import type { CommandTraps } from "./traps.ts";
 
 export interface CheckpointPorts {
@@ -21,12 +21,11 @@ export async function runCheckpointed(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { traps } = ports;
-  const input = prepared.command;
-  if (input !== undefined && byUser) traps.approved(id, approved.command ?? input.command, input.cwd);
-  const written = prepared.touches.flatMap((touch) =>
-    touch.access === "write" ? [touch.path.path, touch.path.link] : []
-  );
-  const command = kindOf(prepared.command, approved);
+  const { accesses } = prepared;
+  const isCommand = accesses.kind === "command";
+  if (isCommand && byUser) traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
+  const written = writtenBy(accesses).flatMap(({ path, link }) => [path, link]);
+  const command = isCommand ? kindOf(accesses, approved) : undefined;
   if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
   const since = Date.now();
@@ -48,9 +47,9 @@ export async function runCheckpointed(
 }
 
 /** Undefined if it can write nothing. */
-function kindOf(input: CommandInput | undefined, { access }: ApprovedChanges): CheckpointedCall["command"] {
-  if (input === undefined || (access !== undefined && levelOf(access) === "look")) return undefined;
-  return input.background ? "background" : "foreground";
+function kindOf({ background }: CommandInput, { access }: ApprovedChanges): CheckpointedCall["command"] {
+  if (access !== undefined && levelOf(access) === "look") return undefined;
+  return background ? "background" : "foreground";
 }
 
 /** The write has happened, whatever comes now: buffers must follow it. */

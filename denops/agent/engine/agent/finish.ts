@@ -6,7 +6,6 @@ import type { Prompt } from "../core/messages.ts";
 import { oneLine } from "../llm/failures.ts";
 import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
-import { GO_ON } from "./go_on.ts";
 import { ask } from "./ask.ts";
 import type { Measured, Meter } from "./meter.ts";
 
@@ -37,7 +36,7 @@ export class Deeds {
   readonly #done: string[] = [];
 
   note(event: AgentEvent): void {
-    if (event.type === "tool_start" && event.call.tool !== GO_ON) {
+    if (event.type === "tool_start" && event.call.tool !== undefined) {
       this.#titles.set(event.call.id, event.call.title);
     }
     const title = event.type === "tool_done" ? this.#titles.get(event.id) : undefined;

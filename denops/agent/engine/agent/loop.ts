@@ -12,7 +12,7 @@ import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
 import { controlNote } from "./control.ts";
 import { Deeds, summarize } from "./finish.ts";
-import { maySpend, mayStepOn } from "./go_on.ts";
+import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
 import type { Measured } from "./meter.ts";

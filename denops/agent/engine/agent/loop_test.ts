@@ -145,8 +145,8 @@ Deno.test("at the limit of steps the user is asked: no ends the turn, and the ne
   });
   assert.deepEqual(await engine.prompt("Read"), { type: "stopped", reason: "max_iterations" });
   assert.equal(engine.server.requests.length, 2);
-  assert.deepEqual(engine.asked.map(({ reason, force }) => [reason, force]), [
-    ["2 steps done. Go on for 2 more?", true],
+  assert.deepEqual(engine.asked.map(({ reason, accesses }) => [reason, accesses.kind]), [
+    ["2 steps done. Go on for 2 more?", "ask"],
   ]);
   engine.server.play("expect Go on\nsay Done");
   assert.deepEqual(await engine.prompt("Go on"), END_TURN);

@@ -1,18 +1,18 @@
 /** The questions that one tool call puts: to the policy, and where that says so to a person. */
 import type { Decision } from "../../policy/file_access.ts";
-import type { ResolvedPath } from "../../policy/path.ts";
 import { allowKey } from "../../policy/decide.ts";
+import type { Access, AccessPath } from "../../protocol/access.ts";
 import { ToolError } from "../core/errors.ts";
 import type { Emit, ToolStart } from "../core/events.ts";
 import type { ApprovalAnswer, AskApproval } from "../core/ports.ts";
-import type { ApprovedChanges, PreparedCall, Touch } from "../tools/define.ts";
+import { type ApprovedChanges, files, NOTHING, type PreparedCall } from "../tools/define.ts";
 
 export interface PermissionPorts {
   readonly emit: Emit;
   readonly ask: AskApproval;
   /** @param granted keys of what the user has allowed to this one call */
-  decide(prepared: PreparedCall, granted: ReadonlySet<string>): Decision;
-  allowForSession(touches: readonly Touch[]): void;
+  decide(accesses: Access, granted: ReadonlySet<string>): Decision;
+  allowForSession(accesses: Access): void;
 }
 
 export type Permission =
@@ -27,7 +27,7 @@ export type Permission =
 
 export class Permissions {
   readonly #ports: PermissionPorts;
-  readonly #describe: (touches: readonly Touch[]) => ToolStart;
+  readonly #describe: (accesses: Access) => ToolStart;
   readonly #signal: AbortSignal;
   /** What the user has let this call read. */
   readonly #granted = new Set<string>();
@@ -36,7 +36,7 @@ export class Permissions {
 
   constructor(
     ports: PermissionPorts,
-    describe: (touches: readonly Touch[]) => ToolStart,
+    describe: (accesses: Access) => ToolStart,
     signal: AbortSignal,
   ) {
     this.#ports = ports;
@@ -44,40 +44,40 @@ export class Permissions {
     this.#signal = signal;
   }
 
-  /** Shows the call, once: before anything is asked about it, or when it is known what it touches. */
-  start(touches: readonly Touch[]): ToolStart {
+  /** Shows the call, once: before anything is asked about it, or when it is known what it accesses. */
+  start(accesses: Access = NOTHING): ToolStart {
     if (this.#start === undefined) {
-      this.#start = this.#describe(touches);
+      this.#start = this.#describe(accesses);
       this.#ports.emit({ type: "tool_start", call: this.#start });
     }
     return this.#start;
   }
 
   /** Asks whether this call may read a file, one file after the other. @throws {ToolError} if it may not */
-  async read(path: ResolvedPath, reason: string): Promise<void> {
+  async read(path: AccessPath, reason: string): Promise<void> {
     const asked = this.#order.then(() => this.#read(path, reason));
     this.#order = asked.catch(() => {});
     await asked;
   }
 
-  async #read(path: ResolvedPath, reason: string): Promise<void> {
-    const touch = { access: "read", path } as const;
-    if (this.#granted.has(allowKey(touch))) return;
-    const answer = await this.#ask([touch], reason, false);
+  async #read(path: AccessPath, reason: string): Promise<void> {
+    const key = allowKey({ access: "read", path });
+    if (this.#granted.has(key)) return;
+    const answer = await this.#ask({ accesses: files(["read", path]) }, reason, false);
     const refusal = refusalOf(answer);
     if (refusal !== undefined) throw refusal;
-    this.#granted.add(allowKey(touch));
+    this.#granted.add(key);
   }
 
   /** @param loop the same call came again and again: a person must answer */
   async decide(prepared: PreparedCall, loop: boolean): Promise<Permission> {
-    const start = this.start(prepared.touches);
-    const judged = this.#ports.decide(prepared, this.#granted);
+    const start = this.start(prepared.accesses);
+    const judged = this.#ports.decide(prepared.accesses, this.#granted);
     const decision: Decision = loop && judged.verdict !== "deny"
       ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
       : judged;
     if (decision.verdict === "ask") {
-      const answer = await this.#ask(prepared.touches, decision.reason, loop, prepared);
+      const answer = await this.#ask(prepared, decision.reason, loop);
       const refusal = refusalOf(answer);
       if (refusal !== undefined) return { refusal };
       const rule = ruleOf(answer);
@@ -95,20 +95,18 @@ export class Permissions {
   }
 
   async #ask(
-    touches: readonly Touch[],
+    { accesses, diff }: Pick<PreparedCall, "accesses" | "diff">,
     reason: string,
     force: boolean,
-    { diff, command }: Pick<PreparedCall, "diff" | "command"> = {},
   ): Promise<ApprovalAnswer> {
-    const call = this.start(touches);
+    const call = this.start(accesses);
     this.#ports.emit({ type: "approval_requested", id: call.id, reason });
     const answer = await this.#ports.ask({
       call,
       reason,
       force,
-      touches: touches.map(({ access, path: { relative, named } }) => ({ access, relative, named })),
+      accesses,
       ...(diff === undefined ? {} : { diff }),
-      ...(command === undefined ? {} : { command }),
     }, this.#signal);
     this.#ports.emit({
       type: "approval_answered",
@@ -116,7 +114,7 @@ export class Permissions {
       answer: answer.answer,
       rule: ruleOf(answer) ?? "asked",
     });
-    if (answer.answer === "allow_session") this.#ports.allowForSession(touches);
+    if (answer.answer === "allow_session") this.#ports.allowForSession(accesses);
     return answer;
   }
 }

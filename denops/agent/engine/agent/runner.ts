@@ -1,5 +1,5 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
-import type { TurnError } from "../core/errors.ts";
+import { TurnError } from "../core/errors.ts";
 import type { MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
 import type { SessionState } from "../tools/define.ts";
@@ -45,6 +45,16 @@ export interface Runner {
     signal: AbortSignal,
   ): Promise<string | undefined>;
 }
+
+/** Where there is no model. */
+export const NO_RUNNER: Runner = {
+  model: { provider: "", name: "", contextWindow: Infinity },
+  tools: [],
+  runTurn: () => {
+    const error = new TurnError("setup", "No model is configured.", "See :help agent-providers");
+    return Promise.resolve({ type: "failed", error });
+  },
+};
 
 export interface Exchange {
   readonly question: string;

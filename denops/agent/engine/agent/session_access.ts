@@ -1,10 +1,11 @@
 /** What calls of one session may do: the rules of the moment, and what the user has allowed for it. */
 import { judgeCommand } from "../../policy/command.ts";
-import { allowKey, decide } from "../../policy/decide.ts";
+import { allowKey, decideFiles } from "../../policy/decide.ts";
 import { type Decision, mayRead, sensitivity } from "../../policy/file_access.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
+import type { Access } from "../../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
-import type { PreparedCall, Touch } from "../tools/define.ts";
+import { filesOf } from "../tools/define.ts";
 
 export class SessionAccess {
   /** As they were when the last tool call began. */
@@ -22,17 +23,24 @@ export class SessionAccess {
     this.#rules = await this.#latest?.() ?? this.#rules;
   }
 
-  allow(touches: readonly Touch[]): void {
-    for (const touch of touches) this.#allowed.add(allowKey(touch));
+  allow(accesses: Access): void {
+    for (const file of filesOf(accesses)) this.#allowed.add(allowKey(file));
   }
 
   /**
-   * A command always is a question: the other side's gate knows the rules, and answers for the user where it may.
+   * What is neither files nor nothing always is a question: the other side's gate knows the rules, and answers for the
+   * user where it may.
    * @param granted keys of what the user has allowed to this one call
    */
-  decide({ touches, command }: PreparedCall, granted: ReadonlySet<string>): Decision {
-    if (command === undefined) return decide(touches, this.#rules, this.#allowed.union(granted));
-    return { verdict: "ask", rule: "command", reason: judgeCommand(command.command).reason };
+  decide(accesses: Access, granted: ReadonlySet<string>): Decision {
+    const { kind } = accesses;
+    if (kind === "file") return decideFiles(accesses.files, this.#rules, this.#allowed.union(granted));
+    // A question of the model's is one to the user anyway.
+    if (kind === "nothing" || (kind === "ask" && accesses.about === "question")) {
+      return { verdict: "allow", rule: kind };
+    }
+    const reason = kind === "command" ? judgeCommand(accesses.command).reason : "needs your approval";
+    return { verdict: "ask", rule: kind, reason };
   }
 
   /** The row of the built-in list that makes a file one that a command may not leave changed unasked. */

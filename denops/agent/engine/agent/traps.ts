@@ -6,6 +6,7 @@ import type { SafeToWrite } from "../../protocol/config.ts";
 import type { Emit, FileChange, ToolStart } from "../core/events.ts";
 import { lineDiff } from "../core/line_diff.ts";
 import type { AskApproval, HeldFile, HoldBack } from "../core/ports.ts";
+import { files } from "../tools/define.ts";
 import { namesFile } from "./named_files.ts";
 
 export interface TrapPorts {
@@ -99,7 +100,6 @@ export class CommandTraps {
     if (index >= MOST_ASKED) return `[kept back: ${name}, for ${why}; too many at once to ask]`;
     const call: ToolStart = {
       id: `${file.toolCall}/${crypto.randomUUID().slice(0, 8)}`,
-      tool: "put_back",
       title: `${verb} ${name}, as the command did`,
       kind: file.what === "deleted" ? "delete" : "edit",
       paths: [file.path],
@@ -110,9 +110,15 @@ export class CommandTraps {
       : lineDiff(file.path, file.texts.before, file.texts.after);
     emit({ type: "tool_start", call });
     emit({ type: "approval_requested", id: call.id, reason });
-    const touches = [{ access: "write" as const, relative: name, named: name }];
+    const path = { path: file.path, link: file.path, relative: name, named: name, exists: true };
     const answer = await ask(
-      { call, reason, force: false, touches, ...(diff === undefined ? {} : { diff }) },
+      {
+        call,
+        reason,
+        force: false,
+        accesses: files(["write", path]),
+        ...(diff === undefined ? {} : { diff }),
+      },
       signal,
     );
     const rule = "rule" in answer && answer.rule !== undefined ? answer.rule : "asked";

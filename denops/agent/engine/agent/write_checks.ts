@@ -3,9 +3,8 @@
  * once more before the turn may end. Only errors count, and first those that were not there before.
  */
 import type { LspDiagnostic } from "../../protocol/lsp.ts";
-import type { ResolvedPath } from "../../policy/path.ts";
 import type { LanguageServers } from "../core/ports.ts";
-import type { Touch } from "../tools/define.ts";
+import type { AccessPath } from "../../protocol/access.ts";
 import { type Workspace } from "../tools/files/workspace.ts";
 import { counted, diagnosticLine } from "../tools/lsp/show.ts";
 
@@ -22,7 +21,7 @@ type Errors = readonly LspDiagnostic[] | undefined;
 type Enough = "current" | "known";
 
 interface Written {
-  readonly path: ResolvedPath;
+  readonly path: AccessPath;
   /** As they were before the turn wrote it for the first time. */
   readonly before: Errors;
 }
@@ -37,7 +36,7 @@ interface Found {
 }
 
 export interface Baseline {
-  readonly files: readonly { readonly path: ResolvedPath; readonly before: Errors }[];
+  readonly files: readonly { readonly path: AccessPath; readonly before: Errors }[];
 }
 
 export interface Report {
@@ -58,9 +57,9 @@ export class WriteChecks {
   }
 
   /** To be called before a call runs; what it is about to write is looked at as it is. */
-  async before(touches: readonly Touch[], signal: AbortSignal): Promise<Baseline> {
-    const writes = touches.filter(({ access, path }) => access === "write" && this.#workspace.mayShow(path));
-    const unique = new Map(writes.map(({ path }) => [path.path, path]));
+  async before(written: readonly AccessPath[], signal: AbortSignal): Promise<Baseline> {
+    const writes = written.filter((path) => this.#workspace.mayShow(path));
+    const unique = new Map(writes.map((path) => [path.path, path]));
     const files = await Promise.all(
       [...unique.values()].slice(0, MOST_FILES).map(async (path) => ({
         path,
@@ -98,7 +97,7 @@ export class WriteChecks {
   async #errors(
     op: "diagnostics" | "diagnostics_after",
     enough: Enough,
-    { path }: ResolvedPath,
+    { path }: AccessPath,
     signal: AbortSignal,
   ): Promise<Errors> {
     const answer = await this.#servers.ask({ op, path }, signal);
@@ -114,7 +113,7 @@ function key({ message, source, code }: LspDiagnostic): string {
   return JSON.stringify([message, source, code]);
 }
 
-function compare(path: ResolvedPath, before: Errors, after: Errors): Found | undefined {
+function compare(path: AccessPath, before: Errors, after: Errors): Found | undefined {
   if (after === undefined || after.length === 0) return undefined;
   const name = path.named;
   if (before === undefined) return { name, added: after, old: [], compared: false };

@@ -5,7 +5,7 @@ import { type RunningEngine, startEngine } from "../../../../tests/support/engin
 import { noEditor } from "../acp/editor.ts";
 import type { Snapshot } from "../core/checkpoints.ts";
 import type { Editor } from "../core/ports.ts";
-import { defineTool, type Tool } from "../tools/define.ts";
+import { defineTool, files, type Tool } from "../tools/define.ts";
 
 type Shown = readonly [path: string, before: string, after: string];
 
@@ -84,7 +84,7 @@ function failing(look: () => void = () => {}): Tool {
     async prepare({ path }, { workspace }) {
       const target = await workspace.resolve(path);
       return {
-        touches: [{ access: "write", path: target }],
+        accesses: files(["write", target]),
         async run() {
           look();
           await Deno.writeTextFile(target.path, "half");

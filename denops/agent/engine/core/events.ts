@@ -48,7 +48,8 @@ export type Plan = ReadonlyDeep<z.infer<typeof Plan>>;
 
 const ToolStart = z.object({
   id: z.string(),
-  tool: z.string(),
+  /** Undefined where the engine itself asks for something: no tool was called. */
+  tool: z.string().exactOptional(),
   /** One line: the tool and what it is about, never the whole arguments. */
   title: z.string(),
   kind: ToolKind,

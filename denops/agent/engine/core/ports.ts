@@ -1,5 +1,6 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
-import type { ApprovedCommand, CommandAccess, CommandInput } from "../../protocol/commands.ts";
+import type { Access } from "../../protocol/access.ts";
+import type { ApprovedCommand, CommandAccess } from "../../protocol/commands.ts";
 import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
 import type { LogEntry, MessageEntry } from "./entries.ts";
@@ -42,14 +43,8 @@ export interface ApprovalRequest {
   readonly reason: string;
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
-  readonly touches: readonly {
-    readonly access: "read" | "list" | "write";
-    readonly relative: string;
-    readonly named: string;
-  }[];
+  readonly accesses: Access;
   readonly diff?: Diff;
-  /** Exactly what will run. */
-  readonly command?: CommandInput;
 }
 
 export type ApprovalAnswer =

@@ -1,6 +1,6 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
-import type { EngineConfig, Price } from "../../protocol/config.ts";
+import type { ModelConfig, Price } from "../../protocol/config.ts";
 import { TurnError } from "../core/errors.ts";
 import type { Prompt } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
@@ -37,7 +37,7 @@ const ShowAnswer = z.object({
   model_info: z.record(z.string(), z.unknown()).optional(),
 });
 
-export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetch): Model {
+export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
   const { provider } = config;
   const endpoint: Endpoint = {
     baseUrl: provider.base_url.replace(/\/+$/, ""),
@@ -130,7 +130,7 @@ export function createModel(config: EngineConfig, fetchImpl: typeof fetch = fetc
 }
 
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */
-function seesUnasked({ provider, model }: EngineConfig): boolean {
+function seesUnasked({ provider, model }: ModelConfig): boolean {
   switch (provider.wire) {
     case "ollama":
       return false;

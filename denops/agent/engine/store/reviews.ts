@@ -69,7 +69,7 @@ export class SqliteReviews implements ReviewStore {
     return {
       title: typeof title === "string" ? title : "",
       message: String(this.#database.get(begun, session, turn)?.asked ?? ""),
-      tool: call?.type === "tool_start" ? call.call.tool : "",
+      tool: call?.type === "tool_start" ? call.call.tool ?? "" : "",
     };
   }
 

@@ -19,7 +19,7 @@ export const askUser = defineTool({
 
   prepare({ question, options = [] }, { questions }) {
     return {
-      touches: [],
+      accesses: { kind: "ask", about: "question", text: question },
       async run(signal) {
         const answer = await questions.ask(question, options, signal);
         if (answer === undefined) {

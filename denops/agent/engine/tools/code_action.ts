@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool } from "./define.ts";
+import { defineTool, files } from "./define.ts";
 import { askServers, nothing, PLACE, placeOf, placeTitle } from "./lsp/ask.ts";
 import { counted } from "./lsp/show.ts";
 import { prepareWrites } from "./lsp/writes.ts";
@@ -29,12 +29,12 @@ export const codeAction = defineTool({
     if (answer.kind === "edits") {
       return await prepareWrites(`Applied ${answer.title}`, answer.files, workspace, signal);
     }
-    const touches = [{ access: "read", path: target }] as const;
-    if (answer.kind === "nothing") return { touches, run: () => Promise.resolve(nothing(answer.reason)) };
+    const accesses = files(["read", target]);
+    if (answer.kind === "nothing") return { accesses, run: () => Promise.resolve(nothing(answer.reason)) };
     const titles = answer.actions.map((action) =>
       `${action.title}${action.kind === "" ? "" : ` (${action.kind})`}`
     );
     const text = `Nothing was changed. Offered here; call again with the title of one:\n${titles.join("\n")}`;
-    return { touches, run: () => Promise.resolve({ text, summary: counted(titles.length, "action") }) };
+    return { accesses, run: () => Promise.resolve({ text, summary: counted(titles.length, "action") }) };
   },
 });

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, NOTHING, shown } from "./define.ts";
 import { reportText } from "./run_terminal_command.ts";
 
 export const commandOutput = defineTool({
@@ -14,7 +14,7 @@ export const commandOutput = defineTool({
 
   prepare({ id }, { commands }) {
     return {
-      touches: [],
+      accesses: NOTHING,
       async run() {
         const report = await commands.output(id);
         return { text: reportText(report), summary: report.end };

@@ -1,30 +1,18 @@
 /**
  * What a tool is: one file that exports one `defineTool({...})`, and one line in registry.ts.
  *
- * A call runs in two steps. `prepare` checks the arguments, resolves paths and says what the call would touch;
+ * A call runs in two steps. `prepare` checks the arguments, resolves paths and says what the call accesses;
  * it changes nothing. `run` does exactly what was prepared, after policy and, if need be, a person have agreed.
  */
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { Image, ToolSpec } from "../core/messages.ts";
-import type { ResolvedPath } from "../../policy/path.ts";
-import type { RootedPath } from "../../policy/roots.ts";
-import type { CommandAccess, CommandInput } from "../../protocol/commands.ts";
+import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
+import type { CommandAccess } from "../../protocol/commands.ts";
 import type { Commands, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
 import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
-
-/** One thing that a call reads or writes; the policy judges each. */
-export type Touch =
-  /** "list": what is inside is named and searched; each file is judged by itself. */
-  | { readonly access: "read" | "list"; readonly path: ResolvedPath }
-  | {
-    readonly access: "write";
-    readonly path: RootedPath;
-    /** What the file system says against it, as the end of a sentence: then it asks. */
-    readonly risk?: string;
-  };
 
 export interface ToolResult {
   /** What the model reads. */
@@ -65,12 +53,26 @@ export interface ToolContext extends Partial<ClientAbilities> {
 }
 
 export interface PreparedCall {
-  readonly touches: readonly Touch[];
+  readonly accesses: Access;
   /** What the user is shown before a write is allowed. */
   readonly diff?: Diff;
-  /** What the user is shown before a command is run, and exactly what is run. */
-  readonly command?: CommandInput;
   run(signal: AbortSignal, approved: ApprovedChanges): Promise<ToolResult>;
+}
+
+export const NOTHING: Access = { kind: "nothing" };
+
+export function files(...list: readonly (readonly [FileAccess["access"], AccessPath])[]): Access {
+  return { kind: "file", files: list.map(([access, path]) => ({ access, path })) };
+}
+
+/** The files that a call accesses: none, if it is of another kind. */
+export function filesOf(accesses: Access): readonly FileAccess[] {
+  return accesses.kind === "file" ? accesses.files : [];
+}
+
+/** The files that a call writes. */
+export function writtenBy(accesses: Access): readonly AccessPath[] {
+  return filesOf(accesses).flatMap(({ access, path }) => access === "write" ? [path] : []);
 }
 
 /** What the answer to a command has settled. */

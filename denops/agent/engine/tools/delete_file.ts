@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, files, shown } from "./define.ts";
 import { lineDiff } from "../core/line_diff.ts";
 import { shownPath } from "./files/workspace.ts";
 
@@ -22,7 +22,7 @@ export const deleteFile = defineTool({
     const before = await workspace.readIfText(target, signal);
     const diff = before === undefined ? undefined : lineDiff(target.path, before.text, "");
     return {
-      touches: [{ access: "write", path: target }],
+      accesses: files(["write", target]),
       ...(diff === undefined ? {} : { diff }),
       async run(signal) {
         const change = await workspace.remove(target, before, signal);

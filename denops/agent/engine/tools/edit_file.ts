@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, files, shown } from "./define.ts";
 import { applyEdits } from "./files/edit_match.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
 import { outcomeOf, shownPath } from "./files/workspace.ts";
@@ -45,7 +45,7 @@ export const editFile = defineTool({
     const after = workspace.merged(before, seen, own);
     const diff = lineDiff(target.path, before.text, after);
     return {
-      touches: [{ access: "read", path: target }, { access: "write", path: target }],
+      accesses: files(["read", target], ["write", target]),
       diff,
       async run(signal) {
         const change = await workspace.writeText(target, before, after, signal, own);

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { counted, defineTool, shown } from "./define.ts";
+import { counted, defineTool, files, shown } from "./define.ts";
 import { leftOutNote } from "./search/format.ts";
 
 export const findCodeChanges = defineTool({
@@ -21,7 +21,7 @@ export const findCodeChanges = defineTool({
   async prepare({ path, since, query }, { workspace, search }) {
     const target = await workspace.resolveListed(path || ".");
     return {
-      touches: [{ access: "list", path: target }],
+      accesses: files(["list", target]),
       async run(signal) {
         const request = { path: target.path, ...(since ? { since } : {}), ...(query ? { query } : {}) };
         const { text, leftOut } = await search.changes(request, signal);

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { counted, defineTool, shown } from "./define.ts";
+import { counted, defineTool, NOTHING, shown } from "./define.ts";
 import { fuzzyPaths, leftOutNote } from "./search/format.ts";
 
 const MOST_SHOWN = 50;
@@ -18,7 +18,7 @@ export const findFiles = defineTool({
 
   prepare({ query }, { search }) {
     return {
-      touches: [],
+      accesses: NOTHING,
       async run(signal) {
         const isGlob = /[*?[{]/.test(query);
         const request = { path: "", most: MOST_LOOKED_AT, ...(isGlob ? { glob: query } : {}) };

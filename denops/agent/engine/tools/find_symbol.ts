@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, files, NOTHING, shown } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing } from "./lsp/ask.ts";
@@ -26,7 +26,7 @@ export const findSymbol = defineTool({
   async prepare({ query, path }, { workspace, languages }) {
     const target = path === undefined ? undefined : await workspace.resolveReadable(path);
     return {
-      touches: target === undefined ? [] : [{ access: "read", path: target }],
+      accesses: target === undefined ? NOTHING : files(["read", target]),
       async run(signal) {
         const where = target === undefined ? {} : { path: target.path };
         const request = { op: "workspace_symbols", query, ...where } as const;

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import type { LspResponse } from "../../protocol/lsp.ts";
-import { defineTool, shown, type ToolResult } from "./define.ts";
+import { defineTool, files, NOTHING, shown, type ToolResult } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import type { Workspace } from "./files/workspace.ts";
 import { askServers, nothing } from "./lsp/ask.ts";
@@ -24,7 +24,7 @@ export const getDiagnostics = defineTool({
   async prepare({ path }, { workspace, languages }) {
     const target = path === undefined ? undefined : await workspace.resolveReadable(path);
     return {
-      touches: target === undefined ? [] : [{ access: "read", path: target }],
+      accesses: target === undefined ? NOTHING : files(["read", target]),
       async run(signal) {
         const where = target === undefined ? {} : { path: target.path };
         const answer = await askServers(languages, { op: "diagnostics", ...where }, ["diagnostics"], signal);

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, files, shown } from "./define.ts";
 import { askServers, nothing, PATH } from "./lsp/ask.ts";
 import { counted, lineRange, symbolName } from "./lsp/show.ts";
 
@@ -15,7 +15,7 @@ export const getDocumentSymbols = defineTool({
   async prepare({ path }, { workspace, languages }) {
     const target = await workspace.resolveReadable(path);
     return {
-      touches: [{ access: "read", path: target }],
+      accesses: files(["read", target]),
       async run(signal) {
         const request = { op: "document_symbols", path: target.path } as const;
         const answer = await askServers(languages, request, ["symbols"], signal);

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool } from "./define.ts";
+import { defineTool, files } from "./define.ts";
 import { askServers, nothing, PLACE, placeOf, placeTitle } from "./lsp/ask.ts";
 import { placed } from "./lsp/show.ts";
 
@@ -18,7 +18,7 @@ export const getHoverInfo = defineTool({
     const target = await workspace.resolveReadable(path);
     const place = placeOf(target, args);
     return {
-      touches: [{ access: "read", path: target }],
+      accesses: files(["read", target]),
       async run(signal) {
         const answer = await askServers(languages, { op: "hover", ...place }, ["text"], signal);
         if (answer.kind === "nothing") return nothing(answer.reason);

@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool } from "./define.ts";
+import { defineTool, files } from "./define.ts";
 import { askServers, nothing, PLACE, placeOf, placeTitle } from "./lsp/ask.ts";
 import { showHierarchy } from "./lsp/hierarchy.ts";
 
@@ -22,7 +22,7 @@ export const getTypeHierarchy = defineTool({
     const target = await workspace.resolveReadable(path);
     const place = placeOf(target, args);
     return {
-      touches: [{ access: "read", path: target }],
+      accesses: files(["read", target]),
       async run(signal) {
         const wanted = DIRECTIONS[direction];
         const request = { op: "type_hierarchy", ...place, direction: wanted } as const;

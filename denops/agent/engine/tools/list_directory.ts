@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
-import { counted, defineTool, shown } from "./define.ts";
+import { counted, defineTool, files, shown } from "./define.ts";
 import { AskedAbout } from "./files/asked_about.ts";
 import { leftOutNote } from "./search/format.ts";
 import { shownPath, type Workspace } from "./files/workspace.ts";
@@ -19,7 +19,7 @@ export const listDirectory = defineTool({
   async prepare({ path }, { workspace }) {
     const target = await workspace.resolveListed(path === "" ? "." : path);
     return {
-      touches: [{ access: "list", path: target }],
+      accesses: files(["list", target]),
       async run(signal) {
         const info = await workspace.info(target);
         if (info === undefined) throw new ToolError(`${shownPath(target)} does not exist.`);

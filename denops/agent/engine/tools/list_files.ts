@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { counted, defineTool, shown } from "./define.ts";
+import { counted, defineTool, files, shown } from "./define.ts";
 import { leftOutNote } from "./search/format.ts";
 
 const MOST_FILES = 1_000;
@@ -20,7 +20,7 @@ export const listFiles = defineTool({
   async prepare({ path, glob, depth }, { workspace, search }) {
     const target = await workspace.resolveListed(path || ".");
     return {
-      touches: [{ access: "list", path: target }],
+      accesses: files(["list", target]),
       async run(signal) {
         const { paths, more, leftOut } = await search.files({
           path: target.path,

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, files, shown } from "./define.ts";
 import { shownPath } from "./files/workspace.ts";
 
 export const moveFile = defineTool({
@@ -27,11 +27,7 @@ export const moveFile = defineTool({
     await workspace.checkFree(target, signal);
     const before = await workspace.readIfText(source, signal);
     return {
-      touches: [
-        { access: "read", path: source },
-        { access: "write", path: source },
-        { access: "write", path: target },
-      ],
+      accesses: files(["read", source], ["write", source], ["write", target]),
       async run(signal) {
         const change = await workspace.move(source, target, before, signal);
         return {

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
-import { counted, defineTool, shown, type ToolResult } from "./define.ts";
+import { counted, defineTool, files, shown, type ToolResult } from "./define.ts";
 import { readImage } from "./files/disk.ts";
 import { imageInfo, measures } from "./files/image.ts";
 import { type ImageRoom, LARGEST_IMAGE } from "./files/image_room.ts";
@@ -29,7 +29,7 @@ export const readFile = defineTool({
     const target = await workspace.resolveReadable(path);
     const name = shownPath(target);
     return {
-      touches: [{ access: "read", path: target }],
+      accesses: files(["read", target]),
       async run(): Promise<ToolResult> {
         const file = await workspace.read(target, signal);
         const info = await workspace.info(target);

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { messageOf } from "../core/errors.ts";
-import { counted, defineTool, shown, type ToolResult } from "./define.ts";
+import { counted, defineTool, filesOf, NOTHING, shown, type ToolResult } from "./define.ts";
 import { readFile } from "./read_file.ts";
 
 const MOST_FILES = 20;
@@ -25,9 +25,9 @@ export const readFiles = defineTool({
         readFile.prepare({ path }, context, signal).catch((error: unknown) => messageOf(error))
       ),
     );
-    const calls = prepared.flatMap((call) => typeof call === "string" ? [] : [call]);
+    const read = prepared.flatMap((call) => typeof call === "string" ? [] : filesOf(call.accesses));
     return {
-      touches: calls.flatMap(({ touches }) => touches),
+      accesses: read.length === 0 ? NOTHING : { kind: "file", files: read },
       async run(signal) {
         const results = await Promise.all(prepared.map(async (call): Promise<Section> => {
           if (typeof call === "string") return { text: call };

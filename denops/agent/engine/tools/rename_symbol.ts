@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, files, shown } from "./define.ts";
 import { askServers, nothing, PLACE, placeOf } from "./lsp/ask.ts";
 import { prepareWrites } from "./lsp/writes.ts";
 
@@ -20,7 +20,7 @@ export const renameSymbol = defineTool({
     const answer = await askServers(languages, request, ["edits"], signal);
     if (answer.kind === "nothing") {
       return {
-        touches: [{ access: "read", path: target }],
+        accesses: files(["read", target]),
         run: () => Promise.resolve(nothing(answer.reason)),
       };
     }

@@ -1,6 +1,6 @@
 import { z } from "../../deps/zod.ts";
 import { messageOf } from "../core/errors.ts";
-import { counted, defineTool, type Tool, type ToolContext, type ToolResult } from "./define.ts";
+import { counted, defineTool, NOTHING, type Tool, type ToolContext, type ToolResult } from "./define.ts";
 import { findCodeChanges } from "./find_code_changes.ts";
 import { findFiles } from "./find_files.ts";
 import { listFiles } from "./list_files.ts";
@@ -35,7 +35,7 @@ export const research = defineTool({
 
   prepare({ operations }, context) {
     return {
-      touches: [],
+      accesses: NOTHING,
       async run(signal) {
         const sections = await Promise.all(
           operations.map(({ type, ...args }) => section(type, args, context, signal)),

@@ -45,8 +45,7 @@ export const runTerminalCommand = defineTool({
       ...(args.access === undefined ? {} : { access: args.access }),
     };
     return {
-      touches: [],
-      command: input,
+      accesses: { kind: "command", ...input },
       async run(signal, approved) {
         const final = { ...input, ...approved, access: settled(approved) };
         const notes = [

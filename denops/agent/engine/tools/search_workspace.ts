@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { counted, defineTool, shown } from "./define.ts";
+import { counted, defineTool, files, shown } from "./define.ts";
 import { grepText, leftOutNote } from "./search/format.ts";
 
 /** Matching lines that the model gets. */
@@ -26,7 +26,7 @@ export const searchWorkspace = defineTool({
   async prepare(args, { workspace, search }) {
     const target = await workspace.resolveListed(args.directory || ".");
     return {
-      touches: [{ access: "list", path: target }],
+      accesses: files(["list", target]),
       async run(signal) {
         const found = await search.grep({
           query: args.query,

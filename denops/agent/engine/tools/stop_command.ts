@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, NOTHING, shown } from "./define.ts";
 import { reportText } from "./run_terminal_command.ts";
 
 export const stopCommand = defineTool({
@@ -13,7 +13,7 @@ export const stopCommand = defineTool({
 
   prepare({ id }, { commands }) {
     return {
-      touches: [],
+      accesses: NOTHING,
       async run() {
         const report = await commands.stop(id);
         return { text: reportText(report), summary: report.end };

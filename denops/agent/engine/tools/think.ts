@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool } from "./define.ts";
+import { defineTool, NOTHING } from "./define.ts";
 
 export const think = defineTool({
   name: "think",
@@ -12,7 +12,7 @@ export const think = defineTool({
 
   prepare({ thought }) {
     return {
-      touches: [],
+      accesses: NOTHING,
       run: () => Promise.resolve({ text: "Noted.", summary: thought.replace(/\s+/g, " ").slice(0, 80) }),
     };
   },

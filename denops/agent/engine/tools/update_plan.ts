@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { counted, defineTool } from "./define.ts";
+import { counted, defineTool, NOTHING } from "./define.ts";
 
 export const updatePlan = defineTool({
   name: "update_plan",
@@ -19,7 +19,7 @@ export const updatePlan = defineTool({
 
   prepare({ steps }, { session }) {
     return {
-      touches: [],
+      accesses: NOTHING,
       run() {
         session.plan = steps;
         const done = steps.filter(({ status }) => status === "completed").length;

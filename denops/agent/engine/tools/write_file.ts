@@ -1,5 +1,5 @@
 import { z } from "../../deps/zod.ts";
-import { defineTool, shown } from "./define.ts";
+import { defineTool, files, shown } from "./define.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
 import { lineEnding, withEnding } from "../core/text.ts";
 import { outcomeOf, shownPath } from "./files/workspace.ts";
@@ -27,7 +27,7 @@ export const writeFile = defineTool({
     const after = before === undefined || seen === undefined ? own : workspace.merged(before, seen, own);
     const diff = lineDiff(target.path, before?.text, after);
     return {
-      touches: [{ access: "write", path: target }],
+      accesses: files(["write", target]),
       diff,
       async run(signal) {
         const change = await workspace.writeText(target, before, after, signal, own);

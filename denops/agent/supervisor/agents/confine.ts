@@ -4,8 +4,7 @@
  */
 import { dirname, resolve, sep } from "node:path";
 import { isInside } from "../../policy/path.ts";
-import { CommandInput } from "../../protocol/commands.ts";
-import { OPTION } from "../../protocol/extensions.ts";
+import { ApprovalMeta, OPTION, ours } from "../../protocol/extensions.ts";
 import { outcomeOf } from "../gate/outcome.ts";
 import type { EngineEvents } from "./engine.ts";
 
@@ -19,8 +18,8 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
   return {
     ...events,
     async permission(request) {
-      const command = CommandInput.safeParse(request.toolCall.rawInput);
-      if (!command.success || isOwnInAny(command.data.cwd)) return await events.permission(request);
+      const accesses = ours(ApprovalMeta, request._meta)?.accesses;
+      if (accesses?.kind !== "command" || isOwnInAny(accesses.cwd)) return await events.permission(request);
       const reason = "the command's folder is not a real folder of the project";
       return outcomeOf(OPTION.reject, request.options, { reason });
     },

@@ -7,8 +7,8 @@ export interface EngineGrants {
   readonly roots: readonly string[];
   /** The project's state folder: with the root the only place that may be written. */
   readonly state: string;
-  /** "host:port" of the model's provider. */
-  readonly host: string;
+  /** "host:port" of the model's provider, if there is one. */
+  readonly host: string | undefined;
   /** Folder of the plugin: the engine's own code. */
   readonly plugin: string;
   readonly deno: string;
@@ -37,7 +37,7 @@ export function denoArguments(grants: EngineGrants): readonly string[] {
     `--allow-read=${list([...roots, state])}`,
     `--allow-write=${list([...roots, state])}`,
     `--deny-write=${list(roots.map((root) => join(root, ".git")))}`,
-    `--allow-net=${host}`,
+    ...(host === undefined ? [] : [`--allow-net=${host}`]),
     join(plugin, "denops", "agent", "engine", "main.ts"),
     `--state=${state}`,
     ...roots,

@@ -1,7 +1,7 @@
 /** From a project and a configuration to the command that starts its engine. */
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EngineConfig, UserConfig } from "../../protocol/config.ts";
+import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
 import { denoProblem } from "../../protocol/version.ts";
 import { ensureDependencies } from "./dependencies.ts";
@@ -20,9 +20,10 @@ export interface Launch extends AgentCommand {
   readonly held: boolean;
 }
 
+/** @param baseUrl the address of the model; undefined: the engine reaches nothing */
 export async function launchCommand(
   roots: readonly string[],
-  config: EngineConfig,
+  baseUrl: string | undefined,
   user: UserConfig,
   announceFetch: () => void,
 ): Promise<Launch> {
@@ -35,7 +36,7 @@ export async function launchCommand(
   const grants: EngineGrants = {
     roots,
     state,
-    host: hostAndPort(config.provider.base_url),
+    host: baseUrl === undefined ? undefined : hostAndPort(baseUrl),
     plugin,
     deno: await Deno.realPath(Deno.execPath()),
     denoDir,

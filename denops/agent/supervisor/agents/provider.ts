@@ -1,5 +1,5 @@
 /** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
-import { type EngineConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
+import { type ModelConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
 import { publishedPrice } from "../../protocol/prices.ts";
 import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
@@ -16,12 +16,12 @@ export interface ProviderWorld {
   run(command: string, roots: readonly string[]): Promise<string>;
 }
 
-/** The engine's configuration. @throws {Error} one line that says how to set a model up. */
+/** The configuration of an engine with a model. @throws {Error} one line that says how to set a model up. */
 export async function engineConfig(
   user: UserConfig,
   world: ProviderWorld,
   roots: readonly string[],
-): Promise<EngineConfig> {
+): Promise<ModelConfig> {
   const name = user.provider ?? await detect(user, world);
   const preset: ProviderPreset | undefined = PRESETS[name];
   const own = user.providers[name];

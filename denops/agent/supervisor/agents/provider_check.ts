@@ -1,7 +1,7 @@
 /** Asks a provider whether it is there, takes the key and has the model. Nothing is sent to a model. */
 import { z } from "../../deps/zod.ts";
 import { connectionProblem } from "../../protocol/connection_problem.ts";
-import type { EngineConfig } from "../../protocol/config.ts";
+import type { ModelConfig } from "../../protocol/config.ts";
 import { PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 
@@ -17,7 +17,7 @@ export interface ProviderCheck {
   readonly text: string;
 }
 
-type Provider = EngineConfig["provider"];
+type Provider = ModelConfig["provider"];
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** OpenAI and Anthropic say `data` and `id`, Ollama `models` and `name`. */

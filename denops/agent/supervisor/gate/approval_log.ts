@@ -1,7 +1,8 @@
 /** Every approval, automatic ones too, with the rule that gave it: `:Agent log`. Several Neovims write one log. */
 import { dirname, join } from "node:path";
 import { z } from "../../deps/zod.ts";
-import { visible } from "../screen/visible.ts";
+import { Access } from "../../protocol/access.ts";
+import { oneLine, visible } from "../screen/visible.ts";
 
 const Entry = z.object({
   time: z.string(),
@@ -11,8 +12,7 @@ const Entry = z.object({
   /** "allowed", "rejected", "cancelled", "denied" and how. */
   answer: z.string(),
   rule: z.string(),
-  /** Of a command: what it may change. */
-  access: z.string().optional(),
+  accesses: Access,
 });
 export type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 
@@ -36,7 +36,8 @@ export class ApprovalLog {
   }
 
   add(entry: Omit<LoggedApproval, "time">): void {
-    const line = JSON.stringify({ time: new Date().toISOString(), ...entry }) + "\n";
+    const accesses = JSON.parse(JSON.stringify(entry.accesses, shortened));
+    const line = JSON.stringify({ time: new Date().toISOString(), ...entry, accesses }) + "\n";
     this.#order = this.#order.then(async () => {
       await Deno.mkdir(dirname(this.#path), { recursive: true });
       if (await this.#isFull()) await this.#rotate();
@@ -70,12 +71,21 @@ export class ApprovalLog {
 export function logLines(entries: readonly LoggedApproval[], most: number = MOST_SHOWN): readonly string[] {
   const left = entries.length - most;
   const note = left > 0 ? [`[the last ${most}; ${left} older ones are not shown]`] : [];
-  const lines = entries.slice(-most).map(({ time, title, answer, rule, access }) => {
+  const lines = entries.slice(-most).map(({ time, title, answer, rule, accesses }) => {
+    const access = accesses.kind === "command" ? accesses.access : undefined;
     const why = access === undefined || access === rule ? rule : `${access}, ${rule}`;
     return `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${why})`;
   });
   // An edited command may have several lines.
   return [...note, ...lines.map((line) => visible(line).replace(/\s*\n\s*/g, " ⏎ "))];
+}
+
+/** One call's files that are kept, and of each text its beginning: an engine cannot push the others out of the log. */
+const MOST_KEPT = 50;
+
+function shortened(_: string, value: unknown): unknown {
+  if (typeof value === "string") return oneLine(value);
+  return Array.isArray(value) ? value.slice(0, MOST_KEPT) : value;
 }
 
 /** Undefined for what a crash has left half written. */

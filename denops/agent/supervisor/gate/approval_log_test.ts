@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
 import { ApprovalLog, type LoggedApproval, logLines } from "./approval_log.ts";
 
-const entry = (title: string) => ({ root: "/p", title, answer: "allow_once", rule: "asked" });
+const entry = (title: string) => ({
+  ...{ root: "/p", title, answer: "allow_once", rule: "asked" },
+  accesses: { kind: "nothing" } as const,
+});
 const logged = (title: string): LoggedApproval => ({ ...entry(title), time: "2026-01-02T03:04:05.678Z" });
 
 Deno.test("two Neovims write one log; a full file is put aside once, and the older one goes", async () => {

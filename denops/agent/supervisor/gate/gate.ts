@@ -4,19 +4,32 @@
  */
 import type { Grant } from "../commands/terminals.ts";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "../../deps/acp_sdk.ts";
+import { decide, UNKNOWN } from "../../policy/decide.ts";
 import type { Decision } from "../../policy/file_access.ts";
-import { fileRule, parseRule, type Rule, ruleText } from "../../policy/rules.ts";
-import { type CommandAccess, CommandInput, commandKey, type TerminalMeta } from "../../protocol/commands.ts";
-import { ApprovalMeta, OPTION, ours, PERMISSION_OPTIONS } from "../../protocol/extensions.ts";
+import { parseRule, ruleText } from "../../policy/rules.ts";
+import type { Access, AccessOf } from "../../protocol/access.ts";
+import {
+  type CommandAccess,
+  type CommandInput,
+  commandKey,
+  type TerminalMeta,
+} from "../../protocol/commands.ts";
+import { ApprovalMeta, META, OPTION, ours, PERMISSION_OPTIONS } from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
 import { approvalOf, CANCELLED, type Choice, outcomeOf } from "./outcome.ts";
-import { diffOf } from "../screen/updates.ts";
-import { type GateContext, judge, sessionKey, type Shown, shownCommand } from "./command.ts";
+import {
+  type Asked,
+  circumstancesOf,
+  type GateContext,
+  type Shown,
+  shownAccess,
+  shownCommand,
+} from "./shown.ts";
 import { isPlainLine, oneLine } from "../screen/visible.ts";
 import { Waiting } from "../screen/waiting.ts";
 
-export type { GateContext } from "./command.ts";
+export type { GateContext } from "./shown.ts";
 
 /** What the user said; undefined: the turn was stopped. */
 export interface UserAnswer {
@@ -65,24 +78,17 @@ export class Gate {
     request: RequestPermissionRequest,
     context: GateContext,
   ): Promise<RequestPermissionResponse> {
-    const meta = ours(ApprovalMeta, request._meta);
-    const command = CommandInput.safeParse(request.toolCall.rawInput);
-    if (request.toolCall.kind === "execute" && command.success) {
-      return await this.#command(request, command.data, meta, context);
+    const asked = askedIn(request);
+    if (asked === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, context);
+    const { accesses, reason, force } = asked;
+    if (accesses.kind === "command") return await this.#command(request, { ...asked, accesses }, context);
+    const judged = decide(accesses, circumstancesOf(context, reason));
+    const { decision } = judged;
+    if (decision.verdict === "deny" || (decision.verdict === "allow" && !force)) {
+      return this.#automatic(request, decision, accesses, context);
     }
-    const byRule = fileDecision(context.rules.rules(context.chat), meta);
-    if (byRule !== undefined && byRule.verdict !== "ask" && meta?.force !== true) {
-      return this.#automatic(request, byRule, context);
-    }
-    const suggestion = suggestedFileRule(meta);
-    const answer = await this.#ask(request, context, {
-      reason: byRule?.verdict === "ask" ? byRule.reason : meta?.reason ?? "the agent asks",
-      ...diffOf(request.toolCall.content, context.root),
-      ...(meta?.added === undefined ? {} : { added: meta.added }),
-      ...(meta?.removed === undefined ? {} : { removed: meta.removed }),
-      // No allow rule is stronger than the one that asks.
-      ...(suggestion === undefined || byRule?.verdict === "ask" ? {} : { suggestion }),
-    });
+    const shown = shownAccess({ ...asked, accesses }, judged, request.toolCall.content, context);
+    const answer = await this.#ask(request.toolCall, accesses, shown, context);
     return answer === undefined ? CANCELLED : response(request, answer);
   }
 
@@ -104,9 +110,10 @@ export class Gate {
     context: GateContext,
   ): Promise<TerminalMeta | undefined> {
     const toolCallId = crypto.randomUUID();
-    const toolCall = { toolCallId, title: `run ${input.command}`, kind: "execute", rawInput: input } as const;
     const options = [...PERMISSION_OPTIONS];
-    const answer = await this.permission({ sessionId, options, toolCall }, context);
+    const toolCall = { toolCallId, title: `run ${input.command}`, kind: "execute" } as const;
+    const meta: ApprovalMeta = { reason: UNSAID, force: false, accesses: { kind: "command", ...input } };
+    const answer = await this.permission({ sessionId, options, toolCall, _meta: { [META]: meta } }, context);
     const { command = input.command, access } = approvalOf(answer, options) ?? {};
     return access && { ...input, command, access, toolCallId };
   }
@@ -114,45 +121,56 @@ export class Gate {
   /** Whether a language server may be started; undefined: the turn was stopped. */
   async startServer({ name, command }: LspServer, context: GateContext): Promise<boolean | undefined> {
     const title = `start the language server ${name}: ${command}`;
-    const request = { sessionId: "", options: [], toolCall: { toolCallId: "", title } };
+    const access = { kind: "ask", about: "server", text: title } as const;
     const reason = "runs outside the sandbox and runs this project's code";
-    const answer = await this.#ask(request, context, { reason });
+    const answer = await this.#ask({ toolCallId: "", title }, access, { kind: "ask", reason }, context);
     return answer && answer.option !== OPTION.reject;
   }
 
   async #command(
     request: RequestPermissionRequest,
-    input: CommandInput,
-    meta: ApprovalMeta | undefined,
+    asked: Asked & { readonly accesses: AccessOf<"command"> },
     context: GateContext,
   ): Promise<RequestPermissionResponse> {
     const { sessionId, toolCall } = request;
-    const force = meta?.force === true;
+    const { accesses: input, reason, force } = asked;
+    const judge = (command: string) => {
+      const accesses = { ...input, command };
+      return { accesses, judged: decide(accesses, circumstancesOf(context, reason)) };
+    };
+    const at = (command: string, access: CommandAccess) => ({ ...input, command, access });
     const grant = (command: string, access: CommandAccess) => {
-      const key = commandKey(sessionId, toolCall.toolCallId, { ...input, command, access });
+      const key = commandKey(sessionId, toolCall.toolCallId, at(command, access));
       this.#granted.set(key, { chat: context.chat, isMasked: context.view?.masks.complete !== false });
     };
-    const { decision, always, access, asked } = judge(input.command, input, context);
-    if (decision.verdict === "deny") return this.#automatic(request, decision, context, asked);
-    const byUser = this.#session.has(sessionKey(context.chat, input.command, input, asked)) && !always;
-    if (decision.verdict === "allow" && !force) {
-      grant(input.command, access);
-      return this.#automatic(request, decision, context, access);
+    const { judged } = judge(input.command);
+    const { decision, always } = judged;
+    const answeredBy = (decision: Decision, access: CommandAccess) => {
+      if (decision.verdict === "allow") grant(input.command, access);
+      return this.#automatic(request, decision, at(input.command, access), context);
+    };
+    if (decision.verdict === "deny") return answeredBy(decision, judged.asked);
+    if (decision.verdict === "allow" && !force) return answeredBy(decision, judged.access);
+    const wasAllowed = this.#session.has(sessionKey(context.chat, at(input.command, judged.asked)));
+    if (wasAllowed && !always && !force) {
+      return answeredBy({ verdict: "allow", rule: "allowed for this session" }, judged.asked);
     }
-    if (byUser && !force) {
-      grant(input.command, asked);
-      return this.#automatic(request, { verdict: "allow", rule: "allowed for this session" }, context, asked);
-    }
-    const shown = (command: string) => shownCommand(command, input, meta, context);
-    const answer = await this.#ask(request, context, shown(input.command), shown);
+    const shown = (command: string) => {
+      const { accesses, judged } = judge(command);
+      return shownCommand({ ...asked, accesses }, judged, command !== input.command, context);
+    };
+    const first = shownCommand(asked, judged, false, context);
+    const answer = await this.#ask(toolCall, at(input.command, judged.asked), first, context, shown);
     if (answer === undefined) return CANCELLED;
     if (answer.option === OPTION.reject) return response(request, answer);
     // What runs is what was shown last, and the rules may have changed since.
     const command = answer.command ?? input.command;
-    const last = judge(command, input, context);
-    if (last.decision.verdict === "deny") return this.#automatic(request, last.decision, context, last.asked);
+    const last = judge(command).judged;
+    if (last.decision.verdict === "deny") {
+      return this.#automatic(request, last.decision, at(command, last.asked), context);
+    }
     if (answer.option === OPTION.allowSession) {
-      this.#session.add(sessionKey(context.chat, command, input, last.asked));
+      this.#session.add(sessionKey(context.chat, at(command, last.asked)));
     }
     // Nobody has agreed to more than was shown.
     grant(command, last.asked);
@@ -162,41 +180,38 @@ export class Gate {
   #automatic(
     request: RequestPermissionRequest,
     decision: Decision,
-    context: GateContext,
-    access?: CommandAccess,
+    accesses: Access,
+    { root, log }: GateContext,
   ): RequestPermissionResponse {
-    const denied = decision.verdict === "deny";
-    const title = oneLine(request.toolCall.title ?? "a tool call");
-    context.log.add({
-      root: context.root,
-      title,
-      answer: denied ? "denied by rule" : "allowed by rule",
-      rule: decision.rule,
+    const { rule } = decision;
+    const denied = decision.verdict !== "allow";
+    const title = oneLine(request.toolCall.title ?? NAMELESS);
+    log.add({ root, title, answer: denied ? "denied by rule" : "allowed by rule", rule, accesses });
+    if (denied) return outcomeOf(OPTION.reject, request.options, { reason: decision.reason, rule });
+    const access = accesses.kind === "command" ? accesses.access : undefined;
+    return outcomeOf(OPTION.allowOnce, request.options, {
+      rule,
       ...(access === undefined ? {} : { access }),
     });
-    const meta = denied && "reason" in decision
-      ? { reason: decision.reason, rule: decision.rule }
-      : { rule: decision.rule, ...(access === undefined ? {} : { access }) };
-    return outcomeOf(denied ? OPTION.reject : OPTION.allowOnce, request.options, meta);
   }
 
   /** Shows the request and waits for the user; undefined if the turn was stopped. */
   async #ask(
-    { toolCall }: RequestPermissionRequest,
-    context: GateContext,
+    toolCall: RequestPermissionRequest["toolCall"],
+    accesses: Access,
     shown: Shown,
+    context: GateContext,
     edited?: (command: string) => Shown,
   ): Promise<UserAnswer | undefined> {
     const { chat, root } = context;
     const request = this.#nextRequest();
-    const title = oneLine(toolCall.title ?? "a tool call");
+    const title = oneLine(toolCall.title ?? NAMELESS);
     const waiting = this.#waiting.add(request, `chat ${chat}`);
-    const update = (now: Shown): ApprovalUpdate => {
-      const reason = oneLine(now.reason);
-      const { suggestion, ...rest } = now;
+    const update = ({ suggestion, ...now }: Shown): ApprovalUpdate => {
       // A rule is edited on one line, as it is.
       const rule = suggestion !== undefined && isPlainLine(suggestion) ? { suggestion } : {};
-      return { type: "approval", chat, request, tool: toolCall.toolCallId, title, ...rest, ...rule, reason };
+      const call = { type: "approval", chat, request, tool: toolCall.toolCallId, title } as const;
+      return { ...now, ...rule, ...call, reason: oneLine(now.reason) };
     };
     this.#push(update(shown));
     if (edited !== undefined) {
@@ -211,13 +226,15 @@ export class Gate {
     const answer = await waiting;
     this.#edits.delete(request);
     if (answer?.option === OPTION.allowAlways) await this.#always(answer, context);
-    this.#push({ type: "approval_closed", chat, request, answer: answer?.option ?? "cancelled" });
+    const said = answer?.option ?? "cancelled";
+    this.#push({ type: "approval_closed", chat, request, answer: said });
+    const { command } = answer ?? {};
     context.log.add({
       root,
-      title: answer?.command ?? title,
-      answer: answer?.option ?? "cancelled",
+      title: command ?? title,
+      answer: said,
       rule: answer?.rule ?? "asked",
-      ...(shown.access === undefined ? {} : { access: shown.access }),
+      accesses: accesses.kind === "command" && command !== undefined ? { ...accesses, command } : accesses,
     });
     return answer;
   }
@@ -247,6 +264,20 @@ export class Gate {
   }
 }
 
+const UNSAID = "the agent asks";
+const NAMELESS = "a tool call";
+
+/** Undefined for an access of a kind that is not known. An agent that is not ours says nothing of what it accesses. */
+function askedIn({ _meta }: RequestPermissionRequest): Asked | undefined {
+  if (_meta?.[META] === undefined) return { accesses: { kind: "nothing" }, reason: UNSAID, force: false };
+  return ours(ApprovalMeta, _meta);
+}
+
+/** What "for this session" allows: this line, in this folder, at this access and no other. */
+function sessionKey(chat: number, { command, cwd, access }: CommandInput): string {
+  return JSON.stringify([chat, command, cwd, access]);
+}
+
 /** What was shown before, with what is wrong as the reason. */
 function orProblem(show: () => Shown, before: Shown): Shown {
   try {
@@ -267,35 +298,4 @@ function response(
     ...(command === undefined ? {} : { command }),
     ...(access === undefined ? {} : { access }),
   });
-}
-
-/** What the rules say of all files that a call touches: the strictest; undefined if they do not speak of all. */
-function fileDecision(rules: readonly Rule[], meta: ApprovalMeta | undefined): Decision | undefined {
-  const touches = meta?.touches ?? [];
-  const found = touches.map(({ access, relative: path, named }) =>
-    fileRule(rules, access, { path, relative: path, named, exists: true })
-  );
-  const strictest = found.find((rule) => rule?.verdict === "deny") ??
-    found.find((rule) => rule?.verdict === "ask");
-  if (strictest !== undefined) {
-    const rule = ruleText(strictest);
-    const reason = strictest.verdict === "deny" ? `denied by rule ${rule}` : `rule ${rule} asks`;
-    return { verdict: strictest.verdict === "deny" ? "deny" : "ask", rule, reason };
-  }
-  // Reads need no rule to be allowed; they have passed the engine's own check.
-  const writes = found.filter((_, index) => touches[index]?.access === "write");
-  const allowing = writes.flatMap((rule) => rule === undefined ? [] : [ruleText(rule)]);
-  return writes.length > 0 && allowing.length === writes.length
-    ? { verdict: "allow", rule: [...new Set(allowing)].join(", ") }
-    : undefined;
-}
-
-/** The smallest rule that would have answered: this one file. */
-function suggestedFileRule(meta: ApprovalMeta | undefined): string | undefined {
-  const writes = (meta?.touches ?? []).filter(({ access }) => access === "write");
-  const [only] = writes;
-  // Characters that mean something in a glob stand for themselves.
-  return writes.length === 1 && only !== undefined
-    ? `write(${only.named.replace(/[*?[\]{}()!\\]/g, "\\$&")})`
-    : undefined;
 }

@@ -39,9 +39,13 @@ export class Questions {
       .map((option) => oneLine(option));
     const waiting = this.#waiting.add(request, `chat ${chat}`);
     this.#push({
-      type: "question",
+      type: "approval",
+      kind: "question",
       chat,
       request,
+      tool: "",
+      title: oneLine(asked.message),
+      reason: "the agent asks",
       question: visible(asked.message.slice(0, LONGEST_QUESTION)),
       options,
     });

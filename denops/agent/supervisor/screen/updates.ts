@@ -5,7 +5,7 @@ import { structuredPatch } from "../../deps/diff.ts";
 import { isInside } from "../../policy/path.ts";
 import { ours, ParentMeta, ThoughtMeta, ToolMeta, TurnMeta } from "../../protocol/extensions.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
-import type { FileDiff, ShownFile, ToolUpdate, Update } from "../../protocol/ui.ts";
+import type { FileDiff, FileDiffs, ShownFile, ToolUpdate, Update } from "../../protocol/ui.ts";
 import { LONGEST_NOTICE, middleCut, oneLine, prose, visible } from "./visible.ts";
 
 /** What one update may put on the screen. */
@@ -158,24 +158,17 @@ function range(start: number, lines: number): string {
 }
 
 /**
- * The diffs of a call, as an approval shows them: the first one's fields, and the others. More than Neovim can compare
- * while somebody types is left out, and `left_out` says of how many files.
+ * The diffs of a call, as an approval shows them. More than Neovim can compare while somebody types is left out.
  * @param root of the project: paths are shown relative to it
  */
-export function diffOf(content: readonly ToolCallContent[] | null | undefined, root: string) {
+export function diffsOf(content: readonly ToolCallContent[] | null | undefined, root: string): FileDiffs {
   const diffs = (content ?? []).flatMap((part) => part.type === "diff" ? [part] : []);
   let size = 0;
   const fitting = diffs.slice(0, MOST_DIFFS).filter(({ oldText, newText }) => {
     size += (oldText?.length ?? 0) + newText.length;
     return size <= LARGEST_DIFFS;
   });
-  const [first, ...others] = fitting.map((diff) => fileDiff(diff, root));
-  const left = diffs.length - fitting.length;
-  return {
-    ...first,
-    ...(others.length === 0 ? {} : { others }),
-    ...(left === 0 ? {} : { left_out: left }),
-  };
+  return { files: fitting.map((diff) => fileDiff(diff, root)), left_out: diffs.length - fitting.length };
 }
 
 function fileDiff(

@@ -60,7 +60,7 @@ export class Place implements RunPlace {
     const known = this.#decisions.get(path);
     if (known !== undefined) return known;
     const name = this.prefix + path;
-    const decision = mayRead({ path: name, relative: name, named: name, exists: true }, this.rules);
+    const decision = mayRead({ relative: name, named: name }, this.rules);
     this.#decisions.set(path, decision);
     return decision;
   }

@@ -1,23 +1,31 @@
 /** What no glob can know of a write: that the file has other names, or that the folder becomes a repository by it. */
 import { basename, dirname, join, sep } from "node:path";
-import type { RootedPath } from "../../../policy/roots.ts";
-import type { PreparedCall, Touch } from "../define.ts";
+import { isInside } from "../../../policy/path.ts";
+import type { AccessPath, FileAccess } from "../../../protocol/access.ts";
+import { filesOf, type PreparedCall, writtenBy } from "../define.ts";
 
 const LINKED = "it has other names (hard links), which may lie outside of the project";
 const REPOSITORY = "git takes its folder for a repository, and runs what such a folder names";
 
 /** The same call; its writes say what speaks against them. */
-export async function withRisks(prepared: PreparedCall): Promise<PreparedCall> {
-  const written = prepared.touches.flatMap(({ access, path }) => access === "write" ? [path.path] : []);
+export async function withRisks(prepared: PreparedCall, roots: readonly string[]): Promise<PreparedCall> {
+  const written = writtenBy(prepared.accesses).map(({ path }) => path);
   if (written.length === 0) return prepared;
-  const touches = await Promise.all(prepared.touches.map(async (touch): Promise<Touch> => {
-    const risk = touch.access === "write" ? await riskOf(touch.path, written) : undefined;
-    return risk === undefined || touch.access !== "write" ? touch : { ...touch, risk };
-  }));
-  return { ...prepared, touches };
+  const files = await Promise.all(
+    filesOf(prepared.accesses).map(async (file): Promise<FileAccess> => {
+      const risk = file.access === "write" ? await riskOf(file.path, roots, written) : undefined;
+      return risk === undefined ? file : { ...file, risk };
+    }),
+  );
+  return { ...prepared, accesses: { kind: "file", files } };
 }
 
-async function riskOf({ path, root }: RootedPath, written: readonly string[]): Promise<string | undefined> {
+async function riskOf(
+  { path }: AccessPath,
+  roots: readonly string[],
+  written: readonly string[],
+): Promise<string | undefined> {
+  const root = roots.find((one) => isInside(path, one)) ?? "";
   const info = await Deno.lstat(path).catch(() => undefined);
   if (info?.isFile && (info.nlink ?? 1) > 1) return LINKED;
   for (let folder = dirname(path); folder.startsWith(root); folder = dirname(folder)) {

@@ -54,7 +54,7 @@ export interface WorkspaceOptions {
 }
 
 /** Asks the user whether this file may be read. @throws {ToolError} if not; it says why. */
-export type AskRead = (path: ResolvedPath, reason: string) => Promise<void>;
+export type AskRead = (path: RootedPath, reason: string) => Promise<void>;
 
 /** How often a write is tried while the file changes. */
 const MOST_TRIES = 5;
@@ -62,7 +62,8 @@ const MOST_TRIES = 5;
 export class Workspace {
   /** The project's own folder. */
   readonly root: string;
-  readonly #roots: readonly string[];
+  /** Real paths, the project's own folder first. */
+  readonly roots: readonly string[];
   readonly #options: WorkspaceOptions;
   readonly #editor: Editor;
   readonly #journal: WriteJournal;
@@ -76,7 +77,7 @@ export class Workspace {
     views: Views = new Views(),
     askRead?: AskRead,
   ) {
-    this.#roots = options.roots;
+    this.roots = options.roots;
     this.root = options.roots[0] ?? "";
     this.#options = options;
     this.#editor = options.editor;
@@ -93,7 +94,7 @@ export class Workspace {
   /** @throws {ToolError} if the path leads out of the project. */
   async resolve(path: string): Promise<RootedPath> {
     try {
-      return await resolveInRoots(path, this.#roots, lookups);
+      return await resolveInRoots(path, this.roots, lookups);
     } catch (error) {
       if (error instanceof PathError) throw new ToolError(error.message);
       throw error;
@@ -404,7 +405,7 @@ export class Workspace {
         isUnchanged: () => isStill(path.path, now?.bytes),
         isNew: now === undefined,
         sameOwner: true,
-        sameNames: now !== undefined && await hasAllNamesIn(path.path, this.#roots),
+        sameNames: now !== undefined && await hasAllNamesIn(path.path, this.roots),
       });
     } catch (error) {
       // Inside of the project it is .git alone that the engine may not write.

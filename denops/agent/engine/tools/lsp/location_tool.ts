@@ -1,6 +1,6 @@
 /** The tools that lead from a symbol to other places. */
 import { z } from "../../../deps/zod.ts";
-import { defineTool, type Tool } from "../define.ts";
+import { defineTool, files, type Tool } from "../define.ts";
 import { askServers, nothing, PLACE, placeOf, placeTitle } from "./ask.ts";
 import { counted, showLocations } from "./show.ts";
 
@@ -26,7 +26,7 @@ export function locationTool({ name, description, op, noun }: LocationTool): Too
       const target = await workspace.resolveReadable(path);
       const place = placeOf(target, args);
       return {
-        touches: [{ access: "read", path: target }],
+        accesses: files(["read", target]),
         async run(signal) {
           const answer = await askServers(languages, { op, ...place }, ["locations"], signal);
           if (answer.kind === "nothing") return nothing(answer.reason);

@@ -3,7 +3,7 @@ import { diffLines } from "../../../deps/diff.ts";
 import type { LspEdit } from "../../../protocol/lsp.ts";
 import { ToolError } from "../../core/errors.ts";
 import type { Diff, FileChange } from "../../core/events.ts";
-import type { PreparedCall, ToolResult, Touch } from "../define.ts";
+import { files, type PreparedCall, type ToolResult } from "../define.ts";
 import { countsOf, lineDiff } from "../../core/line_diff.ts";
 import { splitLines } from "../../core/text.ts";
 import { shownPath, type TextFile, type Workspace } from "../files/workspace.ts";
@@ -38,10 +38,7 @@ export async function prepareWrites(
   if (first === undefined) throw new ToolError(`${title}: the language server would change nothing.`);
   const diff: Diff = others.length === 0 ? first : { ...first, others };
   return {
-    touches: writes.flatMap(({ target }): Touch[] => [
-      { access: "read", path: target },
-      { access: "write", path: target },
-    ]),
+    accesses: files(...writes.flatMap(({ target }) => [["read", target], ["write", target]] as const)),
     diff,
     run: (signal) => writeAll(title, writes, diff, workspace, signal),
   };

@@ -1,16 +1,17 @@
-/** What a long session costs, for bench.ts: a generated one of 2,000 turns with 20 calls each, and a short one. */
+/** What a long session costs: a generated one of 2,000 turns with 20 calls each, against one of 10. */
 import { join } from "node:path";
-import { Reviews } from "../denops/agent/engine/checkpoint/reviews.ts";
-import { Database, DATABASE_FILE } from "../denops/agent/engine/store/database.ts";
-import { StoredSessions } from "../denops/agent/engine/store/sessions.ts";
-import { SqliteStore } from "../denops/agent/engine/store/sqlite.ts";
-import { sweep } from "../denops/agent/engine/store/sweep.ts";
-import { SqliteUsage } from "../denops/agent/engine/store/usage.ts";
-import { ModelServer } from "../tests/model/model_server.ts";
-import { startEngine as startProcess } from "../tests/support/acp.ts";
-import { startEngine } from "../tests/support/engine_session.ts";
-import { scratch } from "../tests/support/project.ts";
-import { storeWork } from "../tests/support/stored_work.ts";
+import { Reviews } from "../../denops/agent/engine/checkpoint/reviews.ts";
+import { Database, DATABASE_FILE } from "../../denops/agent/engine/store/database.ts";
+import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";
+import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
+import { sweep } from "../../denops/agent/engine/store/sweep.ts";
+import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
+import { ModelServer } from "../../tests/model/model_server.ts";
+import { startEngine as startProcess } from "../../tests/support/acp.ts";
+import { startEngine } from "../../tests/support/engine_session.ts";
+import { type Scratch, scratch } from "../../tests/support/project.ts";
+import { storeWork } from "../../tests/support/stored_work.ts";
+import { atMost, group, median, row } from "./row.ts";
 
 const TURNS = 2_000;
 const FEW_TURNS = 10;
@@ -26,33 +27,49 @@ const SHOWN = 20;
 const EDIT = 'call read_file {"path": "a.txt"}\n---\n' +
   'call edit_file {"path": "a.txt", "old_str": "X", "new_str": "XX"}\n---\nsay Done.';
 
-export async function benchStore(): Promise<void> {
-  await using few = await scratch();
-  await using many = await scratch();
-  generate(few.root, FEW_TURNS);
-  const generated = performance.now();
-  generate(many.root, TURNS);
-  console.log(`${TURNS} turns of ${CALLS} calls, generated in ${seconds(performance.now() - generated)}`);
-  row("the database", megabytes(many.root), 100, "MB");
-  const floor = await opening(few.root);
-  const whole = await opening(many.root);
-  row("start of the engine", whole.start, 300, "ms", floor.start);
-  row("resume, with the newest turns", whole.resume, 500, "ms", floor.resume);
-  row("memory after it", whole.memory, 150, "MB", floor.memory);
-  row("fork", whole.fork, 500, "ms", floor.fork);
-  row("a whole turn, without its model", whole.turn, 50, "ms", floor.turn);
-  row("end of a turn", await endOfTurn(many.root), 15, "ms", await endOfTurn(few.root));
-  await deletion(many.root);
-}
+export const turnEnd = group(["end_of_turn_2000"], async () => {
+  await using few = await stored(FEW_TURNS);
+  await using many = await stored(TURNS);
+  const floor = await endOfTurn(few.root);
+  return { end_of_turn_2000: row("ms", await endOfTurn(many.root), atMost(15), floor) };
+});
 
-function row(what: string, value: number, limit: number, unit: string, floor?: number): void {
-  const verdict = value <= limit ? "" : "  OVER";
-  const short = floor === undefined ? "" : `with ${FEW_TURNS} turns: ${floor.toFixed(1)} ${unit}`;
-  console.log(
-    `${what.padEnd(44)} ${
-      value.toFixed(2).padStart(8)
-    } ${unit}   limit ${limit} ${unit}   ${short}${verdict}`,
-  );
+export const longSession = group(
+  [
+    "turn_2000",
+    "engine_start_2000",
+    "resume_2000",
+    "fork_2000",
+    "engine_memory_2000",
+    "delete_2000",
+    "database_2000",
+    "database_deleted",
+  ],
+  async () => {
+    await using few = await stored(FEW_TURNS);
+    await using many = await stored(TURNS);
+    const size = megabytes(many.root);
+    const floor = await opening(few.root);
+    const long = await opening(many.root);
+    const deleted = await deletion(many.root);
+    return {
+      turn_2000: row("ms", long.turn, atMost(50), floor.turn),
+      engine_start_2000: row("ms", long.start, atMost(300), floor.start),
+      resume_2000: row("ms", long.resume, atMost(500), floor.resume),
+      fork_2000: row("ms", long.fork, atMost(500), floor.fork),
+      engine_memory_2000: row("MB", long.memory, atMost(150), floor.memory),
+      delete_2000: row("ms", deleted, atMost(2_000)),
+      database_2000: row("MB", size, atMost(100)),
+      database_deleted: row("MB", megabytes(many.root), atMost(5)),
+    };
+  },
+);
+
+/** A folder with a database that holds a session of so many turns. */
+async function stored(turns: number): Promise<Scratch> {
+  const folder = await scratch();
+  generate(folder.root, turns);
+  return folder;
 }
 
 function generate(folder: string, turns: number): void {
@@ -66,7 +83,9 @@ function generate(folder: string, turns: number): void {
 
 /** A real engine over a copy of the database, started anew each time. Medians. */
 async function opening(source: string) {
-  const found = { start: [], resume: [], memory: [], fork: [], turn: [] } as Record<string, number[]>;
+  const found: Record<"start" | "resume" | "memory" | "fork" | "turn", number[]> = {
+    ...{ start: [], resume: [], memory: [], fork: [], turn: [] },
+  };
   await using server = await ModelServer.start("say Done.\nrepeat", { titles: "say A title" });
   for (let run = 0; run < RUNS; run++) {
     await using project = await scratch();
@@ -75,19 +94,19 @@ async function opening(source: string) {
     const began = performance.now();
     await using engine = await startProcess({ script: "", beside: { server, project, state } });
     await engine.initialize();
-    found.start?.push(performance.now() - began);
+    found.start.push(performance.now() - began);
     const resuming = performance.now();
     await engine.resume(ID);
     await engine.ask("session_history", { sessionId: ID, turns: SHOWN });
-    found.resume?.push(performance.now() - resuming);
-    found.memory?.push(await residentMegabytes(engine.process.pid));
+    found.resume.push(performance.now() - resuming);
+    found.memory.push(await residentMegabytes(engine.process.pid));
     const forking = performance.now();
     await engine.ask("session_fork", { sessionId: ID });
-    found.fork?.push(performance.now() - forking);
+    found.fork.push(performance.now() - forking);
     await engine.prompt(ID, "One more");
     const prompting = performance.now();
     await engine.prompt(ID, "And one more");
-    found.turn?.push(performance.now() - prompting);
+    found.turn.push(performance.now() - prompting);
   }
   const { start, resume, memory, fork, turn } = found;
   return {
@@ -119,17 +138,15 @@ async function endOfTurn(source: string): Promise<number> {
   return median(times);
 }
 
-async function deletion(folder: string): Promise<void> {
+/** Milliseconds; what nothing needs any more is swept away after it. */
+async function deletion(folder: string): Promise<number> {
   using database = Database.openIn(folder).database;
   const began = performance.now();
-  const sessions = new StoredSessions(database);
-  sessions.remove(ID);
+  new StoredSessions(database).remove(ID);
   const removed = performance.now();
   await sweep(database, -1);
   database.get("PRAGMA wal_checkpoint(TRUNCATE)");
-  row("deleting it", removed - began, 2_000, "ms");
-  console.log(`the sweep after it took ${seconds(performance.now() - removed)}`);
-  row("the database after that", megabytes(folder), 5, "MB");
+  return removed - began;
 }
 
 /** With what waits to be written into it. */
@@ -141,12 +158,4 @@ function megabytes(folder: string): number {
 async function residentMegabytes(pid: number): Promise<number> {
   const status = await Deno.readTextFile(`/proc/${pid}/status`).catch(() => "");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? NaN) / 1_000;
-}
-
-function median(values: readonly number[] = []): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-}
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1_000).toFixed(1)} s`;
 }

@@ -1,19 +1,11 @@
-/** What the sandbox of commands costs, for bench.ts: `true` in it against `true` in a plain shell, in turns. */
+/** What the sandbox of commands costs: `true` in it against `true` in a plain shell, without the checkpoint around it. */
 import { join } from "node:path";
-import { commandEnvironment } from "../denops/agent/supervisor/system/environment.ts";
-import { RunningCommand } from "../denops/agent/supervisor/commands/runner.ts";
-import { CommandSandbox } from "../denops/agent/supervisor/commands/sandbox.ts";
-import { DEPS } from "./environment.ts";
-import { pause, type Scratch, scratch } from "../tests/support/project.ts";
-
-export interface CommandTimes {
-  readonly what: string;
-  /** Milliseconds each. */
-  readonly times: readonly number[];
-  readonly floors: readonly number[];
-  /** Over the floor. */
-  readonly most: number;
-}
+import { commandEnvironment } from "../../denops/agent/supervisor/system/environment.ts";
+import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
+import { CommandSandbox } from "../../denops/agent/supervisor/commands/sandbox.ts";
+import { pause, type Scratch, scratch } from "../../tests/support/project.ts";
+import { DEPS } from "../environment.ts";
+import { group, median, over, type Row, row } from "./row.ts";
 
 const RUNS = 20;
 const SETTLED_MS = 3_000;
@@ -21,22 +13,28 @@ const DENIED = ["**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/.npmrc"];
 
 type Started = Omit<ConstructorParameters<typeof RunningCommand>[0], "line" | "cwd" | "timeoutMs">;
 
-export async function commandTimes(): Promise<readonly CommandTimes[]> {
+export const commands = group(["look_command", "write_command"], async () => {
+  const { look, write } = await inTree(20, 15);
+  return { look_command: look, write_command: write };
+});
+
+/** In a project of 20,000 files. */
+export const manyFiles = group(["look_command_20k_files", "write_command_20k_files"], async () => {
+  const { look, write } = await inTree(20_000, 60);
+  return { look_command_20k_files: look, write_command_20k_files: write };
+});
+
+/** @param more milliseconds over the floor */
+async function inTree(files: number, more: number): Promise<{ look: Row; write: Row }> {
   // What is unpacked for tests is started through a script of its own, which users do not have.
   Deno.env.set("PATH", `${join(DEPS, "bwrap/usr/bin")}:${Deno.env.get("PATH") ?? ""}`);
-  const found: CommandTimes[] = [];
-  for (const { name, files, most } of [{ name: "", files: 20, most: 15 }, LARGE]) {
-    await using project = await tree(files);
-    for (const level of ["look", "write"] as const) {
-      found.push({ what: `${level}_command${name}`, most, ...await measure(project, level) });
-    }
-    // So many take longer than a scratch folder waits.
-    await Deno.remove(project.path("src"), { recursive: true });
-  }
-  return found;
+  await using project = await tree(files);
+  const look = await measure(project, "look", more);
+  const write = await measure(project, "write", more);
+  // So many take longer than a scratch folder waits.
+  await Deno.remove(project.path("src"), { recursive: true });
+  return { look, write };
 }
-
-const LARGE = { name: ", 20,000 files", files: 20_000, most: 60 };
 
 /** Ten files to a folder, with a repository. */
 async function tree(files: number): Promise<Scratch> {
@@ -49,7 +47,7 @@ async function tree(files: number): Promise<Scratch> {
   return project;
 }
 
-async function measure(project: Scratch, access: "look" | "write") {
+async function measure(project: Scratch, access: "look" | "write", more: number): Promise<Row> {
   await using state = await scratch();
   const sandbox = new CommandSandbox([project.root], {
     sandbox: "auto",
@@ -82,11 +80,11 @@ async function measure(project: Scratch, access: "look" | "write") {
   // The first look reads the whole project; what has changed in the last seconds is read again by the next ones.
   await pause(SETTLED_MS);
   await held();
-  const times: number[] = [];
+  const values: number[] = [];
   const floors: number[] = [];
   for (let count = 0; count < RUNS; count++) {
     floors.push(await timed(plain));
-    times.push(await timed(held));
+    values.push(await timed(held));
   }
-  return { times, floors };
+  return row("ms", median(values), over(more), median(floors));
 }

@@ -1,4 +1,4 @@
-/** Questions in the middle of a turn: whether it may go on. Asked and answered like an approval. */
+/** The limits of a turn: over one it goes on only with a yes, asked for like any approval. */
 import type { Emit } from "../core/events.ts";
 import type { AskApproval } from "../core/ports.ts";
 import type { Spending } from "./budget.ts";
@@ -23,22 +23,23 @@ async function mayGoOn(
   signal: AbortSignal,
 ): Promise<boolean> {
   const call = {
-    id: `cap-${crypto.randomUUID()}`,
-    tool: GO_ON,
+    id: `limit-${crypto.randomUUID()}`,
     title: "go on",
     kind: "other",
     paths: [],
   } as const;
   emit({ type: "tool_start", call });
-  const answer = await ask({ call, reason: text, force: true, touches: [] }, signal);
+  const answer = await ask({
+    call,
+    reason: text,
+    force: false,
+    accesses: { kind: "ask", about: "limit", text },
+  }, signal);
   const allowed = answer.answer === "allow_once" || answer.answer === "allow_session";
   const status = allowed ? "completed" : "failed";
   emit({ type: "tool_done", id: call.id, status, summary: allowed ? yes : no, output: text });
   return allowed;
 }
-
-/** The name under which the question stands among the tool calls. */
-export const GO_ON = "cap";
 
 /** Over a cap the user is asked before anything more is sent. */
 export async function maySpend(asker: Asker, spending: Spending, signal: AbortSignal): Promise<boolean> {

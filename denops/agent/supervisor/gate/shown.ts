@@ -1,0 +1,114 @@
+/** What an approval shows, by the kind of access. */
+import { relative } from "node:path";
+import type { RequestPermissionRequest } from "../../deps/acp_sdk.ts";
+import type { CommandDecision } from "../../policy/decide_command.ts";
+import type { Circumstances, Judged } from "../../policy/decide.ts";
+import type { Access, AccessOf } from "../../protocol/access.ts";
+import { levelOf } from "../../protocol/commands.ts";
+import type { UserConfig } from "../../protocol/config.ts";
+import type { ApprovalSubject, ApprovalUpdate } from "../../protocol/ui.ts";
+import type { CommandView } from "../commands/sandbox.ts";
+import { diffsOf } from "../screen/updates.ts";
+import { LONGEST_FOLDER, middleCut, oneLine, visible } from "../screen/visible.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
+import type { ApprovalLog } from "./approval_log.ts";
+import type { RuleBook } from "./rule_book.ts";
+
+/** Where a request comes from. */
+export interface GateContext {
+  readonly chat: number;
+  readonly root: string;
+  readonly rules: RuleBook;
+  readonly log: ApprovalLog;
+  readonly commands: UserConfig["commands"];
+  /** What commands would see; undefined where no operating system's sandbox holds them. */
+  readonly view: CommandView | undefined;
+}
+
+/** What an agent asks for. */
+export interface Asked {
+  readonly accesses: Access;
+  /** One line. */
+  readonly reason: string;
+  /** A person must answer, whatever the rules say. */
+  readonly force: boolean;
+}
+
+export type Shown = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
+
+export function circumstancesOf(
+  { root, rules, chat, commands, view }: GateContext,
+  reason: string,
+): Circumstances {
+  const { HOME: home } = neovimEnvironment();
+  return {
+    rules: rules.rules(chat),
+    sandboxed: view !== undefined,
+    commands,
+    places: { root, ...(home === undefined ? {} : { home }) },
+    hidesHistory: view?.tracked !== undefined,
+    cannotHide: view === undefined || view.masks.complete ? undefined : view.masks.reason,
+    reason,
+  };
+}
+
+type Content = RequestPermissionRequest["toolCall"]["content"];
+
+export function shownAccess(
+  { accesses, reason }: Asked & { readonly accesses: Exclude<Access, AccessOf<"command">> },
+  { decision, suggestion }: Judged,
+  content: Content,
+  { root }: GateContext,
+): Shown {
+  return {
+    ...subjectOf(accesses, content, root),
+    reason: decision.verdict === "ask" ? decision.reason : reason,
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+function subjectOf(
+  access: Exclude<Access, AccessOf<"command">>,
+  content: Content,
+  root: string,
+): ApprovalSubject {
+  switch (access.kind) {
+    case "file":
+    case "nothing":
+      return { kind: access.kind, ...diffsOf(content, root) };
+    case "fetch":
+      return { kind: "fetch", url: oneLine(access.url) };
+    case "mcp":
+      return { kind: "mcp", server: oneLine(access.server), name: oneLine(access.tool) };
+    case "agent":
+      return { kind: "agent", name: oneLine(access.name), task: visible(access.task) };
+    case "ask":
+      return { kind: "ask" };
+  }
+}
+
+/** @param edited the command is the user's own */
+export function shownCommand(
+  { accesses: { command, cwd, access }, reason, force }: Asked & { readonly accesses: AccessOf<"command"> },
+  { decision, verdict, asked, suggestion }: CommandDecision,
+  edited: boolean,
+  { root, view }: GateContext,
+): Shown {
+  const asks = decision.verdict !== "allow" && (!force || edited);
+  const why = asks ? decision.reason : force ? reason : verdict.reason;
+  // A line that only looks asks for more.
+  const isRaised = access === undefined && levelOf(verdict.access) !== levelOf(asked);
+  const note = isRaised && view?.tracked !== undefined
+    ? [`git's history contains ${visible(view.tracked)}, which must not be read`]
+    : [];
+  return {
+    kind: "command",
+    reason: [why, ...note].join("; "),
+    command: visible(command),
+    folder: middleCut(relative(root, cwd) || ".", LONGEST_FOLDER),
+    ...(view === undefined ? {} : { access: asked }),
+    severity: verdict.severity,
+    is_edited: edited,
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * Measures what a user feels and what their machine pays, each beside a floor from the same run, in turns with it:
+ * `deno task bench [--json] [--only ROW,…]`. Linux. Numbers of one machine at one time; what counts is the ratio to
+ * the floor, and the limits that the project has set itself. All rows take less than five minutes.
+ */
+import { parseArgs } from "node:util";
+import { toolEnvironment } from "../environment.ts";
+import { commands, manyFiles } from "./commands.ts";
+import { opening } from "./history.ts";
+import { memory } from "./memory.ts";
+import { round, wallet } from "./rounds.ts";
+import { type Group, line, type Row } from "./row.ts";
+import { searching } from "./search.ts";
+import { longSession, turnEnd } from "./store.ts";
+import { flood, paced, typing } from "./stream.ts";
+import { cold, startup, warm } from "./submit.ts";
+
+const GROUPS: readonly Group[] = [
+  ...[startup, cold, warm, flood, typing, paced, round, memory, wallet],
+  ...[opening, turnEnd, searching, commands],
+];
+/** They take minutes more, and are measured when they are named. */
+const NAMED: readonly Group[] = [longSession, manyFiles];
+
+const NAMES = [...GROUPS, ...NAMED].flatMap(({ names }) => names);
+
+/** Undefined for all of them. @throws {Error} one line */
+function wantedRows(only: string | undefined): ReadonlySet<string> | undefined {
+  if (only === undefined) return undefined;
+  const wanted = only.split(",");
+  const unknown = wanted.filter((name) => !NAMES.includes(name));
+  if (unknown.length === 0) return new Set(wanted);
+  throw new Error(`There is no row ${unknown.join(", ")}. Try ${NAMES.join(", ")}`);
+}
+
+function readArguments() {
+  try {
+    const options = { json: { type: "boolean", default: false }, only: { type: "string" } } as const;
+    const { values } = parseArgs({ args: Deno.args, options });
+    return { asJson: values.json, wanted: wantedRows(values.only) };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    Deno.exit(2);
+  }
+}
+
+const { asJson, wanted } = readArguments();
+for (const [name, value] of Object.entries(await toolEnvironment(["nvim", "git", "rg", "bwrap"]))) {
+  Deno.env.set(name, value);
+}
+
+const found: Record<string, Row> = {};
+if (!asJson) console.log(line());
+const groups = wanted === undefined
+  ? GROUPS
+  : [...GROUPS, ...NAMED].filter(({ names }) => names.some((name) => wanted.has(name)));
+for (const { measure } of groups) {
+  for (const [name, measured] of Object.entries(await measure())) {
+    if (wanted !== undefined && !wanted.has(name)) continue;
+    found[name] = measured;
+    if (!asJson) console.log(line(name, measured));
+  }
+}
+if (asJson) console.log(JSON.stringify(found, null, 2));
+Deno.exit(0);

@@ -1,0 +1,104 @@
+/** Turns of many calls: what each round takes between two answers of the model, and what it sends. */
+import type { JsonObject } from "../../tests/model/model_messages.ts";
+import { type RunningAgent, startAgent } from "../../tests/support/agent.ts";
+import { scratch } from "../../tests/support/project.ts";
+import { atMost, group, median, row } from "./row.ts";
+
+export const ROUNDS = 20;
+
+const PATH = "src/value.ts";
+/** A file whose number the rounds count up. */
+export const FILES = {
+  [PATH]: '/** Counted up. */\nexport const value = 0;\nexport const name = "value";\n',
+};
+
+const read = `call read_file {"path": "${PATH}"}`;
+
+function edit(number: number): string {
+  const change = { path: PATH, old_str: `value = ${number};`, new_str: `value = ${number + 1};` };
+  return `call edit_file ${JSON.stringify(change)}`;
+}
+
+/** Answers that read and edit, from this number on. */
+export function readAndEdit(from: number): string {
+  const answers = Array.from({ length: ROUNDS }, (_, index) => `${read}\n${edit(from + index)}`);
+  return [...answers, "say Done."].join("\n---\n");
+}
+
+/** One call in each answer, by turns. */
+function readOrEdit(): string {
+  const answers = Array.from(
+    { length: ROUNDS },
+    (_, index) => index % 2 === 0 ? read : edit((index - 1) / 2),
+  );
+  return [...answers, "say Done."].join("\n---\n");
+}
+
+/** One turn with this script, in a new chat. */
+export async function turn({ nvim, server }: RunningAgent, script: string): Promise<void> {
+  await nvim.keys("<Esc><Cmd>Agent new<CR>");
+  server.play(script);
+  await nvim.command("Agent go");
+  await nvim.waitForScreen("Done.", { timeout: 60_000 });
+  await nvim.waitForScreen("· ready");
+}
+
+const OPTIONS = { script: "say Hello.", options: "title = false", project: FILES };
+
+/** The floor is the disk alone: the same file read, written beside, synced and renamed. */
+export const round = group(["tool_round"], async () => {
+  await using agent = await startAgent(OPTIONS);
+  await agent.nvim.command("Agent hello");
+  await agent.nvim.waitForScreen("· ready");
+  await turn(agent, readAndEdit(0));
+  const first = agent.server.requests.length;
+  await turn(agent, readAndEdit(ROUNDS));
+  const requests = agent.server.requests.slice(first);
+  const values = requests.slice(1).map(({ at }, index) => at - (requests[index]?.doneAt ?? NaN));
+  await using folder = await scratch(FILES);
+  const floors: number[] = [];
+  for (let count = 0; count < ROUNDS; count++) {
+    const begun = performance.now();
+    const text = await folder.read(PATH);
+    const file = await Deno.create(folder.path("beside"));
+    await file.write(new TextEncoder().encode(text));
+    await file.sync();
+    file.close();
+    await Deno.rename(folder.path("beside"), folder.path(PATH));
+    floors.push(performance.now() - begun);
+  }
+  return { tool_round: row("ms", median(values), atMost(12), median(floors)) };
+});
+
+/** What a provider is sent and counts: it takes at a discount what begins as the request before did. */
+export const wallet = group(
+  ["wallet_first_bytes", "wallet_new_bytes_per_round", "wallet_prefix_share"],
+  async () => {
+    await using agent = await startAgent(OPTIONS);
+    agent.server.play(readOrEdit());
+    await agent.nvim.command("Agent go");
+    await agent.nvim.waitForScreen("Done.", { timeout: 60_000 });
+    const encoder = new TextEncoder();
+    const bodies = agent.server.requests.map(({ body }) => encoder.encode(asRead(body)));
+    const [first, ...later] = bodies;
+    const shared = later.map((body, index) => sharedBytes(bodies[index] ?? body, body));
+    const sent = later.reduce((sum, { length }) => sum + length, 0);
+    const share = shared.reduce((sum, length) => sum + length, 0) / sent;
+    const grown = (later.at(-1)?.length ?? NaN) - (first?.length ?? NaN);
+    return {
+      wallet_first_bytes: row("bytes", first?.length ?? NaN, atMost(22_000)),
+      wallet_new_bytes_per_round: row("bytes", grown / later.length, atMost(400)),
+      wallet_prefix_share: row("share", share, atMost(0.98)),
+    };
+  },
+);
+
+/** In the order in which a provider reads it, whatever the order of the JSON: messages come last. */
+function asRead({ messages, ...rest }: JsonObject): string {
+  return [rest, ...Array.isArray(messages) ? messages : []].map((part) => JSON.stringify(part)).join("\n");
+}
+
+function sharedBytes(before: Uint8Array, after: Uint8Array): number {
+  const end = after.findIndex((byte, index) => byte !== before[index]);
+  return end < 0 ? after.length : end;
+}

@@ -1,0 +1,82 @@
+/** What a figure of the bench is, and how it is shown. */
+
+/** Of a `share` more is better, of everything else less. */
+export type Unit = "ms" | "MB" | "bytes" | "share";
+
+export interface Row {
+  readonly value: number;
+  /** What the smallest program that does the same takes, from the same run; null where there is none. */
+  readonly floor: number | null;
+  /** Of the value to the floor. */
+  readonly ratio: number | null;
+  /** What the value is to stay within: fixed, or made from the floor. */
+  readonly limit: number;
+  readonly unit: Unit;
+}
+
+/** Rows that are measured together. */
+export interface Group {
+  readonly names: readonly string[];
+  measure(): Promise<Readonly<Record<string, Row>>>;
+}
+
+/** A group that measures exactly the rows that it names. */
+export function group<const Name extends string>(
+  names: readonly Name[],
+  measure: () => Promise<Readonly<Record<Name, Row>>>,
+): Group {
+  return { names, measure };
+}
+
+/** @param limit of the floor, which is NaN where there is none */
+export function row(unit: Unit, value: number, limit: (floor: number) => number, floor?: number): Row {
+  const ratio = floor === undefined || floor === 0 ? null : rounded(value / floor);
+  const bare = floor === undefined ? null : rounded(floor);
+  return { value: rounded(value), floor: bare, ratio, limit: rounded(limit(floor ?? NaN)), unit };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}
+
+export const atMost = (limit: number) => () => limit;
+export const times = (factor: number) => (floor: number) => floor * factor;
+export const over = (more: number) => (floor: number) => floor + more;
+
+export function isOver({ value, limit, unit }: Row): boolean {
+  return !(unit === "share" ? value >= limit : value <= limit);
+}
+
+export function median(values: readonly number[]): number {
+  return percentile(values, 0.5);
+}
+
+/** @param share from 0 to 1 */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+}
+
+const HEAD = ["row", "value", "floor", "ratio", "limit", "unit"] as const;
+
+/** The table's head, or one row of it: 100 columns at most. */
+export function line(name?: string, shown?: Row): string {
+  const cells = name === undefined || shown === undefined ? HEAD : [
+    name,
+    number(shown.value),
+    number(shown.floor),
+    shown.ratio === null ? "" : shown.ratio.toFixed(2),
+    number(shown.limit),
+    shown.unit,
+  ];
+  const [first = "", ...rest] = cells;
+  const unit = rest.pop() ?? "";
+  const verdict = shown !== undefined && isOver(shown) ? "OVER" : "";
+  return `${first.padEnd(30)}${rest.map((cell) => cell.padStart(11)).join("")}  ${unit.padEnd(6)} ${verdict}`
+    .trimEnd();
+}
+
+function number(value: number | null): string {
+  if (value === null) return "";
+  return value.toFixed(value >= 1_000 ? 0 : value < 10 ? 3 : 1);
+}

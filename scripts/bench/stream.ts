@@ -1,0 +1,70 @@
+/** What an answer costs while it streams: as fast as it comes, and at the pace of a fast model. */
+import { atMost, group, median, percentile, type Row, row, times } from "./row.ts";
+import { type Side, startSides, type Streamed } from "./stream_sides.ts";
+
+const FLOOD = { tokens: 5_000, pace: 0, runs: 7 };
+/** 100 tokens a second for 5 s: a timer of 9 ms fires every 10. */
+const PACED = { tokens: 500, pace: 9, runs: 3 };
+
+interface Compared {
+  readonly ours: readonly Streamed[];
+  readonly floor: readonly Streamed[];
+}
+
+/** Both in turn; the first of each is not counted. */
+async function compare({ tokens, pace, runs }: typeof FLOOD, typing = false): Promise<Compared> {
+  await using sides = await startSides();
+  const one = (side: Side) => sides.play.stream(side, tokens, pace, typing);
+  const ours: Streamed[] = [];
+  const floor: Streamed[] = [];
+  for (let run = 0; run <= runs; run++) {
+    const [mine, bare] = [await one(sides.ours), await one(sides.floor)];
+    if (run === 0) continue;
+    ours.push(mine);
+    floor.push(bare);
+  }
+  return { ours, floor };
+}
+
+/** The median of the runs. */
+function compared(
+  { ours, floor }: Compared,
+  figure: (streamed: Streamed) => number,
+  limit: (floor: number) => number,
+): Row {
+  return row("ms", median(ours.map(figure)), limit, median(floor.map(figure)));
+}
+
+export const flood = group(
+  ["flood_first_painted", "flood_all_painted", "flood_cpu_nvim", "flood_cpu_helpers"],
+  async () => {
+    const found = await compare(FLOOD);
+    return {
+      flood_first_painted: compared(found, ({ first }) => first, times(1)),
+      flood_all_painted: compared(found, ({ all }) => all, times(1.5)),
+      flood_cpu_nvim: compared(found, ({ nvim }) => nvim, times(1.4)),
+      flood_cpu_helpers: compared(found, ({ helpers }) => helpers, atMost(200)),
+    };
+  },
+);
+
+/** In runs of its own: each key costs Neovim a redraw. */
+export const typing = group(["flood_typing_p95"], async () => {
+  const { ours, floor } = await compare(FLOOD, true);
+  const slow = (runs: readonly Streamed[]) => percentile(runs.flatMap(({ typed }) => typed), 0.95);
+  return { flood_typing_p95: row("ms", slow(ours), atMost(1), slow(floor)) };
+});
+
+export const paced = group(
+  ["paced_painted_p50", "paced_painted_p95", "paced_cpu_nvim", "paced_cpu_helpers"],
+  async () => {
+    const found = await compare(PACED);
+    const painted = (share: number) => ({ painted }: Streamed) => percentile(painted, share);
+    return {
+      paced_painted_p50: compared(found, painted(0.5), times(1.15)),
+      paced_painted_p95: compared(found, painted(0.95), times(1.15)),
+      paced_cpu_nvim: compared(found, ({ nvim }) => nvim, times(1.1)),
+      paced_cpu_helpers: compared(found, ({ helpers }) => helpers, atMost(300)),
+    };
+  },
+);

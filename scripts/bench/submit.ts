@@ -1,0 +1,104 @@
+/** From a start, or a key, to the request at the server. The floor is Neovim that starts curl. */
+import { ModelServer } from "../../tests/model/model_server.ts";
+import { type RunningAgent, startAgent } from "../../tests/support/agent.ts";
+import { ChildNvim } from "../../tests/support/nvim.ts";
+import { pause } from "../../tests/support/project.ts";
+import { PROJECT } from "../environment.ts";
+import { atMost, group, median, row } from "./row.ts";
+import { FLOOR } from "./stream_sides.ts";
+
+const STARTS = 15;
+const COLD_RUNS = 5;
+const WARM_RUNS = 20;
+/** A user who opens the chat types for longer. */
+const TYPING_MS = 1_500;
+const OPTIONS = { script: "say Hello.\nrepeat", options: "title = false" };
+
+/** Sourcing plugin/agent.lua in a Neovim that has just started, against sourcing an empty file. */
+export const startup = group(["startup_added"], async () => {
+  const values: number[] = [];
+  const floors: number[] = [];
+  const empty = await Deno.makeTempFile({ suffix: ".lua" });
+  for (let run = 0; run < STARTS; run++) {
+    await using nvim = await ChildNvim.start();
+    const measure = `local t = vim.uv.hrtime() vim.cmd.source(...) return (vim.uv.hrtime() - t) / 1e6`;
+    floors.push(await nvim.lua<number>(measure, empty));
+    values.push(await nvim.lua<number>(measure, `${PROJECT}/plugin/agent.lua`));
+  }
+  await Deno.remove(empty);
+  return { startup_added: row("ms", median(values), atMost(0.5), median(floors)) };
+});
+
+/** In a Neovim that has just started, in a project that was worked in before. */
+export const cold = group(["cold_submit", "opened_submit"], async () => {
+  await using before = await startAgent(OPTIONS);
+  await before.nvim.command("Agent hello");
+  await before.nvim.waitForScreen("· ready");
+  await before.nvim.quit();
+  const started: number[] = [];
+  const opened: number[] = [];
+  const floors: number[] = [];
+  for (let run = 0; run < COLD_RUNS; run++) {
+    {
+      await using agent = await startAgent({ ...OPTIONS, beside: before });
+      started.push(await untilRequest(agent.server, () => agent.nvim.command("Agent hello")));
+    }
+    {
+      await using agent = await startAgent({ ...OPTIONS, beside: before });
+      await agent.nvim.command("Agent");
+      await pause(TYPING_MS);
+      opened.push(await submit(agent));
+    }
+    await using nvim = await startFloor();
+    floors.push(await untilRequest(before.server, () => send(nvim, before.server)));
+  }
+  const floor = median(floors);
+  return {
+    cold_submit: row("ms", median(started), atMost(300), floor),
+    opened_submit: row("ms", median(opened), atMost(15), floor),
+  };
+});
+
+/** With an engine that runs. */
+export const warm = group(["warm_submit"], async () => {
+  await using agent = await startAgent(OPTIONS);
+  await using bare = await startFloor();
+  await agent.nvim.command("Agent hello");
+  await agent.nvim.waitForScreen("· ready");
+  const values: number[] = [];
+  const floors: number[] = [];
+  for (let run = 0; run < WARM_RUNS; run++) {
+    values.push(await submit(agent));
+    await agent.nvim.waitForScreen("· ready");
+    floors.push(await untilRequest(agent.server, () => send(bare, agent.server)));
+    await bare.waitFor("Floor.done");
+  }
+  return { warm_submit: row("ms", median(values), atMost(8), median(floors)) };
+});
+
+async function submit({ nvim, server }: RunningAgent): Promise<number> {
+  await nvim.keys("<Esc>ihello<Esc>");
+  return await untilRequest(server, () => nvim.keys("<CR>"));
+}
+
+async function startFloor(): Promise<ChildNvim> {
+  const nvim = await ChildNvim.start({ lua: FLOOR });
+  await nvim.lua("Floor.open({ width = 60, height = 10 })");
+  return nvim;
+}
+
+function send(nvim: ChildNvim, server: ModelServer): Promise<unknown> {
+  return nvim.lua(`Floor.send(..., "hello")`, server.url);
+}
+
+/** Milliseconds until the whole request has come. */
+async function untilRequest(server: ModelServer, act: () => Promise<unknown>): Promise<number> {
+  const count = server.requests.length;
+  const begun = performance.now();
+  await act();
+  for (;;) {
+    const request = server.requests[count];
+    if (request !== undefined) return request.at - begun;
+    await pause(1);
+  }
+}

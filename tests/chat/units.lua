@@ -1,0 +1,208 @@
+--- The chat's pure modules, without a screen: nvim --headless --clean -l units.lua [seed]
+local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
+vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
+local format = require("agent.format")
+local text = require("agent.timeline.lines")
+local timeline = require("agent.timeline")
+
+local passed, failed = 0, 0
+
+local function test(what, act)
+  local ok, problem = xpcall(act, debug.traceback)
+  passed, failed = passed + (ok and 1 or 0), failed + (ok and 0 or 1)
+  if not ok then
+    print(("FAILED %s\n%s"):format(what, problem))
+  end
+end
+
+local function eq(actual, expected, what)
+  if not vim.deep_equal(actual, expected) then
+    local words = "%s\n  expected %s\n  got      %s"
+    error(words:format(what or "differs", vim.inspect(expected), vim.inspect(actual)), 2)
+  end
+end
+
+--- What is on screen of a block.
+local function drawn(block)
+  return { block.kind, block.severity, text.lines(block) }
+end
+
+local function screen(of)
+  return vim.iter(of.blocks):map(text.lines):flatten():totable()
+end
+
+--- The indexes of all updates' changed blocks, in order and once.
+local function apply(to, ...)
+  local all = {}
+  for _, update in ipairs({ ... }) do
+    all = vim.tbl_extend("force", all, timeline.apply(to, update))
+  end
+  local indexes = vim.tbl_keys(all)
+  table.sort(indexes)
+  return indexes
+end
+
+local function send(words)
+  return { type = "submitted", text = words }
+end
+local STARTED = { type = "turn_started" }
+local function says(words, message)
+  return { type = "text", message = message or "m1", text = words }
+end
+local function thinks(words)
+  return { type = "thought", message = "m1", text = words }
+end
+local function calls(id, status, more)
+  return vim.tbl_extend("force", { type = "tool", id = id, title = "call " .. id, status = status }, more or {})
+end
+local function done(reason, problem)
+  return { type = "turn_done", reason = reason or "end_turn", error = problem }
+end
+
+test("pieces of one message are one block, until something else comes between them", function()
+  local it = timeline.new()
+  eq(apply(it, send("Go"), STARTED), { 1 })
+  eq(apply(it, says("\n\nOne ")), { 2 })
+  eq(apply(it, says("two.")), { 2 })
+  eq(apply(it, calls("a", "in_progress")), { 3 })
+  eq(apply(it, says("Three.")), { 4 })
+  eq(apply(it, says("Four.", "m2")), { 5 })
+  eq(screen(it), { "Go", "One two.", "… call a", "Three.", "Four." })
+end)
+
+test("a call is changed in place, and its end stays its end", function()
+  local it = timeline.new()
+  apply(it, send("Go"), STARTED, calls("a", "pending"), calls("b", "pending"))
+  eq(apply(it, calls("a", "in_progress", { output = "1\n2\n3\n4\n5\n6" })), { 2 })
+  eq(screen(it), { "Go", "… call a", "  2", "  3", "  4", "  5", "  6", "… call b" })
+  eq(apply(it, { type = "tool", id = "a", status = "completed", summary = "6 lines" }), { 2 })
+  eq(apply(it, { type = "tool", id = "a", status = "in_progress", output = "late" }), { 2 })
+  eq(screen(it), { "Go", "✓ call a  6 lines", "… call b" })
+end)
+
+test("an approval waits at its call, and the turn with it", function()
+  local it = timeline.new()
+  apply(it, send("Go"), STARTED, calls("a", "pending"))
+  eq(apply(it, { type = "approval", request = 1, tool = "a" }), { 2 })
+  eq({ it.state, screen(it)[2] }, { "waiting", "? call a  waits for your answer" })
+  apply(it, calls("a", "pending"))
+  eq(it.state, "waiting")
+  apply(it, { type = "approval_closed", request = 1 }, calls("a", "completed"))
+  eq({ it.state, screen(it)[2] }, { "working", "✓ call a" })
+end)
+
+test("a message that waits stands below the text that goes on, and moves to where its turn begins", function()
+  local it = timeline.new()
+  apply(it, send("One"), STARTED, says("So "), send("Two"), send("Three"))
+  eq(apply(it, says("far.")), { 2 })
+  eq(timeline.queued(it), { "Two", "Three" })
+  apply(it, calls("a", "completed"), done(), STARTED, says("Yes.", "m2"))
+  eq(screen(it), { "One", "So far.", "✓ call a", "Two", "Three (waits for the turn to end)", "Yes." })
+  apply(it, { type = "unsent", texts = { "Three" } })
+  eq(screen(it)[5], "Three (not sent)")
+end)
+
+test("the end of a turn ends what is open, and says why if it is not the model's", function()
+  local it = timeline.new()
+  apply(it, send("Go"), STARTED, thinks("Hm"), says("```lua\nx"), calls("a", "in_progress"))
+  eq(apply(it, done("cancelled")), { 2, 4, 5 })
+  eq(screen(it), { "Go", "Thought for a moment", "```lua", "x", "```", "■ call a  stopped", "Stopped." })
+  eq(it.state, "idle")
+  apply(it, send("On"), STARTED)
+  eq(#apply(it, done()), 0)
+end)
+
+test("a failure that was tried again is one line", function()
+  local it = timeline.new()
+  apply(it, send("Go"), STARTED)
+  apply(it, { type = "retry", reason = "HTTP 529.", wait_ms = 1500, attempt = 1, tries = 2 })
+  eq(screen(it)[2], "HTTP 529. Retrying in 2 s, attempt 2 of 2; <C-c> stops.")
+  eq(apply(it, { type = "second" }, { type = "second" }), { 2 })
+  eq(screen(it)[2], "HTTP 529. Retrying now, attempt 2 of 2; <C-c> stops.")
+  apply(it, done("error", "HTTP 529."))
+  eq(screen(it), { "Go", "HTTP 529." })
+end)
+
+test("what is unknown changes nothing", function()
+  local it = timeline.new()
+  apply(it, send("Go"), STARTED, says("So"))
+  local before = vim.deepcopy(it)
+  eq(apply(it, { type = "of_tomorrow", text = "x" }), {})
+  eq(apply(it, { type = "thought_done", message = "nobody's", milliseconds = 5 }), {})
+  eq(it, before)
+end)
+
+test("an older part comes before what is there, which goes on", function()
+  local it = timeline.new()
+  apply(it, send("Now"), STARTED, calls("b", "pending"))
+  local older = timeline.replay({
+    { type = "user", text = "Then", turn = 1 },
+    calls("a", "in_progress"),
+    { type = "title", title = "Old" },
+  })
+  eq(timeline.prepend(it, older), #older.blocks)
+  local cut = 'Interrupted before its end. Send "continue" to go on.'
+  eq(screen(it), { "Then", "■ call a  stopped", cut, "Now", "… call b" })
+  eq(apply(it, calls("b", "completed")), { 5 })
+  eq({ timeline.turn_of(it, 3), timeline.turn_of(it, 5) }, { 1, 1 })
+end)
+
+test("whatever comes: what looks different is told as changed", function()
+  math.randomseed(tonumber(_G.arg[1]) or 7)
+  local random = math.random
+  local function any(of)
+    return of[random(#of)]
+  end
+  local parts = { "a ", "```\n", "\n", "b" }
+  local ids, parents = { "1", "2", "3" }, { "1", "2", "4" }
+  local makers = {
+    function() return send("Go") end,
+    function() return STARTED end,
+    function() return says(any(parts), any({ "m1", "m2" })) end,
+    function() return thinks(any(parts)) end,
+    function() return vim.tbl_extend("force", says(any(parts)), { parent = any(parents) }) end,
+    function() return { type = "thought_done", message = "m1", milliseconds = 2000 } end,
+    function() return calls(any(ids), any({ "pending", "in_progress", "completed", "failed" })) end,
+    function() return calls("4", any({ "in_progress", "completed" }), { parent = any(ids) }) end,
+    function() return { type = "approval", request = 1, tool = any(ids) } end,
+    function() return { type = "approval_closed", request = 1 } end,
+    function() return { type = "retry", reason = "Busy.", wait_ms = 1000, attempt = 1, tries = 3 } end,
+    function() return { type = "second" } end,
+    function() return { type = "plan", steps = { { step = any(parts), status = "pending" } } } end,
+    function() return { type = "notice", severity = "info", text = any(parts) } end,
+    function() return { type = "turn_files", turn = random(2), files = {} } end,
+    function() return { type = "unsent", texts = {}, unstored = random(2) == 1 } end,
+    function() return done(any({ "end_turn", "cancelled", "error" }), any({ "No.", nil })) end,
+  }
+  for _ = 1, 300 do
+    local it, told = timeline.new(), {}
+    for _ = 1, 25 do
+      local update = any(makers)()
+      table.insert(told, update)
+      local before = vim.tbl_map(drawn, it.blocks)
+      local changed = timeline.apply(it, update)
+      for index, block in ipairs(it.blocks) do
+        if not changed[index] and not vim.deep_equal(drawn(block), before[index]) then
+          eq(drawn(block), before[index], ("block %d after %s"):format(index, vim.inspect(told)))
+        end
+      end
+    end
+  end
+end)
+
+test("numbers are short", function()
+  local counts = { [0] = "0", [980] = "980", [12300] = "12.3k", [2000] = "2k", [128000] = "128k" }
+  counts[99949], counts[99950], counts[999499], counts[999500] = "99.9k", "100k", "999k", "1M"
+  for number, said in pairs(counts) do
+    eq(format.count(number), said)
+  end
+  for dollars, said in pairs({ [0] = "$0", [0.0042] = "$0.0042", [0.012] = "$0.012", [12.5] = "$12.50", [140] = "$140" }) do
+    eq(format.money(dollars), said)
+  end
+  for milliseconds, said in pairs({ [480] = "480 ms", [1200] = "1.2 s", [95000] = "95 s" }) do
+    eq(format.milliseconds(milliseconds), said)
+  end
+end)
+
+print(("%d passed, %d failed"):format(passed, failed))
+os.exit(failed == 0 and 0 or 1)

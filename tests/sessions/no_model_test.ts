@@ -1,0 +1,56 @@
+/** Without a model everything works that asks none. */
+import assert from "node:assert/strict";
+import { SECRET, startAgent } from "../support/agent.ts";
+import { chatShows, say, transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { waitUntil } from "../support/project.ts";
+
+const WRITE = 'call write_file {"path": "a.txt", "content": "one\\n"}\n---\nsay Written.';
+const PROBLEM = "Cannot use test: TEST_API_KEY is not set.";
+
+Deno.test("without a key sessions are listed, read, reviewed and undone; a message says why it is not sent", async () => {
+  await using first = await startAgent({ script: WRITE, options: "title = false" });
+  await first.nvim.command("Agent Write it");
+  await waitForChat(first.nvim, "Written.");
+  await waitForTurn(first.nvim);
+  await first.nvim.quit();
+
+  await using agent = await startAgent({
+    ...{ script: "", beside: first, env: { TEST_API_KEY: "" } },
+    options: "title = false, notify = false",
+  });
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent sessions");
+  await nvim.waitForScreen("Write it");
+  await nvim.keys("1<CR>");
+  await waitForChat(nvim, "Written.");
+  assert.ok(!(await transcript(nvim)).join().includes("TEST_API_KEY"));
+  await nvim.command("Agent toggle");
+  await nvim.command("Agent review");
+  await nvim.waitForScreen("a.txt");
+  await nvim.command("Agent undo");
+  await waitUntil("the file to go", async () => await project.read("a.txt").catch(() => "") === "");
+  await nvim.command("Agent toggle");
+
+  await nvim.keys("Go on<Esc><CR>");
+  await waitForChat(nvim, PROBLEM);
+  await nvim.waitFor(
+    "vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://input/1$'), 0, -1, false)[1] == 'Go on'",
+  );
+  assert.equal(server.requests.length, 2);
+
+  await nvim.command("Agent new");
+  await say(nvim, "Hello");
+  await waitForChat(nvim, PROBLEM);
+  server.play("new-history\nsay Fresh.\n---\nnew-history\nexpect Go on\nsay I am back.");
+  await nvim.lua("vim.env.TEST_API_KEY = ...", SECRET);
+  await nvim.keys("<CR>");
+  await waitForChat(nvim, "Fresh.");
+  await waitForTurn(nvim);
+  await nvim.keys("<Esc><Cmd>Agent chats<CR>1<CR>");
+  await waitForChat(nvim, "Go on (not sent)");
+  await nvim.keys("<Esc><CR>");
+  await waitForChat(nvim, "I am back.");
+  await waitForTurn(nvim);
+  assert.ok(!chatShows(nvim.text(), "not stored"));
+  assert.deepEqual(server.problems, []);
+});
