@@ -10,11 +10,11 @@ local function check_host()
   if host == "denops" then
     health.ok("The supervisor runs in denops.vim's server")
   elseif host == "standalone" then
-    local why = vim.g.loaded_denops and "denops.vim's server does not run, or the option host says so"
+    local why = vim.g.loaded_denops and "denops.vim's server is not running, or the option host rules it out"
       or "denops.vim is not installed"
     health.ok(("The supervisor runs in a process of its own: %s"):format(why))
   else
-    health.warn("The supervisor does not run")
+    health.warn("The supervisor is not running")
   end
 end
 
@@ -133,7 +133,7 @@ local function show_engine_sandbox(report)
     health.ok(report.sandbox)
   elseif report.sandbox ~= "" then
     health.warn(report.sandbox, {
-      "Without an operating system's sandbox a symbolic link inside the project is the tools' own check alone.",
+      "Without the operating system's sandbox, only the tools' own check stops symbolic links out of the project.",
       report.sandbox:find("switched off", 1, true) and 'Set the option sandbox to "auto".'
         or "On Linux install bubblewrap.",
     })

@@ -183,7 +183,7 @@ function Host:start()
   end
   local runs = server_runs()
   if self.wanted == "denops" and not runs then
-    local what = vim.g.loaded_denops and "denops.vim's server does not run" or "denops.vim is not installed"
+    local what = vim.g.loaded_denops and "denops.vim's server is not running" or "denops.vim is not installed"
     return self:lose(("Cannot start: %s (option host)."):format(what))
   end
   if self.wanted ~= "standalone" and runs then

@@ -167,7 +167,7 @@ function M.send(text, extra)
 end
 
 local function nothing_waits()
-  say.info("nothing waits for an answer")
+  say.info("nothing is waiting for an answer")
 end
 
 --- Goes to the approval that waits.

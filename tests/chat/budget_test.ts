@@ -20,7 +20,7 @@ usage 100 10
   await nvim.command("Agent go");
   await nvim.waitForScreen("this session has cost 2.00; the cap is 1.50");
   assert.equal(server.requests.length, 1);
-  await nvim.waitForScreen("2.00 · waits for you");
+  await nvim.waitForScreen("2.00 · waiting for you");
   await nvim.command("Agent approve");
   await nvim.waitForScreen("This is the answer.");
   await nvim.waitForScreen("3.10 · ready");

@@ -259,7 +259,7 @@ Deno.test("a message that waited goes behind what was answered meanwhile", async
     child.lua(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr("^agent://chat/1$"), 0, -1, false)`);
   await receive(child, { type: "turn_done", chat: 1, reason: "end_turn" }, { type: "turn_started", chat: 1 });
   assert.deepEqual(await all(), [
-    ...["first", "", "✓ read a", "✓ read b", "", "second", "", "third (waits for the turn to end)"],
+    ...["first", "", "✓ read a", "✓ read b", "", "second", "", "third (waiting for the turn to end)"],
   ]);
   await receive(child, { type: "text", chat: 1, message: "m", text: "Yes." });
   await receive(child, { type: "turn_done", chat: 1, reason: "end_turn" }, { type: "turn_started", chat: 1 });

@@ -52,7 +52,7 @@ Deno.test("what stands under a call is shown under it while it runs, then folded
     "  Thought for 2.0 s",
     "  ✓ read src/greet.ts  2 lines",
     "  … explore further",
-    "    ? write .env  waits for your answer",
+    "    ? write .env  waiting for your answer",
   ]);
   await nvim.keys("a");
   await waitForTurn(nvim);

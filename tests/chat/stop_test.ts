@@ -147,14 +147,14 @@ Deno.test("messages that wait come back to the input, in their order", async () 
   await waitForChat(nvim, "The first half of the answer");
   await say(nvim, "Second message");
   await say(nvim, "Third message");
-  await waitForChat(nvim, "Third message (waits for the turn to end)");
+  await waitForChat(nvim, "Third message (waiting for the turn to end)");
   await nvim.keys("iA draft<Esc>");
   await stop(agent);
   assert.equal(
     await nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|')"),
     "Second message||Third message||A draft",
   );
-  assert.ok(!nvim.text().includes("waits for the turn to end"));
+  assert.ok(!nvim.text().includes("waiting for the turn to end"));
   assert.equal(server.requests.length, 1);
   server.play("expect Second message\nexpect Third message\nexpect A draft\nsay One answer to all.");
   await nvim.keys("<CR>");
@@ -167,7 +167,7 @@ Deno.test("a message that waits stands below the answer, and comes next", async 
   const { nvim, server } = agent;
   await waitForChat(nvim, "The first half");
   await say(nvim, "And now?");
-  await waitForChat(nvim, "And now? (waits for the turn to end)");
+  await waitForChat(nvim, "And now? (waiting for the turn to end)");
   server.play("expect And now?\nsay All is well again.");
   server.release("here");
   await waitForChat(nvim, "All is well again.");

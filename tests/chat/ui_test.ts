@@ -81,7 +81,7 @@ Deno.test("a message may begin with approve or reject, unless something waits fo
     ...messages,
   ]);
   await child.command("Agent approve session");
-  await child.waitForScreen("nothing waits for an answer");
+  await child.waitForScreen("nothing is waiting for an answer");
   await receive(child, WAITS);
   await child.command("Agent reject not this file");
   assert.deepEqual(await child.lua("return _G.sent[#_G.sent]"), {
@@ -153,7 +153,7 @@ Deno.test('host = "denops" without denops.vim: one clear line, and nothing waits
     `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")`,
   );
   assert.ok(report.includes(`ERROR ${line}`), report);
-  assert.match(report, /WARNING The supervisor does not run/);
+  assert.match(report, /WARNING The supervisor is not running/);
 });
 
 Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", async () => {

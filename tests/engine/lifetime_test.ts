@@ -155,7 +155,7 @@ Deno.test({
     await nvim.command("Agent Hello");
     await waitForChat(nvim, "The first half");
     await say(nvim, "This one waits");
-    await waitForChat(nvim, "This one waits (waits for the turn to end)");
+    await waitForChat(nvim, "This one waits (waiting for the turn to end)");
     const all = await marked(...marks);
     const supervisor = all.find(({ command }) => command.includes("standalone.ts"));
     assert.ok(supervisor);
@@ -230,9 +230,13 @@ for (const [name, options, line] of WRONG) {
     await nvim.command("Agent Hello");
     await waitForChat(nvim, line);
     assert.equal((await transcript(nvim)).length, 2);
+    // The message is back in the input.
+    await nvim.keys("<Esc>ggdG");
     await nvim.lua(
       "require('agent').setup({ deno = { 'deno' }, provider = 'test', command_write = {}, root = vim.fn.getcwd() })",
     );
+    // A message that no model could be asked about is back in the input.
+    await nvim.keys("<Esc>ggdG");
     await goesOn(agent);
   });
 }

@@ -60,6 +60,8 @@ const CLUMSY = [
   /\bis not known\b/i,
   /\bgives? up\b/i,
   /\bof yours that\b/i,
+  /\bis no (glob|host|regular|folder|file)\b/i,
+  /\bmend\b/i,
   // What is stored is a session, its window a chat.
   /\bconversations?\b/i,
 ];

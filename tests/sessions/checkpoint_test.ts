@@ -125,7 +125,7 @@ Deno.test("what the user changed since and saved: other lines are merged, the sa
   await project.write("b.txt", changed);
   await say(agent, "undo", "undid turn 1: 1 file restored");
   assert.equal(await project.read("b.txt"), A);
-  await say(agent, "changes", "no file is changed");
+  await say(agent, "changes", "no file has changed");
 });
 
 Deno.test("commands: buffers follow, and what they did is undone, links too", async () => {
@@ -228,7 +228,7 @@ Deno.test("restore: choose a turn, look, agree; the list of changes", async () =
   await nvim.command("Agent restore 1");
   await nvim.waitFor(`vim.fn.bufname() == "agent://preview"`);
   await nvim.keys("<CR>");
-  await nvim.waitFor(`vim.fn.execute("messages"):find("back before turn 1: 1 file restored", 1, true)`);
+  await nvim.waitFor(`vim.fn.execute("messages"):find("back to before turn 1: 1 file restored", 1, true)`);
   assert.equal(await project.read("a.txt"), A);
   await say(agent, "redo", "redid turn 1: 1 file restored");
   assert.equal(await project.read("a.txt"), A.replace("two", "TWO").replace("four", "FOUR"));

@@ -29,9 +29,8 @@ Deno.test("without a key sessions are listed, read, reviewed and undone; a messa
   await nvim.waitForScreen("a.txt");
   await nvim.command("Agent undo");
   await waitUntil("the file to go", async () => await project.read("a.txt").catch(() => "") === "");
-  await nvim.command("Agent toggle");
 
-  await nvim.keys("Go on<Esc><CR>");
+  await nvim.command("Agent Go on");
   await waitForChat(nvim, PROBLEM);
   await nvim.waitFor(
     "vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://input/1$'), 0, -1, false)[1] == 'Go on'",

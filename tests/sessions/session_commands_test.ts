@@ -183,7 +183,7 @@ Deno.test("rename, archive and delete", async () => {
   await nvim.waitForScreen(/Archived sessions\s+1: The great renaming · /);
   await nvim.keys("<CR>");
   await nvim.command("Agent archive");
-  await nvim.waitForScreen("back among the sessions");
+  await nvim.waitForScreen("no longer archived");
 
   await nvim.keys("<Esc><Cmd>Agent delete<CR>");
   await nvim.waitForScreen("Delete The great renaming?");

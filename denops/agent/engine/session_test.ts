@@ -66,7 +66,13 @@ const read = 'call read_file {"path": "a.txt"}';
 const phases: readonly Phase[] = [
   { what: "before the answer", script: "wait here\nsay never", at: "here", results: [] },
   { what: "in a thought", script: "think Hm\nwait here\nsay never", at: "thought", results: [] },
-  { what: "in the text", script: "say Half\nwait here\nsay never", at: "token", results: [], kept: "Half" },
+  {
+    what: "in the text",
+    script: "say Half of it\nwait here\nsay never",
+    at: "token",
+    results: [],
+    kept: "Half of it",
+  },
   {
     what: "in a call that is written",
     script: `${read}\nwait here\nsay never`,

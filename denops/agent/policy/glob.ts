@@ -38,7 +38,7 @@ export function globProblem(glob: string): string | undefined {
     picomatch.makeRe(glob, { strictBrackets: true });
   } catch (error) {
     const [, what, which] = /^Missing (\w+): "(.)"/.exec(error instanceof Error ? error.message : "") ?? [];
-    if (which === undefined) return "is no glob";
+    if (which === undefined) return "is not a glob";
     return what === "closing" ? `needs a closing ${which}` : `needs an opening ${which}`;
   }
   return undefined;

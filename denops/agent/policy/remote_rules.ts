@@ -5,7 +5,9 @@
 /** What is wrong with a pattern of hosts, as the end of a sentence; undefined if nothing is. */
 export function hostProblem(pattern: string): string | undefined {
   if (/[/@?#]/.test(pattern)) return "must be a host alone, such as docs.python.org";
-  if (parseHost(pattern) === undefined) return "is no host; they look like docs.python.org or *.python.org";
+  if (parseHost(pattern) === undefined) {
+    return "is not a host; hosts look like docs.python.org or *.python.org";
+  }
   return undefined;
 }
 

@@ -59,7 +59,7 @@ export class Chat {
 
   /** To be called for all that the engine tells of this chat. */
   heard({ type }: Update): void {
-    if (type !== "notice") this.#unstored = false;
+    if (type === "turn") this.#unstored = false;
   }
 
   prompt({ text, selected }: Message): void {

@@ -29,8 +29,6 @@ export class Project implements AsyncDisposable {
   /** The project's folder first. */
   readonly roots: readonly string[];
   readonly model: ProjectModel;
-  /** Asks for the model once more. @throws {Error} one line: why there is none */
-  readonly findModel: () => Promise<ModelConfig>;
   readonly #client: EngineClient;
 
   private constructor(
@@ -38,7 +36,6 @@ export class Project implements AsyncDisposable {
     launch: Launch,
     roots: readonly string[],
     model: ProjectModel,
-    findModel: () => Promise<ModelConfig>,
     client: EngineClient,
   ) {
     this.engine = engine;
@@ -46,7 +43,6 @@ export class Project implements AsyncDisposable {
     this.root = launch.cwd;
     this.roots = roots;
     this.model = model;
-    this.findModel = findModel;
     this.#client = client;
   }
 
@@ -66,8 +62,7 @@ export class Project implements AsyncDisposable {
     const client = await EngineClient.open(roots, user, ports);
     const date = new Date().toISOString().slice(0, 10);
     const spent = { date, amount: await client.ledger.spent(date) };
-    const findModel = () => engineConfig(user, ports.world, roots);
-    const model = await findModel().catch((error: unknown) => ({
+    const model = await engineConfig(user, ports.world, roots).catch((error: unknown) => ({
       problem: error instanceof Error ? error.message : String(error),
     }));
     const [known, baseUrl] = "problem" in model
@@ -77,7 +72,7 @@ export class Project implements AsyncDisposable {
     const launch = await launchCommand(roots, baseUrl, user, announce);
     const config = { ...known, ...client.fileRules(chat), spent };
     const engine = await Engine.start(launch, config, confined(client.events(launch.held), roots));
-    return new Project(engine, launch, roots, model, findModel, client);
+    return new Project(engine, launch, roots, model, client);
   }
 
   /** How its sessions get branches. */

@@ -1,5 +1,6 @@
 /** The projects in use, by root and configuration. One that no chat uses ends after a while. */
 import type { UserConfig } from "../protocol/config.ts";
+import { engineConfig } from "./agents/provider.ts";
 import { findRoot, type RootQuery } from "./agents/root.ts";
 import { Project, type ProjectPorts } from "./project.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
@@ -41,8 +42,7 @@ export class Projects implements AsyncDisposable {
 
   /** The project of a place, opened if need be. @param chat is told of what takes long @throws {Error} one line */
   async of(place: RootQuery, chat: number): Promise<Project> {
-    const user = this.config;
-    if (typeof user === "string") throw new Error(`Invalid option: ${user}.`);
+    const user = this.#known();
     await (this.#adopted ??= this.#adopt().catch((error) => {
       // A promise that is kept would fail for ever.
       this.#adopted = undefined;
@@ -60,7 +60,7 @@ export class Projects implements AsyncDisposable {
   /** Ends a project without a model if there is one to ask by now. @throws {Error} one line: why there is none */
   async retire(project: Project): Promise<void> {
     await this.#adopt();
-    await project.findModel();
+    await engineConfig(this.#known(), this.#ports.project.world, project.roots);
     for (const [key, { opening }] of this.#entries) {
       if (await opening.catch(() => undefined) === project) this.#entries.delete(key);
     }
@@ -78,6 +78,11 @@ export class Projects implements AsyncDisposable {
     await Promise.all(
       this.all().map((opening) => opening.then((project) => project[Symbol.asyncDispose](), () => {})),
     );
+  }
+
+  #known(): UserConfig {
+    if (typeof this.config !== "string") return this.config;
+    throw new Error(`Invalid option: ${this.config}.`);
   }
 
   async #adopt(): Promise<void> {

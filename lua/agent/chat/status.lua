@@ -9,7 +9,7 @@ local STATES = {
   idle = "ready",
   starting = "starting",
   working = "working",
-  waiting = "waits for you",
+  waiting = "waiting for you",
   retrying = "retrying",
   stopping = "stopping",
 }

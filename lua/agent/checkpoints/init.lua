@@ -166,8 +166,8 @@ local function show_preview(chat, turn)
     preview.show(turn, result.files, chat.timeline.root, function()
       ask(chat, "restore", { turn = turn }, function(restored)
         tell({
-          done = ("back before turn %d"):format(turn),
-          none = ("not back before turn %d"):format(turn),
+          done = ("back to before turn %d"):format(turn),
+          none = ("not back to before turn %d"):format(turn),
           again = (":Agent restore %d"):format(turn),
         }, restored, chat.timeline.root)
       end)
@@ -197,7 +197,7 @@ function M.restore(chat, turn)
       return say.info("this session has changed no file yet")
     end
     vim.ui.select(result.turns, {
-      prompt = "Go back before turn",
+      prompt = "Go back to before turn",
       format_item = label,
     }, function(row)
       if row then
@@ -212,7 +212,7 @@ end
 function M.changes(chat)
   ask(chat, "changes", {}, function(result)
     if #result.files == 0 then
-      return say.info("no file is changed")
+      return say.info("no file has changed")
     end
     local items = vim.tbl_map(function(file)
       local counts = file.opaque and "binary" or ("+%d −%d"):format(file.added, file.removed)

@@ -34,7 +34,7 @@ local function file_lines(file, root)
     "+++ " .. (file.kind == "deleted" and "/dev/null" or name),
   }
   if file.opaque then
-    table.insert(lines, "# not text: it becomes what it was")
+    table.insert(lines, "# not text: restored as it was")
     return lines
   end
   local text = diff(file.now or "", file["then"] or "", { result_type = "unified", ctxlen = 3 }) --[[@as string]]
@@ -59,7 +59,7 @@ function M.show(turn, files, root, restore)
   if #files == 0 then
     return say.info(("all files are as they were before turn %d"):format(turn))
   end
-  local lines = { ("# Back before turn %d. <CR> does it, q closes."):format(turn) }
+  local lines = { ("# Back to before turn %d. <CR> restores, q closes."):format(turn) }
   for _, file in ipairs(files) do
     vim.list_extend(lines, { "" })
     vim.list_extend(lines, vim.tbl_map(one_line, file_lines(file, root)))

@@ -167,7 +167,7 @@ M.options = {
     type = "string",
     default = "ask",
     one_of = { "ask", "always", "never" },
-    doc = "Whether a tool may start a language server that does not run: it runs outside of the sandbox.",
+    doc = "Whether a tool may start a language server that is not running: it runs outside of the sandbox.",
   },
   { name = "tools_off", sent = true, type = "list", default = {}, doc = "Names of tools that the model is not offered." },
   {

@@ -26,7 +26,7 @@ local M = {}
 local MAX_SHOWN_LINES = 40
 --- Larger files are read and written without Neovim: it must not wait for a disk that long.
 local LARGEST = 5 * 1024 * 1024
-local LOCKED = "The file has unsaved changes in the editor, which allows no change of text at the moment. Try again."
+local LOCKED = "The file has unsaved changes in the editor, which does not allow changes of text at the moment. Try again."
 
 --- The one of these buffers that has unsaved text, if any.
 ---@param bufs integer[]

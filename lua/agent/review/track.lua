@@ -335,7 +335,7 @@ function M.undo(it, chosen)
   local theirs = { lines = hunks_of.take_back(it.lines, chosen), format = mine.format }
   local applied, reason = apply.apply(it.buf, mine, theirs)
   if applied == "locked" or applied == "failed" then
-    return false, reason or "Neovim allows no change of text at the moment"
+    return false, reason or "Neovim does not allow changes of text at the moment"
   end
   it.pending = nil
   it.lines = theirs.lines

@@ -35,7 +35,7 @@ function M.file(path, overwrite)
         return true
       end
       cancel()
-      complain(why or "it was not written whole")
+      complain(why or "only a part of it was written")
       return false
     end,
     done = function()

@@ -193,7 +193,7 @@ function M.archive(chats)
       return row.sessionId == id
     end)
     ask(chats, chat:place(), "session_archive", { sessionId = id, archived = not is_archived }, function()
-      say.info(is_archived and "back among the sessions" or "archived; :Agent archive brings it back")
+      say.info(is_archived and "no longer archived" or "archived; :Agent archive brings it back")
     end)
   end)
 end

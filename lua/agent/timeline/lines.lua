@@ -8,7 +8,7 @@ local M = {}
 ---@return string[]
 local function lines_of(block)
   if block.kind == "user" then
-    local note = block.status == "queued" and " (waits for the turn to end)"
+    local note = block.status == "queued" and " (waiting for the turn to end)"
       or block.status == "stopped" and " (not sent)"
       or ""
     return vim.split(block.text .. note, "\n")
@@ -122,7 +122,7 @@ end
 local function tool_header(block)
   local detail = block.summary
   if block.status == "waiting" then
-    detail = "waits for your answer"
+    detail = "waiting for your answer"
   elseif not detail and block.lines and block.lines > 0 then
     detail = ("%d %s"):format(block.lines, block.lines == 1 and "line" or "lines")
   end

@@ -81,7 +81,7 @@ async function make(name: string, git: Git): Promise<MadeBranch> {
   if (top.code !== 0) return { type: "refused", why: `git says: ${top.complaint}` };
   const repository = await repositoryOf(root, info);
   if (repository === undefined || top.text !== root) {
-    return { type: "refused", why: "its .git leads to a repository of another place, or is a submodule's" };
+    return { type: "refused", why: "its .git leads to a repository elsewhere, or is a submodule's" };
   }
   for (const [file, what] of Object.entries(GOES_ON)) {
     if (await exists(join(repository.own, file))) return { type: "refused", why: `${what} is in progress` };

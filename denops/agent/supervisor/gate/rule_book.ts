@@ -135,5 +135,5 @@ function readRules(path: string): readonly Rule[] {
 
 function unreadable(path: string, error: unknown): Error {
   const why = error instanceof Error ? ` ${error.message}` : "";
-  return new Error(`Cannot read the project's rules in ${path}. Mend the file or delete it.${why}`);
+  return new Error(`Cannot read the project's rules in ${path}. Correct the file or delete it.${why}`);
 }

@@ -20,7 +20,7 @@ export interface ObeyedFile {
 export interface Repository {
   /** The system's number of the folder: it stays when the folder is moved. */
   readonly number: string;
-  /** By name: {@link OBEYED}, and "hooks/NAME". A `hooks` that is no folder stands for itself. */
+  /** By name: {@link OBEYED}, and "hooks/NAME". A `hooks` that is not a folder stands for itself. */
   readonly files: Readonly<Record<string, ObeyedFile>>;
 }
 

@@ -46,7 +46,7 @@ export function failure(stderr: string): Error {
 /** What a program complains of, as half a sentence: of a pattern what is wrong with it, else the first line. */
 export function complaint(stderr: string): string {
   const [, reason] = /^regex parse error:$[^]*?^error: (.+)$/m.exec(stderr) ?? [];
-  if (reason !== undefined) return `the pattern is no regular expression: ${reason}`;
+  if (reason !== undefined) return `the pattern is not a regular expression: ${reason}`;
   const [line = ""] = stderr.trim().split("\n").map((text) => text.replace(/^(rg|fatal|error): /, ""));
   return line === "" ? "it failed" : line.replace(/\.+$/, "");
 }

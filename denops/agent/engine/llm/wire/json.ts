@@ -1,5 +1,6 @@
-/** Reads a frame's JSON by a schema. */
+/** What wires have in common: JSON of frames by a schema, bodies and headers of requests. */
 import type { z } from "../../../deps/zod.ts";
+import type { Endpoint } from "./wire.ts";
 
 /** @throws {Error} with one line if the frame is not JSON or not of this shape. */
 export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.infer<T> {
@@ -24,6 +25,12 @@ export function parseFrame<T extends z.ZodType>(schema: T, frame: string): z.inf
  */
 export function requestBody(value: unknown): string {
   return JSON.stringify(value, (_key, part) => typeof part === "string" ? part.toWellFormed() : part);
+}
+
+/** For providers that take their key as a bearer token. */
+export function jsonHeaders({ apiKey, headers }: Endpoint): Record<string, string> {
+  const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  return { "content-type": "application/json", ...authorization, ...headers };
 }
 
 /**

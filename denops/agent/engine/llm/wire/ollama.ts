@@ -7,7 +7,7 @@ import { z } from "../../../deps/zod.ts";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
-import { parseFrame, requestBody, toolName } from "./json.ts";
+import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const Line = z.object({
@@ -37,11 +37,7 @@ export const ollama: Wire<State> = {
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
     return {
       url: `${endpoint.baseUrl}/api/chat`,
-      headers: {
-        "content-type": "application/json",
-        ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
-        ...endpoint.headers,
-      },
+      headers: jsonHeaders(endpoint),
       body: requestBody({
         model: request.model,
         stream: true,

@@ -10,7 +10,7 @@ import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
-import { parseFrame, requestBody, toolName } from "./json.ts";
+import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 const ErrorBody = z.union([
@@ -71,11 +71,7 @@ export const openaiChat: Wire<State> = {
     const limit = openai ? "max_completion_tokens" : "max_tokens";
     return {
       url: `${endpoint.baseUrl}/chat/completions`,
-      headers: {
-        "content-type": "application/json",
-        ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
-        ...endpoint.headers,
-      },
+      headers: jsonHeaders(endpoint),
       body: requestBody({
         model: request.model,
         stream: true,
