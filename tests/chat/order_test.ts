@@ -75,6 +75,21 @@ Deno.test("a Neovim that fails to take a batch does not stop the next one", asyn
   assert.deepEqual(batches, [1, 1]);
 });
 
+Deno.test("the first text of a message waits for eight word characters, or for what comes after it", async () => {
+  using stage = new Stage();
+  for (const piece of ["**", "Wh", "at a"]) stage.say(piece);
+  assert.deepEqual(stage.texts(), []);
+  stage.say(" day");
+  assert.deepEqual(stage.texts(), ["**What a day"]);
+  await stage.take();
+  stage.say("No.", "a");
+  stage.say("Maybe.", "b");
+  assert.deepEqual(stage.texts()[1], "No.");
+  await stage.take();
+  stage.pump.push({ type: "turn_done", chat: 1, reason: "end_turn" });
+  assert.deepEqual(stage.texts()[2], "Maybe.|turn_done");
+});
+
 Deno.test("whatever is pushed, when and in which pieces: each chat's text arrives whole and in order", async () => {
   const piece = fc.record({
     chat: fc.integer({ min: 1, max: 3 }),

@@ -59,7 +59,6 @@ export async function runStep(
       }
       case "retry":
         clock.restart(event.waitMs);
-        screen.flush();
         emit(event);
         break;
       case "cancelled":
@@ -109,18 +108,12 @@ class CallLimit {
   }
 }
 
-/** The first text of a message waits for this many word characters, so that "**Wh" never flashes. */
-const FIRST_TEXT = 8;
-const WORD = /[\p{L}\p{N}_]/gu;
-
 /** Turns the deltas of one read into at most one event of each kind. */
 class Screen {
   readonly #message: string;
   readonly #tools: readonly Tool[];
   readonly #emit: Emit;
   readonly #writing = new Map<number, Writing>();
-  /** Text that is not long enough to show yet. */
-  #held: string | undefined = "";
   #thinkingSince: number | undefined;
 
   constructor(message: string, tools: readonly Tool[], emit: Emit) {
@@ -133,39 +126,17 @@ class Screen {
     const thought = joined(deltas, "thought");
     const text = joined(deltas, "text");
     if (thought !== "") {
-      this.flush();
       this.#thinkingSince ??= performance.now();
       this.#emit({ type: "thought", message: this.#message, text: thought });
     }
     const calling = deltas.some((delta) => delta.type === "call_start" || delta.type === "call_arguments");
     if (text !== "" || calling) this.#endThought();
-    if (text !== "") this.#showText(text);
-    if (calling) {
-      this.flush();
-      this.#showCalls(deltas);
-    }
-  }
-
-  /** What comes next must not overtake text that waits. */
-  flush(): void {
-    if (!this.#held) return;
-    this.#emit({ type: "token", message: this.#message, text: this.#held });
-    this.#held = undefined;
+    if (text !== "") this.#emit({ type: "token", message: this.#message, text });
+    if (calling) this.#showCalls(deltas);
   }
 
   close(): void {
-    this.flush();
     this.#endThought();
-  }
-
-  #showText(text: string): void {
-    const all = (this.#held ?? "") + text;
-    if (this.#held !== undefined && (all.match(WORD)?.length ?? 0) < FIRST_TEXT) {
-      this.#held = all;
-      return;
-    }
-    this.#held = undefined;
-    this.#emit({ type: "token", message: this.#message, text: all });
   }
 
   #endThought(): void {

@@ -2,7 +2,7 @@
 import { Pace } from "../../protocol/pace.ts";
 
 /** Bytes that may wait to be taken. */
-const MOST_WAITING = 4_000_000;
+const MOST_WAITING = 100_000;
 
 export class Reads implements AsyncDisposable {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;

@@ -8,6 +8,9 @@ import type { Update } from "../../protocol/ui.ts";
 import { Bounds } from "./bounds.ts";
 import { breakLines } from "./visible.ts";
 
+/** The first text of a message waits for this many word characters, so that "**Wh" never flashes. */
+const FIRST_TEXT = 8;
+const WORD = /[\p{L}\p{N}_]/gu;
 /** Updates of one batch, and characters, if it has more than one update. */
 const MOST_UPDATES = 50;
 const MOST_CHARACTERS = 100_000;
@@ -31,6 +34,10 @@ export class Pump implements Disposable {
   #waiting = 0;
   /** Where in its line the text of each chat's message has come to. */
   readonly #columns = new Map<number, { readonly message: string; readonly column: number }>();
+  /** Text that is not long enough to show yet, per chat. */
+  readonly #held = new Map<number, TextUpdate>();
+  /** Messages of which something was shown. */
+  readonly #shown = new Set<string>();
   #delivering = false;
   #disposed = false;
 
@@ -52,10 +59,36 @@ export class Pump implements Disposable {
     if (admission === "out") return;
     if (admission !== "in" && "chat" in update) {
       this.#queue = this.#queue.filter((queued) => !isOnlyShown(queued, update.chat));
+      this.#held.delete(update.chat);
       return this.#onFlood(update.chat, admission.why);
     }
-    this.#append(update.type === "text" ? this.#broken(update) : update);
+    this.#releaseBefore(update);
+    if (update.type === "text") this.#pushText(this.#broken(update));
+    else this.#append(update);
     this.#flush();
+  }
+
+  #pushText(update: TextUpdate): void {
+    const { chat, message } = update;
+    const text = (this.#held.get(chat)?.text ?? "") + update.text;
+    const isLong = this.#shown.has(message) || (text.match(WORD)?.length ?? 0) >= FIRST_TEXT;
+    if (!isLong) {
+      this.#held.set(chat, { ...update, text });
+      return;
+    }
+    this.#held.delete(chat);
+    this.#shown.add(message);
+    this.#append({ ...update, text });
+  }
+
+  /** Whatever comes after a text ends its wait; order holds within a chat. */
+  #releaseBefore(update: Update): void {
+    if (!("chat" in update)) return;
+    const held = this.#held.get(update.chat);
+    if (update.type === "text" && update.message === held?.message) return;
+    if (held !== undefined) this.#append(held);
+    this.#held.delete(update.chat);
+    if (update.type === "turn_done") this.#shown.clear();
   }
 
   /** A line without an end is one that no window can draw. */
