@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { PRESETS, WIRES } from "../../denops/agent/protocol/providers.ts";
 import DEFAULT_FILE_RULES from "../../denops/agent/policy/defaults.json" with { type: "json" };
-import { RULE_KINDS } from "../../denops/agent/protocol/access.ts";
+import { Access, RULE_KINDS } from "../../denops/agent/protocol/access.ts";
 import { HIDDEN, SHOWN } from "../../denops/agent/supervisor/commands/shown.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { LONGEST_DEFAULT, type Option, READ_OPTIONS, withOptions } from "../../scripts/docs.ts";
@@ -217,6 +217,15 @@ function eachKey(keys: string): readonly string[] {
   if (first === undefined || last === undefined) return [keys];
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${Number(first) + at}`);
 }
+
+Deno.test("each kind of access has its row among the approvals", async () => {
+  await using child = await nvim();
+  const shown = await child.lua<readonly string[]>(
+    `return vim.tbl_keys(require("agent.approval.content").KINDS)`,
+  );
+  const kinds = Access.options.map(({ shape }) => shape.kind.value);
+  assert.deepEqual(shown.toSorted(), [...kinds, "question"].toSorted());
+});
 
 Deno.test("help: the keys that each kind of approval offers", async () => {
   await using child = await nvim();

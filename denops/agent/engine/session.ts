@@ -4,6 +4,7 @@
  */
 import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
+import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { missing } from "./agent/interrupted.ts";
@@ -281,11 +282,15 @@ export class Session {
     this.#saveUnsaved();
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
-    const slid = this.#history.slide();
+    const { slid, lost } = this.#history.slide();
     this.#emit(prompt);
     if (slid) {
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
+      this.#emit({ type: "notice", severity: "warning", text });
+    }
+    if (lost) {
+      const text = "A part of this session cannot be read; the model goes on without it.";
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";
@@ -353,7 +358,9 @@ export class Session {
   #save(entries: Entries): void {
     try {
       this.#saveUnsaved();
+      const since = trace?.now();
       this.#ports.store.append(this.id, entries);
+      trace?.span("append", since);
     } catch (error) {
       if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
       if (this.#unsaved.length === 0) {

@@ -1,4 +1,5 @@
 /** The tool calls of one answer: policy, approval, run. Each gets exactly one result, in the order of the calls. */
+import { trace } from "../../protocol/trace.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { ToolStart } from "../core/events.ts";
 import type { ResultEntry } from "../core/entries.ts";
@@ -166,9 +167,13 @@ async function runCall(
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();
+    const ruling = trace?.now();
     await ports.refreshRules();
+    trace?.span("rules", ruling, call.id);
     const context = { ...ports.context, workspace, images, callId: call.id };
+    const preparing = trace?.now();
     const prepared = await withRisks(await tool.prepare(args.value, context, signal), workspace.roots);
+    trace?.span("prepare", preparing, call.id);
     signal.throwIfAborted();
     const permitted = await permissions.decide(prepared, loop);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
@@ -177,9 +182,11 @@ async function runCall(
     for (const { path } of written) await workspace.resolve(path);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(written, signal);
+    const running = trace?.now();
     const result = tool.readOnly
       ? await prepared.run(signal, permitted.approved)
       : await runCheckpointed(call.id, prepared, permitted, ports, signal);
+    trace?.span("run", running, call.id);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.

@@ -12,7 +12,8 @@ const Entry = z.object({
   /** "allowed", "rejected", "cancelled", "denied" and how. */
   answer: z.string(),
   rule: z.string(),
-  accesses: Access,
+  /** Shortened. One that cannot be read hides no line. */
+  accesses: Access.catch({ kind: "nothing" }),
 });
 type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 

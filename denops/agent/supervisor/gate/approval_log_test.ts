@@ -45,6 +45,19 @@ Deno.test("a line that a crash has left half written is passed over", async () =
   assert.deepEqual((await log.entries()).map(({ title }) => title), ["first", "second"]);
 });
 
+Deno.test("what was accessed is kept with it, shortened; whatever it is, its line is shown", async () => {
+  await using state = await scratch();
+  const log = new ApprovalLog(state.root);
+  const line = { kind: "command", cwd: "/p", timeout: 1, background: false, access: "write" } as const;
+  for (const command of ["make", " ", "x".repeat(1e6)]) {
+    log.add({ ...entry("run"), accesses: { ...line, command } });
+  }
+  const entries = await log.entries();
+  assert.deepEqual(entries.map(({ accesses }) => accesses.kind), ["command", "nothing", "command"]);
+  assert.match(logLines(entries)[0] ?? "", /run {2}\(write, asked\)$/);
+  assert.ok((await Deno.stat(state.path("approvals.jsonl"))).size < 3_000);
+});
+
 Deno.test("the last ones are shown, one line each, and it is said that there are more", () => {
   assert.deepEqual(logLines([logged("a"), logged("b\n  c\u001b[31m")]), [
     "2026-01-02 03:04:05  allow_once  a  (asked)",

@@ -3,6 +3,7 @@
  * first, and no batch that is more than a frame's work: the rest is merged and waits for the next one. How often
  * something is said is up to who says it (`protocol/pace.ts`).
  */
+import { trace } from "../../protocol/trace.ts";
 import type { Update } from "../../protocol/ui.ts";
 import { Bounds } from "./bounds.ts";
 import { breakLines } from "./visible.ts";
@@ -113,9 +114,11 @@ export class Pump implements Disposable {
   #flush(): void {
     if (this.#delivering || this.#disposed || this.#queue.length === 0) return;
     this.#delivering = true;
+    const since = trace?.now();
     this.#deliver(this.#nextBatch())
       .catch(() => {}) // Neovim is gone or Lua has failed and said so; nothing can be shown either way.
       .then(() => {
+        trace?.span("deliver", since, "deliver");
         this.#delivering = false;
         this.#flush();
       });
