@@ -140,19 +140,19 @@ Deno.test("a turn is cancelled even if the client's editor never answers", async
 
 Deno.test("two sessions at once: one waits, the other goes on, and neither hears the other", async () => {
   await using engine = await startEngine({
-    script: "when first question\nsay First\nwait here\nsay answer.\n---\n" +
+    script: "when first question\nsay First half,\nwait here\nsay answer.\n---\n" +
       "when second question\nexpect-not first question\nsay Second answer.",
   });
   const first = await engine.open();
   const second = await engine.open();
   const slow = engine.prompt(first, "first question");
-  await waitUntil("the first half", () => answerText(engine.seen, first) === "First");
+  await waitUntil("the first half", () => answerText(engine.seen, first) === "First half,");
   assert.equal(await engine.prompt(second, "second question"), "end_turn");
   assert.equal(answerText(engine.seen, second), "Second answer.");
   await engine.agent.notify(methods.agent.session.cancel, { sessionId: second });
   engine.server.release("here");
   assert.equal(await slow, "end_turn");
-  assert.equal(answerText(engine.seen, first), "First\nanswer.");
+  assert.equal(answerText(engine.seen, first), "First half,\nanswer.");
   assert.deepEqual(engine.server.problems, []);
 });
 

@@ -74,7 +74,7 @@ const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.
   runner: (config, abilities) =>
     hasModel(config)
       ? loopRunner({ config, model: createModel(config), tools: TOOLS, environment, abilities })
-      : NO_RUNNER,
+      : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });
 await connection.closed;
 const { reason } = connection.signal;
