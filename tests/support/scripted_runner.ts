@@ -7,7 +7,6 @@ import { wordsOf } from "../../denops/agent/engine/core/entries.ts";
 import type { AgentEvent, ToolStart } from "../../denops/agent/engine/core/events.ts";
 import { files } from "../../denops/agent/engine/tools/define.ts";
 import { lineDiff } from "../../denops/agent/engine/core/line_diff.ts";
-import { answered } from "./entries.ts";
 
 export interface ScriptedTurn {
   readonly ports: RunnerPorts;
@@ -47,7 +46,7 @@ function scriptedTurn(ports: RunnerPorts, signal: AbortSignal): ScriptedTurn {
     emit,
     say(text) {
       emit({ type: "token", message: crypto.randomUUID(), text });
-      ports.append(answered(text));
+      ports.append({ type: "assistant_message", text, calls: [], reasoning: [] });
     },
     start(id, title, parent) {
       emit({ type: "tool_start", call: { id, tool: "other", title, kind: "other", paths: [] } }, parent);

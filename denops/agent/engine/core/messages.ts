@@ -25,7 +25,7 @@ export const Reasoning = z.discriminatedUnion("type", [
 ]);
 export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 
-export interface UserMessage {
+interface UserMessage {
   readonly role: "user";
   readonly text: string;
 }
