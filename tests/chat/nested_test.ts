@@ -21,11 +21,10 @@ const PLAY = `
 /** The plugin with an engine whose turns a script runs. */
 async function scriptedPlugin() {
   const copy = await copyOfPlugin();
-  const runner = await Deno.readTextFile(`${PLUGIN}tests/support/scripted_runner.ts`);
-  await copy.write(
-    "denops/agent/engine/scripted_runner.ts",
-    runner.replaceAll("../../denops/agent/engine/", "./"),
-  );
+  for (const name of ["scripted_runner.ts", "entries.ts"]) {
+    const text = await Deno.readTextFile(`${PLUGIN}tests/support/${name}`);
+    await copy.write(`denops/agent/engine/${name}`, text.replaceAll("../../denops/agent/engine/", "./"));
+  }
   const main = await copy.read("denops/agent/engine/main.ts");
   const scripted = main.replace(/loopRunner\(\{[^}]*\}\)/, `scriptedRunner(async (turn) => {${PLAY}\n})`);
   assert.notEqual(scripted, main);

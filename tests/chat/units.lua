@@ -204,5 +204,13 @@ test("numbers are short", function()
   end
 end)
 
+test("what an agent says of itself is kept, and its echo of a message is not shown twice", function()
+  local line = timeline.new()
+  apply(line, send("Go"), STARTED, { type = "user", text = "Go" }, { type = "agent_state", mode = "careful" })
+  apply(line, { type = "agent_state", commands = { { name = "tidy", description = "" } } })
+  eq(screen(line), { "Go" })
+  eq({ line.mode, line.commands[1].name }, { "careful", "tidy" })
+end)
+
 print(("%d passed, %d failed"):format(passed, failed))
 os.exit(failed == 0 and 0 or 1)

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { basename, join } from "node:path";
-import { gitGuard, sweepAfterCrash } from "../../denops/agent/supervisor/git/guard.ts";
+import { gitGuards, sweepAfterCrash } from "../../denops/agent/supervisor/git/guard.ts";
 import type { CommandLevel } from "../../denops/agent/protocol/commands.ts";
 import { git, type Scratch, scratch, waitUntil } from "../support/project.ts";
 
@@ -273,7 +273,7 @@ for (const { name, line, says, level = "write" } of ATTACKS) {
         assert.ok(await hasRun(open), "the trap is none");
       }
       await using held = await world();
-      const guard = await gitGuard(held.project.root, level, held.state.root);
+      const guard = await gitGuards([held.project.root], level, held.state.root);
       await run(line, held);
       const said = await guard.sweep();
       await lookAround(held);
@@ -305,7 +305,7 @@ for (const level of ["look", "write", "git"] as const) {
     const guards = [];
     // Several commands at once.
     for (let count = 0; count < 3; count++) {
-      guards.push(await gitGuard(here.project.root, level, here.state.root));
+      guards.push(await gitGuards([here.project.root], level, here.state.root));
     }
     for (const guard of guards) {
       for (const path of [...guard.bound, ...guard.guarded]) assert.ok(await exists(path), path);
@@ -340,7 +340,7 @@ for (const level of ["look", "write", "git"] as const) {
 
 Deno.test("what a command does with git in good faith is left alone", async () => {
   await using here = await world();
-  const guard = await gitGuard(here.project.root, "git", here.state.root);
+  const guard = await gitGuards([here.project.root], "git", here.state.root);
   await run(
     `mv clone moved; git clone -q moved again; git init -q new; git -C new config user.name x
      git -C new config core.fsmonitor true; git -C new remote add origin https://example.invalid/a.git
@@ -357,7 +357,7 @@ Deno.test("what a command does with git in good faith is left alone", async () =
 Deno.test("what was put aside can be brought back as the line says", async () => {
   await using here = await world();
   await run('git init -q "it\'s"', here);
-  const guard = await gitGuard(here.project.root, "write", here.state.root);
+  const guard = await gitGuards([here.project.root], "write", here.state.root);
   const wanted = '[alias]\n\tx = !echo back\n[user]\n\tname = "a \\"b\\" \\\\ c"\n';
   await run(`cp "$TRAP" "it's/.git/hooks/pre-push"`, here);
   await Deno.writeTextFile(here.project.path("it's/.git/config"), wanted);
@@ -377,7 +377,7 @@ Deno.test("what was put aside can be brought back as the line says", async () =>
 
 Deno.test("a trap is swept while the command still runs", async () => {
   await using here = await world();
-  const guard = await gitGuard(here.project.root, "write", here.state.root);
+  const guard = await gitGuards([here.project.root], "write", here.state.root);
   await run('git init -q sub; cp "$TRAP" sub/.git/hooks/post-checkout', here);
   await waitUntil(
     "the hook to be gone",
@@ -390,8 +390,8 @@ Deno.test("a supervisor that dies leaves nothing: the next start sweeps, and rem
   await using here = await world();
   const { project, state } = here;
   const module = new URL("../../denops/agent/supervisor/git/guard.ts", import.meta.url).href;
-  const code = `const { gitGuard } = await import("${module}");
-    await gitGuard(${JSON.stringify(project.root)}, "git", ${JSON.stringify(state.root)});
+  const code = `const { gitGuards } = await import("${module}");
+    await gitGuards([${JSON.stringify(project.root)}], "git", ${JSON.stringify(state.root)});
     console.log("guarded");
     await new Promise((resolve) => setTimeout(resolve, 60_000));`;
   const child = new Deno.Command(Deno.execPath(), {
@@ -430,7 +430,7 @@ Deno.test("of a linked worktree and of a submodule the repository is mounted, of
   await git(project.root, "worktree", "add", "--quiet", beside.path("two"));
   const common = project.path(".git");
   const guard = async (root: string, level: CommandLevel) => {
-    const { sweep, ...mounts } = await gitGuard(root, level, state.root);
+    const { sweep, ...mounts } = await gitGuards([root], level, state.root);
     assert.deepEqual(await sweep(), []);
     return mounts;
   };

@@ -9,6 +9,7 @@ import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts"
 import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
 import type { Choice } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
+import { screenUpdates } from "../../denops/agent/supervisor/screen/updates.ts";
 import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
 import { PLUGIN } from "../support/agent.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
@@ -40,7 +41,7 @@ async function play(choice: Choice) {
     specify: (input) => sandbox.specify(input, []),
     show: () => {},
   });
-  let said = "";
+  const told: Update[] = [];
   await using agent = await AgentConnection.start({
     program: Deno.execPath(),
     args: [
@@ -56,11 +57,7 @@ async function play(choice: Choice) {
     env: { PATH: Deno.env.get("PATH") ?? "", HOME: Deno.env.get("HOME") ?? "", ...denoDir() },
     cwd: project.root,
   }, {
-    update: ({ update }) => {
-      if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") {
-        said += update.content.text;
-      }
-    },
+    update: ({ update }) => told.push(...screenUpdates(1, update)),
     permission: (request) => gate.permission(request, context),
     question: () => Promise.resolve({ action: "cancel" }),
     terminals,
@@ -69,7 +66,8 @@ async function play(choice: Choice) {
   const { sessionId } = await agent.newSession([project.root]);
   const { stopReason } = await agent.prompt(sessionId, [{ type: "text", text: "Go" }]);
   assert.equal(stopReason, "end_turn");
-  return { said, asked: asked.map((one) => one.kind === "command" ? one.command : one.title) };
+  const said = told.flatMap((update) => update.type === "text" ? [update.text] : []).join("");
+  return { told, said, asked: asked.map((one) => one.kind === "command" ? one.command : one.title) };
 }
 
 function denoDir(): Record<string, string> {
@@ -80,10 +78,17 @@ function denoDir(): Record<string, string> {
 const LINE = `A='b c' printf '%s %s\\n' 'it'\\''s' '$HOME'`;
 
 Deno.test("a plain agent: a yes is its own option by kind, and its command runs as it was shown", async () => {
-  assert.deepEqual(await play("allow_once"), {
-    said: "chosen proceed_once\n0 it's $HOME",
-    asked: ["look around", LINE],
-  });
+  const { told, said, asked } = await play("allow_once");
+  assert.equal(said, "chosen proceed_once\n0 it's $HOME");
+  assert.deepEqual(asked, ["look around", LINE]);
+  assert.deepEqual(told.filter(({ type }) => type !== "text"), [
+    { type: "user", chat: 1, text: "Go" },
+    { type: "agent_state", chat: 1, mode: "careful" },
+    { type: "agent_state", chat: 1, commands: [{ name: "tidy", description: "Tidies up" }] },
+    { type: "agent_state", chat: 1, options: [{ id: "fast", name: "Fast", value: "true" }] },
+    { type: "plan", chat: 1, steps: [{ step: "Look", status: "in_progress" }] },
+    { type: "usage", chat: 1, used: 10, size: 100, cost: 0.5 },
+  ]);
 });
 
 Deno.test("a plain agent: for the session is its option for always, a no is its no, and nothing runs", async () => {

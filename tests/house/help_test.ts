@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { PRESETS, WIRES } from "../../denops/agent/protocol/providers.ts";
-import { DEFAULT_FILE_RULES } from "../../denops/agent/policy/defaults.ts";
-import { RULE_KINDS } from "../../denops/agent/policy/rules.ts";
-import { HIDDEN, SHOWN, type ShownPlace } from "../../denops/agent/supervisor/commands/shown.ts";
+import DEFAULT_FILE_RULES from "../../denops/agent/policy/defaults.json" with { type: "json" };
+import { Access, RULE_KINDS } from "../../denops/agent/protocol/access.ts";
+import { HIDDEN, SHOWN } from "../../denops/agent/supervisor/commands/shown.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { LONGEST_DEFAULT, type Option, READ_OPTIONS, withOptions } from "../../scripts/docs.ts";
 import { PLUGIN } from "../support/agent.ts";
@@ -218,6 +218,15 @@ function eachKey(keys: string): readonly string[] {
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${Number(first) + at}`);
 }
 
+Deno.test("each kind of access has its row among the approvals", async () => {
+  await using child = await nvim();
+  const shown = await child.lua<readonly string[]>(
+    `return vim.tbl_keys(require("agent.approval.content").KINDS)`,
+  );
+  const kinds = Access.options.map(({ shape }) => shape.kind.value);
+  assert.deepEqual(shown.toSorted(), [...kinds, "question"].toSorted());
+});
+
 Deno.test("help: the keys that each kind of approval offers", async () => {
   await using child = await nvim();
   const keys = new Map(
@@ -253,7 +262,7 @@ Deno.test("help: every mark of a tool call", async () => {
 Deno.test("help: every kind of rule, and what commands cannot see", () => {
   assert.deepEqual(help.table("agent-rule-kinds").map(({ cells: [name] }) => name), [...RULE_KINDS]);
   const listed = (tag: string) => help.entry(tag).code.map((block) => block.trim().split("\n"))[0];
-  const rows = (places: readonly ShownPlace[]) => {
+  const rows = (places: typeof SHOWN) => {
     const byReason = Map.groupBy(places, ({ reason }) => reason);
     return [...byReason].flatMap(([reason, of]) => [`# ${reason}`, ...of.map(({ path }) => path)]);
   };

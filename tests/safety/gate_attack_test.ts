@@ -7,8 +7,10 @@ import type { Update } from "../../denops/agent/protocol/ui.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import type { CommandView } from "../../denops/agent/supervisor/commands/sandbox.ts";
 import { Gate, type GateContext } from "../../denops/agent/supervisor/gate/gate.ts";
-import { RuleBook, type UserRules } from "../../denops/agent/supervisor/gate/rule_book.ts";
+import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { type Scratch, scratch, waitUntil } from "../support/project.ts";
+
+type UserRules = Parameters<typeof RuleBook.open>[2];
 
 const NO_RULES: UserRules = { allow: [], ask: [], deny: [] };
 

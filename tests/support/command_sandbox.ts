@@ -1,7 +1,7 @@
 /** Commands in their sandbox without Neovim: as the supervisor starts them, at any level. */
 import { fileURLToPath } from "node:url";
 import type { CommandAccess } from "../../denops/agent/protocol/commands.ts";
-import { CommandSandbox, type SandboxOptions } from "../../denops/agent/supervisor/commands/sandbox.ts";
+import { CommandSandbox } from "../../denops/agent/supervisor/commands/sandbox.ts";
 import {
   type CommandEnd,
   type CommandSpec,
@@ -33,7 +33,7 @@ export function commandRunner(
   roots: readonly string[],
   stateDir: string,
   denied: readonly string[] = [],
-  options: Partial<SandboxOptions> & { readonly home?: string } = {},
+  options: Partial<ConstructorParameters<typeof CommandSandbox>[1]> & { readonly home?: string } = {},
 ): Runner {
   const [root = ""] = roots;
   const { home, ...more } = options;

@@ -14,7 +14,7 @@ import type {
   UsageLog,
 } from "../../denops/agent/engine/core/ports.ts";
 import { createModel } from "../../denops/agent/engine/llm/model.ts";
-import { Session, type SessionPorts } from "../../denops/agent/engine/session.ts";
+import { Session } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
@@ -26,6 +26,8 @@ import { ModelServer } from "../model/model_server.ts";
 import { engineConfig } from "./engine_config.ts";
 import { KEY } from "./model_client.ts";
 import { type Scratch, scratch } from "./project.ts";
+
+type SessionPorts = ConstructorParameters<typeof Session>[2];
 
 export interface EngineOptions {
   readonly script: string;

@@ -4,7 +4,7 @@
  * The screen is what Neovim draws, no more and no less: see {@link Screen}. The start is the one of
  * `:help ui-startup`: Neovim reads nothing until the screen is attached.
  */
-import { MsgpackRpc, RpcClosed, RpcError } from "../../denops/agent/protocol/msgpack_rpc.ts";
+import { MsgpackRpc } from "../../denops/agent/protocol/msgpack_rpc.ts";
 import type { CellStyle, Position } from "./grid.ts";
 import { type ChildOptions, type NvimProcess, spawnNvim } from "./nvim_process.ts";
 import { DEFAULT_TIMEOUT, type Outcome, pause, type WaitOptions, within } from "./project.ts";
@@ -34,6 +34,16 @@ vim.api.nvim_create_autocmd('VimEnter', { once = true, callback = function()
   -- Later, so that the plugins' own autocommands for VimEnter have run.
   vim.schedule(function() vim.rpcnotify(1, 'entered') end)
 end })`;
+
+/** Neovim answered a request with an error; `message` is its text. */
+export class NvimError extends Error {
+  override readonly name = "NvimError";
+}
+
+/** How msgpack-RPC ends a request that failed. */
+function isNamed(error: unknown, name: "RpcError" | "RpcClosed"): error is Error {
+  return error instanceof Error && error.name === name;
+}
 
 export class ChildNvim implements AsyncDisposable {
   readonly #process: NvimProcess;
@@ -82,7 +92,7 @@ export class ChildNvim implements AsyncDisposable {
     return this.#screen.paints;
   }
 
-  /** Calls an API function. Neovim's error is an {@link RpcError}; no answer is an error after 5 s. */
+  /** Calls an API function. Neovim's error is a {@link NvimError}; no answer is an error after 5 s. */
   async request(method: string, ...params: readonly unknown[]): Promise<unknown> {
     const outcome = await this.#answer(LIMIT, method, params);
     if (outcome.done) return outcome.value;
@@ -171,7 +181,7 @@ export class ChildNvim implements AsyncDisposable {
         if (outcome.value !== null && outcome.value !== false) return outcome.value as T;
         last = String(outcome.value ?? "nil");
       } catch (error) {
-        if (!(error instanceof RpcError)) throw error;
+        if (!(error instanceof NvimError)) throw error;
         last = error.message;
       }
       await pause(POLL);
@@ -197,7 +207,7 @@ export class ChildNvim implements AsyncDisposable {
   async quit(): Promise<void> {
     const asked = this.#rpc.request("nvim_command", ["qa!"]).catch((error: unknown) => {
       // It is not answered: Neovim is gone.
-      if (!(error instanceof RpcClosed)) throw error;
+      if (!isNamed(error, "RpcClosed")) throw error;
     });
     if ((await within(LIMIT, Promise.all([asked, this.exited]))).done) return;
     throw await this.#failure(`Neovim did not quit within ${LIMIT} ms.`);
@@ -242,8 +252,8 @@ export class ChildNvim implements AsyncDisposable {
     try {
       return await within(limit, this.#rpc.request(method, params));
     } catch (error) {
-      if (error instanceof RpcError) throw new RpcError(error.message);
-      if (error instanceof RpcClosed) throw await this.#failure(`Cannot call ${method}.`);
+      if (isNamed(error, "RpcError")) throw new NvimError(error.message);
+      if (isNamed(error, "RpcClosed")) throw await this.#failure(`Cannot call ${method}.`);
       throw error;
     }
   }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { RpcError } from "../../denops/agent/protocol/msgpack_rpc.ts";
-import { ChildNvim } from "./nvim.ts";
+import { ChildNvim, NvimError } from "./nvim.ts";
 import { scratch } from "./project.ts";
 
 Deno.test("starts with a screen of 80 × 24 and nothing of the user's", async () => {
@@ -161,7 +160,7 @@ Deno.test("lua gives values of every kind and throws Neovim's errors", async () 
   assert.equal(await nvim.lua("return nil"), undefined);
   assert.equal(await nvim.request("nvim_get_current_buf"), 1);
   const thrown = (pattern: RegExp) => (error: unknown) =>
-    error instanceof RpcError && pattern.test(error.message);
+    error instanceof NvimError && pattern.test(error.message);
   await assert.rejects(nvim.lua("error('boom')"), thrown(/boom/));
   await assert.rejects(nvim.command("nonsense"), thrown(/E492/));
   await assert.rejects(nvim.request("nvim_no_such"), thrown(/nvim_no_such/));

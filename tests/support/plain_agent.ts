@@ -7,6 +7,7 @@ import {
   ndJsonStream,
   type PromptResponse,
   type RequestPermissionResponse,
+  type SessionUpdate,
   type TerminalOutputResponse,
   type WaitForTerminalExitResponse,
 } from "../../denops/agent/deps/acp_sdk.ts";
@@ -28,11 +29,30 @@ agent({ name: "plain" })
   .connect(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable));
 
 async function turn(client: AgentContext, sessionId: string): Promise<PromptResponse> {
+  const update = (update: SessionUpdate) =>
+    client.notify(methods.client.session.update, { sessionId, update });
   const tell = (text: string) =>
-    client.notify(methods.client.session.update, {
-      sessionId,
-      update: { sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text", text } },
-    });
+    update({ sessionUpdate: "agent_message_chunk", messageId: "m", content: { type: "text", text } });
+  await update({ sessionUpdate: "user_message_chunk", content: { type: "text", text: "Go" } });
+  await update({ sessionUpdate: "current_mode_update", currentModeId: "careful" });
+  await update({
+    sessionUpdate: "available_commands_update",
+    availableCommands: [{ name: "tidy", description: "Tidies up" }],
+  });
+  await update({
+    sessionUpdate: "config_option_update",
+    configOptions: [{ type: "boolean", id: "fast", name: "Fast", currentValue: true }],
+  });
+  await update({
+    sessionUpdate: "plan",
+    entries: [{ content: "Look", status: "in_progress", priority: "high" }],
+  });
+  await update({
+    sessionUpdate: "usage_update",
+    used: 10,
+    size: 100,
+    cost: { amount: 0.5, currency: "USD" },
+  });
   const { outcome } = await client.request<RequestPermissionResponse>(
     methods.client.session.requestPermission,
     {

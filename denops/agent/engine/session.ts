@@ -4,6 +4,7 @@
  */
 import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
+import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { missing } from "./agent/interrupted.ts";
@@ -25,7 +26,7 @@ import type { SessionState } from "./tools/define.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
-export interface SessionPorts {
+interface SessionPorts {
   readonly config: EngineConfig;
   readonly runner: Runner;
   readonly store: Store;
@@ -353,7 +354,9 @@ export class Session {
   #save(entries: Entries): void {
     try {
       this.#saveUnsaved();
+      const since = trace?.now();
       this.#ports.store.append(this.id, entries);
+      trace?.span("append", since);
     } catch (error) {
       if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
       if (this.#unsaved.length === 0) {

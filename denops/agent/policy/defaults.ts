@@ -1,8 +1,5 @@
 /** Which files are sensitive unless the user says otherwise; the same list as the one of the Lua options. */
-import type { FileRules } from "../protocol/config.ts";
 import lists from "./defaults.json" with { type: "json" };
-
-export const DEFAULT_FILE_RULES: Pick<FileRules, "deny_read" | "safe_to_write"> = lists;
 
 /**
  * A configuration of the engine as a client other than ours writes it: without lists of its own it has ours. As with
@@ -10,7 +7,7 @@ export const DEFAULT_FILE_RULES: Pick<FileRules, "deny_read" | "safe_to_write"> 
  */
 export function withDefaults(config: unknown): unknown {
   if (typeof config !== "object" || config === null || Array.isArray(config)) return config;
-  const { deny_read, safe_to_write } = DEFAULT_FILE_RULES;
+  const { deny_read, safe_to_write } = lists;
   const own = "safe_to_write" in config ? config.safe_to_write : [];
   return { deny_read, ...config, safe_to_write: Array.isArray(own) ? [...safe_to_write, ...own] : own };
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { DEFAULT_FILE_RULES, withDefaults } from "./defaults.ts";
+import lists from "./defaults.json" with { type: "json" };
+import type { FileRules } from "../protocol/config.ts";
+import { withDefaults } from "./defaults.ts";
 import { mayRead, mayWrite } from "./file_access.ts";
 import { globProblem } from "./glob.ts";
 
-const { deny_read, safe_to_write } = DEFAULT_FILE_RULES;
+const { deny_read, safe_to_write }: Pick<FileRules, "deny_read" | "safe_to_write"> = lists;
 
 function at(relative: string) {
   return { path: `/project/${relative}`, relative, named: relative, exists: true };

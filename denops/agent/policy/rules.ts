@@ -12,26 +12,11 @@ import {
   suggestPatterns,
   touches,
 } from "./command/rules.ts";
-import type { AccessKind, FileAccess } from "../protocol/access.ts";
+import { RULE_KINDS, type RuleKind } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { globProblem, matchesGlob } from "./glob.ts";
 import { hostMatches, hostProblem, toolMatches, toolProblem } from "./remote_rules.ts";
 import { type NamedPath, namesOf } from "./file_access.ts";
-
-/** A command is spoken of by three; any other kind is named as what is accessed. */
-export type RuleKind =
-  | LineRuleKind
-  | Exclude<FileAccess["access"], "list">
-  | Extract<AccessKind, "fetch" | "mcp">;
-export const RULE_KINDS = [
-  "run",
-  "git",
-  "network",
-  "read",
-  "write",
-  "fetch",
-  "mcp",
-] as const satisfies readonly RuleKind[];
 
 /** Strongest first. */
 export const RULE_SOURCES = ["session", "project", "user"] as const;
@@ -156,7 +141,7 @@ export type LineRules =
   | { readonly verdict: "allow"; readonly rules: readonly Rule[] };
 
 /** Kinds of rules on command lines: what runs in a look or writes, what has leave to write git's data, the network. */
-export type LineRuleKind = "run" | "git" | "network";
+export type LineRuleKind = Extract<RuleKind, "run" | "git" | "network">;
 
 /** The verdict of the rules on a command line: deny or ask if they name any part, allow only if they name all. */
 export function lineRules(

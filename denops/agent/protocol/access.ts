@@ -43,3 +43,15 @@ export const Access = z.discriminatedUnion("kind", [
 export type Access = z.infer<typeof Access>;
 export type AccessKind = Access["kind"];
 export type AccessOf<Kind extends AccessKind> = Extract<Access, { kind: Kind }>;
+
+/** Kinds of the user's rules: a command is spoken of by three, any other access by its own name. */
+export const RULE_KINDS = [
+  "run",
+  "git",
+  "network",
+  "read",
+  "write",
+  "fetch",
+  "mcp",
+] as const satisfies readonly ("run" | "git" | "network" | FileAccess["access"] | AccessKind)[];
+export type RuleKind = (typeof RULE_KINDS)[number];

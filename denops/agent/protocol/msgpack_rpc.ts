@@ -17,12 +17,12 @@ export interface ByteDuplex {
 }
 
 /** The other side answered a request with an error; `message` is its text. */
-export class RpcError extends Error {
+class RpcError extends Error {
   override readonly name = "RpcError";
 }
 
 /** The stream ended while a request was waiting for its answer. */
-export class RpcClosed extends Error {
+class RpcClosed extends Error {
   override readonly name = "RpcClosed";
 }
 

@@ -7,6 +7,7 @@ import { z } from "../deps/zod.ts";
 import { FileRules } from "./config.ts";
 import { LspQuestion, LspResponse } from "./lsp.ts";
 import { changeKind, TurnFile } from "./requests.ts";
+import { Span } from "./trace.ts";
 import { SearchRequest, SearchResponse } from "./search.ts";
 
 const path = z.string();
@@ -60,6 +61,8 @@ export const SCREEN_NOTIFICATIONS = {
   retry: z.object({ attempt: z.int(), tries: z.int(), waitMs: z.number(), reason: z.string() }),
   /** At the end of a turn that has changed files: what the summary line shows. */
   turn_files: z.object({ turn: z.int().min(1), files: z.array(TurnFile) }),
+  /** Where the time went; wanted only while somebody traces. */
+  trace: z.object({ spans: z.array(Span).max(10_000) }),
 } as const;
 
 export type ScreenRequest = keyof typeof SCREEN_REQUESTS;

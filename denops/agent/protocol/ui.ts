@@ -108,6 +108,15 @@ export type Update =
   /** A message of the user's, in a stored part of a session. */
   | { readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number }
   | { readonly type: "title"; readonly chat: number; readonly title: string }
+  /** What the agent says of itself; each field takes the place of what was said before. */
+  | {
+    readonly type: "agent_state";
+    readonly chat: number;
+    /** Id. */
+    readonly mode?: string;
+    readonly commands?: readonly { readonly name: string; readonly description: string }[];
+    readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];
+  }
   | { readonly type: "turn_done"; readonly chat: number; readonly reason: string; readonly error?: string }
   /** Messages that a stop took back before they were sent. `unstored`: the first one was, and is not stored. */
   | {

@@ -2,7 +2,7 @@
 export const VERSION = "0.1.0";
 
 /** The oldest Deno that has all that we use: file locks that do not wait are the newest. */
-export const OLDEST_DENO = [2, 8] as const;
+const OLDEST_DENO = [2, 8] as const;
 
 /** One line if this version of Deno is too old. */
 export function denoProblem(version: string): string | undefined {

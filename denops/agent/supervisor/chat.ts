@@ -1,5 +1,6 @@
 /** One chat: its messages go to its engine one after the other. */
 import type { PromptResponse } from "../deps/acp_sdk.ts";
+import { trace } from "../protocol/trace.ts";
 import type { Action, Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import { ChatSession, type SessionPorts } from "./chat_session.ts";
@@ -102,7 +103,9 @@ export class Chat {
     this.#ports.push({ type: "turn_started", chat });
     this.#unstored = true;
     try {
+      const since = trace?.now();
       const ready = await this.#connectUnlessStopped(text);
+      trace?.span("connect", since);
       // Stopped while the engine was starting: the model is not asked at all.
       const reason = ready === undefined ? "cancelled" : await this.#prompt(ready, message);
       this.#ports.settle();

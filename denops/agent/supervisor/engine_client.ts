@@ -5,6 +5,7 @@
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
+import { trace } from "../protocol/trace.ts";
 import type { Update } from "../protocol/ui.ts";
 import { fileRules, hiddenFiles } from "../policy/rules.ts";
 import { screenUpdates, shownFiles, toolUpdate } from "./screen/updates.ts";
@@ -17,6 +18,7 @@ import { makeLink } from "./system/links.ts";
 import { hookFolders } from "./git/hooks.ts";
 import { LspStarts } from "./gate/lsp_start.ts";
 import { lookups } from "./system/lookups.ts";
+import { engineTrace } from "./system/trace_file.ts";
 import type { Questions } from "./gate/questions.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { search } from "./search/search.ts";
@@ -126,6 +128,7 @@ export class EngineClient {
       const chat = chatOf(sessionId);
       if (chat !== undefined) tell(chat);
     };
+    const takeSpans = engineTrace();
     return {
       update: ({ sessionId, update }) => {
         // What a turn that was stopped has cost was spent all the same.
@@ -134,7 +137,9 @@ export class EngineClient {
           const cost = this.#costs.next(sessionId, update.cost.amount, request);
           this.ledger.add(new Date().toISOString().slice(0, 10), cost);
         }
+        const since = trace?.now();
         withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
+        trace?.span("update", since);
       },
       permission: async (request) => {
         const chat = chatOf(request.sessionId);
@@ -149,6 +154,7 @@ export class EngineClient {
       },
       terminals: this.terminals,
       listeners: {
+        trace: (_, { spans }) => takeSpans(spans),
         file_modified: (sessionId, { toolCallId: _id, before, after, from, since, ...event }) => {
           // A file that was written is so, whatever became of the turn.
           const chat = ownerOf(sessionId);

@@ -4,6 +4,7 @@ import { engineConfig } from "./agents/provider.ts";
 import { findRoot, type RootQuery } from "./agents/root.ts";
 import { Project, type ProjectPorts } from "./project.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
+import { traceIntoFile } from "./system/trace_file.ts";
 
 /** An engine takes some 60 MB, and starts again in a third of a second. */
 const IDLE_MS = 600_000;
@@ -36,6 +37,7 @@ export class Projects implements AsyncDisposable {
   /** @param idle milliseconds after which one that nobody uses ends */
   constructor(ports: ProjectsPorts, idle = IDLE_MS) {
     this.#ports = ports;
+    traceIntoFile();
     this.#sweep = setInterval(() => this.#endIdle(idle), idle / 2);
     Deno.unrefTimer(this.#sweep);
   }
@@ -87,6 +89,7 @@ export class Projects implements AsyncDisposable {
 
   async #adopt(): Promise<void> {
     adoptEnvironment(await this.#ports.environment());
+    traceIntoFile();
   }
 
   #open(key: string, root: string, user: UserConfig, chat: number): Promise<Project> {

@@ -9,6 +9,7 @@ local navigate = require("agent.chat.navigate")
 local selection = require("agent.selection")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
+local trace = require("agent.trace")
 local window = require("agent.chat.window")
 
 ---@class agent.Chat
@@ -127,9 +128,13 @@ function Chat:apply(updates)
     end
   end
   if next(changed) then
+    local since = trace.now and trace.now()
     local following = self:following()
     self.renderer:draw(self.timeline.blocks, changed)
     self:follow(following)
+    if since then
+      trace.span("draw", since)
+    end
   end
   self:count_down()
   self:show_state()
@@ -184,12 +189,16 @@ end
 
 ---@param text string
 function Chat:send(text)
+  local since = trace.now and trace.now()
   input.remember(text)
   self:apply({ { type = "submitted", text = text } })
   self:follow_all()
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
   action.selected = selection.files(text)
   client.send(vim.tbl_extend("error", action, self:place()))
+  if since then
+    trace.span("key", since)
+  end
 end
 
 function Chat:submit()

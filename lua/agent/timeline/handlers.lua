@@ -59,6 +59,18 @@ local function block_of(timeline, id)
   return id and (timeline.nested[id] or timeline.blocks[timeline.tools[id]])
 end
 
+--- Calls under calls under calls: what is deeper stands for itself.
+local MOST_NESTED = 5
+
+--- The block that an update stands under, if it does.
+---@param timeline agent.Timeline
+---@param update table
+---@return agent.Block?
+local function above_of(timeline, update)
+  local block = block_of(timeline, update.parent)
+  return block and (block.depth or 0) < MOST_NESTED and block or nil
+end
+
 --- The text or the thought of a message among these blocks; the newest one.
 ---@param blocks agent.Block[]
 ---@param kind string
@@ -79,6 +91,7 @@ local function add_under(timeline, above, block)
   above.children = above.children or {}
   table.insert(above.children, block)
   if block.kind == "tool" then
+    block.depth = (above.depth or 0) + 1
     timeline.nested[block.id] = block
   end
 end
@@ -174,8 +187,12 @@ function on.turn_started(timeline, _, changed)
   end
 end
 
---- A message of the user's in a stored part.
+--- A message of the user's in a stored part; some agents also repeat the one that was sent.
 function on.user(timeline, update, changed)
+  local sent = timeline.blocks[last_sent(timeline)]
+  if sent and sent.text == update.text and not update.turn then
+    return
+  end
   local block = { kind = "user", text = update.text, status = "sent", turn = update.turn }
   add(timeline, block, changed)
 end
@@ -191,7 +208,7 @@ end
 
 local function text_piece(timeline, update, changed)
   at_work(timeline, changed)
-  local above = block_of(timeline, update.parent)
+  local above = above_of(timeline, update)
   if above then
     local at = find_message(above.children or {}, update.type, update.message)
     if at then
@@ -217,7 +234,7 @@ on.text = text_piece
 on.thought = text_piece
 
 function on.thought_done(timeline, update, changed)
-  local above = block_of(timeline, update.parent)
+  local above = above_of(timeline, update)
   local blocks = above and (above.children or {}) or timeline.blocks
   local index = find_message(blocks, "thought", update.message)
   if index then
@@ -234,7 +251,7 @@ function on.tool(timeline, update, changed)
   local block = block_of(timeline, update.id)
   if not block then
     block = { kind = "tool", id = update.id, text = "", title = "", status = "pending" }
-    local above = block_of(timeline, update.parent)
+    local above = above_of(timeline, update)
     if above then
       add_under(timeline, above, block)
     end
@@ -319,6 +336,12 @@ end
 function on.ready(timeline, update)
   for _, field in ipairs({ "root", "provider", "model", "sandbox", "session" }) do
     timeline[field] = update[field]
+  end
+end
+
+function on.agent_state(timeline, update)
+  for _, field in ipairs({ "mode", "commands", "options" }) do
+    timeline[field] = update[field] or timeline[field]
   end
 end
 

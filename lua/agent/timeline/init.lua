@@ -22,6 +22,7 @@ local M = {}
 ---@field files? table[]       that a turn has changed, see ShownFile in protocol/ui.ts
 ---@field files_of? integer     that turn
 ---@field children? agent.Block[]  of a tool call: what stands under it
+---@field depth? integer       of a tool call: how many it stands under
 ---@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
 
 ---@class agent.Retry
@@ -40,6 +41,9 @@ local M = {}
 ---@field provider? string
 ---@field model? string
 ---@field sandbox? string
+---@field mode? string          of the agent, as it calls it
+---@field commands? { name: string, description: string }[]  that the agent has
+---@field options? { id: string, name: string, value: string }[]  of the agent, as they are set
 ---@field used? integer          tokens of the context window
 ---@field size? integer
 ---@field cost? number            dollars of the session so far

@@ -133,16 +133,18 @@ local function tool_header(block)
   return header
 end
 
---- What stands under a call: a line for each call and thought, texts only if told.
+--- What stands under a call: a line for each call and thought, and texts; or the last ones, without texts.
 ---@param block agent.Block
----@param with_texts? boolean
+---@param all boolean
 ---@return string[]
-local function nested_lines(block, with_texts)
+local function nested_lines(block, all)
   local lines = {}
-  for _, child in ipairs(block.children or {}) do
+  local children = block.children or {}
+  for index = all and 1 or math.max(1, #children - LIVE_LINES + 1), #children do
+    local child = children[index]
     local own = child.kind == "tool" and { tool_header(child) } or lines_of(child)
-    if child.kind ~= "text" or with_texts then
-      for _, line in ipairs(vim.list_extend(own, nested_lines(child, with_texts))) do
+    if child.kind ~= "text" or all then
+      for _, line in ipairs(vim.list_extend(own, nested_lines(child, all))) do
         table.insert(lines, "  " .. line)
       end
     end
@@ -157,7 +159,7 @@ function M.tool_lines(block)
   if block.expanded then
     vim.list_extend(lines, nested_lines(block, true))
   elseif RUNNING[block.status] then
-    vim.list_extend(lines, last_lines(nested_lines(block)))
+    vim.list_extend(lines, last_lines(nested_lines(block, false)))
   end
   if block.output and (block.expanded or (block.status == "in_progress" and not block.is_diff)) then
     local output = vim.split(block.output, "\n")

@@ -26,6 +26,7 @@ import {
   TextMeta,
 } from "../../protocol/extensions.ts";
 import { REQUEST_NAMES } from "../../protocol/requests.ts";
+import { startTrace } from "../../protocol/trace.ts";
 import { answerRequests, type Answers } from "./requests.ts";
 import { checkpointAnswers, linkMaker } from "./checkpoints.ts";
 import { acpCommands } from "./commands.ts";
@@ -75,6 +76,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   const open = new AcpSessions(options.archive, options.roots, (client, id, roots) => {
     const sender = new UpdateSender(client, id, can);
     const screen = new Screen(client, id, can.extensions);
+    if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
     const known = configOrError(config, options);
     const abilities: Partial<ClientAbilities> = {
       ...(can.terminals ? { commands: acpCommands(client, id) } : {}),

@@ -1,6 +1,7 @@
 /** Engine events → ACP version 1 updates. */
 import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../../deps/acp_sdk.ts";
 import { META, type ToolMeta, type UsageMeta } from "../../protocol/extensions.ts";
+import { trace } from "../../protocol/trace.ts";
 import { Screen } from "./screen.ts";
 import type { AgentEvent, Diff, StopReason } from "../core/events.ts";
 
@@ -64,8 +65,10 @@ export class UpdateSender {
 
   sendUpdate(update: SessionUpdate): void {
     const told = { sessionId: this.#sessionId, update };
+    const since = trace?.now();
     // A failed write means that the client is gone; the connection's end says so too.
     this.#client.notify(methods.client.session.update, told).catch(() => {});
+    trace?.span("notify", since);
   }
 }
 

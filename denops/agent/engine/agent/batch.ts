@@ -1,4 +1,5 @@
 /** The tool calls of one answer: policy, approval, run. Each gets exactly one result, in the order of the calls. */
+import { trace } from "../../protocol/trace.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { ToolStart } from "../core/events.ts";
 import type { ResultEntry } from "../core/entries.ts";
@@ -7,10 +8,10 @@ import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
 import { type CheckpointPorts, runCheckpointed } from "./checkpointed.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
-import type { Repeats } from "./repeats.ts";
+import { type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
 import { withRisks } from "../tools/files/risks.ts";
-import { type Access } from "../../protocol/access.ts";
+import type { Access } from "../../protocol/access.ts";
 import {
   filesOf,
   NOTHING,
@@ -55,9 +56,10 @@ export async function runBatch(
 ): Promise<readonly ResultEntry[]> {
   const ports: BatchPorts = { ...given, emit: cutOff(signal, inOrder(calls, memory.iteration, given.emit)) };
   const results: ResultEntry[] = [];
-  const running = calls.slice(0, MOST_CALLS);
+  const read = calls.map((call) => readCall(call, ports.tools));
+  const running = read.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
-    const reads = readOnlyRun(running.slice(at), ports.tools);
+    const reads = readOnlyRun(running.slice(at));
     const group = running.slice(at, at + Math.max(1, reads));
     // Once for those that run at the same time.
     let refreshed: Promise<void> | undefined;
@@ -65,9 +67,7 @@ export async function runBatch(
     results.push(...await Promise.all(group.map((call) => runOrRecall(call, own, memory, signal))));
     at += group.length;
   }
-  for (const call of calls.slice(MOST_CALLS)) {
-    results.push(refuse(call, TOO_MANY, ports));
-  }
+  for (const call of read.slice(MOST_CALLS)) results.push(refuse(call, TOO_MANY, ports));
   const last = results.at(-1);
   if (last !== undefined && results.every(({ text }) => text === ALREADY_DONE.message)) {
     results[results.length - 1] = { ...last, text: `${last.text} ${ALL_REPEATED}` };
@@ -77,6 +77,13 @@ export async function runBatch(
     results[results.length - 1] = { ...last, text: last.text + note };
   }
   return results;
+}
+
+/** A call as it was read: once. */
+function readCall(call: ToolCall, tools: readonly Tool[]): ReadCall {
+  const args = parseArguments(call.arguments);
+  const tool = tools.find(({ name }) => name === call.name);
+  return { ...call, tool, args, signature: signatureOf(call, args) };
 }
 
 /** More than an answer has calls. */
@@ -104,8 +111,8 @@ function cutOff(signal: AbortSignal, emit: BatchPorts["emit"]): BatchPorts["emit
 }
 
 /** How many calls from the first on change nothing, and so may run at the same time. */
-function readOnlyRun(calls: readonly ToolCall[], tools: readonly Tool[]): number {
-  const end = calls.findIndex((call) => tools.find(({ name }) => name === call.name)?.readOnly !== true);
+function readOnlyRun(calls: readonly ReadCall[]): number {
+  const end = calls.findIndex(({ tool }) => tool?.readOnly !== true);
   return end === -1 ? calls.length : end;
 }
 
@@ -121,35 +128,33 @@ const DONE_ONCE = new ToolError(
 const ALL_REPEATED = "All these calls repeat earlier ones: use what you have, or do something else.";
 
 function runOrRecall(
-  call: ToolCall,
+  call: ReadCall,
   ports: BatchPorts,
   memory: BatchMemory,
   signal: AbortSignal,
 ): Promise<ResultEntry> {
   const { repeats, iteration } = memory;
-  const tool = ports.tools.find(({ name }) => name === call.name);
-  if (repeats.isKnown(call, tool, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
-  if (repeats.isDouble(call, tool, iteration)) return Promise.resolve(refuse(call, DONE_ONCE, ports));
-  repeats.note(call, tool, iteration);
+  if (repeats.isKnown(call, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
+  if (repeats.isDouble(call, iteration)) return Promise.resolve(refuse(call, DONE_ONCE, ports));
+  repeats.note(call, iteration);
   return runCall(call, ports, memory, signal);
 }
 
 async function runCall(
-  call: ToolCall,
+  call: ReadCall,
   ports: BatchPorts,
   { repeats, images }: BatchMemory,
   signal: AbortSignal,
 ): Promise<ResultEntry> {
   // The same call came again and again: a person must answer.
   const loop = repeats.isLoop;
-  const tool = ports.tools.find(({ name }) => name === call.name);
+  const { tool, args } = call;
   if (tool === undefined) {
     const names = ports.tools.map(({ name }) => name).join(", ");
     const name = oneLine(call.name, LONGEST_NAME);
     const problem = `no tool is called "${name}"`;
     return refuse(call, new ToolError(`Not run: ${problem}. The tools are: ${names}.`, problem), ports);
   }
-  const args = parseArguments(call.arguments);
   if (!args.ok) {
     const problem = "the arguments are not valid JSON";
     return refuse(
@@ -158,13 +163,17 @@ async function runCall(
       ports,
     );
   }
-  const permissions = new Permissions(ports, (accesses) => startOf(call, tool, args.value, accesses), signal);
+  const permissions = new Permissions(ports, (accesses) => startOf(call, accesses), signal);
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));
   try {
     signal.throwIfAborted();
+    const ruling = trace?.now();
     await ports.refreshRules();
+    trace?.span("rules", ruling, call.id);
     const context = { ...ports.context, workspace, images, callId: call.id };
+    const preparing = trace?.now();
     const prepared = await withRisks(await tool.prepare(args.value, context, signal), workspace.roots);
+    trace?.span("prepare", preparing, call.id);
     signal.throwIfAborted();
     const permitted = await permissions.decide(prepared, loop);
     if (permitted.refusal !== undefined) return failed(call, permitted.refusal, ports);
@@ -173,9 +182,11 @@ async function runCall(
     for (const { path } of written) await workspace.resolve(path);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(written, signal);
+    const running = trace?.now();
     const result = tool.readOnly
       ? await prepared.run(signal, permitted.approved)
       : await runCheckpointed(call.id, prepared, permitted, ports, signal);
+    trace?.span("run", running, call.id);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.
@@ -189,10 +200,14 @@ async function runCall(
   }
 }
 
-function startOf(call: ToolCall, tool: Tool, args: unknown, accesses: Access): ToolStart {
-  const given = typeof args === "object" && args !== null ? { ...args } : {};
+/** What it wanted, as far as that can be read. */
+function startOf({ id, name, tool, args }: ReadCall, accesses: Access = NOTHING): ToolStart {
+  if (tool === undefined || !args.ok) {
+    return { id, tool: name, title: oneLine(name, LONGEST_NAME), kind: "other", paths: [] };
+  }
+  const given = typeof args.value === "object" && args.value !== null ? { ...args.value } : {};
   const paths = [...new Set(filesOf(accesses).map(({ path }) => path.path))];
-  return { id: call.id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
+  return { id, tool: tool.name, title: tool.title(given), kind: tool.kind, paths };
 }
 
 /** With what the language servers say about what was written. The write has happened, whatever comes now. */
@@ -209,7 +224,7 @@ async function checked(
   return { ...result, text: `${result.text}\n${said.text}`, summary };
 }
 
-function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): ResultEntry {
+function finished(call: ReadCall, result: ToolResult, { emit }: BatchPorts): ResultEntry {
   if (result.plan !== undefined) emit({ type: "plan", steps: result.plan });
   const diff = result.diff === undefined ? {} : { diff: result.diff };
   const status = result.failed === true ? "failed" : "completed";
@@ -219,26 +234,16 @@ function finished(call: ToolCall, result: ToolResult, { emit }: BatchPorts): Res
   return { type: "tool_result", id: call.id, name: call.name, text: result.text, isError, ...images };
 }
 
-function failed(call: ToolCall, { message: text, summary: said }: ToolError, ports: BatchPorts): ResultEntry {
+function failed(call: ReadCall, { message: text, summary: said }: ToolError, ports: BatchPorts): ResultEntry {
   // What the title names stands before it.
   const [subject = "", ...rest] = said.split(" ");
-  const summary = startWithout(call, ports).title.split(" ").includes(subject) ? rest.join(" ") : said;
+  const summary = startOf(call).title.split(" ").includes(subject) ? rest.join(" ") : said;
   ports.emit({ type: "tool_done", id: call.id, status: "failed", summary, output: text });
   return { type: "tool_result", id: call.id, name: call.name, text, isError: true };
 }
 
 /** A call that reaches no tool still shows on screen. */
-function refuse(call: ToolCall, error: ToolError, ports: BatchPorts): ResultEntry {
-  ports.emit({ type: "tool_start", call: startWithout(call, ports) });
+function refuse(call: ReadCall, error: ToolError, ports: BatchPorts): ResultEntry {
+  ports.emit({ type: "tool_start", call: startOf(call) });
   return failed(call, error, ports);
-}
-
-/** Without what it accesses: what it wanted, as far as that can be read. */
-function startWithout(call: ToolCall, { tools }: BatchPorts): ToolStart {
-  const tool = tools.find(({ name }) => name === call.name);
-  const args = parseArguments(call.arguments);
-  const title = oneLine(call.name, LONGEST_NAME);
-  return tool !== undefined && args.ok
-    ? startOf(call, tool, args.value, NOTHING)
-    : { id: call.id, tool: call.name, title, kind: "other", paths: [] };
 }

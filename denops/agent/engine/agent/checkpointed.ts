@@ -1,5 +1,6 @@
 /** Runs a call that may write, so that what it changes can be taken back, and open buffers follow. */
 import { type CommandInput, levelOf } from "../../protocol/commands.ts";
+import { trace } from "../../protocol/trace.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
@@ -29,7 +30,9 @@ export async function runCheckpointed(
   if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
   const since = Date.now();
+  const looking = trace?.now();
   const pending = await ports.checkpoints.before(call, signal);
+  trace?.span("checkpoint", looking, id);
   const said: FileChange[] = [];
   let notes: readonly string[] = [];
   let result: ToolResult;
@@ -37,7 +40,9 @@ export async function runCheckpointed(
     result = await prepared.run(signal, approved);
     said.push(...result.changes ?? []);
   } finally {
+    const recording = trace?.now();
     const found = await changesOf(pending, said, ports);
+    trace?.span("checkpoint", recording, id);
     for (const change of [...said, ...found]) {
       ports.emit({ type: "file_modified", id, change: { ...change, since } });
     }

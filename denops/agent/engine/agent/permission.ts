@@ -2,6 +2,7 @@
 import type { Decision } from "../../policy/file_access.ts";
 import { allowKey } from "../../policy/decide.ts";
 import type { Access, AccessPath } from "../../protocol/access.ts";
+import { trace } from "../../protocol/trace.ts";
 import { ToolError } from "../core/errors.ts";
 import type { Emit, ToolStart } from "../core/events.ts";
 import type { ApprovalAnswer, AskApproval } from "../core/ports.ts";
@@ -72,7 +73,9 @@ export class Permissions {
   /** @param loop the same call came again and again: a person must answer */
   async decide(prepared: PreparedCall, loop: boolean): Promise<Permission> {
     const start = this.start(prepared.accesses);
+    const since = trace?.now();
     const judged = this.#ports.decide(prepared.accesses, this.#granted);
+    trace?.span("decide", since, start.id);
     const decision: Decision = loop && judged.verdict !== "deny"
       ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
       : judged;
@@ -101,6 +104,7 @@ export class Permissions {
   ): Promise<ApprovalAnswer> {
     const call = this.start(accesses);
     this.#ports.emit({ type: "approval_requested", id: call.id, reason });
+    const since = trace?.now();
     const answer = await this.#ports.ask({
       call,
       reason,
@@ -108,6 +112,7 @@ export class Permissions {
       accesses,
       ...(diff === undefined ? {} : { diff }),
     }, this.#signal);
+    trace?.span("wait", since, call.id);
     this.#ports.emit({
       type: "approval_answered",
       id: call.id,

@@ -3,12 +3,21 @@
  * and a loop is noticed.
  */
 import type { ToolCall } from "../core/messages.ts";
+import type { ParsedArguments } from "../llm/arguments.ts";
 import type { Tool } from "../tools/define.ts";
 
 /** Iterations after which a look-up may be repeated. */
 const REMEMBERED = 2;
 /** The same call this many times in a row asks a person, whatever the rules. */
 const IN_A_ROW = 3;
+
+export interface ReadCall extends ToolCall {
+  /** Undefined if there is no such tool. */
+  readonly tool: Tool | undefined;
+  readonly args: ParsedArguments;
+  /** The same for calls that ask for the same. */
+  readonly signature: string;
+}
 
 export class Repeats {
   /** Signature → iteration of the last time. */
@@ -19,27 +28,26 @@ export class Repeats {
   #row = 0;
 
   /** True if this look-up was made in one of the last two iterations and nothing was changed since. */
-  isKnown(call: ToolCall, tool: Tool | undefined, iteration: number): boolean {
+  isKnown({ tool, signature }: ReadCall, iteration: number): boolean {
     if (tool?.readOnly !== true || tool.answersChange) return false;
-    const before = this.#seen.get(signature(call));
+    const before = this.#seen.get(signature);
     return before !== undefined && before < iteration && iteration - before <= REMEMBERED;
   }
 
   /** True if the same answer has a call before it that writes or runs the same. */
-  isDouble(call: ToolCall, tool: Tool | undefined, iteration: number): boolean {
-    return tool?.readOnly === false && this.#made.get(signature(call)) === iteration;
+  isDouble({ tool, signature }: ReadCall, iteration: number): boolean {
+    return tool?.readOnly === false && this.#made.get(signature) === iteration;
   }
 
   /** Notes a call that is about to be run. */
-  note(call: ToolCall, tool: Tool | undefined, iteration: number): void {
-    const text = signature(call);
-    this.#row = text === this.#last ? this.#row + 1 : 1;
-    this.#last = text;
+  note({ tool, signature }: ReadCall, iteration: number): void {
+    this.#row = signature === this.#last ? this.#row + 1 : 1;
+    this.#last = signature;
     // Whatever changes something may change the answer of any look-up.
-    if (tool?.readOnly === true) this.#seen.set(text, iteration);
+    if (tool?.readOnly === true) this.#seen.set(signature, iteration);
     else {
       this.#seen.clear();
-      this.#made.set(text, iteration);
+      this.#made.set(signature, iteration);
     }
   }
 
@@ -50,12 +58,8 @@ export class Repeats {
 }
 
 /** Arguments in another order are the same call. */
-function signature({ name, arguments: text }: ToolCall): string {
-  try {
-    return `${name} ${JSON.stringify(sorted(JSON.parse(text)))}`;
-  } catch {
-    return `${name} ${text}`;
-  }
+export function signatureOf({ name, arguments: text }: ToolCall, args: ParsedArguments): string {
+  return `${name} ${args.ok ? JSON.stringify(sorted(args.value)) : text}`;
 }
 
 function sorted(value: unknown): unknown {

@@ -3,7 +3,7 @@
  * line endings and the final newline of an existing file stay. Pure.
  */
 
-export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1";
+type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1";
 
 export interface TextFormat {
   readonly encoding: Encoding;

@@ -2,6 +2,7 @@
  * One request to a model: HTTP, framing, retries. The stream never throws; it ends in exactly one
  * `done`, `cancelled` or `failed`.
  */
+import { trace } from "../../protocol/trace.ts";
 import { TurnError } from "../core/errors.ts";
 import type { ModelRequest } from "../core/messages.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
@@ -50,6 +51,8 @@ export async function* streamModel(
   let current = request;
   for (let attempt = 1;; attempt++) {
     let started = false;
+    const since = trace?.now();
+    let heard = false;
     const tryOnce = oneTry(current, options, signal);
     let end: TryEnd;
     try {
@@ -59,12 +62,15 @@ export async function* streamModel(
           end = next.value;
           break;
         }
+        if (!heard) trace?.span("first byte", since);
+        heard = true;
         started ||= next.value.some(isContent);
         yield { type: "deltas", deltas: next.value };
       }
     } finally {
       // Who stops listening ends the request.
       await tryOnce.return({ type: "done" });
+      trace?.span("request", since);
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };

@@ -27,12 +27,16 @@ import {
   type ScreenResult,
   type Told,
 } from "../../protocol/screen_requests.ts";
+import { isTracing } from "../system/trace_file.ts";
 import type { Arrival } from "./arrival.ts";
 import { AgentConnection, type AgentEvents } from "./connection.ts";
 import type { AgentCommand } from "./process.ts";
 
 /** Methods of ours that an engine may use. */
-const OFFERED = [...SCREEN_NOTIFICATION_NAMES, ...SCREEN_REQUEST_NAMES].map(method);
+function offeredMethods(): string[] {
+  const told = SCREEN_NOTIFICATION_NAMES.filter((name) => name !== "trace" || isTracing());
+  return [...told, ...SCREEN_REQUEST_NAMES].map(method);
+}
 
 /** Name of a request → its answer. @throws {Error} one line */
 export type Answers = {
@@ -63,10 +67,11 @@ export class Engine implements AsyncDisposable {
 
   /** Resolves when the engine has answered `initialize`. @throws {Error} one line, with what it said. */
   static async start(command: AgentCommand, config: EngineConfig, events: EngineEvents): Promise<Engine> {
-    const told: InitializeMeta = { extensions: OFFERED, config };
+    const extensions = offeredMethods();
+    const told: InitializeMeta = { extensions, config };
     const agent = await AgentConnection.start(command, events, {
       notifications: SCREEN_NOTIFICATION_NAMES.map(method),
-      offered: { [META]: { extensions: OFFERED } },
+      offered: { [META]: { extensions } },
       told: { [META]: told },
       serve(app, arrival) {
         for (const name of SCREEN_NOTIFICATION_NAMES) listen(app, name, events.listeners, arrival);

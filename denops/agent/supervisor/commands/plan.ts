@@ -8,7 +8,7 @@ import type { Masks } from "./masks.ts";
 import type { Mount } from "./mounts.ts";
 import { HIDDEN, SHOWN } from "./shown.ts";
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly level: CommandLevel;
   /** Real paths of the workspace's roots. */
   readonly roots: readonly string[];

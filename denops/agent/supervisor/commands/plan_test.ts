@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import type { Mount } from "./mounts.ts";
-import { commandMounts, type PlanRequest } from "./plan.ts";
+import { commandMounts } from "./plan.ts";
+
+type PlanRequest = Parameters<typeof commandMounts>[0];
 
 interface Place extends AsyncDisposable {
   readonly home: string;

@@ -35,7 +35,7 @@ async function findHold(
   return await findProgram("sandbox-exec", roots) === undefined ? "none" : "seatbelt";
 }
 
-export type SandboxOptions = Pick<
+type SandboxOptions = Pick<
   UserConfig,
   "sandbox" | "command_read" | "command_write" | "command_environment" | "socket" | "state_dir"
 >;

@@ -14,7 +14,7 @@ import type { CommandLevel } from "../../protocol/commands.ts";
 import { HIDDEN, SHOWN } from "./shown.ts";
 import type { GitGuard } from "../git/guard.ts";
 
-export interface SeatbeltPlaces {
+interface SeatbeltPlaces {
   readonly level: CommandLevel;
   /** Real paths of the workspace's roots. */
   readonly roots: readonly string[];

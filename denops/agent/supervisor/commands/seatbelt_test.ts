@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { seatbeltArguments, type SeatbeltPlaces } from "./seatbelt.ts";
+import { seatbeltArguments } from "./seatbelt.ts";
+
+type SeatbeltPlaces = Parameters<typeof seatbeltArguments>[0];
 
 const GIT = { bound: ["/p/.git"], guarded: ["/p/.git/hooks", "/p/.git/config"] };
 

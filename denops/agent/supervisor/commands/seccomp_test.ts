@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Architecture, REFUSED, seccompFilter } from "./seccomp.ts";
+import { REFUSED } from "./refused_calls.ts";
+import { type Architecture, seccompFilter } from "./seccomp.ts";
 
 const ALLOWED = 0x7fff0000;
 const NOT_PERMITTED = 0x00050001;

@@ -4,7 +4,7 @@
  * named that hold programs, libraries and downloaded packages.
  */
 
-export interface ShownPlace {
+interface ShownPlace {
   /** Absolute, or below the home folder if it begins with "~/". Read-only; what is not there is passed over. */
   readonly path: string;
   readonly reason: string;

@@ -12,9 +12,10 @@ const Entry = z.object({
   /** "allowed", "rejected", "cancelled", "denied" and how. */
   answer: z.string(),
   rule: z.string(),
-  accesses: Access,
+  /** Shortened. One that cannot be read hides no line. */
+  accesses: Access.catch({ kind: "nothing" }),
 });
-export type LoggedApproval = Readonly<z.infer<typeof Entry>>;
+type LoggedApproval = Readonly<z.infer<typeof Entry>>;
 
 /** Entries that are shown. */
 const MOST_SHOWN = 2_000;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
-import { ApprovalLog, type LoggedApproval, logLines } from "./approval_log.ts";
+import { ApprovalLog, logLines } from "./approval_log.ts";
 
 const entry = (title: string) => ({
   ...{ root: "/p", title, answer: "allow_once", rule: "asked" },
   accesses: { kind: "nothing" } as const,
 });
-const logged = (title: string): LoggedApproval => ({ ...entry(title), time: "2026-01-02T03:04:05.678Z" });
+const logged = (title: string) => ({ ...entry(title), time: "2026-01-02T03:04:05.678Z" });
 
 Deno.test("two Neovims write one log; a full file is put aside once, and the older one goes", async () => {
   await using state = await scratch();
@@ -43,6 +43,19 @@ Deno.test("a line that a crash has left half written is passed over", async () =
   await Deno.writeTextFile(state.path("approvals.jsonl"), '{"time": "2026\n{"root": 1}\n', { append: true });
   log.add(entry("second"));
   assert.deepEqual((await log.entries()).map(({ title }) => title), ["first", "second"]);
+});
+
+Deno.test("what was accessed is kept with it, shortened; whatever it is, its line is shown", async () => {
+  await using state = await scratch();
+  const log = new ApprovalLog(state.root);
+  const line = { kind: "command", cwd: "/p", timeout: 1, background: false, access: "write" } as const;
+  for (const command of ["make", " ", "x".repeat(1e6)]) {
+    log.add({ ...entry("run"), accesses: { ...line, command } });
+  }
+  const entries = await log.entries();
+  assert.deepEqual(entries.map(({ accesses }) => accesses.kind), ["command", "nothing", "command"]);
+  assert.match(logLines(entries)[0] ?? "", /run {2}\(write, asked\)$/);
+  assert.ok((await Deno.stat(state.path("approvals.jsonl"))).size < 3_000);
 });
 
 Deno.test("the last ones are shown, one line each, and it is said that there are more", () => {

@@ -13,7 +13,7 @@ const RuleFile = z.object({
   rules: z.array(z.object({ verdict: z.enum(RULE_VERDICTS), rule: z.string() })),
 });
 
-export interface UserRules {
+interface UserRules {
   readonly allow: readonly string[];
   readonly ask: readonly string[];
   readonly deny: readonly string[];

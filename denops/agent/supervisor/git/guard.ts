@@ -35,7 +35,7 @@ const nothing = () => Promise.resolve([]);
  * @param state the supervisor's folder, which commands do not see
  * @param roots all of the workspace
  */
-export async function gitGuard(
+async function gitGuard(
   root: string,
   level: CommandLevel,
   state: string,

@@ -72,6 +72,12 @@ function count(turn: Turn, update: Extract<Update, { readonly chat: number }>): 
       } else if (!isOpen) turn.open.delete(update.id);
       return true;
     }
+    case "user":
+      turn.characters += update.text.length;
+      turn.entries += 1;
+      turn.last = "";
+      return true;
+    case "agent_state":
     case "notice":
     case "plan":
     case "retry":

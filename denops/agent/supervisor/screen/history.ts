@@ -1,11 +1,10 @@
 /** A stored part of a session → what the screen would have been told while it was live. Pure. */
 import type { SessionUpdate } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
-import { ours, TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import type { Update } from "../../protocol/ui.ts";
 import { screenUpdates, shownFiles } from "./updates.ts";
-import { LONGEST_NOTICE, oneLine, prose } from "./visible.ts";
+import { LONGEST_NOTICE, oneLine } from "./visible.ts";
 
 const content = z.discriminatedUnion("type", [
   z.looseObject({ type: z.literal("text"), text: z.string() }),
@@ -14,12 +13,10 @@ const content = z.discriminatedUnion("type", [
 const _meta = z.record(z.string(), z.unknown()).nullish();
 const messageId = z.string().nullish();
 
-const UserMessage = z.object({ sessionUpdate: z.literal("user_message_chunk"), content, messageId, _meta });
-
 /** Live updates are checked by the SDK; of these, what screenUpdates reads is checked here. */
 const ShownUpdate = z.discriminatedUnion("sessionUpdate", [
   z.looseObject({
-    sessionUpdate: z.enum(["agent_message_chunk", "agent_thought_chunk"]),
+    sessionUpdate: z.enum(["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"]),
     content,
     messageId,
     _meta,
@@ -84,15 +81,7 @@ export function historyUpdates(
 
 /** What is not understood is left out, as it is of a live session. */
 function entryUpdates(chat: number, update: unknown): readonly Update[] {
-  const message = UserMessage.safeParse(update);
-  if (message.success) return [userUpdate(chat, message.data)];
   const parsed = ShownUpdate.safeParse(update);
   if (!parsed.success) return [];
   return screenUpdates(chat, parsed.data as SessionUpdate);
-}
-
-function userUpdate(chat: number, { content, _meta }: z.infer<typeof UserMessage>): Update {
-  const turn = ours(TurnMeta, _meta)?.turn;
-  const text = content.type === "text" ? prose(content.text) : `[${content.type}]`;
-  return { type: "user", chat, text, ...(turn === undefined ? {} : { turn }) };
 }

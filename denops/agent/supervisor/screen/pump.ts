@@ -3,6 +3,7 @@
  * first, and no batch that is more than a frame's work: the rest is merged and waits for the next one. How often
  * something is said is up to who says it (`protocol/pace.ts`).
  */
+import { trace } from "../../protocol/trace.ts";
 import type { Update } from "../../protocol/ui.ts";
 import { Bounds } from "./bounds.ts";
 import { breakLines } from "./visible.ts";
@@ -113,9 +114,11 @@ export class Pump implements Disposable {
   #flush(): void {
     if (this.#delivering || this.#disposed || this.#queue.length === 0) return;
     this.#delivering = true;
+    const since = trace?.now();
     this.#deliver(this.#nextBatch())
       .catch(() => {}) // Neovim is gone or Lua has failed and said so; nothing can be shown either way.
       .then(() => {
+        trace?.span("deliver", since, "deliver");
         this.#delivering = false;
         this.#flush();
       });
@@ -134,7 +137,16 @@ function pieceEnd(text: string, most: number): number {
 
 /** What is told to the eye alone, of this chat. */
 function isOnlyShown(update: Update, chat: number): boolean {
-  const types: readonly Update["type"][] = ["text", "thought", "tool", "plan", "notice", "retry"];
+  const types: readonly Update["type"][] = [
+    "text",
+    "thought",
+    "tool",
+    "plan",
+    "notice",
+    "retry",
+    "user",
+    "agent_state",
+  ];
   return "chat" in update && update.chat === chat && types.includes(update.type);
 }
 
@@ -150,6 +162,8 @@ function sizeOf(update: Update): number {
       return update.output?.length ?? 0;
     case "file_modified":
       return (update.before?.length ?? 0) + (update.after?.length ?? 0);
+    case "agent_state":
+      return JSON.stringify(update).length;
     case "plan":
       return update.steps.reduce((all, { step }) => all + step.length, 0);
     default:
@@ -165,6 +179,9 @@ function merge(last: Update, next: Update): Update | undefined {
   }
   if (last.type === "tool" && next.type === "tool") {
     return last.chat === next.chat && last.id === next.id ? { ...last, ...next } : undefined;
+  }
+  if (last.type === "agent_state" && next.type === "agent_state") {
+    return last.chat === next.chat ? { ...last, ...next } : undefined;
   }
   return undefined;
 }

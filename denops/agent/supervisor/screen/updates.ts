@@ -11,6 +11,8 @@ import { LONGEST_NOTICE, middleCut, oneLine, prose, visible } from "./visible.ts
 /** What one update may put on the screen. */
 const MOST_STEPS = 100;
 const LONGEST_OUTPUT = 20_000;
+/** Commands, and options, of an agent. */
+const MOST_LISTED = 200;
 /** Files whose diffs an approval shows, and the characters of them all. */
 const MOST_DIFFS = 100;
 const LARGEST_DIFFS = 500_000;
@@ -84,8 +86,30 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
         ...title === undefined ? [] : [{ type: "title", chat, title } as const],
       ];
     }
-    default:
-      // A message of the user's is on the screen before an agent says it.
+    case "user_message_chunk": {
+      const turn = ours(TurnMeta, update._meta)?.turn;
+      const text = update.content.type === "text" ? prose(update.content.text) : `[${update.content.type}]`;
+      return text === "" ? [] : [{ type: "user", chat, text, ...(turn === undefined ? {} : { turn }) }];
+    }
+    case "current_mode_update":
+      return [{ type: "agent_state", chat, mode: oneLine(update.currentModeId) }];
+    case "available_commands_update": {
+      const commands = update.availableCommands.slice(0, MOST_LISTED)
+        .map(({ name, description }) => ({ name: oneLine(name), description: oneLine(description) }));
+      return [{ type: "agent_state", chat, commands }];
+    }
+    case "config_option_update": {
+      const options = update.configOptions.slice(0, MOST_LISTED)
+        .map(({ id, name, currentValue: value }) => ({
+          id: oneLine(id),
+          name: oneLine(name),
+          value: oneLine(String(value)),
+        }));
+      return [{ type: "agent_state", chat, options }];
+    }
+    case "compaction_update":
+    case "compaction_summary_chunk":
+      // What a session is to its model changes nothing of what it is to its user.
       return [];
   }
 }

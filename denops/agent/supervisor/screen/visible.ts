@@ -2,7 +2,7 @@
 import { CONTROLS, DECEPTIVE } from "../../policy/deceptive.ts";
 
 /** Characters of a text that is one line on the screen: a title, a reason, a summary. */
-export const LONGEST_LINE = 300;
+const LONGEST_LINE = 300;
 /** Characters of a notice, and of what went wrong. */
 export const LONGEST_NOTICE = 1_000;
 /** Characters of a file's name on the screen. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isPlainLine, LONGEST_LINE, LONGEST_NAME, middleCut, oneLine, prose, visible } from "./visible.ts";
+import { isPlainLine, LONGEST_NAME, middleCut, oneLine, prose, visible } from "./visible.ts";
 
 Deno.test("controls and what nobody sees are shown", () => {
   assert.equal(visible("a\x1b[2Jb\x7f\x9b\r\nc\td"), "a␛[2Jb␡␦\nc\td");
@@ -17,10 +17,10 @@ Deno.test("prose keeps what scripts are written with, and hides nothing else", (
 
 Deno.test("one line is one line, and no longer than it may be", () => {
   assert.equal(oneLine(" a\n\n  b\u2028c\td "), "a b<U+2028>c d");
-  assert.equal([...oneLine("x".repeat(1e6))].length, LONGEST_LINE);
+  assert.equal([...oneLine("x".repeat(1e6))].length, 300);
   assert.equal(oneLine("abcdef", 4), "abc…");
   assert.equal(oneLine(`${" ".repeat(1e4)}rm -rf`), "…");
-  assert.equal([...oneLine("😀".repeat(400))].length, LONGEST_LINE);
+  assert.equal([...oneLine("😀".repeat(400))].length, 300);
 });
 
 Deno.test("of a long path both ends are shown", () => {

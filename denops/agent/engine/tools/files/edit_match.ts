@@ -6,7 +6,7 @@
 import { ToolError } from "../../core/errors.ts";
 import { type LineEnding, lineEnding, splitLines, withEnding } from "../../core/text.ts";
 
-export interface Edit {
+interface Edit {
   readonly old_str: string;
   readonly new_str: string;
   readonly replace_all?: boolean | undefined;

@@ -1,5 +1,7 @@
 /** What an edit does to a text: the corpus of edit_match_test.ts. */
-import type { Edit } from "./edit_match.ts";
+import type { applyEdits } from "./edit_match.ts";
+
+type Edit = Parameters<typeof applyEdits>[1][number];
 
 export interface EditCase {
   readonly what: string;

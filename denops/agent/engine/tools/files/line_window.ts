@@ -6,7 +6,7 @@ const MOST_CHARACTERS = 100_000;
 const LONGEST_LINE = 2_000;
 const CHUNK = 65_536;
 
-export interface LineWindow {
+interface LineWindow {
   readonly lines: readonly string[];
   /** What is left out, for the reader; undefined at the end of the file. */
   readonly more?: string;

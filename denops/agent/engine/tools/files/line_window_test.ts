@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { utf8 } from "../../../../../tests/support/pieces.ts";
 import { scratch } from "../../../../../tests/support/project.ts";
-import { type LineWindow, readLines, splitWindow } from "./line_window.ts";
+import { readLines, splitWindow } from "./line_window.ts";
+
+type LineWindow = ReturnType<typeof splitWindow>;
 
 /** Bytes in one read of the file. */
 const CHUNK = 65_536;

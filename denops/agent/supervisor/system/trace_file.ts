@@ -1,0 +1,49 @@
+/**
+ * The file that AGENT_TRACE names, in the "JSON Array Format" of Chrome's trace events, which needs no closing bracket:
+ * so several processes append to it, each with one write for whole lines. Neovim begins it (lua/agent/trace.lua).
+ */
+import { type Span, startTrace } from "../../protocol/trace.ts";
+import { neovimEnvironment } from "./neovim_environment.ts";
+
+/** More than one supervisor has engines. */
+const ENGINES = 1_000;
+
+let path: string | undefined;
+let engines = 0;
+
+/** Begins to trace if that is wanted; to be asked again when Neovim has told its environment. */
+export function traceIntoFile(): void {
+  path ??= neovimEnvironment().AGENT_TRACE || undefined;
+  if (path !== undefined) startTrace(writer(path, "supervisor", Deno.pid));
+}
+
+export function isTracing(): boolean {
+  return path !== undefined;
+}
+
+/** Takes the spans of one more engine. It has no number of its own outside of its sandbox: it gets one. */
+export function engineTrace(): (spans: readonly Span[]) => void {
+  return path === undefined ? () => {} : writer(path, "engine", Deno.pid * ENGINES + ++engines);
+}
+
+function writer(file: string, name: string, pid: number): (spans: readonly Span[]) => void {
+  const rows = new Map<string, number>();
+  const meta = (name: string, tid: number, label: string) => ({
+    ...{ name, ph: "M", pid, tid, args: { name: label } },
+  });
+  return (spans) => {
+    const events: unknown[] = rows.size === 0 ? [meta("process_name", 0, name)] : [];
+    for (const { name, at, took, row } of spans) {
+      const tid = rows.get(row) ?? rows.size;
+      if (!rows.has(row)) events.push(meta("thread_name", tid, row === "" ? name : row));
+      rows.set(row, tid);
+      events.push({ name, ph: "X", ts: at, dur: took, pid, tid });
+    }
+    const lines = events.map((event) => `${JSON.stringify(event)},\n`).join("");
+    try {
+      Deno.writeTextFileSync(file, lines, { append: true });
+    } catch {
+      // Nothing depends on it.
+    }
+  };
+}
