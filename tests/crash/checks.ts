@@ -33,9 +33,9 @@ export function checkDatabase(database: DatabaseSync): readonly string[] {
 /** Of turns that have ended, and of the last one. */
 function storedEvents(database: DatabaseSync): readonly StoredEvent[] {
   const ended = database.prepare("SELECT log FROM turns WHERE log IS NOT NULL ORDER BY session, turn").all()
-    .flatMap(({ log }): [number, number, string, StoredEvent][] =>
+    .flatMap(({ log }): [number, number, string, number, StoredEvent][] =>
       log instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(inflateRawSync(log))) : []
-    ).map(([, , , event]) => event);
+    ).map(([, , , , event]) => event);
   const rows = database.prepare("SELECT payload FROM log ORDER BY session, turn, seq").all()
     .map(({ payload }): StoredEvent => JSON.parse(String(payload)));
   return [...ended, ...rows];

@@ -282,11 +282,15 @@ export class Session {
     this.#saveUnsaved();
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
-    const slid = this.#history.slide();
+    const { slid, lost } = this.#history.slide();
     this.#emit(prompt);
     if (slid) {
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
+      this.#emit({ type: "notice", severity: "warning", text });
+    }
+    if (lost) {
+      const text = "A part of this session cannot be read; the model goes on without it.";
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";

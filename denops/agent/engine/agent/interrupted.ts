@@ -62,7 +62,10 @@ function unfinishedText(history: readonly MessageEntry[], turn: readonly Stored[
   const pieces = turn.flatMap(({ entry }) => entry.type === "token" ? [entry] : []);
   const id = pieces.at(-1)?.message;
   const text = pieces.filter(({ message }) => message === id).map((piece) => piece.text).join("");
-  return history.some((message) => message.type === "assistant_message" && message.text === text) ? "" : text;
+  const isStored = history.some((message) =>
+    message.type === "assistant_message" && message.interrupted !== true && message.text === text
+  );
+  return isStored ? "" : text;
 }
 
 function missingEvents(turn: readonly Stored[]): readonly AgentEvent[] {

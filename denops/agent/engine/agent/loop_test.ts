@@ -91,6 +91,33 @@ for (const [what, first, second] of ids) {
   });
 }
 
+Deno.test("ids of calls: none comes twice in a session, be it long or opened again", async () => {
+  const call = { index: 0, id: "call_0", function: { name: "read_file", arguments: '{"path":"a.txt"}' } };
+  let requests = 0;
+  await using server = serve(async (http) => {
+    await http.begin(200, { connection: "close" });
+    const delta = ++requests % 2 === 1 ? { tool_calls: [call] } : { content: "Done" };
+    await http.write(events({ choices: [{ delta, finish_reason: "stop" }] }, "[DONE]"));
+    await http.end();
+  });
+  const { provider } = engineConfig(server.url);
+  // The second turn leaves the first one out of the window.
+  const config = { provider, context_window: 1_000, title: false };
+  await using engine = await startEngine({ script: "", files: FILES, config });
+  const text = "long ".repeat(2_000);
+  await engine.prompt(text);
+  await engine.prompt(text);
+  const again = engine.again();
+  await again.prompt([{ type: "text", text }]);
+  await again.close();
+  const known = engine.store.messages("s1").flatMap((entry) =>
+    entry.type === "tool_result" ? [entry.id] : []
+  );
+  assert.deepEqual([known.length, known[0], new Set(known).size], [3, "call_0", 3]);
+  const shown = engine.events.flatMap((event) => event.type === "tool_start" ? [event.call.id] : []);
+  assert.deepEqual(shown, known);
+});
+
 Deno.test("a call that streams in shows what it is about as soon as that is known, and its lines", async () => {
   const content = "one\ntwo\n\\ three\n";
   for (const pieces of [1, 3, 1_000]) {

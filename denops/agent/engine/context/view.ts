@@ -56,6 +56,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
         break;
       default:
         // A result without its call: no provider takes it.
+        entry satisfies ResultEntry | undefined;
     }
   }
   return messages;

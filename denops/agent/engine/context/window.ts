@@ -21,6 +21,7 @@ export class HistoryWindow {
   #first = 1;
   /** As it was when the user was told last. */
   #told = 1;
+  #lost = false;
 
   /** @param first the first turn that was sent when the session was left; undefined for a new one */
   constructor(options: WindowOptions, first: number | undefined) {
@@ -44,21 +45,25 @@ export class HistoryWindow {
     this.#messages.push(...messages);
   }
 
-  /** To be called between turns. @returns whether turns were left out since it was called last */
-  slide(): boolean {
+  /** To be called between turns. @returns what is news: turns were left out, messages that were read cannot be */
+  slide(): { readonly slid: boolean; readonly lost: boolean } {
     const first = this.#begin();
     if (first !== this.#first) {
       this.#first = first;
       this.#read();
     }
-    const isNews = first !== this.#told;
+    const news = { slid: first !== this.#told, lost: this.#lost };
     this.#told = first;
-    return isNews;
+    this.#lost = false;
+    return news;
   }
 
   #read(): void {
     const { store, session } = this.#options;
     this.#messages = [...store.messages(session, { first: this.#first })];
+    this.#lost ||= this.#messages.some((message) =>
+      message.type === "control_note" && message.reason === "unreadable"
+    );
   }
 
   /** The turn to begin with: the newest ones that take half of the room, once all of them take more than it. */

@@ -285,6 +285,7 @@ export class SqliteStore implements Store {
 
 /** Characters that it takes of a model's window. */
 function sizeOf(entry: LogEntry): number {
+  if (!isMessage(entry)) return 0;
   switch (entry.type) {
     case "user_message":
       return entry.parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
@@ -294,7 +295,5 @@ function sizeOf(entry: LogEntry): number {
       return entry.text.length + IMAGE_SIZE * (entry.images?.length ?? 0);
     case "control_note":
       return entry.text.length;
-    default:
-      return 0;
   }
 }

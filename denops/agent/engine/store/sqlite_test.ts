@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { answered, asked, result } from "../../../../tests/support/entries.ts";
 import { scratch } from "../../../../tests/support/project.ts";
+import { MODES } from "../context/modes.ts";
+import { view } from "../context/view.ts";
 import { TurnError } from "../core/errors.ts";
 import { isEvent, isMessage, type LogEntry, wordsOf } from "../core/entries.ts";
+import type { Stored } from "../core/ports.ts";
 import { Database } from "./database.ts";
 import { runsOf } from "./merge.ts";
 import { StoredSessions } from "./sessions.ts";
@@ -321,6 +324,53 @@ Deno.test("a fork is the session up to a turn, and goes its own way", async () =
   for (const table of ["sessions", "turns", "log", "calls", "search_texts", "payload_blobs", "blobs"]) {
     assert.equal(database.get(`SELECT count(*) AS count FROM ${table}`)?.count, 0, table);
   }
+});
+
+Deno.test("what cannot be read is said in one line, and costs nothing else", () => {
+  const { database, store, sessions } = open();
+  using _ = database;
+  begin(store, "1", "First");
+  const token = { type: "token", message: "m", text: "One" } as const;
+  store.append("1", { entries: [token, answered("One"), { type: "turn_done", reason: "end_turn" }] });
+  beginTurn(store, "1", "Second");
+  const think = { id: "c", name: "think", arguments: "{}" };
+  const later = [answered("Two", [think]), result("c", "think", "Hm"), answered("Three")];
+  store.append("1", { entries: [{ type: "notice", severity: "info", text: "Hm" }, ...later] });
+  const [first] = store.entries("1", { last: 1 });
+  const whole = store.entries("1", { first: 2 });
+  const lost = (entries: readonly Stored<LogEntry>[]) =>
+    entries.filter(({ entry }) => entry.type === "notice" && entry.text.includes("cannot be read"));
+  // A later version has stored two of them, and one has lost a field.
+  database.run("UPDATE log SET version = version + 1 WHERE kind = 'tool_result' OR kind = 'notice'");
+  database.run(
+    `UPDATE log SET payload = '{"type": "assistant_message"}' WHERE kind = 'assistant_message' AND seq = 5`,
+  );
+  assert.deepEqual(store.entries("1", { last: 1 })[0], first);
+  assert.equal(store.entries("1", { first: 2 }).length, whole.length - 2, "one line for the three");
+  assert.equal(lost(store.events("1")).length, 1);
+  assert.deepEqual(
+    store.messages("1", { first: 2 }).map(({ type }) => type),
+    ["user_message", "assistant_message", "control_note"],
+  );
+  const { messages } = view(store.messages("1"), MODES.agent, {
+    environment: { roots: [], os: "" },
+    tools: [],
+  });
+  assert.deepEqual(messages.map(({ role }) => role), [
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+    "tool",
+    "user",
+  ]);
+  // A whole turn is broken: the others are not.
+  database.run("UPDATE turns SET log = x'00ff' WHERE turn = 1");
+  store.append("1", { entries: [{ type: "turn_done", reason: "end_turn" }] });
+  assert.deepEqual(lost(store.events("1")).map(({ turn }) => turn), [1, 2]);
+  assert.equal(store.events("1", { first: 1, last: 1 }).length, 1);
+  assert.deepEqual(sessions.search("second", 5).map(({ turn }) => turn), [2]);
+  assert.deepEqual(sessions.search("one", 5), []);
 });
 
 Deno.test("the list: newest first, without what was never begun, archived apart, page by page", () => {
