@@ -1,4 +1,4 @@
-/** The architecture holds itself: who may import whom, no cycles, no file over 500 lines. */
+/** The architecture holds itself: who may import whom, no cycles, no file over 500 lines, nothing for tests alone. */
 import assert from "node:assert/strict";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -260,6 +260,47 @@ Deno.test("prompts are made in context/ alone: no other shape is one, and nobody
     if (made && !file.endsWith("_test.ts")) makers.push(name(file));
   }
   assert.deepEqual(makers, ["engine/context/view.ts"]);
+});
+
+/** Module → names that are imported from it; "*" for all of them. */
+async function importedNames(files: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const found = new Map<string, Set<string>>();
+  for (const file of files) {
+    const text = await Deno.readTextFile(file);
+    const named = /\b(?:im|ex)port\s+(?:type\s+)?(\{[^}]*\}|\*[^"]*)\s*from\s+"(\.[^"]+)"/g;
+    const whole = /\bimport\((())"(\.[^"]+)"\)/g;
+    for (const [, names = "", path, other] of [...text.matchAll(named), ...text.matchAll(whole)]) {
+      const target = fileURLToPath(new URL(path || other || "", `file://${file}`));
+      const list = names.startsWith("{")
+        ? [...names.matchAll(/(?:^|[{,])\s*(?:type\s+)?(\w+)/g)].map(([, one = ""]) => one)
+        : ["*"];
+      found.set(target, new Set([...found.get(target) ?? [], ...list]));
+    }
+  }
+  return found;
+}
+
+Deno.test("nothing is exported for tests alone", async () => {
+  const all: string[] = [];
+  for (const folder of ["denops", "scripts", "tests"]) {
+    for await (const file of walk(join(PLUGIN, folder), ".ts")) all.push(file);
+  }
+  const isTest = (file: string) =>
+    /_(test|cases)\.ts$/.test(file) || isOf(relative(PLUGIN, file).replaceAll(sep, "/"), "tests");
+  const used = await importedNames(all.filter((file) => !isTest(file)));
+  const tested = await importedNames(all.filter(isTest));
+  const has = (imported: typeof used, file: string, one: string) =>
+    imported.get(file)?.has(one) === true || imported.get(file)?.has("*") === true;
+  const wrong: string[] = [];
+  for (const file of all.filter((file) => file.startsWith(AGENT) && !isTest(file))) {
+    const text = await Deno.readTextFile(file);
+    const exported =
+      /^export (?:(?:abstract|async|declare) )*(?:class|const|function\*?|interface|let|type) (\w+)/gm;
+    for (const [, one = ""] of text.matchAll(exported)) {
+      if (has(tested, file, one) && !has(used, file, one)) wrong.push(`${name(file)} exports ${one}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
 });
 
 Deno.test("ARCHITECTURE.md: the import table is the one that is held, and every file that it names is there", async () => {
