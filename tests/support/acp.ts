@@ -26,6 +26,7 @@ import {
 import { denoArguments } from "../../denops/agent/supervisor/agents/grants.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { GREET, PLUGIN, SECRET } from "./agent.ts";
+import { engineConfig as scriptedConfig } from "./engine_config.ts";
 import { DEFAULT_TIMEOUT, type Scratch, scratch, within } from "./project.ts";
 
 export interface EngineOptions {
@@ -193,25 +194,13 @@ function connect(process: Deno.ChildProcess, options: EngineOptions, seen: Seen[
   return app.connect(ndJsonStream(process.stdin, process.stdout));
 }
 
-export function engineConfig(server: ModelServer, wire: WireName = "openai_chat"): ModelConfig {
-  return {
+export function engineConfig(server: ModelServer, wire?: WireName): ModelConfig {
+  return scriptedConfig(server.url, wire, {
     model: "scripted",
-    max_iterations: 25,
     request_timeout: 60,
     safe_to_write: [{ glob: "**/*", safe: true }, { glob: "**/.env", safe: false }],
     deny_read: [],
-    read_rules: { deny: [], ask: [] },
-    tools_off: [],
-    title: true,
-    provider: {
-      name: "test",
-      wire,
-      base_url: wire === "openai_chat" ? `${server.url}/v1` : server.url,
-      headers: {},
-      api_key: SECRET,
-      key_source: "TEST_API_KEY",
-    },
-  };
+  });
 }
 
 /** Where Deno's cache is, and nothing else of the environment. */

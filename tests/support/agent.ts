@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { ModelServer } from "../model/model_server.ts";
+import { KEY as SECRET } from "./model_client.ts";
 import { ChildNvim, type ChildOptions } from "./nvim.ts";
 import { type Scratch, scratch } from "./project.ts";
 
 export const PLUGIN = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The key that the engine gets; it must be nowhere but in a request's header. */
-export const SECRET = "sk-test-3f9a1c77e0b24d5c";
+export { SECRET };
 
 export interface AgentOptions extends ChildOptions {
   readonly script: string;

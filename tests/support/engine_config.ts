@@ -1,5 +1,5 @@
 /** The configuration of an engine whose model is a scripted server. */
-import type { ModelConfig } from "../../denops/agent/protocol/config.ts";
+import { ModelConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { KEY } from "./model_client.ts";
 
@@ -8,15 +8,13 @@ export function engineConfig(
   wire: WireName = "openai_chat",
   changes: Partial<ModelConfig> = {},
 ): ModelConfig {
-  return {
+  return ModelConfig.parse({
     model: "model-1",
     max_iterations: 25,
     request_timeout: 30,
     safe_to_write: [{ glob: "**", safe: true }, { glob: "**/.env*", safe: false }],
     deny_read: ["**/.env*"],
     read_rules: { deny: [], ask: [] },
-    tools_off: [],
-    title: true,
     provider: {
       name: "test",
       wire,
@@ -26,5 +24,5 @@ export function engineConfig(
       key_source: "TEST_API_KEY",
     },
     ...changes,
-  };
+  });
 }
