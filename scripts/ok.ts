@@ -24,7 +24,7 @@ async function typeCheck(): Promise<number> {
 
 async function luaCheck(env: Record<string, string>): Promise<number> {
   const command = new Deno.Command("luacheck", {
-    args: ["--quiet", "lua", "plugin", "tests"],
+    args: ["--quiet", "lua", "plugin", "tests", "scripts"],
     cwd: PROJECT,
     env,
   });

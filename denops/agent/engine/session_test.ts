@@ -68,10 +68,10 @@ const phases: readonly Phase[] = [
   { what: "in a thought", script: "think Hm\nwait here\nsay never", at: "thought", results: [] },
   {
     what: "in the text",
-    script: "say Half of it\nwait here\nsay never",
+    script: "say Half\nwait here\nsay never",
     at: "token",
     results: [],
-    kept: "Half of it",
+    kept: "Half",
   },
   {
     what: "in a call that is written",
