@@ -63,6 +63,11 @@ async function play(choice: Choice) {
     terminals,
   });
   assert.equal(agent.abilities.loadSession, true);
+  assert.equal(
+    await agent.resumeSession("of another day", [project.root]),
+    undefined,
+    "it has not said that it can",
+  );
   const { sessionId } = await agent.newSession([project.root]);
   const { stopReason } = await agent.prompt(sessionId, [{ type: "text", text: "Go" }]);
   assert.equal(stopReason, "end_turn");

@@ -105,7 +105,7 @@ export class AgentConnection implements AsyncDisposable {
   }
 
   /**
-   * Goes on with a stored session; undefined if it is not stored (any longer).
+   * Goes on with a stored session; undefined if it is not stored (any longer), or the agent stores none.
    * @param roots the project's folder first
    * @throws {RequestError} one line
    */
@@ -113,6 +113,7 @@ export class AgentConnection implements AsyncDisposable {
     sessionId: string,
     roots: readonly string[],
   ): Promise<ResumeSessionResponse | undefined> {
+    if (!this.#abilities.sessionCapabilities?.resume) return undefined;
     const params = { sessionId, ...sessionPlace(roots) };
     try {
       return await this.#begin(() => this.#connection.agent.request(methods.agent.session.resume, params));
