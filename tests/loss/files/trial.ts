@@ -185,6 +185,10 @@ class Trial {
     this.#log.push(`${said}, turn ${taken.turn}: ${told.join(", ")}`);
     this.#unharmed(said, taken.files.filter(({ outcome }) => isLeft(outcome)), before, after);
     this.#userIsSafe(said, taking, before, after);
+    // What the user had deleted was of the turn that is undone: an earlier turn's of that name comes back with its undo.
+    for (const { path, outcome } of taken.files) {
+      if (taking.kind !== "redo" && outcome === "unchanged") this.#gone.delete(short(path));
+    }
     const left = taken.files.filter(({ outcome }) => isLeft(outcome));
     if (this.#user !== "amidst" && left.length > 0) {
       this.#wrong.push(`${said} has left something: ${told.join(", ")}`);
