@@ -157,13 +157,13 @@ Deno.test("two sessions at once: one waits, the other goes on, and neither hears
 });
 
 Deno.test("1,000 pieces arrive complete, in order and before the end of the turn", async () => {
-  // A pause after each, so that hardly two of them are one read, and thus one update.
+  // A pause after each, so that hardly two of them are one read; they are gathered for 32 ms.
   await using engine = await startEngine({ script: "slow 1\nflood 1000" });
   const session = await engine.open();
   assert.equal(await engine.prompt(session, "Count"), "end_turn");
   const words = Array.from({ length: 1000 }, (_, at) => `word${at + 1} `);
   assert.equal(answerText(engine.seen, session), words.join(""));
-  assert.ok(engine.seen.length > 100);
+  assert.ok(engine.seen.length > 20, `${engine.seen.length} updates`);
 });
 
 /** The lines that the engine writes, as JSON. */
