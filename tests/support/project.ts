@@ -55,7 +55,7 @@ export async function scratch(
 
 /**
  * Removes a folder with all that is in it; no error if it is gone. Processes that are just ending may
- * still put files into it, so it is tried again for a second.
+ * still put files into it, so it is tried again for a while.
  */
 export async function removeTree(root: string): Promise<void> {
   await waitUntil(`${root} to be removed`, async () => {
@@ -65,7 +65,7 @@ export async function removeTree(root: string): Promise<void> {
       return error instanceof Deno.errors.NotFound;
     }
     return true;
-  }, { timeout: 1000 });
+  });
 }
 
 /**
