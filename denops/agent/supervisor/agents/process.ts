@@ -1,8 +1,9 @@
 /** A process that speaks ACP on its standard streams, started with exactly its grants. */
-import { MessageTooLargeError, ndJsonStream, type Stream } from "../../deps/acp_sdk.ts";
-import { sizeLimited } from "../../protocol/message_size.ts";
+import { MessageTooLargeError, type Stream } from "../../deps/acp_sdk.ts";
+import { childPipe } from "../../protocol/byte_pipe.ts";
+import { messageStream } from "../../protocol/message_stream.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
-import { throttle } from "./throttle.ts";
+import { throttled } from "./throttle.ts";
 
 export interface AgentCommand {
   readonly program: string;
@@ -31,8 +32,7 @@ export class AgentProcess implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     this.ended = endOf(this.#process).then((how) => this.#killedBecause ?? how);
-    const { stdin, stdout } = this.#process;
-    this.stream = sizeLimited(ndJsonStream(stdin, stdout.pipeThrough(throttle())));
+    this.stream = messageStream(throttled(childPipe(this.#process)));
   }
 
   get pid(): number {
