@@ -33,8 +33,11 @@ export const SCREEN_REQUESTS = {
   },
   search: { params: SearchRequest, result: SearchResponse },
   lsp: { params: LspQuestion, result: LspResponse },
-  /** Which files may be read and written at this moment. */
-  file_rules: { params: z.object({}), result: FileRules },
+  /** Which files may be read and written at this moment. `rules` is absent if `version` is the `known` one. */
+  file_rules: {
+    params: z.object({ known: z.int().optional() }),
+    result: z.object({ version: z.int(), rules: FileRules.optional() }),
+  },
   /**
    * A symbolic link where nothing is yet, which Deno lets no process make that may not write everywhere. What it leads
    * to is in the workspace too.

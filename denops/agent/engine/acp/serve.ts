@@ -12,7 +12,7 @@ import {
 } from "../../deps/acp_sdk.ts";
 import { fileURLToPath } from "node:url";
 import { z } from "../../deps/zod.ts";
-import type { EngineConfig } from "../../protocol/config.ts";
+import type { EngineConfig, FileRules } from "../../protocol/config.ts";
 import {
   AnswerMeta,
   type ApprovalMeta,
@@ -92,7 +92,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       editor: editorOf(client, id, can),
       makeLink: linkMaker(screen),
       ask: asker(client, id),
-      ...(screen.has("file_rules") ? { fileRules: () => screen.ask("file_rules", {}) } : {}),
+      ...(screen.has("file_rules") ? { fileRules: latestRules(screen) } : {}),
       publish: (event) => sender.send(event),
     });
     const text = options.notice;
@@ -184,6 +184,18 @@ function editorOf(client: AgentContext, sessionId: string, can: Capabilities): E
   const screen = new Screen(client, sessionId, can.extensions);
   if (screen.has("unsaved_text") && screen.has("write_unsaved")) return screenEditor(screen);
   return can.readFiles && can.writeFiles ? fsEditor(client, sessionId) : noEditor;
+}
+
+/** The rules of the moment; those that have not changed do not come again. */
+function latestRules(screen: Screen): () => Promise<FileRules> {
+  let latest: { readonly version: number; readonly rules: FileRules } | undefined;
+  return async () => {
+    const known = latest === undefined ? {} : { known: latest.version };
+    const { version, rules } = await screen.ask("file_rules", known);
+    if (rules !== undefined) latest = { version, rules };
+    if (latest === undefined) throw new Error("the client does not say which files may be read");
+    return latest.rules;
+  };
 }
 
 function asker(client: AgentContext, sessionId: string): AskApproval {
