@@ -203,8 +203,11 @@ export class EngineClient {
             await editor.ask({ method: "write_unsaved", params }),
           );
         },
-        lsp: async (sessionId, question) =>
-          await this.#lspStarts.answer(sessionId, question, {
+        lsp: async (sessionId, question) => {
+          if (!question.may_start && !editor.hasServers) {
+            return { kind: "nothing", reason: "No language server runs." };
+          }
+          return await this.#lspStarts.answer(sessionId, question, {
             option: this.#user.lsp_start,
             editor: (servers) =>
               editor.ask({
@@ -217,7 +220,8 @@ export class EngineClient {
                 ? undefined
                 : await gate.startServer(server, await this.#gateContext(chat));
             },
-          }),
+          });
+        },
         search: (sessionId, request, signal) => {
           const rules = this.#rulesOf(sessionId);
           return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
