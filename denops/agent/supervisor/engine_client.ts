@@ -203,11 +203,8 @@ export class EngineClient {
             await editor.ask({ method: "write_unsaved", params }),
           );
         },
-        lsp: async (sessionId, question) => {
-          if (!question.may_start && !editor.hasServers) {
-            return { kind: "nothing", reason: "No language server runs." };
-          }
-          return await this.#lspStarts.answer(sessionId, question, {
+        lsp: async (sessionId, question) =>
+          await this.#lspStarts.answer(sessionId, question, {
             option: this.#user.lsp_start,
             editor: (servers) =>
               editor.ask({
@@ -220,17 +217,16 @@ export class EngineClient {
                 ? undefined
                 : await gate.startServer(server, await this.#gateContext(chat));
             },
-          });
-        },
+          }),
         search: (sessionId, request, signal) => {
           const rules = this.#rulesOf(sessionId);
           return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
         },
-        file_rules: (sessionId, { known }) =>
+        before_call: (sessionId, { known }) =>
           Promise.resolve().then(() => {
             const rules = this.#rulesOf(sessionId);
             const version = this.#versionOf(rules);
-            return version === known ? { version } : { version, rules };
+            return { version, servers: editor.hasServers, ...(version === known ? {} : { rules }) };
           }),
       },
     };
