@@ -14,7 +14,14 @@ const NEWLINE = 10;
 const PARSE_ERROR = -32700;
 const INTERNAL_ERROR = -32603;
 
-export function messageStream({ read, write }: BytePipe): Stream {
+/** Looks at messages as they pass. */
+export interface Passing {
+  /** False: it does not arrive. */
+  arrives(message: AnyMessage): boolean;
+  leaves(message: AnyMessage): void;
+}
+
+export function messageStream({ read, write }: BytePipe, passing?: Passing): Stream {
   const encoder = new TextEncoder();
   let incoming!: ReadableStreamDefaultController<AnyMessage>;
   const send = (message: AnyMessage) => write(encoder.encode(`${JSON.stringify(message)}\n`));
@@ -32,7 +39,9 @@ export function messageStream({ read, write }: BytePipe): Stream {
       // If nobody hears it the end of the pipe says so too.
       return void send(refusal).catch(() => {});
     }
-    incoming.enqueue(message);
+    // What is no object is refused by whoever reads it.
+    const isObject = typeof message === "object" && message !== null;
+    if (!isObject || passing?.arrives(message) !== false) incoming.enqueue(message);
   };
   const readAll = async () => {
     const lines = new Lines(receive);
@@ -53,6 +62,7 @@ export function messageStream({ read, write }: BytePipe): Stream {
     }),
     writable: new WritableStream({
       async write(message) {
+        passing?.leaves(message);
         const bytes = encoder.encode(`${JSON.stringify(message)}\n`);
         if (bytes.length <= LARGEST_SENT) return await write(bytes);
         // A notification is left out.

@@ -1,7 +1,7 @@
 /** A process that speaks ACP on its standard streams, started with exactly its grants. */
 import { MessageTooLargeError, type Stream } from "../../deps/acp_sdk.ts";
 import { childPipe } from "../../protocol/byte_pipe.ts";
-import { messageStream } from "../../protocol/message_stream.ts";
+import { messageStream, type Passing } from "../../protocol/message_stream.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
 import { throttled } from "./throttle.ts";
 
@@ -21,7 +21,7 @@ export class AgentProcess implements AsyncDisposable {
   #killedBecause: string | undefined;
 
   /** @throws {Error} if it cannot be started */
-  constructor({ program, args, env, cwd }: AgentCommand) {
+  constructor({ program, args, env, cwd }: AgentCommand, passing: Passing) {
     this.#process = new Deno.Command(program, {
       args: [...args],
       env: { ...env },
@@ -32,7 +32,7 @@ export class AgentProcess implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     this.ended = endOf(this.#process).then((how) => this.#killedBecause ?? how);
-    this.stream = messageStream(throttled(childPipe(this.#process)));
+    this.stream = messageStream(throttled(childPipe(this.#process)), passing);
   }
 
   get pid(): number {
