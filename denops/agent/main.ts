@@ -22,11 +22,11 @@ export const main: Entrypoint = (denops) => {
   const load = async (host: number) => {
     // A module that could not be loaded is remembered as such under its name.
     const name = hasFailed ? `${SUPERVISOR}#${host}` : SUPERVISOR;
-    const { Supervisor, watchProcess }: typeof import("./supervisor/supervisor.ts") = await import(name);
+    const loading: Promise<typeof import("./supervisor/supervisor.ts")> = import(name);
+    const [{ Supervisor, watchProcess }, pid] = await Promise.all([loading, denops.call("getpid")]);
     const environment = () => denops.call("environ").catch(() => undefined);
     const started = new Supervisor(deliver, { host, environment });
-    const pid = Number(await denops.call("getpid"));
-    watchProcess(pid, LOOK_MS, () => started[Symbol.asyncDispose]());
+    watchProcess(Number(pid), LOOK_MS, () => started[Symbol.asyncDispose]());
     return started;
   };
   denops.dispatcher = {

@@ -99,6 +99,11 @@ local function default_host(chat)
   return current
 end
 
+--- Starts the supervisor if need be: it does so while what the user sees is made.
+function M.start()
+  default_host()
+end
+
 --- "denops", "standalone", or nil before the first action: where the next chat begins.
 ---@return string?
 function M.host()

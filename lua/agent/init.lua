@@ -38,6 +38,7 @@ end
 ---@param _? string
 ---@param extra? { context?: string }
 function M.open(_, extra)
+  require("agent.client").start()
   local chat = ready().get()
   chat:open()
   if extra and extra.context then
@@ -148,6 +149,7 @@ end
 ---@param extra? { context?: string, open?: boolean }
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
+  require("agent.client").start()
   local chat = ready().get()
   local context = extra and extra.context
   if not text and not context then

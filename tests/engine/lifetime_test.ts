@@ -35,12 +35,14 @@ async function goesOn({ nvim, server }: RunningAgent, knows: readonly string[] =
   }
 }
 
+function isEngine({ command }: RunningProcess): boolean {
+  return /^\S*deno run/.test(command) && command.includes("engine/main.ts");
+}
+
 /** The process of the engine itself, inside of its sandbox. */
 async function engineProcess({ marks }: Marked): Promise<RunningProcess> {
   const all = await marked(...marks);
-  const engine = all.find(({ command }) =>
-    /^\S*deno run/.test(command) && command.includes("engine/main.ts")
-  );
+  const engine = all.find(isEngine);
   assert.ok(engine, `no engine among\n${all.map(({ command }) => command).join("\n")}`);
   return engine;
 }
@@ -73,6 +75,38 @@ for (const [name, end] of ENDS) {
     });
   }
 }
+
+Deno.test({
+  name:
+    "the engine runs when the chat is open, without a word, and nothing is left of a chat that is only opened",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Never.");
+    const { nvim, marks } = agent;
+    await nvim.command("Agent");
+    await waitUntil("the engine", async () => (await marked(...marks)).some(isEngine));
+    await nvim.keys("<Esc>");
+    await nvim.command("Agent toggle");
+    await nvim.command("Agent sessions");
+    await nvim.waitForScreen("this project has no sessions yet");
+    assert.deepEqual(await transcript(nvim), []);
+    await nvim.quit();
+    await waitForNone(marks, GONE);
+  },
+});
+
+Deno.test({
+  name: "a Neovim that is left as soon as the chat is open leaves nothing",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Never.");
+    const { nvim, marks } = agent;
+    await nvim.command("Agent");
+    await waitForMarked(marks, 2);
+    await nvim.quit();
+    await waitForNone(marks, GONE);
+  },
+});
 
 Deno.test({
   name: "an engine that is killed in the middle of a turn: an honest line, and the next message works",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
 import { AgentConnection } from "../../denops/agent/supervisor/agents/connection.ts";
+import { AgentProcess } from "../../denops/agent/supervisor/agents/process.ts";
 import { Terminals } from "../../denops/agent/supervisor/commands/terminals.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
@@ -42,26 +43,29 @@ async function play(choice: Choice) {
     show: () => {},
   });
   const told: Update[] = [];
-  await using agent = await AgentConnection.start({
-    program: Deno.execPath(),
-    args: [
-      "run",
-      "-A",
-      "--cached-only",
-      `--config=${join(PLUGIN, "deno.json")}`,
-      "--quiet",
-      "--no-check",
-      AGENT,
-      project.root,
-    ],
-    env: { PATH: Deno.env.get("PATH") ?? "", HOME: Deno.env.get("HOME") ?? "", ...denoDir() },
-    cwd: project.root,
-  }, {
-    update: ({ update }) => told.push(...screenUpdates(1, update)),
-    permission: (request) => gate.permission(request, context),
-    question: () => Promise.resolve({ action: "cancel" }),
-    terminals,
-  });
+  await using agent = await AgentConnection.start(
+    new AgentProcess({
+      program: Deno.execPath(),
+      args: [
+        "run",
+        "-A",
+        "--cached-only",
+        `--config=${join(PLUGIN, "deno.json")}`,
+        "--quiet",
+        "--no-check",
+        AGENT,
+        project.root,
+      ],
+      env: { PATH: Deno.env.get("PATH") ?? "", HOME: Deno.env.get("HOME") ?? "", ...denoDir() },
+      cwd: project.root,
+    }),
+    {
+      update: ({ update }) => told.push(...screenUpdates(1, update)),
+      permission: (request) => gate.permission(request, context),
+      question: () => Promise.resolve({ action: "cancel" }),
+      terminals,
+    },
+  );
   assert.equal(agent.abilities.loadSession, true);
   assert.equal(
     await agent.resumeSession("of another day", [project.root]),

@@ -138,7 +138,10 @@ Deno.test("modules of others are named in deps/ alone, with exact versions that 
     const text = (await Deno.readTextFile(file)).replace(/^import type .*$/gm, "");
     for (const specifier of specifiersOf(text)) {
       if (/^(\.|node:)/.test(specifier)) continue;
-      const isPinned = /^npm:(@[\w-]+\/)?[\w-]+@\d+\.\d+\.\d+$/.test(specifier) && specifier in specifiers;
+      // A package, or a file of it.
+      const [, named = ""] = /^(npm:(?:@[\w-]+\/)?[\w-]+@\d+\.\d+\.\d+)(?:\/[\w./-]+)?$/.exec(specifier) ??
+        [];
+      const isPinned = named in specifiers;
       if (!isOf(name(file), "deps") || !isPinned) wrong.push(`${name(file)} names ${specifier}`);
     }
   }

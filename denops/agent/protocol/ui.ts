@@ -16,7 +16,8 @@ const place = { folder: z.string(), cwd: z.string(), root: z.string().optional()
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
-  /** Starts the engine of the project that `folder` is in, without a prompt. */
+  /** The chat is on the screen: the engine of its project starts, and what goes wrong is told with the first message. */
+  z.object({ type: z.literal("open"), chat, ...place }),
   z.object({
     type: z.literal("prompt"),
     chat,

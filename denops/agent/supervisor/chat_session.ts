@@ -71,6 +71,11 @@ export class ChatSession {
     return await this.#ports.projects.of(this.#place, this.#chat);
   }
 
+  /** The engine that the next message needs starts, or is there. Why it cannot is that message's to tell. */
+  startEngine(): void {
+    if (this.#open === undefined) this.project().catch(() => {});
+  }
+
   /** What a chat asks second does not overtake what it has asked first. @throws {Error} one line */
   projectInOrder(place: RootQuery): Promise<Project> {
     const found = this.#asked.then(() => this.#ports.projects.of(place, this.#chat));

@@ -7,6 +7,7 @@ import { confined } from "./agents/confine.ts";
 import { Engine } from "./agents/engine.ts";
 import type { BranchOptions } from "./branches/git.ts";
 import { type Launch, launchCommand } from "./agents/launch.ts";
+import { AgentProcess } from "./agents/process.ts";
 import { sweepAfterCrash } from "./git/guard.ts";
 import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
@@ -20,6 +21,29 @@ export interface ProjectPorts extends EngineClientPorts {
 
 /** Its sessions' model, or why there is none, one line. */
 type ProjectModel = Pick<ModelConfig, "provider" | "model"> | { readonly problem: string };
+
+/** An engine's process that was told nothing yet. */
+interface Boot {
+  readonly process: AgentProcess;
+  readonly launch: Launch;
+  readonly model: ModelConfig | { readonly problem: string };
+}
+
+/** @throws {Error} one line */
+async function boot(
+  roots: readonly string[],
+  user: UserConfig,
+  chat: number,
+  ports: ProjectPorts,
+): Promise<Boot> {
+  const model = await engineConfig(user, ports.world, roots).catch((error: unknown) => ({
+    problem: error instanceof Error ? error.message : String(error),
+  }));
+  const baseUrl = "problem" in model ? undefined : model.provider.base_url;
+  const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
+  const launch = await launchCommand(roots, baseUrl, user, announce);
+  return { process: new AgentProcess(launch), launch, model };
+}
 
 export class Project implements AsyncDisposable {
   readonly engine: Engine;
@@ -59,20 +83,22 @@ export class Project implements AsyncDisposable {
         ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
       }
     }
-    const client = await EngineClient.open(roots, user, ports);
-    const date = new Date().toISOString().slice(0, 10);
-    const spent = { date, amount: await client.ledger.spent(date) };
-    const model = await engineConfig(user, ports.world, roots).catch((error: unknown) => ({
-      problem: error instanceof Error ? error.message : String(error),
-    }));
-    const [known, baseUrl] = "problem" in model
-      ? [SharedConfig.parse(user), undefined]
-      : [model, model.provider.base_url];
-    const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
-    const launch = await launchCommand(roots, baseUrl, user, announce);
-    const config = { ...known, ...client.fileRules(chat), spent };
-    const engine = await Engine.start(launch, config, confined(client.events(launch.held), roots));
-    return new Project(engine, launch, roots, model, client);
+    // While the process starts, what it will be told is read.
+    const booting = boot(roots, user, chat, ports);
+    booting.catch(() => {});
+    try {
+      const client = await EngineClient.open(roots, user, ports);
+      const date = new Date().toISOString().slice(0, 10);
+      const spent = { date, amount: await client.ledger.spent(date) };
+      const { process, launch, model } = await booting;
+      const known = "problem" in model ? SharedConfig.parse(user) : model;
+      const config = { ...known, ...client.fileRules(chat), spent };
+      const engine = await Engine.start(process, config, confined(client.events(launch.held), roots));
+      return new Project(engine, launch, roots, model, client);
+    } catch (error) {
+      await booting.then(({ process }) => process[Symbol.asyncDispose](), () => {});
+      throw error;
+    }
   }
 
   /** How its sessions get branches. */

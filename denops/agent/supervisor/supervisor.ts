@@ -101,6 +101,9 @@ export class Supervisor implements AsyncDisposable {
       case "configure":
         this.#projects.config = action.config;
         return;
+      case "open":
+        this.#place(action);
+        return this.#chat(action.chat).session.startEngine();
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action);

@@ -65,6 +65,10 @@ function Chat:open()
   end
   vim.api.nvim_set_current_win(self.windows.input)
   self:show_state()
+  -- The user types for seconds: by then the engine runs.
+  if self.timeline.state == "idle" then
+    client.send(vim.tbl_extend("error", { type = "open", chat = self.id }, self:place()))
+  end
 end
 
 --- Closes every window on one of the two buffers.

@@ -117,6 +117,8 @@ function M.start(on)
   end
   local command = vim.list_extend({ program, unpack(wanted, 2) }, {
     "run",
+    -- As for the engine, see supervisor/agents/grants.ts.
+    "--v8-flags=--max-semi-space-size=1",
     "-A",
     "--no-prompt",
     "--frozen",
@@ -129,6 +131,7 @@ function M.start(on)
   local is_fetching = false
   process.channel = vim.fn.jobstart(command, {
     rpc = true,
+    env = { MALLOC_ARENA_MAX = "1" },
     on_stderr = function(_, lines)
       for _, line in ipairs(lines) do
         line = line:gsub("\27%[[%d;]*m", ""):gsub("%c", "")

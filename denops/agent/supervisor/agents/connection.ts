@@ -21,7 +21,7 @@ import { VERSION } from "../../protocol/version.ts";
 import type { Terminals } from "../commands/terminals.ts";
 import { Arrival } from "./arrival.ts";
 import { Gather } from "./gather.ts";
-import { type AgentCommand, AgentProcess } from "./process.ts";
+import type { AgentProcess } from "./process.ts";
 
 /** An agent that has not answered `initialize` by then is not going to. */
 const START_MS = 20_000;
@@ -58,14 +58,14 @@ export class AgentConnection implements AsyncDisposable {
   readonly #gather: Gather | undefined;
   #abilities: AgentCapabilities = {};
 
-  private constructor(command: AgentCommand, events: AgentEvents, extension?: AgentExtension) {
+  private constructor(process: AgentProcess, events: AgentEvents, extension?: AgentExtension) {
+    this.process = process;
     const counted = [methods.client.session.update, ...extension?.notifications ?? []];
     this.#arrival = new Arrival(counted, (why) => this.kill(`it ${why}`));
-    this.process = new AgentProcess(command, this.#arrival);
     this.#gather = extension === undefined ? new Gather(events.update) : undefined;
     const app = clientApp(events, this.#arrival, this.#gather, () => this.#allTold());
     extension?.serve(app, this.#arrival);
-    this.#connection = app.connect(this.process.stream);
+    this.#connection = app.connect(process.messages(this.#arrival));
     const { signal } = this.#connection;
     signal.addEventListener("abort", () => {
       this.#gather?.flush();
@@ -73,13 +73,13 @@ export class AgentConnection implements AsyncDisposable {
     });
   }
 
-  /** Resolves when the agent has answered `initialize`. @throws {Error} one line, with what it said. */
+  /** Resolves when the agent has answered `initialize`, else ends it. @throws {Error} one line, with what it said. */
   static async start(
-    command: AgentCommand,
+    process: AgentProcess,
     events: AgentEvents,
     extension?: AgentExtension,
   ): Promise<AgentConnection> {
-    const connection = new AgentConnection(command, events, extension);
+    const connection = new AgentConnection(process, events, extension);
     const failed = connection.process.ended.then((how) => {
       throw new Error(cannotStart(how));
     });

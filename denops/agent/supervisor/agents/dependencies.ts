@@ -16,9 +16,8 @@ export async function ensureDependencies(
   announce: () => void,
 ): Promise<string> {
   const lock = await Deno.readTextFile(join(plugin, "deno.lock"));
-  const key = `${lock}\n${Deno.version.deno}\n${Deno.env.get("DENO_DIR") ?? ""}\n${
-    Deno.env.get("HOME") ?? ""
-  }`;
+  const place = Deno.env.get("DENO_DIR") ?? Deno.env.get("HOME") ?? "";
+  const key = `${lock}\n${Deno.version.deno}\n${place}`;
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
   const stampPath = join(stateDir, `dependencies-${encodeHex(new Uint8Array(digest)).slice(0, 16)}.json`);
   const known = await readStamp(stampPath);

@@ -30,7 +30,7 @@ import {
 import { isTracing } from "../system/trace_file.ts";
 import type { Arrival } from "./arrival.ts";
 import { AgentConnection, type AgentEvents } from "./connection.ts";
-import type { AgentCommand } from "./process.ts";
+import type { AgentProcess } from "./process.ts";
 
 /** Methods of ours that an engine may use. */
 function offeredMethods(): string[] {
@@ -66,10 +66,10 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Resolves when the engine has answered `initialize`. @throws {Error} one line, with what it said. */
-  static async start(command: AgentCommand, config: EngineConfig, events: EngineEvents): Promise<Engine> {
+  static async start(process: AgentProcess, config: EngineConfig, events: EngineEvents): Promise<Engine> {
     const extensions = offeredMethods();
     const told: InitializeMeta = { extensions, config };
-    const agent = await AgentConnection.start(command, events, {
+    const agent = await AgentConnection.start(process, events, {
       notifications: SCREEN_NOTIFICATION_NAMES.map(method),
       offered: { [META]: { extensions } },
       told: { [META]: told },

@@ -16,12 +16,11 @@ export interface AgentCommand {
 export class AgentProcess implements AsyncDisposable {
   /** How it ended, as one line; never rejects. */
   readonly ended: Promise<string>;
-  readonly stream: Stream;
   readonly #process: Deno.ChildProcess;
   #killedBecause: string | undefined;
 
   /** @throws {Error} if it cannot be started */
-  constructor({ program, args, env, cwd }: AgentCommand, passing: Passing) {
+  constructor({ program, args, env, cwd }: AgentCommand) {
     this.#process = new Deno.Command(program, {
       args: [...args],
       env: { ...env },
@@ -32,7 +31,11 @@ export class AgentProcess implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     this.ended = endOf(this.#process).then((how) => this.#killedBecause ?? how);
-    this.stream = messageStream(throttled(childPipe(this.#process)), passing);
+  }
+
+  /** To be called once. */
+  messages(passing: Passing): Stream {
+    return messageStream(throttled(childPipe(this.#process)), passing);
   }
 
   get pid(): number {
