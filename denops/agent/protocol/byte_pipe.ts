@@ -4,6 +4,8 @@
  */
 
 const LARGEST_READ = 65_536;
+/** Bytes that are written at once where nothing waits: another thread would take longer, and a pipe holds more. */
+const LARGEST_NOW = 8_192;
 
 export interface BytePipe {
   /** What has come, the caller's own; undefined at the end. @throws {Error} if it breaks off */
@@ -16,16 +18,33 @@ export interface BytePipe {
 export function standardPipe(): BytePipe {
   const buffer = new Uint8Array(LARGEST_READ);
   let written = Promise.resolve();
+  let waiting = 0;
   const writeAll = async (bytes: Uint8Array) => {
     for (let at = 0; at < bytes.length;) at += await Deno.stdout.write(bytes.subarray(at));
+    waiting -= 1;
   };
   return {
     async read() {
       const length = await Deno.stdin.read(buffer);
       return length === null ? undefined : buffer.slice(0, length);
     },
-    write: (bytes) => written = written.then(() => writeAll(bytes)),
+    write(bytes) {
+      const done = waiting === 0 && bytes.length <= LARGEST_NOW ? writeNow(bytes) : 0;
+      if (done === bytes.length) return written;
+      waiting += 1;
+      return written = written.then(() => writeAll(bytes.subarray(done)));
+    },
   };
+}
+
+/** How many of them were written. */
+function writeNow(bytes: Uint8Array): number {
+  try {
+    return Deno.stdout.writeSync(bytes);
+  } catch {
+    // Not at this moment, or never again: who waits for it finds out.
+    return 0;
+  }
 }
 
 /** The standard streams of a child. */
