@@ -3,6 +3,7 @@ import { type ModelConfig, SharedConfig, type UserConfig } from "../protocol/con
 import type { ShownRule } from "../protocol/ui.ts";
 import { patternProblems, ruleText } from "../policy/rules.ts";
 import { logLines } from "./gate/approval_log.ts";
+import { fillCodeCache } from "./agents/code_cache.ts";
 import { confined } from "./agents/confine.ts";
 import { Engine } from "./agents/engine.ts";
 import type { BranchOptions } from "./branches/git.ts";
@@ -13,6 +14,9 @@ import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
 import { visible } from "./screen/visible.ts";
 import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
+
+/** Nobody who has just begun to work is to wait for the next start to be quicker. */
+const FILL_AFTER_MS = 20_000;
 
 export interface ProjectPorts extends EngineClientPorts {
   notice(chat: number, severity: "info" | "warning" | "error", text: string): void;
@@ -54,6 +58,7 @@ export class Project implements AsyncDisposable {
   readonly roots: readonly string[];
   readonly model: ProjectModel;
   readonly #client: EngineClient;
+  readonly #filling: ReturnType<typeof setTimeout>;
 
   private constructor(
     engine: Engine,
@@ -61,6 +66,7 @@ export class Project implements AsyncDisposable {
     roots: readonly string[],
     model: ProjectModel,
     client: EngineClient,
+    stateDir: string,
   ) {
     this.engine = engine;
     this.launch = launch;
@@ -68,6 +74,11 @@ export class Project implements AsyncDisposable {
     this.roots = roots;
     this.model = model;
     this.#client = client;
+    this.#filling = setTimeout(
+      () => void fillCodeCache(launch.grants, stateDir).catch(() => {}),
+      FILL_AFTER_MS,
+    );
+    Deno.unrefTimer(this.#filling);
   }
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
@@ -94,7 +105,7 @@ export class Project implements AsyncDisposable {
       const known = "problem" in model ? SharedConfig.parse(user) : model;
       const config = { ...known, ...client.fileRules(chat), spent };
       const engine = await Engine.start(process, config, confined(client.events(launch.held), roots));
-      return new Project(engine, launch, roots, model, client);
+      return new Project(engine, launch, roots, model, client, user.state_dir);
     } catch (error) {
       await booting.then(({ process }) => process[Symbol.asyncDispose](), () => {});
       throw error;
@@ -125,6 +136,7 @@ export class Project implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#filling);
     await Promise.all([this.engine[Symbol.asyncDispose](), this.#client.terminals[Symbol.asyncDispose]()]);
   }
 }
