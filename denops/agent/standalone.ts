@@ -4,6 +4,7 @@
  */
 import type { Context, Denops, Dispatcher, Meta } from "jsr:@denops/std@8.1.1";
 import { main } from "./main.ts";
+import { standardPipe } from "./protocol/byte_pipe.ts";
 import { MsgpackRpc } from "./protocol/msgpack_rpc.ts";
 
 const NAME = "agent";
@@ -60,11 +61,7 @@ const platforms: Readonly<Record<string, Meta["platform"]>> = { darwin: "mac", w
 // Called when a message has come, and by then `denops` is set.
 const dispatch = (method: string, params: readonly unknown[]): Promise<unknown> =>
   denops.dispatch(NAME, method, ...params);
-const rpc = new MsgpackRpc(
-  { readable: Deno.stdin.readable, writable: Deno.stdout.writable },
-  dispatch,
-  dispatch,
-);
+const rpc = new MsgpackRpc(standardPipe(), dispatch, dispatch);
 const denops = new StandaloneDenops(rpc, {
   mode: "release",
   host: "nvim",

@@ -19,6 +19,7 @@ local SERVER_GONE = "denops.vim's server stopped"
 ---@field waiting table[]            actions
 ---@field process? agent.Process
 ---@field configured? string         the configuration that it has been sent
+---@field editor_state? agent.EditorState the last that it has been sent
 ---@field on_lost fun(host: agent.Host, text: string, was_running: boolean)
 ---@field on_fetching fun()
 local Host = {}
@@ -224,6 +225,11 @@ end
 ---@return boolean
 function M.is_outdated(host)
   return host.kind == "standalone" and host.state == "ready" and config.get().host ~= "standalone" and server_runs()
+end
+
+---@return agent.Host[]
+function M.all()
+  return vim.tbl_values(hosts)
 end
 
 --- The host that has asked this.

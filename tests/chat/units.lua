@@ -2,6 +2,8 @@
 local here = vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
 vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
 local format = require("agent.format")
+local markdown = require("agent.chat.markdown")
+local Renderer = require("agent.chat.renderer")
 local text = require("agent.timeline.lines")
 local timeline = require("agent.timeline")
 
@@ -187,6 +189,70 @@ test("whatever comes: what looks different is told as changed", function()
         end
       end
     end
+  end
+end)
+
+local MARKDOWN = {
+  { "", "", "", "", "", "word", "Two words", "# Head", "===", "---", "+++", "***", "**Bold** `code`", "[a]: http://x" },
+  { "- item", "  - deeper", "    deeper", "1. one", "2) two", "* star", "+ plus", "- [ ] task", "> quote", "> - in it" },
+  { "```", "```lua", "  ```", "    ```", "- ```", "> ```", "~~~", "````", "local x = 1", "    indented" },
+  { "| a | b |", "|---|---|", "| 1 | 2 |", "<!-- open", "close -->", "<div>", "<pre>", "</pre>", "- <pre>", "&amp;" },
+}
+
+--- What markdown has in these rows.
+local function nodes(tree, first, last)
+  local found = {}
+  local function look(node)
+    local row, column, end_row, end_column = node:range()
+    local is_within = row >= first and end_row <= last and not vim.list_contains({ "document", "section" }, node:type())
+    if is_within and node:type() ~= "block_continuation" then
+      table.insert(found, { node:type(), row, column, end_row, end_column })
+    end
+    vim.iter(node:iter_children()):each(look)
+  end
+  look(tree:root())
+  return found
+end
+
+--- A buffer with a renderer, and the parser that its colours come from.
+local function transcript()
+  local buffer = vim.api.nvim_create_buf(false, true)
+  local renderer = Renderer.new(buffer)
+  markdown.start(buffer, renderer)
+  return buffer, renderer, vim.treesitter.get_parser(buffer, "markdown")
+end
+
+test("what is shown of an answer has the colours that it has in all of the answer", function()
+  math.randomseed(tonumber(_G.arg[1]) or 7)
+  local pieces = vim.iter(MARKDOWN):flatten():totable()
+  for _ = 1, 25 do
+    local buffer, renderer, parser = transcript()
+    local block = { kind = "text", text = "So ", status = "open" }
+    for _ = 1, 12 do
+      for _ = 1, math.random(8) do
+        block.text = block.text .. pieces[math.random(#pieces)] .. (math.random(5) > 1 and "\n" or " ")
+      end
+      renderer:draw({ block }, { [1] = true })
+      local count = vim.api.nvim_buf_line_count(buffer)
+      local first = math.random() < 0.5 and math.max(0, count - 6) or math.random(count) - 1
+      local last = math.min(count, first + math.random(8))
+      local shown = nodes(parser:parse({ { first, last } })[1], first, last)
+      local whole = vim.treesitter.get_string_parser(block.text .. "\n", "markdown"):parse()[1]
+      eq(shown, nodes(whole, first, last), block.text)
+    end
+    vim.api.nvim_buf_delete(buffer, { force = true })
+  end
+end)
+
+test("of a long answer no more is parsed than of a short one", function()
+  local _, renderer, parser = transcript()
+  local block = { kind = "text", text = "So:", status = "open" }
+  for step = 1, 30 do
+    block.text = block.text .. "\n\nA paragraph\nof two lines\n- and\n- a list\n\n```lua\nlocal a = 1\n```"
+    renderer:draw({ block }, { [1] = true })
+    local rows = renderer.total
+    local first, _, last = parser:parse({ { math.max(0, rows - 20), rows } })[1]:root():range()
+    assert(last - first < 40, ("%d rows of %d at step %d"):format(last - first, rows, step))
   end
 end)
 

@@ -114,7 +114,8 @@ Deno.test("help: every sub-command, <Plug> map and function", async () => {
     const real = await child.lua<readonly [string, string][]>(
       `return vim.iter(vim.api.nvim_get_keymap(...))
         :filter(function(map) return vim.startswith(map.lhs, "<Plug>(Agent") end)
-        :map(function(map) return { map.lhs, (map.desc:gsub("^Agent: ", "")) } end):totable()`,
+        :map(function(map) return { map.lhs, map.rhs:match("^<Cmd>Agent (.*)<CR>$") or map.rhs:match("^:Agent (.*)<CR>$") } end)
+        :totable()`,
       mode,
     );
     same(mode === "n" ? [...maps, ...further] : maps, real);

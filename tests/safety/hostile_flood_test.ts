@@ -181,12 +181,12 @@ for (const { name, orders, says } of FLOODS) {
       assert.ok(frame < LONGEST_FRAME, `a frame took ${Math.round(frame)} ms`);
       assert.ok(megabytes < MOST_MEGABYTES, `Neovim holds ${Math.round(megabytes)} MB`);
       // The next message has an engine.
-      await tainted.order([{ method: method("file_rules"), request: true, params: {} }]);
+      await tainted.order([{ method: method("before_call"), request: true, params: {} }]);
       await nvim.command("Agent! again");
       await nvim.waitFor(
         `(function()
         local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), -20, -1, false)
-        return table.concat(lines, "\\n"):find("file_rules: .*deny_read")
+        return table.concat(lines, "\\n"):find("before_call: .*deny_read")
       end)()`,
         { timeout: 20_000 },
       );

@@ -56,7 +56,7 @@ export class ChildNvim implements AsyncDisposable {
     const refuse = (method: string) => {
       throw new Error(`The tests answer no ${method}`);
     };
-    this.#rpc = new MsgpackRpc(process, refuse, (method, params) => {
+    this.#rpc = new MsgpackRpc(process.pipe, refuse, (method, params) => {
       if (method === "redraw") this.#screen.redraw(params);
       if (method === "entered") this.#entered.resolve();
     });

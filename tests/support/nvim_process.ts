@@ -1,5 +1,6 @@
 /** A Neovim process of its own: nothing of the user's configuration, state or environment reaches it. */
 import { join } from "node:path";
+import { type BytePipe, childPipe } from "../../denops/agent/protocol/byte_pipe.ts";
 import { removeTree, within } from "./project.ts";
 
 export interface ChildOptions {
@@ -28,8 +29,7 @@ export interface ChildOptions {
 
 export interface NvimProcess extends AsyncDisposable {
   readonly pid: number;
-  readonly readable: ReadableStream<Uint8Array>;
-  readonly writable: WritableStream<Uint8Array>;
+  readonly pipe: BytePipe;
   readonly exited: Promise<Deno.CommandStatus>;
   /** What it has written to standard error so far. */
   stderr(): string;
@@ -90,8 +90,11 @@ function wrap(child: Deno.ChildProcess, home: string): NvimProcess {
   };
   return {
     pid: child.pid,
-    readable: child.stdout,
-    writable: new WritableStream({ write: (chunk) => stdin.write(chunk) }),
+    pipe: childPipe({
+      stdout: child.stdout,
+      // Its own writer is what can be aborted at the end.
+      stdin: new WritableStream({ write: (chunk) => stdin.write(chunk) }),
+    }),
     exited: child.status,
     stderr: () => stderr,
     kill,

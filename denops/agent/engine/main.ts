@@ -3,10 +3,11 @@
  * `--state=FOLDER` before them sessions are kept in that folder, else they are gone with the process.
  * It ends when stdin does.
  */
-import { MessageTooLargeError, ndJsonStream } from "../deps/acp_sdk.ts";
+import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
+import { standardPipe } from "../protocol/byte_pipe.ts";
 import { firstProblem, hasModel, ModelConfig } from "../protocol/config.ts";
-import { sizeLimited } from "../protocol/message_size.ts";
+import { messageStream } from "../protocol/message_stream.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/loop.ts";
@@ -62,7 +63,7 @@ const reviews = new Reviews(store.reviews, store.blobs, roots);
 await store.writes.sweep();
 const environment = { roots, os: Deno.build.os };
 
-const connection = serveAcp(sizeLimited(ndJsonStream(Deno.stdout.writable, Deno.stdin.readable)), {
+const connection = serveAcp(messageStream(standardPipe()), {
   roots,
   version: VERSION,
   usage: new SqliteUsage(database),

@@ -7,14 +7,10 @@
  * whose payload is a MessagePack integer; they are decoded to plain numbers.
  */
 import { decode, decodeMultiStream, encode, ExtensionCodec } from "../deps/msgpack.ts";
+import type { BytePipe } from "./byte_pipe.ts";
 
 /** Answers a request of the other side, or takes a notification (its result is then unused). */
 export type RpcHandler = (method: string, params: readonly unknown[]) => unknown;
-
-export interface ByteDuplex {
-  readonly readable: ReadableStream<Uint8Array>;
-  readonly writable: WritableStream<Uint8Array>;
-}
 
 /** The other side answered a request with an error; `message` is its text. */
 class RpcError extends Error {
@@ -39,18 +35,18 @@ interface Waiting {
 export class MsgpackRpc {
   /** Settles when the other side has closed its end of the stream. */
   readonly closed: Promise<void>;
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #pipe: BytePipe;
   readonly #waiting = new Map<number, Waiting>();
   readonly #onRequest: RpcHandler;
   readonly #onNotification: RpcHandler;
   #lastId = 0;
   #ended = false;
 
-  constructor(stream: ByteDuplex, onRequest: RpcHandler, onNotification: RpcHandler) {
-    this.#writer = stream.writable.getWriter();
+  constructor(pipe: BytePipe, onRequest: RpcHandler, onNotification: RpcHandler) {
+    this.#pipe = pipe;
     this.#onRequest = onRequest;
     this.#onNotification = onNotification;
-    this.closed = this.#read(stream.readable);
+    this.closed = this.#read();
   }
 
   /** Sends a request; rejects with {@link RpcError} or, at the end of the stream, {@link RpcClosed}. */
@@ -70,12 +66,12 @@ export class MsgpackRpc {
   #send(message: unknown): void {
     const bytes = encode(message, { extensionCodec: handles, ignoreUndefined: true });
     // A failed write means that the other side is gone; the read loop then ends and rejects what waits.
-    this.#writer.write(bytes).catch(() => {});
+    this.#pipe.write(bytes).catch(() => {});
   }
 
-  async #read(readable: ReadableStream<Uint8Array>): Promise<void> {
+  async #read(): Promise<void> {
     try {
-      for await (const message of decodeMultiStream(readable, { extensionCodec: handles })) {
+      for await (const message of decodeMultiStream(pieces(this.#pipe), { extensionCodec: handles })) {
         this.#dispatch(message);
       }
     } catch {
@@ -117,6 +113,10 @@ export class MsgpackRpc {
       this.#send([1, id, error instanceof Error ? error.message : String(error), null]);
     }
   }
+}
+
+async function* pieces({ read }: BytePipe): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for (let bytes = await read(); bytes !== undefined; bytes = await read()) yield bytes;
 }
 
 /** Neovim answers errors as `[type, message]`. */

@@ -33,8 +33,14 @@ export const SCREEN_REQUESTS = {
   },
   search: { params: SearchRequest, result: SearchResponse },
   lsp: { params: LspQuestion, result: LspResponse },
-  /** Which files may be read and written at this moment. */
-  file_rules: { params: z.object({}), result: FileRules },
+  /**
+   * What a call goes by at this moment: which files may be read and written, and whether a language server runs. `rules`
+   * is absent if `version` is the `known` one.
+   */
+  before_call: {
+    params: z.object({ known: z.int().optional() }),
+    result: z.object({ version: z.int(), rules: FileRules.optional(), servers: z.boolean() }),
+  },
   /**
    * A symbolic link where nothing is yet, which Deno lets no process make that may not write everywhere. What it leads
    * to is in the workspace too.

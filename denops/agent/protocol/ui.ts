@@ -51,6 +51,11 @@ export const Action = z.discriminatedUnion("type", [
     error: z.string().optional(),
   }),
   /** Without an answer the user has declined to give one. */
+  /**
+   * What Neovim has open; told anew whenever it changes. `files`: the last part of each loaded buffer's path, as it is
+   * named and where links lead. `servers`: a language server runs.
+   */
+  z.object({ type: z.literal("editor_state"), files: z.array(z.string()), servers: z.boolean() }),
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),

@@ -55,6 +55,8 @@ export class EngineClient {
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
   readonly #costs = new Increments();
+  /** Of the rules that were told, by their JSON. */
+  readonly #versions = new Map<string, number>();
   readonly #lspStarts = new LspStarts();
 
   private constructor(
@@ -119,6 +121,14 @@ export class EngineClient {
 
   #rulesOf(sessionId: string): FileRules {
     return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
+  }
+
+  /** The same for the same rules: they are long, and asked for before each call. */
+  #versionOf(rules: FileRules): number {
+    const text = JSON.stringify(rules);
+    const version = this.#versions.get(text) ?? this.#versions.size + 1;
+    this.#versions.set(text, version);
+    return version;
   }
 
   /** @param held the operating system holds the engine */
@@ -212,7 +222,12 @@ export class EngineClient {
           const rules = this.#rulesOf(sessionId);
           return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
         },
-        file_rules: (sessionId) => Promise.resolve().then(() => this.#rulesOf(sessionId)),
+        before_call: (sessionId, { known }) =>
+          Promise.resolve().then(() => {
+            const rules = this.#rulesOf(sessionId);
+            const version = this.#versionOf(rules);
+            return { version, servers: editor.hasServers, ...(version === known ? {} : { rules }) };
+          }),
       },
     };
   }

@@ -122,6 +122,9 @@ export class Supervisor implements AsyncDisposable {
         const answer = action.error === undefined ? { result: action.result } : { error: action.error };
         return this.#editor.answer(action.request, answer);
       }
+      case "editor_state":
+        this.#editor.state = action;
+        return;
       case "answer_question":
         return this.#questions.answer(action.request, action.answer);
       case "rules":

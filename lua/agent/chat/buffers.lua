@@ -2,6 +2,7 @@
 -- Methods of the chat.
 local input = require("agent.chat.input")
 local keymaps = require("agent.chat.keymaps")
+local markdown = require("agent.chat.markdown")
 local no_insert = require("agent.no_insert")
 local Renderer = require("agent.chat.renderer")
 local window = require("agent.chat.window")
@@ -18,7 +19,6 @@ local function transcript_buffer()
   vim.bo[buffer].modeline = false
   vim.bo[buffer].filetype = "agent"
   vim.bo[buffer].modifiable = false
-  pcall(vim.treesitter.start, buffer, "markdown")
   return buffer
 end
 
@@ -61,6 +61,7 @@ function M:make_transcript()
   local buffer = transcript_buffer()
   local old = self.transcript
   self.transcript, self.renderer = buffer, Renderer.new(buffer)
+  pcall(markdown.start, buffer, self.renderer)
   if #self.timeline.blocks > 0 then
     self.renderer:prepend(self.timeline.blocks, #self.timeline.blocks, self.older ~= nil)
   end

@@ -7,6 +7,7 @@ local text = require("agent.timeline.lines")
 ---@field lines string[]     as they stand in the buffer, without the empty one before
 ---@field gap integer        empty lines before the block
 ---@field taken integer      bytes of the text that are drawn; text blocks only
+---@field cuts integer[]      of its lines, from 1: those that markdown.lua may begin to parse at
 
 ---@class agent.Renderer
 ---@field buffer integer
@@ -82,6 +83,44 @@ function Renderer:block_at(row)
   end
 end
 
+--- The rows around these that are markdown by themselves: whole blocks, or less where cuts are known.
+---@param first integer from 0
+---@param last integer
+---@return integer begins
+---@return integer ends exclusive
+function Renderer:around(first, last)
+  local begins, ends = 0, self.total
+  local from, to = self:block_at(first), self:block_at(last)
+  if from then
+    begins = self:row(from) - self.drawn[from].gap
+    for _, cut in ipairs(self.drawn[from].cuts) do
+      local row = self:row(from) + cut - 1
+      begins = row <= first and row or begins
+    end
+  end
+  if to then
+    ends = self:row(to) + #self.drawn[to].lines
+    for _, cut in ipairs(self.drawn[to].cuts) do
+      local row = self:row(to) + cut - 1
+      ends = row > last and math.min(ends, row) or ends
+    end
+  end
+  return begins, ends
+end
+
+--- Notes where a block of markdown begins. What still grows at its end has no cut there.
+---@param row integer from 0
+function Renderer:cut(row)
+  local index = self:block_at(row)
+  local drawn = self.drawn[index]
+  local line = drawn and row - self:row(index) + 1
+  local is_new = drawn and line > (drawn.cuts[#drawn.cuts] or 1) and line < #drawn.lines - 1
+  -- A document may begin with metadata between such lines.
+  if is_new and not drawn.lines[line]:find("^[-+]") then
+    table.insert(drawn.cuts, line)
+  end
+end
+
 ---@param block agent.Block
 ---@return boolean
 local function is_short(block)
@@ -106,7 +145,7 @@ function Renderer:append(index, block, before)
   local written = gap == 1 and vim.list_extend({ "" }, lines) or lines
   -- A buffer is never without a line: the first block takes the place of the empty one.
   vim.api.nvim_buf_set_lines(self.buffer, self.total == 0 and 0 or -1, -1, false, written)
-  self.drawn[index] = { lines = lines, gap = gap, taken = #block.text }
+  self.drawn[index] = { lines = lines, gap = gap, taken = #block.text, cuts = {} }
   self.total = self.total + #written
   marks.draw(self.buffer, block, lines, self.total - #lines)
 end
@@ -138,7 +177,7 @@ function Renderer:replace(index, block)
   if not vim.deep_equal(lines, drawn.lines) then
     vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
     self.total = self.total + #lines - #drawn.lines
-    drawn.lines = lines
+    drawn.lines, drawn.cuts = lines, {}
   end
   marks.draw(self.buffer, block, drawn.lines, row)
 end
@@ -150,7 +189,7 @@ function Renderer:remove(index, blocks)
   local drawn, row = self.drawn[index], self:row(index)
   local first, last = row - drawn.gap, row + #drawn.lines
   self.near = nil
-  self.drawn[index] = { lines = {}, gap = 0, taken = 0 }
+  self.drawn[index] = { lines = {}, gap = 0, taken = 0, cuts = {} }
   local before = index
   while before > 0 and blocks[before].kind == "moved" do
     before = before - 1
@@ -223,7 +262,7 @@ function Renderer:lines_before(blocks, count)
     local block = blocks[index]
     local own = text.lines(block)
     local gap = gap_between(blocks[index - 1], block)
-    drawn[index] = { lines = own, gap = gap, taken = #block.text }
+    drawn[index] = { lines = own, gap = gap, taken = #block.text, cuts = {} }
     vim.list_extend(lines, gap == 1 and { "" } or {})
     vim.list_extend(lines, own)
   end

@@ -41,7 +41,7 @@ end
 --- Is this a loaded buffer of an ordinary file?
 ---@param buf integer
 ---@return boolean
-local function is_file_buffer(buf)
+function M.is_file_buffer(buf)
   if not (api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "") then
     return false
   end
@@ -57,7 +57,7 @@ function M.buffers(path)
   local wanted = M.real(path)
   local found = {} ---@type integer[]
   for _, buf in ipairs(api.nvim_list_bufs()) do
-    if is_file_buffer(buf) then
+    if M.is_file_buffer(buf) then
       local name = api.nvim_buf_get_name(buf)
       if name == path or M.real(name) == wanted then
         found[#found + 1] = buf

@@ -1,6 +1,7 @@
 /** The editor on the other side of the protocol: ours by its extensions, any other by ACP's fs methods. */
 import { type AgentContext, methods, RequestError } from "../../deps/acp_sdk.ts";
 import { dirname } from "node:path";
+import type { Moment } from "./moment.ts";
 import type { Screen } from "./screen.ts";
 import { messageOf } from "../core/errors.ts";
 import { conflictText, merge3 } from "../core/merge.ts";
@@ -44,10 +45,11 @@ async function settle(path: string): Promise<void> {
 }
 
 /** Our own screen: it asks Neovim's language clients. */
-export function screenServers(screen: Screen): LanguageServers {
+export function screenServers(screen: Screen, moment: Moment): LanguageServers {
   return {
     async ask(request, signal, who) {
       const may_start = who === "tool";
+      if (!may_start && !moment.hasServers) return { kind: "nothing", reason: "No language server runs." };
       // A person may be asked first, who takes as long as that takes.
       const waiting = may_start ? signal : AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LSP_MS)]);
       try {

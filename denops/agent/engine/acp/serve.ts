@@ -33,6 +33,7 @@ import { acpCommands } from "./commands.ts";
 import { fsEditor, noEditor, screenEditor, screenServers } from "./editor.ts";
 import { acpQuestions } from "./questions.ts";
 import { reviewAnswers, type ReviewOptions } from "./review.ts";
+import { Moment } from "./moment.ts";
 import { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
 import { sessionAnswers } from "./session_requests.ts";
@@ -76,13 +77,14 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   const open = new AcpSessions(options.archive, options.roots, (client, id, roots) => {
     const sender = new UpdateSender(client, id, can);
     const screen = new Screen(client, id, can.extensions);
+    const moment = new Moment(screen);
     if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
     const known = configOrError(config, options);
     const abilities: Partial<ClientAbilities> = {
       ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
       ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
       ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
-      ...(screen.has("lsp") ? { languages: screenServers(screen) } : {}),
+      ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
     };
     const session = new Session(id, roots, {
       config: known,
@@ -92,7 +94,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       editor: editorOf(client, id, can),
       makeLink: linkMaker(screen),
       ask: asker(client, id),
-      ...(screen.has("file_rules") ? { fileRules: () => screen.ask("file_rules", {}) } : {}),
+      ...(screen.has("before_call") ? { fileRules: () => moment.rules() } : {}),
       publish: (event) => sender.send(event),
     });
     const text = options.notice;

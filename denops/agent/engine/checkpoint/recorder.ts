@@ -211,7 +211,7 @@ export class Recorder implements Checkpoints {
     const { store, roots } = this.#options;
     const images = new Map<string, Snapshot>();
     for (const named of paths) {
-      const path = await withRealFolder(named);
+      const path = withRealFolder(named);
       try {
         for (let at = path; !images.has(at) && !roots.includes(at); at = dirname(at)) {
           const image = await takeSnapshot(at, store.contents, roots);
@@ -235,7 +235,7 @@ export class Recorder implements Checkpoints {
   ): Promise<readonly FileRecord[]> {
     const { roots, store: { contents } } = this.#options;
     const written = new Map<string, FileChange>();
-    for (const change of changes) written.set(await withRealFolder(change.path), change);
+    for (const change of changes) written.set(withRealFolder(change.path), change);
     const records: FileRecord[] = [];
     for (const [path, image] of images) {
       const change = written.get(path);
@@ -298,7 +298,10 @@ async function patiently<Result>(act: () => Promise<Result>): Promise<Result> {
 }
 
 /** A path names what is in its folder; the folder itself is taken for what it really is. */
-async function withRealFolder(path: string): Promise<string> {
-  const folder = await Deno.realPath(dirname(path)).catch(() => dirname(path));
-  return join(folder, basename(path));
+function withRealFolder(path: string): string {
+  try {
+    return join(Deno.realPathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
 }

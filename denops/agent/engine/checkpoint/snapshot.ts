@@ -32,7 +32,7 @@ export async function takeSnapshot(
 /** Undefined below a link: what is there is somewhere else. */
 async function lstatInRealFolder(path: string): Promise<Deno.FileInfo | undefined> {
   const info = await lstat(path);
-  return info !== undefined && await Deno.realPath(dirname(path)) === dirname(path) ? info : undefined;
+  return info !== undefined && Deno.realPathSync(dirname(path)) === dirname(path) ? info : undefined;
 }
 
 /** As `takeSnapshot`, of what was just looked at. @param largest bytes; of larger files only the hash is noted */

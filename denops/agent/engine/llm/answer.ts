@@ -112,13 +112,13 @@ export async function* readAnswer(
   let finished = false;
   await using reads = new Reads(response.body ?? new Blob([]).stream(), heard);
   try {
-    for (let pieces = await reads.next(); pieces !== undefined; pieces = await reads.next()) {
-      const frames = pieces.flatMap((bytes) => framing.push(bytes));
-      unframed = frames.length > 0 ? 0 : unframed + pieces.reduce((sum, { length }) => sum + length, 0);
+    for (let bytes = await reads.next(); bytes !== undefined; bytes = await reads.next()) {
+      const frames = framing.push(bytes);
+      unframed = frames.length > 0 ? 0 : unframed + bytes.length;
       if (size + unframed > LARGEST_ANSWER) throw tooLargeError(LARGEST_ANSWER, target);
       streams ||= frames.length > 0;
       if (!streams && start.length < LARGEST_ERROR) {
-        start += pieces.map((bytes) => text.decode(bytes, { stream: true })).join("");
+        start += text.decode(bytes, { stream: true });
       }
       const step = stepFrames(frames, decoder, target);
       for (const delta of step.deltas) size += "text" in delta ? delta.text.length : 0;

@@ -152,25 +152,31 @@ class SilenceTimer implements Disposable {
   readonly #controller = new AbortController();
   readonly #milliseconds: number;
   readonly signal: AbortSignal;
-  #timer: ReturnType<typeof setTimeout>;
+  #heardAt = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(seconds: number, signal: AbortSignal) {
     this.#milliseconds = Math.min(seconds * 1_000, LONGEST_TIMER_MS);
     this.signal = AbortSignal.any([signal, this.#controller.signal]);
-    this.#timer = this.#start();
+    this.heard();
+    this.#wait(this.#milliseconds);
   }
 
   get expired(): boolean {
     return this.#controller.signal.aborted;
   }
 
+  /** Called for every token: no timer is set anew. */
   heard(): void {
-    clearTimeout(this.#timer);
-    this.#timer = this.#start();
+    this.#heardAt = performance.now();
   }
 
-  #start(): ReturnType<typeof setTimeout> {
-    return setTimeout(() => this.#controller.abort(), this.#milliseconds);
+  #wait(milliseconds: number): void {
+    this.#timer = setTimeout(() => {
+      const left = this.#heardAt + this.#milliseconds - performance.now();
+      if (left <= 0) this.#controller.abort();
+      else this.#wait(left);
+    }, milliseconds);
   }
 
   [Symbol.dispose](): void {

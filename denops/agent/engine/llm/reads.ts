@@ -1,23 +1,26 @@
 /** The bytes of an answer, as fast as they come at first, then together: most servers send one packet for each token. */
 import { Pace } from "../../protocol/pace.ts";
 
+/** Bytes that one read takes at most. */
+const LARGEST_READ = 16_384;
 /** Bytes that may wait to be taken. */
-const MOST_WAITING = 100_000;
+const MOST_WAITING = 8 * LARGEST_READ;
 
 export class Reads implements AsyncDisposable {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  /** Into one buffer: a reader of its own choice allocates 64 KiB for each token. */
+  readonly #reader: ReadableStreamBYOBReader;
   readonly #heard: () => void;
   readonly #pace = new Pace(() => this.#wake?.());
+  readonly #waiting = new Uint8Array(MOST_WAITING);
+  #size = 0;
   #isPaced = false;
-  #pieces: Uint8Array[] = [];
-  #waiting = 0;
   #end: { readonly error?: unknown } | undefined;
   #wake: (() => void) | undefined;
   #taken: (() => void) | undefined;
 
   /** @param heard called for each read */
   constructor(body: ReadableStream<Uint8Array>, heard: () => void) {
-    this.#reader = body.getReader();
+    this.#reader = body.getReader({ mode: "byob" });
     this.#heard = heard;
     this.#read();
   }
@@ -27,21 +30,20 @@ export class Reads implements AsyncDisposable {
     this.#isPaced = true;
   }
 
-  /** What has come since the last call, one piece at least; undefined at the end. @throws what has broken the body off */
-  async next(): Promise<readonly Uint8Array[] | undefined> {
-    if (this.#end === undefined && (this.#isPaced || this.#pieces.length === 0)) {
+  /** What has come since the last call, never empty; undefined at the end. @throws what has broken the body off */
+  async next(): Promise<Uint8Array | undefined> {
+    if (this.#end === undefined && (this.#isPaced || this.#size === 0)) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        if (this.#pieces.length > 0) this.#pace.heard();
+        if (this.#size > 0) this.#pace.heard();
       });
       this.#wake = undefined;
     }
-    const pieces = this.#pieces;
-    if (pieces.length > 0) {
-      this.#pieces = [];
-      this.#waiting = 0;
+    if (this.#size > 0) {
+      const bytes = this.#waiting.slice(0, this.#size);
+      this.#size = 0;
       this.#taken?.();
-      return pieces;
+      return bytes;
     }
     if (this.#end?.error !== undefined) throw this.#end.error;
     return undefined;
@@ -55,15 +57,19 @@ export class Reads implements AsyncDisposable {
 
   async #read(): Promise<void> {
     try {
+      let buffer = new Uint8Array(LARGEST_READ);
       for (;;) {
-        const { done, value } = await this.#reader.read();
+        const { done, value } = await this.#reader.read(buffer);
         if (done) break;
         this.#heard();
-        this.#pieces.push(value);
-        this.#waiting += value.length;
+        this.#waiting.set(value, this.#size);
+        this.#size += value.length;
+        buffer = new Uint8Array(value.buffer);
         if (this.#isPaced) this.#pace.heard();
         else this.#wake?.();
-        if (this.#waiting > MOST_WAITING) await new Promise<void>((resolve) => this.#taken = resolve);
+        if (this.#size + LARGEST_READ > MOST_WAITING) {
+          await new Promise<void>((resolve) => this.#taken = resolve);
+        }
       }
       this.#end = {};
     } catch (error) {

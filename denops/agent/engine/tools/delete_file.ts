@@ -14,7 +14,7 @@ export const deleteFile = defineTool({
 
   async prepare({ path }, { workspace }, signal) {
     const target = await workspace.resolve(path);
-    const info = await workspace.info(target);
+    const info = workspace.info(target);
     if (info === undefined) throw new ToolError(`${shownPath(target)} does not exist.`);
     if (info.kind === "directory") {
       throw new ToolError(`${shownPath(target)} is a folder; delete its files one by one.`);

@@ -21,7 +21,7 @@ export const listDirectory = defineTool({
     return {
       accesses: files(["list", target]),
       async run(signal) {
-        const info = await workspace.info(target);
+        const info = workspace.info(target);
         if (info === undefined) throw new ToolError(`${shownPath(target)} does not exist.`);
         if (info.kind === "file") throw new ToolError(`${shownPath(target)} is a file. Use read_file.`);
         if (info.kind === "other") throw new ToolError(`${shownPath(target)} is not a folder.`);
@@ -67,7 +67,7 @@ async function children(
       const name = entry.name.replace(/[\u0000-\u001f\u007f]/g, "�");
       if (entry.isDirectory) folders.push(`${name}/`);
       else if (entry.isSymlink) files.push(`${name} (symbolic link)`);
-      else files.push(`${name} (${size((await workspace.info(path))?.size ?? 0)})`);
+      else files.push(`${name} (${size(workspace.info(path)?.size ?? 0)})`);
     }
   } catch (error) {
     if (signal.aborted) throw error;

@@ -18,7 +18,7 @@ export const moveFile = defineTool({
     // Under another name it could be read.
     const source = await workspace.resolveReadable(from);
     const target = await workspace.resolve(to);
-    const info = await workspace.info(source);
+    const info = workspace.info(source);
     if (info === undefined) throw new ToolError(`${shownPath(source)} does not exist.`);
     if (info.kind !== "file") throw new ToolError(`${shownPath(source)} is not a file.`);
     if (target.exists) {

@@ -32,7 +32,7 @@ export const readFile = defineTool({
       accesses: files(["read", target]),
       async run(): Promise<ToolResult> {
         const file = await workspace.read(target, signal);
-        const info = await workspace.info(target);
+        const info = workspace.info(target);
         if (file === undefined && info === undefined) throw new ToolError(`${name} does not exist.`);
         if (info?.kind === "directory") throw new ToolError(`${name} is a folder. Use list_directory.`);
         if (info?.kind === "other") throw new ToolError(`${name} is not a regular file.`);

@@ -85,7 +85,7 @@ async function workingFolder(
   const wanted = cwd ?? session.folder;
   try {
     const resolved = await workspace.resolve(wanted === "" ? "." : wanted);
-    if ((await workspace.info(resolved))?.kind === "directory") return { folder: resolved.path };
+    if (workspace.info(resolved)?.kind === "directory") return { folder: resolved.path };
     if (cwd !== undefined) throw new ToolError(`${cwd} is not a folder.`);
   } catch (error) {
     if (!(error instanceof ToolError) || !/outside/.test(error.message)) throw error;

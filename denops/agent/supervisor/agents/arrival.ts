@@ -1,15 +1,17 @@
 /**
- * Counts an agent's requests that have no answer yet, and keeps its messages in the order in which they came. The SDK starts the handler of a notification some
- * turns of the event loop later, but settles an answer at once: so a prompt's answer could overtake the last text.
+ * Counts an agent's requests that have no answer yet, and keeps its messages in the order in which they came. The SDK
+ * starts the handler of a notification some turns of the event loop later, but settles an answer at once: so a prompt's
+ * answer could overtake the last text.
  */
-import type { AnyMessage, Stream } from "../../deps/acp_sdk.ts";
+import type { AnyMessage } from "../../deps/acp_sdk.ts";
+import type { Passing } from "../../protocol/message_stream.ts";
 
 /** A notification whose handler was not started by then was refused by the SDK: it is not of the protocol. */
 const LONGEST_WAIT_MS = 100;
 /** Requests of one agent that have no answer yet: all its sessions' tools together ask less. */
 const MOST_OPEN = 256;
 
-export class Arrival {
+export class Arrival implements Passing {
   readonly #counted: ReadonlySet<string>;
   readonly #onFlood: (why: string) => void;
   #open = 0;
@@ -26,26 +28,18 @@ export class Arrival {
     this.#onFlood = onFlood;
   }
 
-  /** The same stream, looked at as it comes. */
-  tap({ readable, writable }: Stream): Stream {
-    const count = new TransformStream<AnyMessage, AnyMessage>({
-      transform: (message, controller) => {
-        if (this.#open > MOST_OPEN) return;
-        if ("method" in message && "id" in message && ++this.#open > MOST_OPEN) {
-          return this.#onFlood(`asked more than ${MOST_OPEN} things at once`);
-        }
-        if ("method" in message && !("id" in message) && this.#counted.has(message.method)) this.#seen += 1;
-        controller.enqueue(message);
-      },
-    });
-    const answers = new TransformStream<AnyMessage, AnyMessage>({
-      transform: (message, controller) => {
-        if (!("method" in message)) this.#open -= 1;
-        controller.enqueue(message);
-      },
-    });
-    answers.readable.pipeTo(writable).catch(() => {}); // The process is gone, and its end says so.
-    return { readable: readable.pipeThrough(count), writable: answers.writable };
+  arrives(message: AnyMessage): boolean {
+    if (this.#open > MOST_OPEN) return false;
+    if ("method" in message && "id" in message && ++this.#open > MOST_OPEN) {
+      this.#onFlood(`asked more than ${MOST_OPEN} things at once`);
+      return false;
+    }
+    if ("method" in message && !("id" in message) && this.#counted.has(message.method)) this.#seen += 1;
+    return true;
+  }
+
+  leaves(message: AnyMessage): void {
+    if (!("method" in message)) this.#open -= 1;
   }
 
   /** Handles a counted notification. */

@@ -63,11 +63,14 @@ export class AgentConnection implements AsyncDisposable {
     const counted = [methods.client.session.update, ...extension?.notifications ?? []];
     this.#arrival = new Arrival(counted, (why) => this.kill(`it ${why}`));
     this.#gather = extension === undefined ? new Gather(events.update) : undefined;
-    const app = clientApp(events, this.#arrival, this.#gather);
+    const app = clientApp(events, this.#arrival, this.#gather, () => this.#allTold());
     extension?.serve(app, this.#arrival);
-    this.#connection = app.connect(this.#arrival.tap(this.process.stream));
+    this.#connection = app.connect(process.messages(this.#arrival));
     const { signal } = this.#connection;
-    signal.addEventListener("abort", () => void this.process.silenced(signal.reason));
+    signal.addEventListener("abort", () => {
+      this.#gather?.flush();
+      this.process.silenced(signal.reason);
+    });
   }
 
   /** Resolves when the agent has answered `initialize`, else ends it. @throws {Error} one line, with what it said. */
@@ -134,15 +137,14 @@ export class AgentConnection implements AsyncDisposable {
       if (this.#connection.signal.aborted) return await new Promise<never>(() => {});
       throw error;
     } finally {
-      await this.#arrival.caughtUp();
-      this.#gather?.flush();
+      await this.#allTold();
     }
   }
 
   /** A method beyond the protocol. @throws {RequestError} one line, if the agent refuses */
   async request(method: string, params: unknown): Promise<unknown> {
     const answer = await this.#connection.agent.request<unknown, unknown>(method, params);
-    await this.#arrival.caughtUp();
+    await this.#allTold();
     return answer;
   }
 
@@ -157,9 +159,14 @@ export class AgentConnection implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#gather?.[Symbol.dispose]();
     this.#connection.close();
     await this.process[Symbol.asyncDispose]();
+  }
+
+  /** What has come by now is told. */
+  async #allTold(): Promise<void> {
+    await this.#arrival.caughtUp();
+    this.#gather?.flush();
   }
 
   async #begin<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
@@ -200,7 +207,13 @@ function sessionPlace([cwd = "", ...additionalDirectories]: readonly string[]) {
   return { cwd, additionalDirectories, mcpServers: [] };
 }
 
-function clientApp(events: AgentEvents, arrival: Arrival, gather: Gather | undefined): ClientApp {
+/** @param allTold resolves when what has come by now is told */
+function clientApp(
+  events: AgentEvents,
+  arrival: Arrival,
+  gather: Gather | undefined,
+  allTold: () => Promise<void>,
+): ClientApp {
   const { terminal } = methods.client;
   const { terminals } = events;
   return client({ name: "agent.nvim" })
@@ -214,13 +227,11 @@ function clientApp(events: AgentEvents, arrival: Arrival, gather: Gather | undef
     .onRequest(terminal.kill, ({ params }) => terminals.kill(params.terminalId))
     .onRequest(terminal.release, ({ params }) => terminals.release(params.terminalId))
     .onRequest(methods.client.session.requestPermission, async ({ params }) => {
-      await arrival.caughtUp();
-      gather?.flush();
+      await allTold();
       return await events.permission(params);
     })
     .onRequest(methods.client.elicitation.create, async ({ params }) => {
-      await arrival.caughtUp();
-      gather?.flush();
+      await allTold();
       return await events.question(params);
     });
 }

@@ -2,7 +2,7 @@
 import type { SessionNotification } from "../../deps/acp_sdk.ts";
 import { Pace } from "../../protocol/pace.ts";
 
-export class Gather implements Disposable {
+export class Gather {
   readonly #tell: (notification: SessionNotification) => void;
   readonly #pace = new Pace(() => this.#pass());
   #waiting: SessionNotification | undefined;
@@ -20,13 +20,9 @@ export class Gather implements Disposable {
     else this.flush();
   }
 
-  /** Before anything is asked or answered. */
+  /** Before anything is asked or answered, and at the end. */
   flush(): void {
     if (this.#waiting !== undefined) this.#pace.flush();
-  }
-
-  [Symbol.dispose](): void {
-    this.#pace[Symbol.dispose]();
   }
 
   #pass(): void {

@@ -14,7 +14,7 @@ function chunk(text: string, kind: Kind = "agent_message_chunk", messageId = "m"
 
 Deno.test("a thousand tokens told one by one come in a few pieces, and a call does not overtake them", () => {
   const told: SessionNotification[] = [];
-  using gather = new Gather((notification) => told.push(notification));
+  const gather = new Gather((notification) => told.push(notification));
   for (let token = 0; token < 1_000; token++) gather.add(chunk(`${token} `));
   const call = { sessionUpdate: "tool_call", toolCallId: "c", title: "read" } as const;
   gather.add({ sessionId: "s", update: call });
@@ -33,7 +33,7 @@ Deno.test("whatever is told: each message's text and each thought is whole, in o
   const piece = fc.record({ text: fc.string(), kind, message: fc.constantFrom("a", "b") });
   fc.assert(fc.property(fc.array(piece), (pieces) => {
     const told: SessionNotification[] = [];
-    using gather = new Gather((notification) => told.push(notification));
+    const gather = new Gather((notification) => told.push(notification));
     for (const { text, kind, message } of pieces) gather.add(chunk(text, kind, message));
     gather.flush();
     const runs = (of: readonly SessionNotification[]) => {

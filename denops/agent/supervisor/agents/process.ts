@@ -1,8 +1,9 @@
 /** A process that speaks ACP on its standard streams, started with exactly its grants. */
-import { MessageTooLargeError, ndJsonStream, type Stream } from "../../deps/acp_sdk.ts";
-import { sizeLimited } from "../../protocol/message_size.ts";
+import { MessageTooLargeError, type Stream } from "../../deps/acp_sdk.ts";
+import { childPipe } from "../../protocol/byte_pipe.ts";
+import { messageStream, type Passing } from "../../protocol/message_stream.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
-import { throttle } from "./throttle.ts";
+import { throttled } from "./throttle.ts";
 
 export interface AgentCommand {
   readonly program: string;
@@ -15,7 +16,6 @@ export interface AgentCommand {
 export class AgentProcess implements AsyncDisposable {
   /** How it ended, as one line; never rejects. */
   readonly ended: Promise<string>;
-  readonly stream: Stream;
   readonly #process: Deno.ChildProcess;
   #killedBecause: string | undefined;
 
@@ -31,12 +31,15 @@ export class AgentProcess implements AsyncDisposable {
       stderr: "piped",
     }).spawn();
     this.ended = endOf(this.#process).then((how) => this.#killedBecause ?? how);
-    const { stdin, stdout } = this.#process;
-    this.stream = sizeLimited(ndJsonStream(stdin, stdout.pipeThrough(throttle())));
   }
 
   get pid(): number {
     return this.#process.pid;
+  }
+
+  /** What it says and is told. To be called once: nothing is read before. */
+  messages(passing: Passing): Stream {
+    return messageStream(throttled(childPipe(this.#process)), passing);
   }
 
   /** How it ended, if it has, or does so in this moment. */

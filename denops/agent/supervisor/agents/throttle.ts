@@ -1,4 +1,5 @@
 /** Reads an engine no faster than a screen could show what it says; until then it waits in its own process. */
+import type { BytePipe } from "../../protocol/byte_pipe.ts";
 
 /** Lines a second, and bytes: many times what a model's fastest stream is. */
 const LINES = 3_000;
@@ -7,18 +8,21 @@ const BYTES = 32_000_000;
 const BURST = 2;
 const NEWLINE = 10;
 
-export function throttle(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+export function throttled({ read, write }: BytePipe): BytePipe {
   let credit = BURST;
   let last = performance.now();
-  return new TransformStream({
-    async transform(bytes, controller) {
-      controller.enqueue(bytes);
-      const now = performance.now();
-      credit = Math.min(BURST, credit + (now - last) / 1_000) - bytes.length / BYTES - linesOf(bytes) / LINES;
-      last = now;
+  return {
+    async read() {
       if (credit < 0) await pause(-credit * 1_000);
+      const bytes = await read();
+      const now = performance.now();
+      credit = Math.min(BURST, credit + (now - last) / 1_000);
+      last = now;
+      if (bytes !== undefined) credit -= bytes.length / BYTES + linesOf(bytes) / LINES;
+      return bytes;
     },
-  });
+    write,
+  };
 }
 
 function linesOf(bytes: Uint8Array): number {

@@ -1,5 +1,6 @@
 /** Questions of engines that Lua answers: about buffers, and to language servers. */
-import type { EditorQuestion, Update } from "../../protocol/ui.ts";
+import { basename } from "node:path";
+import type { Action, EditorQuestion, Update } from "../../protocol/ui.ts";
 import { Waiting } from "./waiting.ts";
 
 /** An editor that does not answer by then waits for a key, or is gone. A language server may have to start first. */
@@ -11,20 +12,32 @@ const CANNOT = {
   lsp: "the editor cannot ask its language servers",
 } as const;
 
+type EditorState = Extract<Action, { type: "editor_state" }>;
 type Answer = { readonly result: unknown } | { readonly error: string };
 
 export class EditorQuestions {
   readonly #push: (update: Update) => void;
   readonly #nextRequest: () => number;
   readonly #waiting = new Waiting<Answer>();
+  #open: ReadonlySet<string> | undefined;
+  /** A language server runs. */
+  hasServers = true;
 
   constructor(push: (update: Update) => void, nextRequest: () => number) {
     this.#push = push;
     this.#nextRequest = nextRequest;
   }
 
+  /** Until it is told, Neovim is asked about everything. */
+  set state({ files, servers }: EditorState) {
+    this.#open = new Set(files.map(folded));
+    this.hasServers = servers;
+  }
+
   /** Lua's answer, unchecked. @throws {Error} one line if it fails or does not come */
   async ask(question: EditorQuestion): Promise<unknown> {
+    const known = this.#known(question);
+    if (known !== undefined) return known;
     const request = this.#nextRequest();
     const waiting = this.#waiting.add(request, "editor");
     this.#push({ type: "ask_editor", request, ...question });
@@ -40,7 +53,19 @@ export class EditorQuestions {
     return answer.result;
   }
 
+  /** What Neovim would answer; undefined: it must be asked. A buffer of another file may have the same name. */
+  #known({ method, params }: EditorQuestion): unknown {
+    if (method === "lsp") return undefined;
+    if (this.#open?.has(folded(basename(params.path))) ?? true) return undefined;
+    return method === "unsaved_text" ? {} : { status: "not_open" };
+  }
+
   answer(request: number, answer: Answer): void {
     this.#waiting.settle(request, answer);
   }
+}
+
+/** Some file systems know no case, and some compose characters. */
+function folded(name: string): string {
+  return name.normalize("NFC").toLowerCase();
 }

@@ -1,8 +1,10 @@
 /**
  * The way to the screen, in order. What comes passes at once, but never a second batch before Neovim has taken the
- * first, and no batch that is more than a frame's work: the rest is merged and waits for the next one. How often
- * something is said is up to who says it (`protocol/pace.ts`).
+ * first, and no batch that is more than a frame's work: the rest is merged and waits for the next one. How often a
+ * text is said is up to who says it (`protocol/pace.ts`); what only tells how calls go waits for the next batch, or
+ * for its own time, and a question to the editor does not wait for that: each drawing costs Neovim milliseconds.
  */
+import { Pace } from "../../protocol/pace.ts";
 import { trace } from "../../protocol/trace.ts";
 import type { Update } from "../../protocol/ui.ts";
 import { Bounds } from "./bounds.ts";
@@ -23,13 +25,28 @@ const NEAR = 100;
 const LARGE_FILE = 500_000;
 const MANY_CHARACTERS = 2_000_000;
 
+/** What is looked at as it goes by, and waited for by nobody. */
+const GLANCED: ReadonlySet<Update["type"]> = new Set<Update["type"]>([
+  "tool",
+  "plan",
+  "usage",
+  "turn",
+  "title",
+]);
+
 type TextUpdate = Extract<Update, { type: "text" }>;
 
 export class Pump implements Disposable {
   readonly #deliver: (batch: readonly Update[]) => Promise<void>;
   readonly #onFlood: (chat: number, why: string) => void;
   readonly #bounds = new Bounds();
+  readonly #pace = new Pace(() => {
+    this.#due = this.#queue.length;
+    this.#flush();
+  });
   #queue: Update[] = [];
+  /** So many of the queue are to pass now. */
+  #due = 0;
   /** Characters of the queue's texts of files. */
   #waiting = 0;
   /** Where in its line the text of each chat's message has come to. */
@@ -59,13 +76,23 @@ export class Pump implements Disposable {
     if (admission === "out") return;
     if (admission !== "in" && "chat" in update) {
       this.#queue = this.#queue.filter((queued) => !isOnlyShown(queued, update.chat));
+      this.#due = this.#queue.length;
       this.#held.delete(update.chat);
       return this.#onFlood(update.chat, admission.why);
     }
     this.#releaseBefore(update);
     if (update.type === "text") this.#pushText(this.#broken(update));
+    else if (update.type === "ask_editor") this.#ask(update);
     else this.#append(update);
-    this.#flush();
+    if (update.type === "ask_editor") this.#flush();
+    else if (GLANCED.has(update.type)) this.#pace.heard();
+    else this.#pace.flush();
+  }
+
+  /** Behind all but what is only glanced at. */
+  #ask(question: Update): void {
+    this.#queue.splice(this.#due, 0, question);
+    this.#due += 1;
   }
 
   #pushText(update: TextUpdate): void {
@@ -128,7 +155,7 @@ export class Pump implements Disposable {
   #nextBatch(): readonly Update[] {
     let size = 0;
     let count = 0;
-    for (const update of this.#queue) {
+    for (const update of this.#queue.slice(0, this.#due)) {
       const next = sizeOf(update);
       if (count > 0 && (count === MOST_UPDATES || size + next > MOST_CHARACTERS)) break;
       // A long text comes in pieces.
@@ -141,11 +168,12 @@ export class Pump implements Disposable {
       size += next;
       count += 1;
     }
+    this.#due -= count;
     return this.#queue.splice(0, count);
   }
 
   #flush(): void {
-    if (this.#delivering || this.#disposed || this.#queue.length === 0) return;
+    if (this.#delivering || this.#disposed || this.#due === 0) return;
     this.#delivering = true;
     const since = trace?.now();
     this.#deliver(this.#nextBatch())
@@ -159,6 +187,7 @@ export class Pump implements Disposable {
 
   [Symbol.dispose](): void {
     this.#disposed = true;
+    this.#pace[Symbol.dispose]();
   }
 }
 

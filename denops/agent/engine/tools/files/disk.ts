@@ -10,30 +10,30 @@ export interface FileInfo {
   readonly mode?: number;
 }
 
+/** Synchronous: a look at a file takes less than a turn to another thread, and each call takes many. */
 export const lookups: PathLookups = {
-  async realPath(path) {
-    try {
-      return await Deno.realPath(path);
-    } catch {
-      return undefined;
-    }
-  },
-  async kind(path) {
-    try {
-      const info = await Deno.lstat(path);
+  realPath: (path) => Promise.resolve(found(() => Deno.realPathSync(path))),
+  kind: (path) =>
+    Promise.resolve(found(() => {
+      const info = Deno.lstatSync(path);
       if (info.isSymlink) return "symlink";
       if (info.isDirectory) return "directory";
       return info.isFile ? "file" : "other";
-    } catch {
-      return undefined;
-    }
-  },
+    })),
 };
 
-/** Undefined if nothing is there. */
-export async function fileInfo(path: string): Promise<FileInfo | undefined> {
+function found<Result>(look: () => Result): Result | undefined {
   try {
-    const info = await Deno.stat(path);
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined if nothing is there. */
+export function fileInfo(path: string): FileInfo | undefined {
+  try {
+    const info = Deno.statSync(path);
     const kind = info.isFile ? "file" : info.isDirectory ? "directory" : "other";
     return { kind, size: info.size, ...(info.mode === null ? {} : { mode: info.mode & 0o7777 }) };
   } catch (error) {
@@ -47,7 +47,7 @@ const MOST_LOOKED_AT = 50_000;
 
 /** Are all names (hard links) of the file in these folders? */
 export async function hasAllNamesIn(path: string, folders: readonly string[]): Promise<boolean> {
-  const { dev, ino, nlink } = await Deno.lstat(path);
+  const { dev, ino, nlink } = Deno.lstatSync(path);
   if (nlink === null || nlink === 1) return true;
   let missing = nlink;
   let left = MOST_LOOKED_AT;

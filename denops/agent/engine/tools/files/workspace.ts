@@ -136,7 +136,7 @@ export class Workspace {
     return this.mayRead(path).verdict === "allow";
   }
 
-  info(path: ResolvedPath): Promise<FileInfo | undefined> {
+  info(path: ResolvedPath): FileInfo | undefined {
     return fileInfo(path.path);
   }
 
@@ -218,7 +218,7 @@ export class Workspace {
   }
 
   async #onDisk(path: ResolvedPath, signal: AbortSignal): Promise<DiskFile | undefined> {
-    const info = await this.info(path);
+    const info = this.info(path);
     if (info === undefined) return undefined;
     if (info.kind === "directory") throw new ToolError(`${shownPath(path)} is a folder, not a file.`);
     if (info.kind === "other") throw new ToolError(`${shownPath(path)} is not a regular file.`);

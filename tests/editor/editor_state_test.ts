@@ -1,0 +1,77 @@
+/** Neovim is asked only about files that it has open, and none that it has open is missed. Whole program. */
+import assert from "node:assert/strict";
+import { symlinkSync } from "node:fs";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { ask, toolResults, turn } from "../support/language_servers.ts";
+import { waitUntil } from "../support/project.ts";
+
+const PROJECT = { "a.txt": "on disk\n", "sub/b.txt": "other\n" };
+const READ = turn(["read_file", { path: "a.txt" }]);
+
+/** What the tool reads after these commands, with text typed into the buffer. */
+async function readAfter(
+  prepare: (agent: RunningAgent) => Promise<unknown>,
+  path = "a.txt",
+): Promise<string | undefined> {
+  const script = `say Hello.\n---\n${turn(["read_file", { path }])}`;
+  await using agent = await startAgent({ script, project: PROJECT });
+  // The supervisor knows what was open then.
+  await agent.nvim.command("Agent hello");
+  await agent.nvim.waitForScreen("· ready");
+  await agent.nvim.keys("<Esc><C-w>p");
+  await prepare(agent);
+  const [text] = await ask(agent);
+  return text;
+}
+
+for (
+  const [what, prepare] of Object.entries(
+    {
+      "opened later": ({ nvim }) => nvim.keys(":edit a.txt<CR>ityped <Esc>"),
+      "opened without events": ({ nvim }) => nvim.keys(":noautocmd edit a.txt<CR>ityped <Esc>"),
+      "opened by another name": ({ nvim, project }) => {
+        symlinkSync(project.path("a.txt"), project.path("link.md"));
+        return nvim.keys(":edit link.md<CR>ityped <Esc>");
+      },
+      "given the name": ({ nvim }) => nvim.keys(":enew<CR>ityped on disk<Esc>:silent file a.txt<CR>"),
+      "opened from another folder": ({ nvim }) => nvim.keys(":edit sub/../a.txt<CR>ityped <Esc>"),
+    } satisfies Record<string, (agent: RunningAgent) => Promise<unknown>>,
+  )
+) {
+  Deno.test(`unsaved text is read as it is on screen: a file ${what}`, async () => {
+    assert.match(await readAfter(prepare) ?? "", /with unsaved changes\]\n1\ttyped on disk/);
+  });
+}
+
+Deno.test("unsaved text of a file that is new is read", async () => {
+  const open = ({ nvim }: RunningAgent) => nvim.keys(":edit sub/New.txt<CR>inothing on disk<Esc>");
+  assert.match(await readAfter(open, "sub/New.txt") ?? "", /unsaved changes\]\n1\tnothing on disk/);
+});
+
+Deno.test("a file that is closed is read from disk, though another of its name is open", async () => {
+  const open = ({ nvim }: RunningAgent) =>
+    nvim.keys(":edit sub/b.txt<CR>ityped <Esc>:edit! a.txt<CR>:bd!<CR>");
+  assert.equal(await readAfter(open), "1\ton disk");
+});
+
+Deno.test("unsaved text of a file that was opened while the turn runs is read", async () => {
+  await using agent = await startAgent({ script: `wait go\n${READ}`, project: PROJECT });
+  const { nvim, server } = agent;
+  await nvim.command("Agent hello");
+  await server.reached("go");
+  await nvim.keys("<Esc><C-w>p:edit a.txt<CR>ityped <Esc>");
+  server.release("go");
+  await waitUntil("the file to be read", () => toolResults(server).length === 1);
+  assert.match(toolResults(server)[0] ?? "", /with unsaved changes\]\n1\ttyped on disk/);
+});
+
+Deno.test("a Neovim that waits for a key is not waited for where no file of it is meant", async () => {
+  await using agent = await startAgent({ script: `wait go\n${READ}`, project: PROJECT });
+  await agent.nvim.command("Agent hello");
+  await agent.server.reached("go");
+  await agent.nvim.keys("<Esc>:call getchar()<CR>");
+  agent.server.release("go");
+  await waitUntil("the file to be read", () => toolResults(agent.server).length === 1);
+  assert.equal(toolResults(agent.server)[0], "1\ton disk");
+  await agent.nvim.keys("x");
+});
