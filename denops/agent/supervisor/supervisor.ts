@@ -5,6 +5,7 @@
 import { firstProblem } from "../protocol/config.ts";
 import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
+import { endEarly } from "./agents/boot.ts";
 import { Branches } from "./branches/branches.ts";
 import { Chat } from "./chat.ts";
 import { ownFilesOnly } from "./agents/confine.ts";
@@ -148,7 +149,7 @@ export class Supervisor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pump[Symbol.dispose]();
-    await this.#projects[Symbol.asyncDispose]();
+    await Promise.all([endEarly(), this.#projects[Symbol.asyncDispose]()]);
   }
 
   /** Where the user is, and what the chat shows. */

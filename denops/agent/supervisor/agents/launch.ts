@@ -5,7 +5,7 @@ import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
 import { denoProblem } from "../../protocol/version.ts";
 import { ensureDependencies } from "./dependencies.ts";
-import type { AgentCommand } from "./process.ts";
+import type { AgentCommand } from "./spawn.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 import { encodeHex } from "../system/hex.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
