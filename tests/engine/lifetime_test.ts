@@ -111,6 +111,17 @@ Deno.test({
   },
 });
 
+Deno.test("options that change when the chat is open are those of the first message", async () => {
+  await using agent = await start("say Hi.");
+  const { nvim, server } = agent;
+  await nvim.command("Agent");
+  await nvim.waitFor("require('agent.client').host()");
+  await nvim.lua("require('agent').setup({ model = 'another' })");
+  await say(nvim, "Hello");
+  await waitForChat(nvim, "Hi.");
+  assert.equal(JSON.parse(JSON.stringify(server.requests[0]?.body)).model, "another");
+});
+
 Deno.test({
   name: "a Neovim that is left as soon as the chat is open leaves nothing",
   ignore: !linux,

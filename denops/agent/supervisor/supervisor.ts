@@ -104,7 +104,7 @@ export class Supervisor implements AsyncDisposable {
         return;
       case "open":
         this.#place(action);
-        return this.#chat(action.chat).session.startEngine();
+        return this.#chat(action.chat).session.prepare();
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action);
@@ -197,7 +197,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   #ownerOf(sessionId: string): Chat | undefined {
-    return this.#all().find((chat) => chat.session.id === sessionId);
+    return this.#all().find((chat) => chat.session.owns(sessionId));
   }
 
   /** The turn of a chat is over: nothing of it waits, and nothing that it started goes on but what it was to. */

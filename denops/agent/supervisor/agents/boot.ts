@@ -111,11 +111,16 @@ export async function endEarly(): Promise<void> {
   if (found !== undefined) await endBoot(found.booting);
 }
 
+/** Ends what may be on its way still: bubblewrap's child outlives it if that is killed before it is asked not to. */
 export async function endBoot(booting: Promise<Boot>): Promise<void> {
+  const { process } = await booting.catch(() => ({ process: undefined }));
+  if (process === undefined) return;
+  // The engine ends when nobody can talk to it.
+  await process.stdin.close().catch(() => {});
   try {
-    (await booting).process.kill("SIGKILL");
+    process.kill("SIGKILL");
   } catch {
-    // It never began, or has ended already.
+    // It has ended already.
   }
 }
 
