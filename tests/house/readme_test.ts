@@ -13,7 +13,7 @@ Deno.test("README: every dependency with its version; CHANGELOG: this version", 
   const texts = await Promise.all(
     [join(PLUGIN, "deno.json"), ...files].map((file) => Deno.readTextFile(file)),
   );
-  const named = texts.join("\n").matchAll(/"npm:(.+)@([^"/]+)[^"]*"/g);
+  const named = texts.join("\n").matchAll(/"npm:(.+)@([^/]+?)(?:\/.+?)?"/g);
   const wanted = new Map([...named].map(([, name = "", version = ""]) => [name, version]));
   const rows = [...readme.matchAll(/^\| `([^`]+)` \| ([\d.]+) \| \S/gm)];
   assert.deepEqual(

@@ -61,7 +61,10 @@ function M:make_transcript()
   local buffer = transcript_buffer()
   local old = self.transcript
   self.transcript, self.renderer = buffer, Renderer.new(buffer)
-  pcall(markdown.start, buffer, self.renderer)
+  -- What it builds on is inside of Neovim: without that all of the text is parsed.
+  if not pcall(markdown.start, buffer, self.renderer) then
+    pcall(vim.treesitter.start, buffer, "markdown")
+  end
   if #self.timeline.blocks > 0 then
     self.renderer:prepend(self.timeline.blocks, #self.timeline.blocks, self.older ~= nil)
   end

@@ -92,17 +92,17 @@ function Renderer:around(first, last)
   local begins, ends = 0, self.total
   local from, to = self:block_at(first), self:block_at(last)
   if from then
-    begins = self:row(from) - self.drawn[from].gap
+    local row = self:row(from)
+    begins = row - self.drawn[from].gap
     for _, cut in ipairs(self.drawn[from].cuts) do
-      local row = self:row(from) + cut - 1
-      begins = row <= first and row or begins
+      begins = row + cut - 1 <= first and row + cut - 1 or begins
     end
   end
   if to then
-    ends = self:row(to) + #self.drawn[to].lines
+    local row = self:row(to)
+    ends = row + #self.drawn[to].lines
     for _, cut in ipairs(self.drawn[to].cuts) do
-      local row = self:row(to) + cut - 1
-      ends = row > last and math.min(ends, row) or ends
+      ends = row + cut - 1 > last and math.min(ends, row + cut - 1) or ends
     end
   end
   return begins, ends

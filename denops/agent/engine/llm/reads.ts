@@ -4,7 +4,7 @@ import { Pace } from "../../protocol/pace.ts";
 /** Bytes that one read takes at most. */
 const LARGEST_READ = 16_384;
 /** Bytes that may wait to be taken. */
-const MOST_WAITING = 8 * LARGEST_READ;
+const MOST_WAITING = 16 * LARGEST_READ;
 
 export class Reads implements AsyncDisposable {
   /** Into one buffer: a reader of its own choice allocates 64 KiB for each token. */
@@ -32,7 +32,8 @@ export class Reads implements AsyncDisposable {
 
   /** What has come since the last call, never empty; undefined at the end. @throws what has broken the body off */
   async next(): Promise<Uint8Array | undefined> {
-    if (this.#end === undefined && (this.#isPaced || this.#size === 0)) {
+    const waits = this.#size === 0 || (this.#isPaced && !this.#isFull);
+    if (this.#end === undefined && waits) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         if (this.#size > 0) this.#pace.heard();
@@ -47,6 +48,11 @@ export class Reads implements AsyncDisposable {
     }
     if (this.#end?.error !== undefined) throw this.#end.error;
     return undefined;
+  }
+
+  /** Nothing more is read until it is taken: no clock is waited for. */
+  get #isFull(): boolean {
+    return this.#size + LARGEST_READ > MOST_WAITING;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -65,9 +71,10 @@ export class Reads implements AsyncDisposable {
         this.#waiting.set(value, this.#size);
         this.#size += value.length;
         buffer = new Uint8Array(value.buffer);
-        if (this.#isPaced) this.#pace.heard();
+        if (this.#isFull) this.#pace.flush();
+        else if (this.#isPaced) this.#pace.heard();
         else this.#wake?.();
-        if (this.#size + LARGEST_READ > MOST_WAITING) {
+        if (this.#isFull) {
           await new Promise<void>((resolve) => this.#taken = resolve);
         }
       }

@@ -21,7 +21,7 @@ export class AgentProcess implements AsyncDisposable {
     return this.#process.pid;
   }
 
-  /** What it says and is told. To be called once: nothing is read before. */
+  /** To be called once. */
   messages(passing: Passing): Stream {
     return messageStream(throttled(childPipe(this.#process)), passing);
   }
