@@ -11,6 +11,7 @@ const LOOK_MS = 1_000;
  * followed when this module is loaded.
  */
 const SUPERVISOR = "./supervisor/supervisor.ts";
+const BOOT = "./supervisor/agents/boot.ts";
 
 export const main: Entrypoint = (denops) => {
   let supervisor: Supervisor | undefined;
@@ -30,10 +31,17 @@ export const main: Entrypoint = (denops) => {
     return started;
   };
   denops.dispatcher = {
-    /** Answered by `started` or `failed` of lua/agent/host.lua with the same number. */
-    async start(host: unknown): Promise<void> {
+    /**
+     * Answered by `started` or `failed` of lua/agent/host.lua with the same number.
+     * @param hint which engine will be asked for, see boot.ts
+     */
+    async start(host: unknown, hint: unknown): Promise<void> {
       try {
         await supervisor?.[Symbol.asyncDispose]();
+        if (!hasFailed) {
+          const { bootEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
+          await bootEarly(hint);
+        }
         supervisor = await load(Number(host));
         await denops.call("luaeval", "require('agent.host').started(_A)", host);
       } catch (error) {

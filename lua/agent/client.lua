@@ -87,11 +87,12 @@ end
 
 --- The host for a chat that has none, or for what no chat asks.
 ---@param chat? integer
+---@param place? table where an engine will be asked for
 ---@return agent.Host
-local function default_host(chat)
+local function default_host(chat, place)
   local before = current
   if not before or before.state == "lost" or chat and hosts.is_outdated(before) then
-    current = hosts.open({ lost = lost, fetching = fetching })
+    current = hosts.open({ lost = lost, fetching = fetching }, place)
     if before and before.state ~= "lost" then
       close_unused(before)
     end
@@ -99,9 +100,10 @@ local function default_host(chat)
   return current
 end
 
---- Starts the supervisor if need be: it does so while what the user sees is made.
-function M.start()
-  default_host()
+--- Starts the supervisor if need be, and the engine of this place with it: they do so while what the user sees is made.
+---@param place table see protocol/ui.ts
+function M.start(place)
+  default_host(nil, place)
 end
 
 --- "denops", "standalone", or nil before the first action: where the next chat begins.

@@ -18,6 +18,7 @@ local SERVER_GONE = "denops.vim's server stopped"
 ---@field state "starting"|"ready"|"lost"
 ---@field waiting table[]            actions
 ---@field process? agent.Process
+---@field place? table              where an engine will be asked for, see protocol/ui.ts
 ---@field configured? string         the configuration that it has been sent
 ---@field editor_state? agent.EditorState the last that it has been sent
 ---@field on_lost fun(host: agent.Host, text: string, was_running: boolean)
@@ -84,14 +85,21 @@ function Host:close()
 end
 
 ---@param name string
----@param argument any
+---@param ... any
 ---@return boolean delivered
-function Host:notify(name, argument)
+function Host:notify(name, ...)
   if self.kind == "standalone" then
-    return self.process ~= nil and pcall(vim.rpcnotify, self.process.channel, name, argument)
+    return self.process ~= nil and pcall(vim.rpcnotify, self.process.channel, name, ...)
   end
   -- While it closes, it takes messages and drops them.
-  return server_status() == "running" and pcall(vim.fn["denops#notify"], "agent", name, { argument })
+  return server_status() == "running" and pcall(vim.fn["denops#notify"], "agent", name, { ... })
+end
+
+--- The supervisor is loaded. The engine that will be asked for starts meanwhile.
+function Host:notify_start()
+  local place = self.place
+  local hint = place and { config = config.for_supervisor(), place = place, environment = vim.fn.environ() }
+  self:notify("start", self.number, hint)
 end
 
 --- False if the host is gone: then it is lost, and the action is not on its way.
@@ -123,7 +131,7 @@ function Host:start_process()
     return self:lose("Cannot start: " .. problem)
   end
   self.process = started
-  self:notify("start", self.number)
+  self:notify_start()
 end
 
 --- The server cannot be used. Where we may, we go on without it.
@@ -167,7 +175,7 @@ function Host:start_in_server()
   end)
   vim.fn["denops#plugin#wait_async"]("agent", function()
     if self.number == number then
-      self:notify("start", number)
+      self:notify_start()
     end
   end)
   local patience = PATIENCE[self.wanted]
@@ -195,8 +203,9 @@ end
 
 --- Starts a host.
 ---@param on { lost: fun(host: agent.Host, text: string, was_running: boolean), fetching: fun() }
+---@param place? table where an engine will be asked for
 ---@return agent.Host
-function M.open(on)
+function M.open(on, place)
   local host = setmetatable({
     kind = "standalone",
     wanted = config.get().host,
@@ -204,6 +213,7 @@ function M.open(on)
     waiting = {},
     on_lost = on.lost,
     on_fetching = on.fetching,
+    place = place,
   }, Host)
   host:renumber()
   if vim.v.vim_did_enter == 1 or host.wanted == "standalone" then

@@ -25,6 +25,11 @@ local function ready()
   return chats
 end
 
+--- First of all, for the processes take longer than all that is drawn.
+local function start()
+  require("agent.client").start(require("agent.place").here(0))
+end
+
 --- Sets options; see |agent-options|. Not needed for the defaults.
 ---@param options? table
 function M.setup(options)
@@ -38,7 +43,7 @@ end
 ---@param _? string
 ---@param extra? { context?: string }
 function M.open(_, extra)
-  require("agent.client").start()
+  start()
   local chat = ready().get()
   chat:open()
   if extra and extra.context then
@@ -149,7 +154,9 @@ end
 ---@param extra? { context?: string, open?: boolean }
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
-  require("agent.client").start()
+  if text then
+    start()
+  end
   local chat = ready().get()
   local context = extra and extra.context
   if not text and not context then

@@ -1,6 +1,8 @@
 /** From a start, or a key, to the request at the server. The floor is Neovim that starts curl. */
+import { fillCodeCache } from "../../denops/agent/supervisor/agents/code_cache.ts";
 import { ModelServer } from "../../tests/model/model_server.ts";
 import { type RunningAgent, startAgent } from "../../tests/support/agent.ts";
+import { BUBBLEWRAP, prepareEngine } from "../../tests/support/engine.ts";
 import { ChildNvim } from "../../tests/support/nvim.ts";
 import { pause } from "../../tests/support/project.ts";
 import { PROJECT } from "../environment.ts";
@@ -29,12 +31,20 @@ export const startup = group(["startup_added"], async () => {
   return { startup_added: row("ms", median(values), atMost(0.5), median(floors)) };
 });
 
+/** What a supervisor does after a while. */
+async function fillCache({ project, state, server }: RunningAgent): Promise<void> {
+  const setup = { level: BUBBLEWRAP, root: project.root, stateDir: state.root, baseUrl: server.url };
+  const { launch } = await prepareEngine(setup);
+  await fillCodeCache(launch.grants, state.root);
+}
+
 /** In a Neovim that has just started, in a project that was worked in before. */
 export const cold = group(["cold_submit", "opened_submit"], async () => {
   await using before = await startAgent(OPTIONS);
   await before.nvim.command("Agent hello");
   await before.nvim.waitForScreen("· ready");
   await before.nvim.quit();
+  await fillCache(before);
   const started: number[] = [];
   const opened: number[] = [];
   const floors: number[] = [];

@@ -2,7 +2,7 @@
  * A supervisor to be killed. With a setup as its only argument it opens the project and begins a turn; with a command it
  * starts that as an engine is started, and holds its pipes only. Both as JSON.
  */
-import type { AgentCommand } from "../../denops/agent/supervisor/agents/process.ts";
+import type { AgentCommand } from "../../denops/agent/supervisor/agents/spawn.ts";
 import { type EngineSetup, openProject } from "../support/engine.ts";
 
 export type ParentOrders = { readonly setup: EngineSetup } | { readonly command: AgentCommand };

@@ -96,6 +96,33 @@ Deno.test({
 });
 
 Deno.test({
+  name: "there is one engine, of the options and the place at the first message",
+  ignore: !linux,
+  async fn() {
+    await using agent = await start("say Hi.", { project: { "a/.git/HEAD": "", "b/.git/HEAD": "" } });
+    const { nvim, marks, project } = agent;
+    await nvim.command("cd a");
+    // The processes start for one place and are asked about another one.
+    await nvim.lua(`require("agent.client").start(require("agent.place").here(0))
+      vim.cmd.cd("../b") vim.cmd("Agent Hello")`);
+    await waitForChat(nvim, "Hi.");
+    await waitUntil("one engine", async () => (await marked(...marks)).filter(isEngine).length === 1);
+    assert.ok((await engineProcess(agent)).command.includes(`--allow-read=${project.path("b")}`));
+  },
+});
+
+Deno.test("options that change when the chat is open are those of the first message", async () => {
+  await using agent = await start("say Hi.");
+  const { nvim, server } = agent;
+  await nvim.command("Agent");
+  await nvim.waitFor("require('agent.client').host()");
+  await nvim.lua("require('agent').setup({ model = 'another' })");
+  await say(nvim, "Hello");
+  await waitForChat(nvim, "Hi.");
+  assert.equal(JSON.parse(JSON.stringify(server.requests[0]?.body)).model, "another");
+});
+
+Deno.test({
   name: "a Neovim that is left as soon as the chat is open leaves nothing",
   ignore: !linux,
   async fn() {

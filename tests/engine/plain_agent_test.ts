@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ApprovalUpdate, Update } from "../../denops/agent/protocol/ui.ts";
 import { AgentConnection } from "../../denops/agent/supervisor/agents/connection.ts";
+import { spawnAgent } from "../../denops/agent/supervisor/agents/spawn.ts";
 import { AgentProcess } from "../../denops/agent/supervisor/agents/process.ts";
 import { Terminals } from "../../denops/agent/supervisor/commands/terminals.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
@@ -44,7 +45,7 @@ async function play(choice: Choice) {
   });
   const told: Update[] = [];
   await using agent = await AgentConnection.start(
-    new AgentProcess({
+    new AgentProcess(spawnAgent({
       program: Deno.execPath(),
       args: [
         "run",
@@ -58,7 +59,7 @@ async function play(choice: Choice) {
       ],
       env: { PATH: Deno.env.get("PATH") ?? "", HOME: Deno.env.get("HOME") ?? "", ...denoDir() },
       cwd: project.root,
-    }),
+    })),
     {
       update: ({ update }) => told.push(...screenUpdates(1, update)),
       permission: (request) => gate.permission(request, context),

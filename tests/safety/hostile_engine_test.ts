@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentCommand } from "../../denops/agent/supervisor/agents/process.ts";
+import type { AgentCommand } from "../../denops/agent/supervisor/agents/spawn.ts";
 import { type Attempt, ATTEMPTS, NEEDS, type Report, type Targets } from "../attacks/attempts.ts";
 import type { Orders } from "../attacks/hostile_engine.ts";
 import { type Playground, playground, SECRETS, snapshot } from "../attacks/playground.ts";

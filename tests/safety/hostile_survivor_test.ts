@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AgentCommand } from "../../denops/agent/supervisor/agents/process.ts";
+import type { AgentCommand } from "../../denops/agent/supervisor/agents/spawn.ts";
 import type { ParentOrders } from "../attacks/parent.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { SECRET } from "../support/agent.ts";

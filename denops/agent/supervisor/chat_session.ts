@@ -33,6 +33,8 @@ export class ChatSession {
   #stored: string | undefined;
   #open: OpenSession | undefined;
   #opening: Promise<OpenSession> | undefined;
+  /** A session without a message, which nobody has seen. It is of the options and the place of its moment. */
+  #begun: Pick<OpenSession, "project" | "sessionId"> | undefined;
   /** Made once, with the first message. */
   #branch: Promise<string | undefined> | undefined;
   /** What is stored is being read for the screen. */
@@ -71,9 +73,14 @@ export class ChatSession {
     return await this.#ports.projects.of(this.#place, this.#chat);
   }
 
-  /** The engine that the next message needs starts, or is there. Why it cannot is that message's to tell. */
-  startEngine(): void {
-    if (this.#open === undefined) this.project().catch(() => {});
+  /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
+  prepare(): void {
+    if (this.#open === undefined) this.#begin().catch(() => {});
+  }
+
+  /** Whether an engine has this session for this chat. */
+  owns(sessionId: string): boolean {
+    return sessionId === this.id || sessionId === this.#begun?.sessionId;
   }
 
   /** What a chat asks second does not overtake what it has asked first. @throws {Error} one line */
@@ -139,6 +146,19 @@ export class ChatSession {
     return true;
   }
 
+  async #begin(): Promise<void> {
+    const project = await this.project();
+    if (this.#stored !== undefined || this.#begun?.project === project) return;
+    this.#begun = { project, sessionId: await project.engine.newSession(project.roots) };
+  }
+
+  /** The session that was begun, if it is of this project, else another one. */
+  async #newSession(project: Project): Promise<string> {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    return begun?.project === project ? begun.sessionId : await project.engine.newSession(project.roots);
+  }
+
   async #connect(): Promise<OpenSession> {
     const project = await this.project();
     const { engine, roots, root, launch, model } = project;
@@ -149,7 +169,7 @@ export class ChatSession {
       this.#ports.notice("warning", "This session was not stored; your message starts a new one.");
     }
     const isNew = stored === undefined || resumed === undefined;
-    const sessionId = isNew ? await engine.newSession(roots) : stored;
+    const sessionId = isNew ? await this.#newSession(project) : stored;
     const { sandbox } = launch;
     const known = "problem" in model ? {} : { provider: model.provider.name, model: model.model };
     this.#ports.push({ type: "ready", chat: this.#chat, session: sessionId, root, sandbox, ...known });

@@ -3,16 +3,21 @@ import { type ModelConfig, SharedConfig, type UserConfig } from "../protocol/con
 import type { ShownRule } from "../protocol/ui.ts";
 import { patternProblems, ruleText } from "../policy/rules.ts";
 import { logLines } from "./gate/approval_log.ts";
+import { boot, endBoot, takeEarly } from "./agents/boot.ts";
+import { fillCodeCache } from "./agents/code_cache.ts";
 import { confined } from "./agents/confine.ts";
 import { Engine } from "./agents/engine.ts";
 import type { BranchOptions } from "./branches/git.ts";
-import { type Launch, launchCommand } from "./agents/launch.ts";
+import type { Launch } from "./agents/launch.ts";
 import { AgentProcess } from "./agents/process.ts";
 import { sweepAfterCrash } from "./git/guard.ts";
-import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
+import type { ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
 import { visible } from "./screen/visible.ts";
 import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
+
+/** Nobody who has just begun to work is to wait for the next start to be quicker. */
+const FILL_AFTER_MS = 20_000;
 
 export interface ProjectPorts extends EngineClientPorts {
   notice(chat: number, severity: "info" | "warning" | "error", text: string): void;
@@ -21,29 +26,6 @@ export interface ProjectPorts extends EngineClientPorts {
 
 /** Its sessions' model, or why there is none, one line. */
 type ProjectModel = Pick<ModelConfig, "provider" | "model"> | { readonly problem: string };
-
-/** An engine's process that was told nothing yet. */
-interface Boot {
-  readonly process: AgentProcess;
-  readonly launch: Launch;
-  readonly model: ModelConfig | { readonly problem: string };
-}
-
-/** @throws {Error} one line */
-async function boot(
-  roots: readonly string[],
-  user: UserConfig,
-  chat: number,
-  ports: ProjectPorts,
-): Promise<Boot> {
-  const model = await engineConfig(user, ports.world, roots).catch((error: unknown) => ({
-    problem: error instanceof Error ? error.message : String(error),
-  }));
-  const baseUrl = "problem" in model ? undefined : model.provider.base_url;
-  const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
-  const launch = await launchCommand(roots, baseUrl, user, announce);
-  return { process: new AgentProcess(launch), launch, model };
-}
 
 export class Project implements AsyncDisposable {
   readonly engine: Engine;
@@ -54,6 +36,7 @@ export class Project implements AsyncDisposable {
   readonly roots: readonly string[];
   readonly model: ProjectModel;
   readonly #client: EngineClient;
+  readonly #filling: ReturnType<typeof setTimeout>;
 
   private constructor(
     engine: Engine,
@@ -61,6 +44,7 @@ export class Project implements AsyncDisposable {
     roots: readonly string[],
     model: ProjectModel,
     client: EngineClient,
+    stateDir: string,
   ) {
     this.engine = engine;
     this.launch = launch;
@@ -68,35 +52,43 @@ export class Project implements AsyncDisposable {
     this.roots = roots;
     this.model = model;
     this.#client = client;
+    this.#filling = setTimeout(
+      () => void fillCodeCache(launch.grants, stateDir).catch(() => {}),
+      FILL_AFTER_MS,
+    );
+    Deno.unrefTimer(this.#filling);
   }
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
   static async open(root: string, user: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
-    const [problem, ...more] = patternProblems(user);
-    if (problem !== undefined) {
-      const others = more.length === 0 ? "" : ` And ${more.length} more, see :checkhealth agent.`;
-      throw new Error(`Invalid option ${problem}${others}`);
-    }
-    const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
-    for (const one of roots) {
-      for (const line of await sweepAfterCrash(one, user.state_dir)) {
-        ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
-      }
-    }
-    // While the process starts, what it will be told is read.
-    const booting = boot(roots, user, chat, ports);
-    booting.catch(() => {});
+    const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
+    let booting = (await takeEarly(root, user, announce))?.booting;
     try {
+      const [problem, ...more] = patternProblems(user);
+      if (problem !== undefined) {
+        const others = more.length === 0 ? "" : ` And ${more.length} more, see :checkhealth agent.`;
+        throw new Error(`Invalid option ${problem}${others}`);
+      }
+      const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
+      for (const one of roots) {
+        for (const line of await sweepAfterCrash(one, user.state_dir)) {
+          ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
+        }
+      }
+      // While the process starts, what it will be told is read.
+      booting ??= boot(roots, user, ports.world, announce);
+      booting.catch(() => {});
       const client = await EngineClient.open(roots, user, ports);
       const date = new Date().toISOString().slice(0, 10);
       const spent = { date, amount: await client.ledger.spent(date) };
       const { process, launch, model } = await booting;
       const known = "problem" in model ? SharedConfig.parse(user) : model;
       const config = { ...known, ...client.fileRules(chat), spent };
-      const engine = await Engine.start(process, config, confined(client.events(launch.held), roots));
-      return new Project(engine, launch, roots, model, client);
+      const events = confined(client.events(launch.held), roots);
+      const engine = await Engine.start(new AgentProcess(process), config, events);
+      return new Project(engine, launch, roots, model, client, user.state_dir);
     } catch (error) {
-      await booting.then(({ process }) => process[Symbol.asyncDispose](), () => {});
+      if (booting !== undefined) await endBoot(booting);
       throw error;
     }
   }
@@ -125,6 +117,7 @@ export class Project implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#filling);
     await Promise.all([this.engine[Symbol.asyncDispose](), this.#client.terminals[Symbol.asyncDispose]()]);
   }
 }

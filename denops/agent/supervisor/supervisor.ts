@@ -5,6 +5,7 @@
 import { firstProblem } from "../protocol/config.ts";
 import { type RequestName, type RequestParams, REQUESTS } from "../protocol/requests.ts";
 import { Action, type Update } from "../protocol/ui.ts";
+import { endEarly } from "./agents/boot.ts";
 import { Branches } from "./branches/branches.ts";
 import { Chat } from "./chat.ts";
 import { ownFilesOnly } from "./agents/confine.ts";
@@ -103,7 +104,7 @@ export class Supervisor implements AsyncDisposable {
         return;
       case "open":
         this.#place(action);
-        return this.#chat(action.chat).session.startEngine();
+        return this.#chat(action.chat).session.prepare();
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action);
@@ -148,7 +149,7 @@ export class Supervisor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pump[Symbol.dispose]();
-    await this.#projects[Symbol.asyncDispose]();
+    await Promise.all([endEarly(), this.#projects[Symbol.asyncDispose]()]);
   }
 
   /** Where the user is, and what the chat shows. */
@@ -196,7 +197,7 @@ export class Supervisor implements AsyncDisposable {
   }
 
   #ownerOf(sessionId: string): Chat | undefined {
-    return this.#all().find((chat) => chat.session.id === sessionId);
+    return this.#all().find((chat) => chat.session.owns(sessionId));
   }
 
   /** The turn of a chat is over: nothing of it waits, and nothing that it started goes on but what it was to. */

@@ -6,6 +6,7 @@ local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
 local navigate = require("agent.chat.navigate")
+local place = require("agent.place")
 local selection = require("agent.selection")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
@@ -184,11 +185,7 @@ end
 ---@return table
 function Chat:here()
   local back = self.windows and vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0
-  local buffer = vim.api.nvim_win_get_buf(back)
-  local name = vim.api.nvim_buf_get_name(buffer)
-  local cwd = vim.fn.getcwd()
-  local is_file = vim.bo[buffer].buftype == "" and name ~= ""
-  return { folder = is_file and vim.fs.dirname(name) or cwd, cwd = cwd, root = config.get().root }
+  return place.here(back)
 end
 
 ---@param text string

@@ -5,7 +5,7 @@ import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
 import { denoProblem } from "../../protocol/version.ts";
 import { ensureDependencies } from "./dependencies.ts";
-import type { AgentCommand } from "./process.ts";
+import type { AgentCommand } from "./spawn.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 import { encodeHex } from "../system/hex.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
@@ -14,6 +14,7 @@ import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 export const PLUGIN = fileURLToPath(new URL("../../../../", import.meta.url));
 
 export interface Launch extends AgentCommand {
+  readonly grants: EngineGrants;
   /** "bubblewrap and Deno permissions", or what is missing. */
   readonly sandbox: string;
   /** By the operating system, not by Deno's permissions alone. */
@@ -47,10 +48,12 @@ export async function launchCommand(
     : await sandbox(roots);
   if (level.level === "deno") {
     const text = `Deno permissions only (${level.reason})`;
-    return { program: grants.deno, args: denoArguments(grants), env, cwd: root, sandbox: text, held: false };
+    const args = denoArguments(grants);
+    return { grants, program: grants.deno, args, env, cwd: root, sandbox: text, held: false };
   }
   const args = bwrapArguments(grants, await gitPaths(roots), level.system);
   return {
+    grants,
     program: level.bwrap,
     args,
     env,

@@ -1,17 +1,9 @@
-/** A process that speaks ACP on its standard streams, started with exactly its grants. */
+/** A process that speaks ACP on its standard streams. */
 import { MessageTooLargeError, type Stream } from "../../deps/acp_sdk.ts";
 import { childPipe } from "../../protocol/byte_pipe.ts";
 import { messageStream, type Passing } from "../../protocol/message_stream.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
 import { throttled } from "./throttle.ts";
-
-export interface AgentCommand {
-  readonly program: string;
-  readonly args: readonly string[];
-  /** All that it gets. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-}
 
 export class AgentProcess implements AsyncDisposable {
   /** How it ended, as one line; never rejects. */
@@ -19,27 +11,19 @@ export class AgentProcess implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   #killedBecause: string | undefined;
 
-  /** @throws {Error} if it cannot be started */
-  constructor({ program, args, env, cwd }: AgentCommand) {
-    this.#process = new Deno.Command(program, {
-      args: [...args],
-      env: { ...env },
-      clearEnv: true,
-      cwd,
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
+  /** @param process all of its streams are piped */
+  constructor(process: Deno.ChildProcess) {
+    this.#process = process;
     this.ended = endOf(this.#process).then((how) => this.#killedBecause ?? how);
+  }
+
+  get pid(): number {
+    return this.#process.pid;
   }
 
   /** To be called once. */
   messages(passing: Passing): Stream {
     return messageStream(throttled(childPipe(this.#process)), passing);
-  }
-
-  get pid(): number {
-    return this.#process.pid;
   }
 
   /** How it ended, if it has, or does so in this moment. */

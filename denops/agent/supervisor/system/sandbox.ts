@@ -1,5 +1,4 @@
 /** Whether the operating system can hold the engine and commands, and where the programs for that are. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { trustedPath } from "./environment.ts";
@@ -75,7 +74,6 @@ export async function findProgram(name: string, roots: readonly string[]): Promi
 const programs = new Map<string, string>();
 
 function isProgram(path: string, roots: readonly string[]): boolean {
-  if (!existsSync(path)) return false;
   try {
     const real = Deno.realPathSync(path);
     if (roots.some((root) => isInside(real, root))) return false;

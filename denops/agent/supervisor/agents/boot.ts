@@ -1,0 +1,129 @@
+/**
+ * The process of a project's engine, which was told nothing yet. It takes little of the supervisor to start one: the
+ * first one starts while the rest is loaded.
+ */
+import { z } from "../../deps/zod.ts";
+import { type ModelConfig, UserConfig } from "../../protocol/config.ts";
+import { adoptEnvironment } from "../system/neovim_environment.ts";
+import { type Launch, launchCommand } from "./launch.ts";
+import { engineConfig, type ProviderWorld, realWorld } from "./provider.ts";
+import { findRoot, otherRoots } from "./root.ts";
+import { spawnAgent } from "./spawn.ts";
+
+export interface Boot {
+  readonly process: Deno.ChildProcess;
+  readonly launch: Launch;
+  readonly model: ModelConfig | { readonly problem: string };
+}
+
+/** @param announce called if something has to be fetched first @throws {Error} one line */
+export async function boot(
+  roots: readonly string[],
+  user: UserConfig,
+  world: ProviderWorld,
+  announce: () => void,
+): Promise<Boot> {
+  const model = await engineConfig(user, world, roots).catch((error: unknown) => ({
+    problem: error instanceof Error ? error.message : String(error),
+  }));
+  const launch = await launchCommand(
+    roots,
+    "problem" in model ? undefined : model.provider.base_url,
+    user,
+    announce,
+  );
+  return { process: spawnAgent(launch), launch, model };
+}
+
+/** What Neovim knows before anything is asked: its options, where the user is, and its environ(). */
+const Hint = z.object({
+  config: UserConfig,
+  place: z.object({ folder: z.string(), cwd: z.string(), root: z.string().optional() }),
+  environment: z.record(z.string(), z.string()),
+});
+
+interface Early {
+  /** Of root and options. */
+  readonly key: string;
+  readonly booting: Promise<Boot>;
+  /** Told by whoever takes it. */
+  announce: () => void;
+  isFetching: boolean;
+}
+
+let early: Promise<Early | undefined> = Promise.resolve(undefined);
+
+/** Some keys are asked of a command, which may ask a person. */
+const PATIENCE_MS = 100;
+
+/**
+ * Starts the engine that will be asked for; resolves when its process is there, or takes long.
+ * @param hint of Neovim; nothing is done for a wrong one, or for none
+ */
+export async function bootEarly(hint: unknown): Promise<void> {
+  const parsed = Hint.safeParse(hint);
+  if (!parsed.success) return;
+  early = begin(parsed.data).catch(() => undefined);
+  const booted = early.then((begun) => begun?.booting).catch(() => {});
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, PATIENCE_MS);
+  await Promise.race([booted, late]);
+  clearTimeout(timer);
+}
+
+async function begin({ config, place, environment }: z.infer<typeof Hint>): Promise<Early> {
+  adoptEnvironment(environment);
+  const home = realWorld.env("HOME") ?? realWorld.env("USERPROFILE");
+  const root = await findRoot(place, home);
+  const roots = [root, ...await otherRoots(config.roots, root, realWorld.env("HOME"))];
+  const begun: Early = {
+    key: keyOf(root, config),
+    announce: () => begun.isFetching = true,
+    isFetching: false,
+    booting: boot(roots, config, realWorld, () => begun.announce()),
+  };
+  begun.booting.catch(() => {});
+  return begun;
+}
+
+/** The one that was started early, if it is of this root and these options: it is the caller's. Any other one ends. */
+export async function takeEarly(
+  root: string,
+  user: UserConfig,
+  announce: () => void,
+): Promise<{ readonly booting: Promise<Boot> } | undefined> {
+  const taken = early;
+  early = Promise.resolve(undefined);
+  const found = await taken;
+  if (found === undefined) return undefined;
+  if (found.key !== keyOf(root, user)) {
+    endBoot(found.booting);
+    return undefined;
+  }
+  found.announce = announce;
+  if (found.isFetching) announce();
+  return found;
+}
+
+/** Nobody takes it any more. */
+export async function endEarly(): Promise<void> {
+  const found = await early;
+  if (found !== undefined) await endBoot(found.booting);
+}
+
+/** Ends what may be on its way still: bubblewrap's child outlives it if that is killed before it is asked not to. */
+export async function endBoot(booting: Promise<Boot>): Promise<void> {
+  const { process } = await booting.catch(() => ({ process: undefined }));
+  if (process === undefined) return;
+  // The engine ends when nobody can talk to it.
+  await process.stdin.close().catch(() => {});
+  try {
+    process.kill("SIGKILL");
+  } catch {
+    // It has ended already.
+  }
+}
+
+function keyOf(root: string, user: UserConfig): string {
+  return JSON.stringify([root, user]);
+}

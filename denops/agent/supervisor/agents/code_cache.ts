@@ -1,0 +1,72 @@
+/**
+ * What Deno keeps of the engine's modules: transpiled, and V8's code of them. In its sandbox the engine can only read
+ * that, so it is made outside: by starts of nothing but these modules, in an empty folder, which end at once. Deno
+ * looks at the content of a module and V8 at itself before they use any of it.
+ */
+import { join } from "node:path";
+import { encodeHex } from "../system/hex.ts";
+import { denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
+
+/** Deno stores nothing while another process writes, nor some modules when it meets them first. */
+const STARTS = 3;
+const START_MS = 20_000;
+
+/**
+ * Fills the cache if the modules, Deno or its cache's folder have changed since the last time.
+ * @param stateDir where the last time is noted
+ * @returns whether it had to
+ * @throws {Error} if it cannot
+ */
+export async function fillCodeCache(grants: EngineGrants, stateDir: string): Promise<boolean> {
+  const stamp = join(stateDir, `code-cache-${await digest(grants.plugin)}`);
+  const state = await stateOf(grants);
+  if (await Deno.readTextFile(stamp).catch(() => undefined) === state) return false;
+  const empty = await Deno.realPath(await Deno.makeTempDir({ prefix: "agent-" }));
+  try {
+    for (let start = 0; start < STARTS; start++) await startIn(empty, grants);
+  } finally {
+    await Deno.remove(empty, { recursive: true });
+  }
+  await Deno.writeTextFile(stamp, state);
+  return true;
+}
+
+async function startIn(empty: string, grants: EngineGrants): Promise<void> {
+  const { success, code } = await new Deno.Command(grants.deno, {
+    args: [...denoArguments({ ...grants, roots: [empty], state: empty, host: undefined })],
+    env: engineEnvironment(grants, {}),
+    clearEnv: true,
+    cwd: empty,
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+    signal: AbortSignal.timeout(START_MS),
+  }).output();
+  if (!success) throw new Error(`the engine ended with code ${code}`);
+}
+
+/** Of all that the cache is made of, without reading it. */
+async function stateOf({ plugin, denoDir }: EngineGrants): Promise<string> {
+  const agent = join(plugin, "denops", "agent");
+  const modules =
+    (await Promise.all(["deps", "policy", "protocol", "engine"].map((room) => files(join(agent, room)))))
+      .flat().sort();
+  const { ino, birthtime } = await Deno.stat(join(denoDir, "npm"));
+  return await digest(JSON.stringify([Deno.version, denoDir, ino, birthtime, modules]));
+}
+
+/** Path, size and time of each file below a folder. */
+async function files(folder: string): Promise<readonly string[]> {
+  const entries = await Array.fromAsync(Deno.readDir(folder));
+  return (await Promise.all(entries.map(async ({ name, isDirectory }) => {
+    const path = join(folder, name);
+    if (isDirectory) return await files(path);
+    const { size, mtime } = await Deno.stat(path);
+    return [`${path} ${size} ${mtime?.getTime()}`];
+  }))).flat();
+}
+
+async function digest(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return encodeHex(new Uint8Array(bytes)).slice(0, 16);
+}
