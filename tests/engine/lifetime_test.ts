@@ -111,6 +111,24 @@ Deno.test({
   },
 });
 
+Deno.test("a command for the key, which may ask a person, runs with the first message and not before", async () => {
+  await using agent = await start("say Hi.", {
+    lua: `vim.g.agent = vim.tbl_deep_extend("force", vim.g.agent, {
+      providers = { test = { api_key = "cmd:echo asked >> asked; echo sk-key" } },
+    })`,
+  });
+  const { nvim, project } = agent;
+  await nvim.command("Agent");
+  await nvim.waitFor("require('agent.client').host()");
+  await nvim.keys("typed<Esc>");
+  const sent = await nvim.lua<number>("return vim.uv.clock_gettime('realtime').sec * 1000");
+  await nvim.keys("<CR>");
+  await waitForChat(nvim, "Hi.");
+  assert.equal(await project.read("asked"), "asked\n");
+  const { mtime } = await Deno.stat(project.path("asked"));
+  assert.ok((mtime?.getTime() ?? 0) >= sent, "it was asked when the chat was opened");
+});
+
 Deno.test("options that change when the chat is open are those of the first message", async () => {
   await using agent = await start("say Hi.");
   const { nvim, server } = agent;

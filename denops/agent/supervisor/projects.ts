@@ -1,6 +1,6 @@
 /** The projects in use, by root and configuration. One that no chat uses ends after a while. */
 import type { UserConfig } from "../protocol/config.ts";
-import { engineConfig } from "./agents/provider.ts";
+import { engineConfig, hasKeyCommand } from "./agents/provider.ts";
 import { findRoot, type RootQuery } from "./agents/root.ts";
 import { Project, type ProjectPorts } from "./project.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
@@ -68,6 +68,11 @@ export class Projects implements AsyncDisposable {
     }
     this.#ports.ended(project, undefined);
     await project[Symbol.asyncDispose]();
+  }
+
+  /** To open one would run a command of the user's. */
+  get needKeyCommand(): boolean {
+    return typeof this.config !== "string" && hasKeyCommand(this.config);
   }
 
   /** Those that are open or being opened. */

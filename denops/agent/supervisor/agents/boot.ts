@@ -6,7 +6,7 @@ import { z } from "../../deps/zod.ts";
 import { type ModelConfig, UserConfig } from "../../protocol/config.ts";
 import { adoptEnvironment } from "../system/neovim_environment.ts";
 import { type Launch, launchCommand } from "./launch.ts";
-import { engineConfig, type ProviderWorld, realWorld } from "./provider.ts";
+import { engineConfig, hasKeyCommand, type ProviderWorld, realWorld } from "./provider.ts";
 import { findRoot, otherRoots } from "./root.ts";
 import { spawnAgent } from "./spawn.ts";
 
@@ -53,7 +53,7 @@ interface Early {
 
 let early: Promise<Early | undefined> = Promise.resolve(undefined);
 
-/** Some keys are asked of a command, which may ask a person. */
+/** A local server may be slow to answer. */
 const PATIENCE_MS = 100;
 
 /**
@@ -62,7 +62,7 @@ const PATIENCE_MS = 100;
  */
 export async function bootEarly(hint: unknown): Promise<void> {
   const parsed = Hint.safeParse(hint);
-  if (!parsed.success) return;
+  if (!parsed.success || hasKeyCommand(parsed.data.config)) return;
   early = begin(parsed.data).catch(() => undefined);
   const booted = early.then((begun) => begun?.booting).catch(() => {});
   const { promise: late, resolve } = Promise.withResolvers<void>();

@@ -100,6 +100,14 @@ async function newestModel(
   }
 }
 
+const COMMAND = "cmd:";
+
+/** A key command may ask a person, who is to know for what: it runs when there is a message, not before. */
+export function hasKeyCommand({ provider, providers }: UserConfig): boolean {
+  const named = provider === undefined ? Object.values(providers) : [providers[provider]];
+  return named.some((own) => own?.api_key?.startsWith(COMMAND) === true);
+}
+
 async function findKey(
   name: string,
   setting: string | undefined,
@@ -107,9 +115,9 @@ async function findKey(
   world: ProviderWorld,
   roots: readonly string[],
 ): Promise<{ key?: string; source: string }> {
-  if (setting?.startsWith("cmd:")) {
+  if (setting?.startsWith(COMMAND)) {
     const source = `the command of providers.${name}.api_key`;
-    const [key = ""] = (await world.run(setting.slice("cmd:".length), roots)).trim().split("\n");
+    const [key = ""] = (await world.run(setting.slice(COMMAND.length), roots)).trim().split("\n");
     if (key === "") throw new Error(`Cannot use ${name}: ${source} printed nothing.`);
     return { key, source };
   }
