@@ -47,8 +47,13 @@ function writeNow(bytes: Uint8Array): number {
   }
 }
 
+export interface ChildPipe extends BytePipe {
+  /** The child hears that nothing more comes. */
+  close(): void;
+}
+
 /** The standard streams of a child. */
-export function childPipe({ stdin, stdout }: Pick<Deno.ChildProcess, "stdin" | "stdout">): BytePipe {
+export function childPipe({ stdin, stdout }: Pick<Deno.ChildProcess, "stdin" | "stdout">): ChildPipe {
   const reader = stdout.getReader({ mode: "byob" });
   const writer = stdin.getWriter();
   let buffer = new Uint8Array(LARGEST_READ);
@@ -60,5 +65,7 @@ export function childPipe({ stdin, stdout }: Pick<Deno.ChildProcess, "stdin" | "
       return value.slice();
     },
     write: (bytes) => writer.write(bytes),
+    // It may have ended already.
+    close: () => void writer.close().catch(() => {}),
   };
 }

@@ -1,6 +1,6 @@
 /** A process that speaks ACP on its standard streams. */
 import { MessageTooLargeError, type Stream } from "../../deps/acp_sdk.ts";
-import { childPipe } from "../../protocol/byte_pipe.ts";
+import { type ChildPipe, childPipe } from "../../protocol/byte_pipe.ts";
 import { messageStream, type Passing } from "../../protocol/message_stream.ts";
 import { endOf, pauseForEnd } from "./process_end.ts";
 import { throttled } from "./throttle.ts";
@@ -9,11 +9,13 @@ export class AgentProcess implements AsyncDisposable {
   /** How it ended, as one line; never rejects. */
   readonly ended: Promise<string>;
   readonly #process: Deno.ChildProcess;
+  readonly #pipe: ChildPipe;
   #killedBecause: string | undefined;
 
   /** @param process all of its streams are piped */
   constructor(process: Deno.ChildProcess) {
     this.#process = process;
+    this.#pipe = childPipe(process);
     this.ended = endOf(this.#process).then((how) => this.#killedBecause ?? how);
   }
 
@@ -23,7 +25,7 @@ export class AgentProcess implements AsyncDisposable {
 
   /** To be called once. */
   messages(passing: Passing): Stream {
-    return messageStream(throttled(childPipe(this.#process)), passing);
+    return messageStream(throttled(this.#pipe), passing);
   }
 
   /** How it ended, if it has, or does so in this moment. */
@@ -53,6 +55,8 @@ export class AgentProcess implements AsyncDisposable {
   }
 
   #end(): void {
+    // Bubblewrap's child outlives it if that is killed before it has asked not to: it ends by itself.
+    this.#pipe.close();
     try {
       this.#process.kill("SIGKILL");
     } catch {
