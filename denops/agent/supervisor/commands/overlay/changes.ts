@@ -1,0 +1,296 @@
+/**
+ * What a command has changed in one root, read from the layers of its overlay when nothing can be written there any
+ * more. No link is followed.
+ *
+ * Source: Documentation/filesystems/overlayfs.rst of Linux, "Upper and Lower", "whiteouts and opaque directories".
+ */
+import { createHash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+
+type Kind = "file" | "folder" | "link" | "other";
+
+/** `mode`: the twelve lower bits of st_mode. `hash`: SHA-256, hexadecimal. */
+export type Entry =
+  | { readonly type: "file"; readonly mode: number; readonly size: number; readonly hash: string }
+  | { readonly type: "folder"; readonly mode: number }
+  | { readonly type: "link"; readonly target: string };
+
+export interface Change {
+  /** Relative to the root; empty for the root itself. */
+  readonly path: string;
+  /** Undefined if there was nothing. */
+  readonly before: Kind | undefined;
+  /** Undefined if it was deleted, with all that was in it. */
+  readonly after: Entry | undefined;
+  /** A new file: where one with the same content was deleted. */
+  readonly from?: string;
+}
+
+export interface Changes {
+  /** Folders come before what is in them. */
+  readonly changes: readonly Change[];
+  /** Files that were written and are as they were, but for their times. */
+  readonly touched: number;
+  /** What cannot be kept: half a sentence each. */
+  readonly refused: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Absolute paths of folders. */
+export interface Layers {
+  /** What the command wrote. Folders and files in it are made readable to their owner. */
+  readonly upper: string;
+  /** The root as it is. */
+  readonly lower: string;
+  /** Both, as the command saw them. */
+  readonly view: string;
+}
+
+export interface Limits {
+  readonly bytes: number;
+  readonly files: number;
+}
+
+/** Others get their turn after so long. */
+const SLICE_MS = 8;
+const CHUNK_BYTES = 1024 ** 2;
+
+/** @throws {Error} one line: what cannot be read, or is more than the limits say */
+export async function listChanges(layers: Layers, limits: Limits, signal: AbortSignal): Promise<Changes> {
+  return await new Listing(layers, limits, signal).run();
+}
+
+class Listing {
+  readonly #layers: Layers;
+  readonly #limits: Limits;
+  readonly #signal: AbortSignal;
+  readonly #changes: Change[] = [];
+  readonly #refused: { path: string; reason: string }[] = [];
+  #touched = 0;
+  #entries = 0;
+  #bytes = 0;
+  #since = performance.now();
+  readonly #chunk = new Uint8Array(CHUNK_BYTES);
+
+  constructor(layers: Layers, limits: Limits, signal: AbortSignal) {
+    this.#layers = layers;
+    this.#limits = limits;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<Changes> {
+    const { upper, lower } = this.#layers;
+    const mode = modeOf(Deno.lstatSync(upper));
+    if (mode !== modeOf(Deno.lstatSync(lower))) {
+      this.#changes.push({ path: "", before: "folder", after: { type: "folder", mode } });
+    }
+    const folders = [""];
+    for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
+      folders.push(...await this.#folder(path));
+    }
+    return { changes: await this.#renamed(), touched: this.#touched, refused: this.#refused };
+  }
+
+  /** The folders in it that the upper layer has. */
+  async #folder(path: string): Promise<readonly string[]> {
+    const { upper, lower, view } = this.#layers;
+    const hasBefore = kindAt(join(lower, path)) === "folder";
+    const before = hasBefore ? entered(join(lower, path)) : [];
+    if (before === undefined) {
+      this.#refuse(path, "what was in it cannot be read");
+      return [];
+    }
+    openUp(join(upper, path), 0o500);
+    const names = namesIn(join(upper, path));
+    const folders: string[] = [];
+    for (const name of names) {
+      if (await this.#entry(join(path, name))) folders.push(join(path, name));
+    }
+    const seen = new Set(names);
+    const rest = before.filter((name) => !seen.has(name));
+    // Where the command has put a new folder in the place of another, what is missing has no mark of its own.
+    const now = new Set(rest.length === 0 ? [] : namesIn(join(view, path)));
+    for (const name of rest) if (!now.has(name)) this.#deleted(join(path, name));
+    return folders;
+  }
+
+  /** Whether it is a folder. */
+  async #entry(path: string): Promise<boolean> {
+    await this.#breathe();
+    this.#count({ files: 1 });
+    if (isForeign(path)) {
+      this.#refuse(path, "its name is not UTF-8");
+      return false;
+    }
+    const own = join(this.#layers.upper, path);
+    const old = join(this.#layers.lower, path);
+    const info = Deno.lstatSync(own);
+    const before = kindAt(old);
+    if (info.isCharDevice && info.rdev === 0) {
+      this.#deleted(path);
+    } else if (info.isSymlink) {
+      const target = Deno.readLinkSync(own);
+      if (isForeign(target)) this.#refuse(path, "it leads to a name that is not UTF-8");
+      else if (before === "link" && Deno.readLinkSync(old) === target) this.#touched++;
+      else this.#changes.push({ path, before, after: { type: "link", target } });
+    } else if (info.isDirectory) {
+      const mode = modeOf(info);
+      const isSame = before === "folder" && modeOf(Deno.lstatSync(old)) === mode;
+      if (!isSame) this.#changes.push({ path, before, after: { type: "folder", mode } });
+      return true;
+    } else if (info.isFile) {
+      await this.#file(path, info, before);
+    } else {
+      this.#refuse(path, "it is neither a file, a folder nor a link");
+    }
+    return false;
+  }
+
+  async #file(path: string, info: Deno.FileInfo, before: Kind | undefined): Promise<void> {
+    const { size } = info;
+    this.#count({ bytes: size });
+    const own = join(this.#layers.upper, path);
+    const old = join(this.#layers.lower, path);
+    openUp(own, 0o400);
+    const hash = await this.#hash(own);
+    if (hash === undefined) throw new Error(`${path} cannot be read`);
+    const mode = modeOf(info);
+    const was = before === "file" ? Deno.lstatSync(old) : undefined;
+    const isSame = was !== undefined && was.size === size && modeOf(was) === mode &&
+      await this.#hash(old) === hash;
+    if (isSame) this.#touched++;
+    else this.#changes.push({ path, before, after: { type: "file", mode, size, hash } });
+  }
+
+  #deleted(path: string): void {
+    if (isForeign(path)) return this.#refuse(path, "its name is not UTF-8");
+    const before = kindAt(join(this.#layers.lower, path));
+    // Made and deleted, or gone meanwhile.
+    if (before !== undefined) this.#changes.push({ path, before, after: undefined });
+  }
+
+  #refuse(path: string, reason: string): void {
+    this.#refused.push({ path, reason });
+  }
+
+  #count({ files = 0, bytes = 0 }: Partial<Limits>): void {
+    this.#entries += files;
+    this.#bytes += bytes;
+    const most = this.#limits;
+    if (this.#entries > most.files) throw new Error(`it changed more than ${most.files} files`);
+    if (this.#bytes > most.bytes) throw new Error(`it wrote more than ${most.bytes / 1024 ** 2} MiB`);
+  }
+
+  /** Undefined if it is no file, or may not be read. */
+  async #hash(path: string): Promise<string | undefined> {
+    // Of the lower layer anything may have become something else since it was looked at.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = readable(() => openSync(path, flags));
+    if (file === undefined) return undefined;
+    try {
+      if (!fstatSync(file).isFile()) return undefined;
+      const hash = createHash("sha256");
+      for (let count = readSync(file, this.#chunk); count > 0; count = readSync(file, this.#chunk)) {
+        hash.update(this.#chunk.subarray(0, count));
+        await this.#breathe();
+      }
+      return hash.digest("hex");
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  async #renamed(): Promise<readonly Change[]> {
+    const sizes = new Set<number>();
+    for (const { before, after } of this.#changes) {
+      if (before === undefined && after?.type === "file" && after.size > 0) sizes.add(after.size);
+    }
+    const left = new Map<string, string[]>();
+    for (const { path, before, after } of sizes.size === 0 ? [] : this.#changes) {
+      if (after !== undefined) continue;
+      for (const file of before === "folder" ? this.#filesBelow(path) : before === "file" ? [path] : []) {
+        await this.#breathe();
+        const old = join(this.#layers.lower, file);
+        const hash = sizes.has(sizeOf(old)) ? await this.#hash(old) : undefined;
+        if (hash !== undefined) left.set(hash, [...left.get(hash) ?? [], file]);
+      }
+    }
+    return this.#changes.map((change) => {
+      const { before, after } = change;
+      const from = before === undefined && after?.type === "file" ? left.get(after.hash)?.shift() : undefined;
+      return from === undefined ? change : { ...change, from };
+    });
+  }
+
+  *#filesBelow(path: string): Generator<string> {
+    const folders = [path];
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      for (const name of entered(join(this.#layers.lower, folder)) ?? []) {
+        this.#count({ files: 1 });
+        const kind = kindAt(join(this.#layers.lower, folder, name));
+        if (kind === "folder") folders.push(join(folder, name));
+        else if (kind === "file") yield join(folder, name);
+      }
+    }
+  }
+
+  async #breathe(): Promise<void> {
+    if (performance.now() - this.#since <= SLICE_MS) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    this.#since = performance.now();
+    this.#signal.throwIfAborted();
+  }
+}
+
+/** What is not UTF-8 comes with this character in its place: such a path names nothing, or something else. */
+function isForeign(path: string): boolean {
+  return path.includes("\ufffd");
+}
+
+function modeOf(info: Deno.FileInfo): number {
+  return (info.mode ?? 0) & 0o7777;
+}
+
+function sizeOf(path: string): number {
+  return readable(() => Deno.lstatSync(path))?.size ?? -1;
+}
+
+/** In an order that is the same everywhere. */
+function namesIn(folder: string): readonly string[] {
+  return Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
+}
+
+/** Undefined if the user may not see what is in the folder. */
+function entered(folder: string): readonly string[] | undefined {
+  return readable(() => {
+    Deno.lstatSync(`${folder}/.`);
+    return namesIn(folder);
+  });
+}
+
+function kindAt(path: string): Kind | undefined {
+  const info = readable(() => Deno.lstatSync(path));
+  if (info === undefined) return undefined;
+  if (info.isSymlink) return "link";
+  return info.isFile ? "file" : info.isDirectory ? "folder" : "other";
+}
+
+/** A command may have closed to its owner what is to be read. */
+function openUp(path: string, needed: number): void {
+  const mode = modeOf(Deno.lstatSync(path));
+  if ((mode & needed) !== needed) Deno.chmodSync(path, mode | needed);
+}
+
+/** Undefined for what is not there (any more), or is closed to the user. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
+    if (error instanceof Deno.errors.PermissionDenied) return undefined;
+    if (error instanceof Error && "code" in error && GONE.has(String(error.code))) return undefined;
+    throw error;
+  }
+}
+
+const GONE = new Set(["ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENXIO"]);

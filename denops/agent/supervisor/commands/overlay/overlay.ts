@@ -1,0 +1,265 @@
+/**
+ * An overlay of each root for one command: what it writes goes to a folder of the supervisor's, and the roots stay as
+ * they are. The overlays are mounted in a name space that bubblewrap holds; the command's own sandbox is made in there,
+ * as it would be outside.
+ *
+ * Sources: Documentation/filesystems/overlayfs.rst of Linux, bwrap(1), nsenter(1), mount(8), setns(2).
+ */
+import { join } from "node:path";
+import { trustedPath } from "../../system/environment.ts";
+import { neovimEnvironment } from "../../system/neovim_environment.ts";
+import { findProgram } from "../../system/sandbox.ts";
+import { type Changes, listChanges } from "./changes.ts";
+import { RunFolder } from "./run_folder.ts";
+
+/** What one command may write. */
+export const MOST_BYTES = 2 * 1024 ** 3;
+export const MOST_FILES = 200_000;
+
+export interface OverlayOptions {
+  /** Real paths. */
+  readonly roots: readonly string[];
+  /** The supervisor's folder, a real path that commands do not see. */
+  readonly state: string;
+  /** Where it is kept what the command writes: in memory it is gone with the overlay. */
+  readonly store: "memory" | "disk";
+}
+
+export class Overlay implements AsyncDisposable {
+  /**
+   * Words before a program that is to find the overlays in the place of the roots. It starts in `/`, with all
+   * capabilities of the name space, and not at all where the overlays are not there.
+   */
+  readonly enter: readonly string[];
+  readonly #options: OverlayOptions;
+  readonly #tools: Tools;
+  readonly #folder: RunFolder;
+  readonly #holder: Holder;
+  readonly #join: readonly string[];
+
+  private constructor(options: OverlayOptions, tools: Tools, folder: RunFolder, holder: Holder) {
+    this.#options = options;
+    this.#tools = tools;
+    this.#folder = folder;
+    this.#holder = holder;
+    const spaces = isRoot() ? ["-m"] : ["-U", "-m", "--preserve-credentials"];
+    this.#join = [tools.nsenter, "-t", String(holder.pid), ...spaces, "--"];
+    this.enter = [...this.#join, tools.sh, "-c", ENTER, folder.path];
+  }
+
+  /** @throws {Error} one line; nothing is left then */
+  static async start(options: OverlayOptions): Promise<Overlay> {
+    await using stack = new AsyncDisposableStack();
+    const tools = await findTools(options.roots);
+    const inside = await mountedIn(options.roots);
+    if (inside !== undefined) throw new Error(`another file system is mounted at ${inside}`);
+    const folder = stack.use(await RunFolder.create(options.state));
+    const holder = stack.use(await Holder.start(tools));
+    const overlay = new Overlay(options, tools, folder, holder);
+    await overlay.#mount();
+    stack.move();
+    return overlay;
+  }
+
+  /**
+   * What the command has changed, for each root. To be called once, when its processes have ended: nothing can be
+   * written any more then, which the kernel grants only when nobody can.
+   * @throws {Error} one line
+   */
+  async list(signal: AbortSignal): Promise<readonly Changes[]> {
+    const { roots } = this.#options;
+    while (await this.run(FREEZE, roots) !== undefined) {
+      signal.throwIfAborted();
+      if (this.#holder.hasEnded) throw new Error("the sandbox is gone");
+      await new Promise((resolve) => setTimeout(resolve, FREEZE_PAUSE_MS));
+    }
+    const failed = await this.run(VIEW, [this.#folder.path, this.#uppers, String(roots.length)]);
+    if (failed !== undefined) throw new Error(`the changes cannot be seen: ${failed}`);
+    const limits = { bytes: MOST_BYTES, files: MOST_FILES };
+    const all: Changes[] = [];
+    for (const index of roots.keys()) {
+      const layers = {
+        upper: this.upper(index),
+        lower: this.#inside("mem", String(index), "lower"),
+        view: this.#inside("mem", String(index), "view"),
+      };
+      all.push(await listChanges(layers, limits, signal));
+    }
+    if (this.#holder.hasEnded) throw new Error("the sandbox is gone");
+    return all;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#holder[Symbol.asyncDispose]();
+    await this.#folder[Symbol.asyncDispose]();
+  }
+
+  /** Where it is kept what was written to a root. */
+  upper(index: number): string {
+    return this.#inside(this.#uppers, String(index), "upper");
+  }
+
+  /**
+   * Runs lines of ours with the overlays in the place of the roots.
+   * @returns undefined, or what went wrong
+   */
+  run(script: string, args: readonly string[]): Promise<string | undefined> {
+    return this.#lines(this.enter, script, args);
+  }
+
+  async #lines(
+    [program = "", ...rest]: readonly string[],
+    script: string,
+    args: readonly string[],
+  ): Promise<string | undefined> {
+    const { success, stderr } = await new Deno.Command(program, {
+      args: [...rest, this.#tools.sh, "-euc", script, "sh", ...args],
+      env: this.#tools.env,
+      clearEnv: true,
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    return success ? undefined : firstLine(stderr, "it failed");
+  }
+
+  get #uppers(): "mem" | "disk" {
+    return this.#options.store === "memory" ? "mem" : "disk";
+  }
+
+  /** A place of the run's folder as it is in the name space. */
+  #inside(...parts: readonly string[]): string {
+    return join(`/proc/${this.#holder.pid}/root`, this.#folder.path, ...parts);
+  }
+
+  async #mount(): Promise<void> {
+    const { roots, store } = this.#options;
+    const { path } = this.#folder;
+    await Deno.mkdir(join(path, "mem"));
+    await Deno.mkdir(join(path, "disk"));
+    const more = store === "disk" ? ",volatile" : "";
+    const failed = await this.#lines(this.#join, MOUNT, [path, this.#uppers, more, ...roots]);
+    if (failed !== undefined) throw new Error(failed);
+    // The overlay's topmost folder is the upper one itself, made by us.
+    for (const [index, root] of roots.entries()) {
+      const upper = this.upper(index);
+      const info = await Deno.stat(root);
+      if (isRoot()) await Deno.chown(upper, info.uid, info.gid);
+      if (info.mode !== null) await Deno.chmod(upper, info.mode & 0o7777);
+      if (info.mtime !== null) await Deno.utime(upper, info.atime ?? info.mtime, info.mtime);
+    }
+  }
+}
+
+const FREEZE_PAUSE_MS = 10;
+
+/** The folder is there in the name space alone: nothing starts where the roots are the real ones. */
+const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
+
+/** Options of mounts name no path but our own, so that no character of a root's matters. */
+const MOUNT = `run=$1 uppers=$2 more=$3; shift 3
+mount -t tmpfs -o size=${MOST_BYTES},nr_inodes=${MOST_FILES},mode=0700 tmpfs "$run/mem"
+index=0
+for root; do
+  cd "$run/$uppers"
+  mkdir -p $index/upper $index/work "$run/mem/$index/lower" "$run/mem/$index/view"
+  mount --bind "$root" "$run/mem/$index/lower"
+  index=$((index + 1))
+done
+cd "$run"
+index=0
+for root; do
+  layer=$uppers/$index
+  mount -t overlay -o "lowerdir=mem/$index/lower,upperdir=$layer/upper,workdir=$layer/work,userxattr,index=off$more" overlay "$root"
+  index=$((index + 1))
+done`;
+
+/** Read-only for whoever has it mounted. While anything can still be written the kernel refuses it. */
+const FREEZE = `for root; do mount -o remount,ro overlay "$root"; done`;
+
+/** Layers mounted anew: nothing in them is remembered from before. */
+const VIEW = `cd "$1"; index=0
+while [ $index -lt $3 ]; do
+  mount -t overlay -o "ro,lowerdir=$2/$index/upper:mem/$index/lower,userxattr,index=off" overlay "mem/$index/view"
+  index=$((index + 1))
+done`;
+
+interface Tools {
+  readonly bwrap: string;
+  readonly nsenter: string;
+  readonly sh: string;
+  readonly env: Record<string, string>;
+}
+
+async function findTools(roots: readonly string[]): Promise<Tools> {
+  const find = async (name: string) => {
+    const path = await findProgram(name, roots);
+    if (path === undefined) throw new Error(`${name} is not installed`);
+    return path;
+  };
+  const [bwrap, nsenter, sh] = [await find("bwrap"), await find("nsenter"), await find("sh")];
+  await find("mount");
+  const path = trustedPath(neovimEnvironment().PATH ?? "", roots).join(":");
+  return { bwrap, nsenter, sh, env: { PATH: path, LC_ALL: "C" } };
+}
+
+/** A process that keeps the name space until its input ends: with the supervisor, however that ends. */
+class Holder implements AsyncDisposable {
+  hasEnded = false;
+  readonly pid: number;
+  readonly #process: Deno.ChildProcess;
+
+  private constructor(process: Deno.ChildProcess, pid: number) {
+    this.#process = process;
+    this.pid = pid;
+    process.status.then(() => this.hasEnded = true);
+  }
+
+  static async start({ bwrap, sh, env }: Tools): Promise<Holder> {
+    // Who is root needs no name space of users, in which the files of others would be nobody's.
+    const user = isRoot() ? [] : ["--unshare-user", "--uid", "0", "--gid", "0"];
+    const process = new Deno.Command(bwrap, {
+      args: [...user, "--dev-bind", "/", "/", "--", sh, "-c", "echo $$; read -r _"],
+      cwd: "/",
+      env,
+      clearEnv: true,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const reader = process.stdout.getReader();
+    const { value } = await reader.read();
+    reader.releaseLock();
+    const [, pid] = /^(\d+)\n$/.exec(new TextDecoder().decode(value)) ?? [];
+    if (pid !== undefined) return new Holder(process, Number(pid));
+    await process.stdin.close().catch(() => {});
+    throw new Error(firstLine(await process.stderr.bytes(), "bubblewrap does not start"));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process.stdin.close().catch(() => {});
+    await this.#process.stdout.cancel();
+    await this.#process.stderr.cancel();
+    await this.#process.status;
+  }
+}
+
+/** An overlay does not show what else is mounted below its root. Source: proc_pid_mountinfo(5). */
+async function mountedIn(roots: readonly string[]): Promise<string | undefined> {
+  const text = await Deno.readTextFile("/proc/self/mountinfo");
+  const places = text.split("\n").map((line) => unescaped(line.split(" ")[4] ?? ""));
+  return places.find((place) => roots.some((root) => place.startsWith(root === "/" ? root : `${root}/`)));
+}
+
+function unescaped(path: string): string {
+  return path.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+function isRoot(): boolean {
+  return Deno.uid() === 0;
+}
+
+function firstLine(bytes: Uint8Array, otherwise: string): string {
+  const [line = ""] = new TextDecoder().decode(bytes).trim().split("\n");
+  return line === "" ? otherwise : line;
+}

@@ -1,0 +1,47 @@
+/** Whether commands can be run over overlays here: tried once for the roots and the file system of what is written. */
+import { basename, join } from "node:path";
+import { Overlay, type OverlayOptions } from "./overlay.ts";
+
+/** `reason`: half a sentence, for health. */
+export type OverlaySupport = { readonly works: true } | { readonly works: false; readonly reason: string };
+
+const LONGEST_MS = 10_000;
+const probed = new Map<string, Promise<OverlaySupport>>();
+
+export async function overlaySupport(options: OverlayOptions): Promise<OverlaySupport> {
+  const { roots, state, store } = options;
+  const { dev } = await Deno.stat(state);
+  const key = JSON.stringify([roots, store === "disk" ? dev : "memory"]);
+  const known = probed.get(key) ?? probe(options);
+  probed.set(key, known);
+  return await known;
+}
+
+async function probe(options: OverlayOptions): Promise<OverlaySupport> {
+  if (Deno.build.os !== "linux") return { works: false, reason: `no overlays on ${Deno.build.os}` };
+  const sample = await Deno.makeTempDir({ dir: options.state, prefix: "probe-" });
+  try {
+    await Deno.mkdir(join(sample, "d"));
+    await Deno.writeTextFile(join(sample, "d", "f"), "");
+    return await tried({ ...options, roots: [...options.roots, await Deno.realPath(sample)] }, sample);
+  } catch (error) {
+    return { works: false, reason: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await Deno.remove(sample, { recursive: true });
+  }
+}
+
+async function tried(options: OverlayOptions, sample: string): Promise<OverlaySupport> {
+  await using overlay = await Overlay.start(options);
+  const failed = await overlay.run(TRY, [basename(sample), ...options.roots]);
+  if (failed !== undefined) return { works: false, reason: failed };
+  const found = await overlay.list(AbortSignal.timeout(LONGEST_MS));
+  const paths = found.flatMap(({ changes }) => changes.map(({ path }) => path)).join();
+  if (paths !== "d/f") return { works: false, reason: "an overlay does not tell what has changed" };
+  return { works: true };
+}
+
+/** Some file systems mount as an upper layer, and fail where something of the lower one is removed. */
+const TRY = `name=$1; shift
+for root; do cd "$root"; mkdir "$name"; rmdir "$name"; done
+rm -r d; mkdir d`;

@@ -1,0 +1,73 @@
+/**
+ * Folders of the state folder, one for each command that is rehearsed, locked as long as its supervisor lives. One that
+ * nobody has locked is what a crash has left behind.
+ */
+import { join } from "node:path";
+
+const LOCK = "lock";
+const OWNER_ONLY = 0o700;
+
+export class RunFolder implements AsyncDisposable {
+  readonly path: string;
+  readonly #lock: Deno.FsFile;
+
+  private constructor(path: string, lock: Deno.FsFile) {
+    this.path = path;
+    this.#lock = lock;
+  }
+
+  /** @param state the supervisor's folder, real path */
+  static async create(state: string): Promise<RunFolder> {
+    const all = join(state, "overlays");
+    await Deno.mkdir(all, { recursive: true, mode: OWNER_ONLY });
+    using _alone = await alone(all);
+    const path = join(all, crypto.randomUUID());
+    await Deno.mkdir(path, { mode: OWNER_ONLY });
+    const lock = await Deno.open(join(path, LOCK), { createNew: true, write: true });
+    await lock.lock(true);
+    return new RunFolder(path, lock);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await removeTree(this.path);
+    this.#lock.close();
+  }
+}
+
+/** Removes what supervisors that are gone have left behind. */
+export async function sweepRunFolders(state: string): Promise<void> {
+  const all = join(state, "overlays");
+  if (await Deno.lstat(all).catch(() => undefined) === undefined) return;
+  using _alone = await alone(all);
+  for await (const { name, isDirectory } of Deno.readDir(all)) {
+    if (!isDirectory) continue;
+    const path = join(all, name);
+    using lock = await Deno.open(join(path, LOCK), { write: true }).catch(() => undefined);
+    if (lock === undefined || await lock.tryLock(true)) await removeTree(path);
+  }
+}
+
+/** Several Neovims make and sweep. */
+async function alone(all: string): Promise<Disposable> {
+  const file = await Deno.open(join(all, LOCK), { create: true, write: true, mode: 0o600 });
+  await file.lock(true);
+  return file;
+}
+
+/** Commands and the kernel leave folders that even their owner may not list. */
+async function removeTree(path: string): Promise<void> {
+  try {
+    await Deno.remove(path, { recursive: true });
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    await open(path);
+    await Deno.remove(path, { recursive: true });
+  }
+}
+
+async function open(folder: string): Promise<void> {
+  await Deno.chmod(folder, OWNER_ONLY);
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) await open(join(folder, name));
+  }
+}

@@ -1,0 +1,94 @@
+/** Commands over overlays: the project stays as it is, and what they would change of it is known exactly. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { sequences } from "../support/shell_sequences.ts";
+import { playSequence } from "../support/rehearsal_play.ts";
+import { leftovers, rehearse } from "../support/rehearsal.ts";
+import { scratch } from "../support/project.ts";
+import { overlaySupport } from "../../denops/agent/supervisor/commands/overlay/probe.ts";
+import { treeOf } from "../support/trees.ts";
+
+const ignore = Deno.build.os !== "linux";
+
+Deno.test({
+  name: "random commands change nothing, and their list makes of a copy what running them makes of it",
+  ignore,
+  async fn() {
+    const store = fc.constantFrom("memory" as const, "disk" as const);
+    await fc.assert(fc.asyncProperty(sequences, store, playSequence), { numRuns: 20 });
+  },
+});
+
+Deno.test({
+  name: "the list says what is new, changed, deleted, moved, closed, only touched, and what cannot be kept",
+  ignore,
+  async fn() {
+    await using project = await scratch({
+      "changed": "old\n",
+      "touched": "same\n",
+      "mode": "m\n",
+      "gone": "g\n",
+      "moved": "content that moves\n",
+      "replaced/one": "1",
+      "replaced/two": "2",
+      "whole/one": "one",
+      "link": "will be a link",
+    });
+    await using state = await scratch();
+    const before = treeOf(project.root, { exact: true });
+    const line = `echo new > changed; touch touched; chmod 755 mode; rm gone; mv moved here
+rm -r replaced; mkdir replaced; echo 3 > replaced/three; rm -r whole; rm link; ln -s /etc link
+mkdir -m 000 closed; mkfifo pipe; printf x > $'line\\nbreak'; printf x > $'byte\\377'; printf k > key; chmod 000 key`;
+    for (const store of ["memory", "disk"] as const) {
+      const { changes: [found], output } = await rehearse(
+        { roots: [project.root], state: state.root, store },
+        line,
+      );
+      const said = Object.fromEntries(
+        (found?.changes ?? []).map(({ path, before, after, from }) => {
+          const mode = after !== undefined && "mode" in after ? ` ${after.mode.toString(8)}` : "";
+          return [path, `${before} → ${after?.type}${mode}${from === undefined ? "" : ` from ${from}`}`];
+        }),
+      );
+      assert.deepEqual(said, {
+        "changed": "file → file 644",
+        "closed": "undefined → folder 0",
+        "gone": "file → undefined",
+        "here": "undefined → file 644 from moved",
+        "key": "undefined → file 0",
+        "line\nbreak": "undefined → file 644",
+        "link": "file → link",
+        "mode": "file → file 755",
+        "moved": "file → undefined",
+        "replaced/one": "file → undefined",
+        "replaced/three": "undefined → file 644",
+        "replaced/two": "file → undefined",
+        "whole": "folder → undefined",
+      }, output);
+      assert.equal(found?.touched, 1);
+      assert.deepEqual(found?.refused, [
+        { path: "byte\ufffd", reason: "its name is not UTF-8" },
+        { path: "pipe", reason: "it is neither a file, a folder nor a link" },
+      ]);
+    }
+    assert.deepEqual(treeOf(project.root, { exact: true }), before);
+    assert.deepEqual(leftovers(state.root), []);
+  },
+});
+
+Deno.test({
+  name: "whether overlays work is tried, and said where they do not",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "a.txt": "" });
+    await using state = await scratch();
+    for (const store of ["memory", "disk"] as const) {
+      const options = { roots: [project.root], state: state.root, store };
+      assert.deepEqual(await overlaySupport(options), { works: true });
+      const inside = await overlaySupport({ ...options, roots: ["/dev"] });
+      assert.match(inside.works ? "" : inside.reason, /^another file system is mounted at \/dev\/./);
+    }
+    assert.deepEqual([...treeOf(project.root).keys()], ["", "a.txt"]);
+    assert.deepEqual(leftovers(state.root), []);
+  },
+});
