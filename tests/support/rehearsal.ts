@@ -5,6 +5,7 @@ import { Overlay, type OverlayOptions } from "../../denops/agent/supervisor/comm
 import { bwrapArguments } from "../../denops/agent/supervisor/commands/mounts.ts";
 import { commandMounts } from "../../denops/agent/supervisor/commands/plan.ts";
 import { type CommandEnd, RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
+import { processTree } from "../../denops/agent/supervisor/commands/process_tree.ts";
 import { findProgram, sandbox } from "../../denops/agent/supervisor/system/sandbox.ts";
 import { TOOLS } from "./command_sandbox.ts";
 
@@ -19,20 +20,23 @@ export interface Rehearsed {
   readonly changes: readonly Changes[];
 }
 
-/**
- * @param use looks at what was written while that is there: it is given the upper folder of each root
- * @param running is given the command as soon as it runs
- */
+interface Watching {
+  /** Is given the command as soon as it runs, and the processes that were there before it. */
+  running?(command: RunningCommand, others: ReadonlySet<number>): void;
+}
+
+/** @param use looks at what was written while that is there: it is given the upper folder of each root */
 export async function rehearse(
   options: OverlayOptions,
   line: string,
   use: (changes: readonly Changes[], uppers: readonly string[]) => void = () => {},
-  running: (command: RunningCommand) => void = () => {},
+  watching: Watching = {},
 ): Promise<Rehearsed> {
   const { roots } = options;
   await using overlay = await Overlay.start(options);
+  const others = new Set(await processTree(Deno.pid));
   const command = await start(options, line, overlay.enter);
-  running(command);
+  watching.running?.(command, others);
   const end = await command.ended;
   const changes = await overlay.list(AbortSignal.timeout(LONGEST_MS));
   use(changes, roots.map((_, index) => overlay.upper(index)));

@@ -153,7 +153,8 @@ export class CommandSandbox {
     const plan = await this.#plan(placed, view, git);
     const nice = await findProgram("nice", this.#roots);
     const lowered = nice === undefined ? [] : [nice, "-n", String(NICENESS)];
-    const inner = ["--seccomp", "3", "--args", "4", "--", shell];
+    const user = ["--uid", String(Deno.uid()), "--gid", String(Deno.gid())];
+    const inner = [...user, "--seccomp", "3", "--args", "4", "--", shell];
     return {
       // It starts in half of the time that bash takes.
       program: await findProgram("sh", this.#roots) ?? shell,
