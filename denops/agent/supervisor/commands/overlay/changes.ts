@@ -118,8 +118,9 @@ class Listing {
   async #entry(path: string): Promise<boolean> {
     await this.#breathe();
     this.#count({ files: 1 });
-    if (isForeign(path)) {
-      this.#refuse(path, "its name is not UTF-8");
+    const unfit = unfitness(path);
+    if (unfit !== undefined) {
+      this.#refuse(path, unfit);
       return false;
     }
     const own = join(this.#layers.upper, path);
@@ -163,7 +164,8 @@ class Listing {
   }
 
   #deleted(path: string): void {
-    if (isForeign(path)) return this.#refuse(path, "its name is not UTF-8");
+    const unfit = unfitness(path);
+    if (unfit !== undefined) return this.#refuse(path, unfit);
     const before = kindAt(join(this.#layers.lower, path));
     // Made and deleted, or gone meanwhile.
     if (before !== undefined) this.#changes.push({ path, before, after: undefined });
@@ -240,6 +242,14 @@ class Listing {
     this.#since = performance.now();
     this.#signal.throwIfAborted();
   }
+}
+
+/** Bytes: less than Linux's PATH_MAX by what stands before it. */
+const LONGEST_PATH = 3_000;
+
+function unfitness(path: string): string | undefined {
+  if (isForeign(path)) return "its name is not UTF-8";
+  return new TextEncoder().encode(path).length > LONGEST_PATH ? "its path is too long" : undefined;
 }
 
 /** What is not UTF-8 comes with this character in its place: such a path names nothing, or something else. */
