@@ -91,7 +91,7 @@ Deno.test({
     const line = `while :; do echo x; echo x >> a; rm -r d; mkdir -p d/e; echo 3 > d/b; mv a c; mv c a; done`;
     for (const [index, store] of [...STORES, ...STORES].entries()) {
       const withHolder = index >= STORES.length;
-      const lengths = Math.floor(Math.random() * 200);
+      const lengths = Math.floor(Math.random() * 60);
       let killed = Promise.resolve();
       const kill = async (command: RunningCommand, holder: ReadonlySet<number>) => {
         await waitUntil("the command to run", () => command.output.length > lengths);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { sequences } from "../support/shell_sequences.ts";
 import { playSequence } from "../support/rehearsal_play.ts";
 import { leftovers, rehearse } from "../support/rehearsal.ts";
-import { scratch } from "../support/project.ts";
+import { scratch, waitUntil } from "../support/project.ts";
 import { overlaySupport } from "../../denops/agent/supervisor/commands/overlay/probe.ts";
 import { treeOf } from "../support/trees.ts";
 
@@ -73,6 +73,49 @@ mkdir -m 000 closed; mkfifo pipe; printf x > $'line\\nbreak'; printf x > $'byte\
     }
     assert.deepEqual(treeOf(project.root, { exact: true }), before);
     assert.deepEqual(leftovers(state.root), []);
+  },
+});
+
+Deno.test({
+  name: "roots of any name, one in the other too, each have their own list",
+  ignore,
+  async fn() {
+    await using folder = await scratch({
+      "a:b,c\\d e\nf=1/sub/x": "x\n",
+      "a:b,c\\d e\nf=1/y": "y\n",
+      "two/z": "z\n",
+    });
+    await using state = await scratch();
+    const first = folder.path("a:b,c\\d e\nf=1");
+    const roots = [first, folder.path("two"), `${first}/sub`];
+    const before = treeOf(folder.root, { exact: true });
+    const line = `echo 1 > y; echo 2 > sub/x; rm '${folder.path("two/z")}'`;
+    for (const store of ["memory", "disk"] as const) {
+      const { changes, output } = await rehearse({ roots, state: state.root, store }, line);
+      const said = changes.map((one) => one.changes.map(({ path, after }) => `${path} ${after?.type}`));
+      assert.deepEqual(said, [["y file"], ["z undefined"], ["x file"]], output);
+    }
+    assert.deepEqual(treeOf(folder.root, { exact: true }), before);
+  },
+});
+
+Deno.test({
+  name: "what the user makes while a command runs is no change of the command's",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "d/a": "1\n", "e/a": "1\n" });
+    await using state = await scratch();
+    const options = { roots: [project.root], state: state.root, store: "memory" as const };
+    const line = `ls d e; rm -r e; mkdir e; echo c > d/c; echo ready; exec sleep 60`;
+    const { changes: [found] } = await rehearse(options, line, () => {}, {
+      running: (command) =>
+        waitUntil("the command to have looked", () => command.output.includes("ready")).then(async () => {
+          await project.write("d/b", "the user's\n");
+          command.stop();
+        }),
+    });
+    const said = found?.changes.map(({ path, after }) => `${path} ${after?.type}`);
+    assert.deepEqual(said, ["e/a undefined", "d/c file"]);
   },
 });
 

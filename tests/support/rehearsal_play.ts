@@ -16,6 +16,7 @@ export async function playSequence(steps: readonly string[], store: "memory" | "
   await git(project.root, "config", "core.trustctime", "false");
   await using state = await scratch();
   await using copies = await scratch();
+  await using _open = { [Symbol.asyncDispose]: () => openAll(copies.root) };
   const [kept, direct] = [copies.path("kept"), copies.path("direct")];
   await copyTree(project.root, kept);
   await copyTree(project.root, direct);
@@ -41,4 +42,9 @@ export async function playSequence(steps: readonly string[], store: "memory" | "
     plain(expected),
     `${line}\n-- rehearsed:\n${output}\n-- run:\n${ran}`,
   );
+}
+
+/** What a sequence has closed could not be removed by anybody but root. */
+async function openAll(root: string): Promise<void> {
+  await new Deno.Command("chmod", { args: ["-R", "u+rwX", "--", root] }).output();
 }

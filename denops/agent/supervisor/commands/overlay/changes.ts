@@ -180,7 +180,7 @@ class Listing {
     this.#bytes += bytes;
     const most = this.#limits;
     if (this.#entries > most.files) throw new Error(`it changed more than ${most.files} files`);
-    if (this.#bytes > most.bytes) throw new Error(`it wrote more than ${most.bytes / 1024 ** 2} MiB`);
+    if (this.#bytes > most.bytes) throw new Error(`it wrote more than ${sized(most.bytes)}`);
   }
 
   /** Undefined if it is no file, or may not be read. */
@@ -255,6 +255,10 @@ function unfitness(path: string): string | undefined {
 /** What is not UTF-8 comes with this character in its place: such a path names nothing, or something else. */
 function isForeign(path: string): boolean {
   return path.includes("\ufffd");
+}
+
+function sized(bytes: number): string {
+  return bytes < 1024 ** 2 ? `${bytes} bytes` : `${Math.floor(bytes / 1024 ** 2)} MiB`;
 }
 
 function modeOf(info: Deno.FileInfo): number {
