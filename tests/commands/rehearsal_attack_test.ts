@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { Overlay } from "../../denops/agent/supervisor/commands/overlay/overlay.ts";
 import { sweepRunFolders } from "../../denops/agent/supervisor/commands/overlay/run_folder.ts";
-import { processTree, signalAll } from "../../denops/agent/supervisor/commands/process_tree.ts";
+import { signalAll } from "../../denops/agent/supervisor/commands/process_tree.ts";
 import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
-import { leftovers, rehearse } from "../support/rehearsal.ts";
+import { leftovers, rehearse, type Running } from "../support/rehearsal.ts";
 import { scratch, waitUntil } from "../support/project.ts";
 import { treeOf } from "../support/trees.ts";
 
@@ -91,15 +91,14 @@ Deno.test({
     const line = `while :; do echo x; echo x >> a; rm -r d; mkdir -p d/e; echo 3 > d/b; mv a c; mv c a; done`;
     for (const [index, store] of [...STORES, ...STORES].entries()) {
       const withHolder = index >= STORES.length;
-      const lengths = Math.floor(Math.random() * 60);
+      const length = Math.floor(Math.random() * 60);
       let killed = Promise.resolve();
-      const kill = async (command: RunningCommand, holder: ReadonlySet<number>) => {
-        await waitUntil("the command to run", () => command.output.length > lengths);
-        const tree = (await processTree(Deno.pid)).filter((pid) => pid !== Deno.pid);
-        signalAll(tree.filter((pid) => withHolder || !holder.has(pid)), "SIGKILL");
+      const kill = async ({ command, processes, holder }: Running) => {
+        await waitUntil("the command to run", () => command.output.length > length);
+        signalAll([...await processes(), ...(withHolder ? [holder] : [])], "SIGKILL");
       };
       const rehearsed = rehearse({ roots: [project.root], state: state.root, store }, line, () => {}, {
-        running: (command, others) => killed = kill(command, others),
+        running: (running) => killed = kill(running),
       });
       if (withHolder) await assert.rejects(rehearsed);
       else assert.equal((await rehearsed).end.type, "signalled");

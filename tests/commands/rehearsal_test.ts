@@ -5,6 +5,7 @@ import { sequences } from "../support/shell_sequences.ts";
 import { playSequence } from "../support/rehearsal_play.ts";
 import { leftovers, rehearse } from "../support/rehearsal.ts";
 import { scratch, waitUntil } from "../support/project.ts";
+import { Overlay } from "../../denops/agent/supervisor/commands/overlay/overlay.ts";
 import { overlaySupport } from "../../denops/agent/supervisor/commands/overlay/probe.ts";
 import { treeOf } from "../support/trees.ts";
 
@@ -108,7 +109,7 @@ Deno.test({
     const options = { roots: [project.root], state: state.root, store: "memory" as const };
     const line = `ls d e; rm -r e; mkdir e; echo c > d/c; echo ready; exec sleep 60`;
     const { changes: [found] } = await rehearse(options, line, () => {}, {
-      running: (command) =>
+      running: ({ command }) =>
         waitUntil("the command to have looked", () => command.output.includes("ready")).then(async () => {
           await project.write("d/b", "the user's\n");
           command.stop();
@@ -116,6 +117,28 @@ Deno.test({
     });
     const said = found?.changes.map(({ path, after }) => `${path} ${after?.type}`);
     assert.deepEqual(said, ["e/a undefined", "d/c file"]);
+  },
+});
+
+Deno.test({
+  name: "a command that writes more than it may is told so in memory, and seen on disk",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "a": "1\n" });
+    await using state = await scratch();
+    const options = { roots: [project.root], state: state.root, limits: { bytes: 2 ** 20, files: 100 } };
+    const line = `head -c 5000000 /dev/zero > big; mkdir many; touch many/{1..200}`;
+    const { output } = await rehearse({ ...options, store: "memory" }, line);
+    assert.match(output, /No space left on device/);
+    for (const what of ["head -c 5000000 /dev/zero > big", "touch {1..200}"]) {
+      await using overlay = await Overlay.start({ ...options, store: "disk" });
+      assert.equal(await overlay.isPastLimits(), false);
+      assert.equal(await overlay.run(`cd "$1"; exec bash -c "$2"`, [project.root, what]), undefined);
+      assert.equal(await overlay.isPastLimits(), true);
+      await assert.rejects(overlay.list(AbortSignal.timeout(10_000)), /^Error: it (wrote|changed) more than/);
+    }
+    assert.deepEqual([...treeOf(project.root).keys()], ["", "a"]);
+    assert.deepEqual(leftovers(state.root), []);
   },
 });
 

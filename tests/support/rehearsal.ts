@@ -20,9 +20,17 @@ export interface Rehearsed {
   readonly changes: readonly Changes[];
 }
 
+export interface Running {
+  readonly command: RunningCommand;
+  /** Its own, as they are at this moment. */
+  processes(): Promise<readonly number[]>;
+  /** Holds the name space. */
+  readonly holder: number;
+}
+
 interface Watching {
-  /** Is given the command as soon as it runs, and the processes that were there before it. */
-  running?(command: RunningCommand, others: ReadonlySet<number>): void;
+  /** Is called as soon as the command runs. */
+  running?(running: Running): void;
 }
 
 /** @param use looks at what was written while that is there: it is given the upper folder of each root */
@@ -34,9 +42,11 @@ export async function rehearse(
 ): Promise<Rehearsed> {
   const { roots } = options;
   await using overlay = await Overlay.start(options);
-  const others = new Set(await processTree(Deno.pid));
-  const command = await start(options, line, overlay.enter);
-  watching.running?.(command, others);
+  const mark = crypto.randomUUID();
+  const command = await start(options, line, overlay.enter, mark);
+  const processes = async () =>
+    (await processTree(Deno.pid)).filter((pid) => environmentOf(pid).includes(mark));
+  watching.running?.({ command, processes, holder: Number(overlay.enter[2]) });
   const end = await command.ended;
   const changes = await overlay.list(AbortSignal.timeout(LONGEST_MS));
   use(changes, roots.map((_, index) => overlay.upper(index)));
@@ -48,7 +58,7 @@ export async function runDirectly(
   options: Pick<OverlayOptions, "roots" | "state">,
   line: string,
 ): Promise<string> {
-  const command = await start(options, line, []);
+  const command = await start(options, line, [], "");
   await command.ended;
   return command.output;
 }
@@ -57,6 +67,7 @@ async function start(
   { roots, state }: Pick<OverlayOptions, "roots" | "state">,
   line: string,
   enter: readonly string[],
+  mark: string,
 ): Promise<RunningCommand> {
   const [cwd = ""] = roots;
   const found = await sandbox(roots);
@@ -88,7 +99,7 @@ async function start(
     input: new TextEncoder().encode(args.map((argument) => `${argument}\0`).join("")),
     line,
     cwd,
-    env: { PATH: Deno.env.get("PATH") ?? "" },
+    env: { PATH: Deno.env.get("PATH") ?? "", MARK: mark },
     timeoutMs: LONGEST_MS,
     sweep: () => Promise.resolve([]),
   }, () => {});
@@ -101,5 +112,13 @@ export function leftovers(state: string): readonly string[] {
       .filter((name) => name !== "lock");
   } catch {
     return [];
+  }
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return Deno.readTextFileSync(`/proc/${pid}/environ`);
+  } catch {
+    return "";
   }
 }

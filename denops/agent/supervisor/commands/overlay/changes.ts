@@ -7,8 +7,18 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-
-type Kind = "file" | "folder" | "link" | "other";
+import {
+  entered,
+  isForeign,
+  type Kind,
+  kindAt,
+  modeOf,
+  namesIn,
+  openUp,
+  readable,
+  sizeOf,
+  unfitness,
+} from "./layer.ts";
 
 /** `mode`: the twelve lower bits of st_mode. `hash`: SHA-256, hexadecimal. */
 export type Entry =
@@ -244,67 +254,6 @@ class Listing {
   }
 }
 
-/** Bytes: less than Linux's PATH_MAX by what stands before it. */
-const LONGEST_PATH = 3_000;
-
-function unfitness(path: string): string | undefined {
-  if (isForeign(path)) return "its name is not UTF-8";
-  return new TextEncoder().encode(path).length > LONGEST_PATH ? "its path is too long" : undefined;
-}
-
-/** What is not UTF-8 comes with this character in its place: such a path names nothing, or something else. */
-function isForeign(path: string): boolean {
-  return path.includes("\ufffd");
-}
-
 function sized(bytes: number): string {
   return bytes < 1024 ** 2 ? `${bytes} bytes` : `${Math.floor(bytes / 1024 ** 2)} MiB`;
 }
-
-function modeOf(info: Deno.FileInfo): number {
-  return (info.mode ?? 0) & 0o7777;
-}
-
-function sizeOf(path: string): number {
-  return readable(() => Deno.lstatSync(path))?.size ?? -1;
-}
-
-/** In an order that is the same everywhere. */
-function namesIn(folder: string): readonly string[] {
-  return Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
-}
-
-/** Undefined if the user may not see what is in the folder. */
-function entered(folder: string): readonly string[] | undefined {
-  return readable(() => {
-    Deno.lstatSync(`${folder}/.`);
-    return namesIn(folder);
-  });
-}
-
-function kindAt(path: string): Kind | undefined {
-  const info = readable(() => Deno.lstatSync(path));
-  if (info === undefined) return undefined;
-  if (info.isSymlink) return "link";
-  return info.isFile ? "file" : info.isDirectory ? "folder" : "other";
-}
-
-/** A command may have closed to its owner what is to be read. */
-function openUp(path: string, needed: number): void {
-  const mode = modeOf(Deno.lstatSync(path));
-  if ((mode & needed) !== needed) Deno.chmodSync(path, mode | needed);
-}
-
-/** Undefined for what is not there (any more), or is closed to the user. */
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
-    if (error instanceof Deno.errors.PermissionDenied) return undefined;
-    if (error instanceof Error && "code" in error && GONE.has(String(error.code))) return undefined;
-    throw error;
-  }
-}
-
-const GONE = new Set(["ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENXIO"]);

@@ -6,15 +6,13 @@
  * Sources: Documentation/filesystems/overlayfs.rst of Linux, bwrap(1), nsenter(1), mount(8), setns(2).
  */
 import { join } from "node:path";
-import { trustedPath } from "../../system/environment.ts";
-import { neovimEnvironment } from "../../system/neovim_environment.ts";
-import { findProgram } from "../../system/sandbox.ts";
-import { type Changes, listChanges } from "./changes.ts";
+import { type Changes, type Limits, listChanges } from "./changes.ts";
+import { findTools, firstLine, Holder, isRoot, type Tools } from "./holder.ts";
 import { RunFolder } from "./run_folder.ts";
+import { Usage } from "./usage.ts";
 
 /** What one command may write. */
-export const MOST_BYTES = 2 * 1024 ** 3;
-export const MOST_FILES = 200_000;
+const LIMITS: Limits = { bytes: 2 * 1024 ** 3, files: 200_000 };
 
 export interface OverlayOptions {
   /** Real paths. */
@@ -23,6 +21,8 @@ export interface OverlayOptions {
   readonly state: string;
   /** Where it is kept what the command writes: in memory it is gone with the overlay. */
   readonly store: "memory" | "disk";
+  /** For each root on disk, for all together in memory; 2 GiB and 200,000 files unless told. */
+  readonly limits?: Limits;
 }
 
 export class Overlay implements AsyncDisposable {
@@ -36,6 +36,7 @@ export class Overlay implements AsyncDisposable {
   readonly #folder: RunFolder;
   readonly #holder: Holder;
   readonly #join: readonly string[];
+  readonly #usages: readonly Usage[];
 
   private constructor(options: OverlayOptions, tools: Tools, folder: RunFolder, holder: Holder) {
     this.#options = options;
@@ -44,6 +45,10 @@ export class Overlay implements AsyncDisposable {
     this.#holder = holder;
     const spaces = isRoot() ? ["-m"] : ["-U", "-m", "--preserve-credentials"];
     this.#join = [tools.nsenter, "-t", String(holder.pid), ...spaces, "--"];
+    // Memory has its limits from the kernel.
+    this.#usages = options.store === "memory"
+      ? []
+      : options.roots.map((_, index) => new Usage(this.upper(index), this.#limits));
     this.enter = [...this.#join, tools.sh, "-c", ENTER, folder.path];
   }
 
@@ -75,7 +80,6 @@ export class Overlay implements AsyncDisposable {
     }
     const failed = await this.run(VIEW, [this.#folder.path, this.#uppers, String(roots.length)]);
     if (failed !== undefined) throw new Error(`the changes cannot be seen: ${failed}`);
-    const limits = { bytes: MOST_BYTES, files: MOST_FILES };
     const all: Changes[] = [];
     for (const index of roots.keys()) {
       const layers = {
@@ -83,7 +87,7 @@ export class Overlay implements AsyncDisposable {
         lower: this.#inside("mem", String(index), "lower"),
         view: this.#inside("mem", String(index), "view"),
       };
-      all.push(await listChanges(layers, limits, signal));
+      all.push(await listChanges(layers, this.#limits, signal));
     }
     if (this.#holder.hasEnded) throw new Error("the sandbox is gone");
     return all;
@@ -92,6 +96,11 @@ export class Overlay implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#holder[Symbol.asyncDispose]();
     await this.#folder[Symbol.asyncDispose]();
+  }
+
+  /** While the command runs: it has written more than it may. In memory its writes fail instead. */
+  async isPastLimits(): Promise<boolean> {
+    return (await Promise.all(this.#usages.map((usage) => usage.isPastLimits()))).includes(true);
   }
 
   /** Where it is kept what was written to a root. */
@@ -123,6 +132,10 @@ export class Overlay implements AsyncDisposable {
     return success ? undefined : firstLine(stderr, "it failed");
   }
 
+  get #limits(): Limits {
+    return this.#options.limits ?? LIMITS;
+  }
+
   get #uppers(): "mem" | "disk" {
     return this.#options.store === "memory" ? "mem" : "disk";
   }
@@ -137,8 +150,10 @@ export class Overlay implements AsyncDisposable {
     const { path } = this.#folder;
     await Deno.mkdir(join(path, "mem"));
     await Deno.mkdir(join(path, "disk"));
+    const { bytes, files } = this.#limits;
+    const size = `size=${bytes},nr_inodes=${files}`;
     const more = store === "disk" ? ",volatile" : "";
-    const failed = await this.#lines(this.#join, MOUNT, [path, this.#uppers, more, ...roots]);
+    const failed = await this.#lines(this.#join, MOUNT, [path, size, this.#uppers, more, ...roots]);
     if (failed !== undefined) throw new Error(failed);
     // The overlay's topmost folder is the upper one itself, made by us.
     for (const [index, root] of roots.entries()) {
@@ -157,8 +172,8 @@ const FREEZE_PAUSE_MS = 10;
 const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
 
 /** Options of mounts name no path but our own, so that no character of a root's matters. */
-const MOUNT = `run=$1 uppers=$2 more=$3; shift 3
-mount -t tmpfs -o size=${MOST_BYTES},nr_inodes=${MOST_FILES},mode=0700 tmpfs "$run/mem"
+const MOUNT = `run=$1 size=$2 uppers=$3 more=$4; shift 4
+mount -t tmpfs -o "$size,mode=0700" tmpfs "$run/mem"
 index=0
 for root; do
   cd "$run/$uppers"
@@ -184,66 +199,6 @@ while [ $index -lt $3 ]; do
   index=$((index + 1))
 done`;
 
-interface Tools {
-  readonly bwrap: string;
-  readonly nsenter: string;
-  readonly sh: string;
-  readonly env: Record<string, string>;
-}
-
-async function findTools(roots: readonly string[]): Promise<Tools> {
-  const find = async (name: string) => {
-    const path = await findProgram(name, roots);
-    if (path === undefined) throw new Error(`${name} is not installed`);
-    return path;
-  };
-  const [bwrap, nsenter, sh] = [await find("bwrap"), await find("nsenter"), await find("sh")];
-  await find("mount");
-  const path = trustedPath(neovimEnvironment().PATH ?? "", roots).join(":");
-  return { bwrap, nsenter, sh, env: { PATH: path, LC_ALL: "C" } };
-}
-
-/** A process that keeps the name space until its input ends: with the supervisor, however that ends. */
-class Holder implements AsyncDisposable {
-  hasEnded = false;
-  readonly pid: number;
-  readonly #process: Deno.ChildProcess;
-
-  private constructor(process: Deno.ChildProcess, pid: number) {
-    this.#process = process;
-    this.pid = pid;
-    process.status.then(() => this.hasEnded = true);
-  }
-
-  static async start({ bwrap, sh, env }: Tools): Promise<Holder> {
-    // Who is root needs no name space of users, in which the files of others would be nobody's.
-    const user = isRoot() ? [] : ["--unshare-user", "--uid", "0", "--gid", "0"];
-    const process = new Deno.Command(bwrap, {
-      args: [...user, "--dev-bind", "/", "/", "--", sh, "-c", "echo $$; read -r _"],
-      cwd: "/",
-      env,
-      clearEnv: true,
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    const reader = process.stdout.getReader();
-    const { value } = await reader.read();
-    reader.releaseLock();
-    const [, pid] = /^(\d+)\n$/.exec(new TextDecoder().decode(value)) ?? [];
-    if (pid !== undefined) return new Holder(process, Number(pid));
-    await process.stdin.close().catch(() => {});
-    throw new Error(firstLine(await process.stderr.bytes(), "bubblewrap does not start"));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#process.stdin.close().catch(() => {});
-    await this.#process.stdout.cancel();
-    await this.#process.stderr.cancel();
-    await this.#process.status;
-  }
-}
-
 /** An overlay does not show what else is mounted below its root. Source: proc_pid_mountinfo(5). */
 async function mountedIn(roots: readonly string[]): Promise<string | undefined> {
   const text = await Deno.readTextFile("/proc/self/mountinfo");
@@ -253,13 +208,4 @@ async function mountedIn(roots: readonly string[]): Promise<string | undefined> 
 
 function unescaped(path: string): string {
   return path.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-}
-
-function isRoot(): boolean {
-  return Deno.uid() === 0;
-}
-
-function firstLine(bytes: Uint8Array, otherwise: string): string {
-  const [line = ""] = new TextDecoder().decode(bytes).trim().split("\n");
-  return line === "" ? otherwise : line;
 }

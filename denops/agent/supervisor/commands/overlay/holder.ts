@@ -1,0 +1,74 @@
+/** A name space of mounts that a process of bubblewrap's holds. Source: bwrap(1). */
+import { trustedPath } from "../../system/environment.ts";
+import { neovimEnvironment } from "../../system/neovim_environment.ts";
+import { findProgram } from "../../system/sandbox.ts";
+
+export interface Tools {
+  readonly bwrap: string;
+  readonly nsenter: string;
+  readonly sh: string;
+  readonly env: Record<string, string>;
+}
+
+/** @throws {Error} one line: what is missing */
+export async function findTools(roots: readonly string[]): Promise<Tools> {
+  const find = async (name: string) => {
+    const path = await findProgram(name, roots);
+    if (path === undefined) throw new Error(`${name} is not installed`);
+    return path;
+  };
+  const [bwrap, nsenter, sh] = [await find("bwrap"), await find("nsenter"), await find("sh")];
+  await find("mount");
+  const path = trustedPath(neovimEnvironment().PATH ?? "", roots).join(":");
+  return { bwrap, nsenter, sh, env: { PATH: path, LC_ALL: "C" } };
+}
+
+/** A process that keeps the name space until its input ends: with the supervisor, however that ends. */
+export class Holder implements AsyncDisposable {
+  hasEnded = false;
+  readonly pid: number;
+  readonly #process: Deno.ChildProcess;
+
+  private constructor(process: Deno.ChildProcess, pid: number) {
+    this.#process = process;
+    this.pid = pid;
+    process.status.then(() => this.hasEnded = true);
+  }
+
+  static async start({ bwrap, sh, env }: Tools): Promise<Holder> {
+    // Who is root needs no name space of users, in which the files of others would be nobody's.
+    const user = isRoot() ? [] : ["--unshare-user", "--uid", "0", "--gid", "0"];
+    const process = new Deno.Command(bwrap, {
+      args: [...user, "--dev-bind", "/", "/", "--", sh, "-c", "echo $$; read -r _"],
+      cwd: "/",
+      env,
+      clearEnv: true,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const reader = process.stdout.getReader();
+    const { value } = await reader.read();
+    reader.releaseLock();
+    const [, pid] = /^(\d+)\n$/.exec(new TextDecoder().decode(value)) ?? [];
+    if (pid !== undefined) return new Holder(process, Number(pid));
+    await process.stdin.close().catch(() => {});
+    throw new Error(firstLine(await process.stderr.bytes(), "bubblewrap does not start"));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process.stdin.close().catch(() => {});
+    await this.#process.stdout.cancel();
+    await this.#process.stderr.cancel();
+    await this.#process.status;
+  }
+}
+
+export function isRoot(): boolean {
+  return Deno.uid() === 0;
+}
+
+export function firstLine(bytes: Uint8Array, otherwise: string): string {
+  const [line = ""] = new TextDecoder().decode(bytes).trim().split("\n");
+  return line === "" ? otherwise : line;
+}
