@@ -64,6 +64,7 @@ export function applyChanges({ changes }: Changes, upper: string, root: string):
     }
     if (after?.type === "file") {
       if (before === "file") Deno.removeSync(own);
+      Deno.chmodSync(join(upper, path), 0o600);
       Deno.copyFileSync(join(upper, path), own);
       Deno.chmodSync(own, after.mode);
     }

@@ -48,7 +48,7 @@ export interface Changes {
 
 /** Absolute paths of folders. */
 export interface Layers {
-  /** What the command wrote. Folders and files in it are made readable to their owner. */
+  /** What the command wrote. Folders in it are made readable to their owner. */
   readonly upper: string;
   /** The root as it is. */
   readonly lower: string;
@@ -162,10 +162,12 @@ class Listing {
     this.#count({ bytes: size });
     const own = join(this.#layers.upper, path);
     const old = join(this.#layers.lower, path);
+    const mode = modeOf(info);
     openUp(own, 0o400);
     const hash = await this.#hash(own);
+    // The file may have other names, whose mode this is too.
+    Deno.chmodSync(own, mode);
     if (hash === undefined) throw new Error(`${path} cannot be read`);
-    const mode = modeOf(info);
     const was = before === "file" ? Deno.lstatSync(old) : undefined;
     const isSame = was !== undefined && was.size === size && modeOf(was) === mode &&
       await this.#hash(old) === hash;
