@@ -14,7 +14,7 @@ import {
   kindAt,
   modeOf,
   namesIn,
-  openUp,
+  openFolder,
   readable,
   sizeOf,
   unfitness,
@@ -110,7 +110,7 @@ class Listing {
       this.#refuse(path, "what was in it cannot be read");
       return [];
     }
-    openUp(join(upper, path), 0o500);
+    openFolder(join(upper, path));
     const names = namesIn(join(upper, path));
     const folders: string[] = [];
     for (const name of names) {
@@ -163,10 +163,11 @@ class Listing {
     const own = join(this.#layers.upper, path);
     const old = join(this.#layers.lower, path);
     const mode = modeOf(info);
-    openUp(own, 0o400);
+    const isClosed = (mode & 0o400) === 0;
+    if (isClosed) Deno.chmodSync(own, mode | 0o400);
     const hash = await this.#hash(own);
     // The file may have other names, whose mode this is too.
-    Deno.chmodSync(own, mode);
+    if (isClosed) Deno.chmodSync(own, mode);
     if (hash === undefined) throw new Error(`${path} cannot be read`);
     const was = before === "file" ? Deno.lstatSync(old) : undefined;
     const isSame = was !== undefined && was.size === size && modeOf(was) === mode &&

@@ -45,9 +45,9 @@ export function kindAt(path: string): Kind | undefined {
 }
 
 /** A command may have closed to its owner what is to be read. */
-export function openUp(path: string, needed: number): void {
+export function openFolder(path: string): void {
   const mode = modeOf(Deno.lstatSync(path));
-  if ((mode & needed) !== needed) Deno.chmodSync(path, mode | needed);
+  if ((mode & 0o500) !== 0o500) Deno.chmodSync(path, mode | 0o500);
 }
 
 /** Undefined for what is not there (any more), or is closed to the user. */
