@@ -153,6 +153,8 @@ Deno.test({
       assert.deepEqual(await overlaySupport(options), { works: true });
       const inside = await overlaySupport({ ...options, roots: ["/dev"] });
       assert.match(inside.works ? "" : inside.reason, /^another file system is mounted at \/dev\/./);
+      const own = await overlaySupport({ ...options, roots: [state.root] });
+      assert.deepEqual(own, { works: false, reason: `the state folder is in ${state.root}` });
     }
     assert.deepEqual([...treeOf(project.root).keys()], ["", "a.txt"]);
     assert.deepEqual(leftovers(state.root), []);

@@ -7,6 +7,7 @@
  */
 import { join } from "node:path";
 import { type Changes, type Limits, listChanges } from "./changes.ts";
+import { isInside } from "../../../policy/path.ts";
 import { findTools, firstLine, Holder, isRoot, type Tools } from "./holder.ts";
 import { RunFolder } from "./run_folder.ts";
 import { Usage } from "./usage.ts";
@@ -56,6 +57,8 @@ export class Overlay implements AsyncDisposable {
   static async start(options: OverlayOptions): Promise<Overlay> {
     await using stack = new AsyncDisposableStack();
     const tools = await findTools(options.roots);
+    const holding = options.roots.find((root) => isInside(options.state, root));
+    if (holding !== undefined) throw new Error(`the state folder is in ${holding}`);
     const inside = await mountedIn(options.roots);
     if (inside !== undefined) throw new Error(`another file system is mounted at ${inside}`);
     const folder = stack.use(await RunFolder.create(options.state));
