@@ -110,6 +110,39 @@ Deno.test({
 });
 
 Deno.test({
+  name: "nothing is listed as long as anything can still be written, and nothing can be written then",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "a": "1\n" });
+    await using state = await scratch();
+    await using overlay = await Overlay.start({ roots: [project.root], state: state.root, store: "disk" });
+    const [program = "", ...args] = overlay.enter;
+    const writer = new Deno.Command(program, {
+      args: [
+        ...args,
+        "sh",
+        "-c",
+        `exec 9> "$1/late"; echo open; read -r _; echo more >&9`,
+        "sh",
+        project.root,
+      ],
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    const reader = writer.stdout.getReader();
+    await reader.read();
+    await assert.rejects(overlay.list(AbortSignal.abort(new Error("still written"))), /still written/);
+    await writer.stdin.close();
+    await reader.cancel();
+    await writer.status;
+    const [found] = await overlay.list(AbortSignal.timeout(10_000));
+    const sizes = found?.changes.map(({ path, after }) => [path, after?.type === "file" ? after.size : 0]);
+    assert.deepEqual(sizes, [["late", 5]]);
+    assert.match(await overlay.run(`echo x > "$1/later"`, [project.root]) ?? "", /Read-only file system/);
+  },
+});
+
+Deno.test({
   name: "what a supervisor that was killed has left behind is removed, and what another one uses is not",
   ignore,
   async fn() {

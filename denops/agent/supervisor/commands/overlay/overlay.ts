@@ -76,12 +76,12 @@ export class Overlay implements AsyncDisposable {
    */
   async list(signal: AbortSignal): Promise<readonly Changes[]> {
     const { roots } = this.#options;
-    while (await this.run(FREEZE, roots) !== undefined) {
+    const look = () => this.run(LOOK, [this.#folder.path, this.#uppers, ...roots]);
+    let failed = await look();
+    for (; failed === BUSY; failed = await look()) {
       signal.throwIfAborted();
-      if (this.#holder.hasEnded) throw new Error("the sandbox is gone");
-      await new Promise((resolve) => setTimeout(resolve, FREEZE_PAUSE_MS));
+      await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));
     }
-    const failed = await this.run(VIEW, [this.#folder.path, this.#uppers, String(roots.length)]);
     if (failed !== undefined) throw new Error(`the changes cannot be seen: ${failed}`);
     const all: Changes[] = [];
     for (const index of roots.keys()) {
@@ -169,7 +169,8 @@ export class Overlay implements AsyncDisposable {
   }
 }
 
-const FREEZE_PAUSE_MS = 10;
+const BUSY = "busy";
+const BUSY_PAUSE_MS = 10;
 
 /** The folder is there in the name space alone: nothing starts where the roots are the real ones. */
 const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
@@ -192,13 +193,17 @@ for root; do
   index=$((index + 1))
 done`;
 
-/** Read-only for whoever has it mounted. While anything can still be written the kernel refuses it. */
-const FREEZE = `for root; do mount -o remount,ro overlay "$root"; done`;
-
-/** Layers mounted anew: nothing in them is remembered from before. */
-const VIEW = `cd "$1"; index=0
-while [ $index -lt $3 ]; do
-  mount -t overlay -o "ro,lowerdir=$2/$index/upper:mem/$index/lower,userxattr,index=off" overlay "mem/$index/view"
+/**
+ * The overlays become read-only for whoever has them mounted, which the kernel refuses while anything can still be
+ * written. Their layers are mounted once more: nothing in there is remembered from before.
+ */
+const LOOK = `run=$1 uppers=$2; shift 2
+for root; do
+  mount -o remount,ro overlay "$root" 2>/dev/null || { echo ${BUSY} >&2; exit 1; }
+done
+cd "$run"; index=0
+for root; do
+  mount -t overlay -o "ro,lowerdir=$uppers/$index/upper:mem/$index/lower,userxattr,index=off" overlay "mem/$index/view"
   index=$((index + 1))
 done`;
 
