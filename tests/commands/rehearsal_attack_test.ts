@@ -55,21 +55,31 @@ Deno.test({
     "a hostile tree is listed without leaving it: links out, deep folders, marks of overlays, late writers",
   ignore,
   async fn() {
-    await using outside = await scratch({ "secret": "do not read\n" });
+    await using outside = await scratch({ "secret": "do not read\n", "e/name": "", "e/f": "" });
     await using project = await scratch({ "d/secret": "in\n", "d/other": "in\n", "f": "in\n" });
     await using state = await scratch();
+    await Deno.symlink(outside.root, project.path("out"));
     const before = exact(project.root);
     for (const store of STORES) {
       const options = { roots: [project.root], state: state.root, store };
       const { changes: [found], output } = await rehearse(
         options,
-        `rm -r d f; ln -s ${outside.root} d; ln -s ${outside.path("secret")} f; ln -s loop loop
+        `rm out; mkdir -p out/e; rm -r d f; ln -s ${outside.root} d; ln -s ${
+          outside.path("secret")
+        } f; ln -s loop loop
 mknod w c 0 0; mknod b b 7 0; mkfifo p; (setsid sh -c 'while :; do echo x >> late; done' &); until [ -s late ]; do :; done`,
       );
       assert.match(output, /mknod: w: Operation not permitted/);
       assert.match(output, /mknod: b: Operation not permitted/);
       const said = Object.fromEntries(found?.changes.map(({ path, after }) => [path, after?.type]) ?? []);
-      assert.deepEqual(said, { "d": "link", "f": "link", "late": "file", "loop": "link" });
+      assert.deepEqual(said, {
+        "d": "link",
+        "f": "link",
+        "late": "file",
+        "loop": "link",
+        "out": "folder",
+        "out/e": "folder",
+      });
       assert.deepEqual(found?.refused.map(({ path }) => path), ["p"]);
       const deep = `p=$(printf 'dddddddddd/%.0s' $(seq 180)); for i in 1 2 3; do mkdir -p $p; cd $p; done`;
       const { changes: [long] } = await rehearse(options, deep);

@@ -61,6 +61,12 @@ export interface Limits {
   readonly files: number;
 }
 
+interface Folder {
+  readonly path: string;
+  /** The lower layer has it too, below folders alone: a link there leads elsewhere. */
+  readonly isMerged: boolean;
+}
+
 /** Others get their turn after so long. */
 const SLICE_MS = 8;
 const CHUNK_BYTES = 1024 ** 2;
@@ -94,27 +100,28 @@ class Listing {
     if (mode !== modeOf(Deno.lstatSync(lower))) {
       this.#changes.push({ path: "", before: "folder", after: { type: "folder", mode } });
     }
-    const folders = [""];
-    for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
-      folders.push(...await this.#folder(path));
+    const folders: Folder[] = [{ path: "", isMerged: true }];
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      folders.push(...await this.#folder(folder));
     }
     return { changes: await this.#renamed(), touched: this.#touched, refused: this.#refused };
   }
 
   /** The folders in it that the upper layer has. */
-  async #folder(path: string): Promise<readonly string[]> {
+  async #folder({ path, isMerged }: Folder): Promise<readonly Folder[]> {
     const { upper, lower, view } = this.#layers;
-    const hasBefore = kindAt(join(lower, path)) === "folder";
-    const before = hasBefore ? entered(join(lower, path)) : [];
+    const before = isMerged ? entered(join(lower, path)) : [];
     if (before === undefined) {
       this.#refuse(path, "what was in it cannot be read");
       return [];
     }
     openFolder(join(upper, path));
     const names = namesIn(join(upper, path));
-    const folders: string[] = [];
+    const known = new Set(before);
+    const folders: Folder[] = [];
     for (const name of names) {
-      if (await this.#entry(join(path, name))) folders.push(join(path, name));
+      const found = await this.#entry(join(path, name), known.has(name));
+      if (found !== undefined) folders.push(found);
     }
     const seen = new Set(names);
     const rest = before.filter((name) => !seen.has(name));
@@ -124,21 +131,21 @@ class Listing {
     return folders;
   }
 
-  /** Whether it is a folder. */
-  async #entry(path: string): Promise<boolean> {
+  /** @returns it, if it is a folder */
+  async #entry(path: string, isKnown: boolean): Promise<Folder | undefined> {
     await this.#breathe();
     this.#count({ files: 1 });
     const unfit = unfitness(path);
     if (unfit !== undefined) {
       this.#refuse(path, unfit);
-      return false;
+      return undefined;
     }
     const own = join(this.#layers.upper, path);
     const old = join(this.#layers.lower, path);
     const info = Deno.lstatSync(own);
-    const before = kindAt(old);
+    const before = isKnown ? kindAt(old) : undefined;
     if (info.isCharDevice && info.rdev === 0) {
-      this.#deleted(path);
+      if (isKnown) this.#deleted(path);
     } else if (info.isSymlink) {
       const target = Deno.readLinkSync(own);
       if (isForeign(target)) this.#refuse(path, "it leads to a name that is not UTF-8");
@@ -148,13 +155,13 @@ class Listing {
       const mode = modeOf(info);
       const isSame = before === "folder" && modeOf(Deno.lstatSync(old)) === mode;
       if (!isSame) this.#changes.push({ path, before, after: { type: "folder", mode } });
-      return true;
+      return { path, isMerged: before === "folder" };
     } else if (info.isFile) {
       await this.#file(path, info, before);
     } else {
       this.#refuse(path, "it is neither a file, a folder nor a link");
     }
-    return false;
+    return undefined;
   }
 
   async #file(path: string, info: Deno.FileInfo, before: Kind | undefined): Promise<void> {
@@ -180,7 +187,7 @@ class Listing {
     const unfit = unfitness(path);
     if (unfit !== undefined) return this.#refuse(path, unfit);
     const before = kindAt(join(this.#layers.lower, path));
-    // Made and deleted, or gone meanwhile.
+    // It may be gone meanwhile.
     if (before !== undefined) this.#changes.push({ path, before, after: undefined });
   }
 
