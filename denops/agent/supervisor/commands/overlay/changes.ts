@@ -5,18 +5,18 @@
  * Source: Documentation/filesystems/overlayfs.rst of Linux, "Upper and Lower", "whiteouts and opaque directories".
  */
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import {
   entered,
+  infoAt,
   isForeign,
   type Kind,
-  kindAt,
+  kindOf,
   modeOf,
   namesIn,
   openFolder,
   readable,
-  sizeOf,
   unfitness,
 } from "./layer.ts";
 
@@ -143,7 +143,8 @@ class Listing {
     const own = join(this.#layers.upper, path);
     const old = join(this.#layers.lower, path);
     const info = Deno.lstatSync(own);
-    const before = isKnown ? kindAt(old) : undefined;
+    const was = isKnown ? infoAt(old) : undefined;
+    const before = kindOf(was);
     if (info.isCharDevice && info.rdev === 0) {
       if (isKnown) this.#deleted(path);
     } else if (info.isSymlink) {
@@ -153,18 +154,19 @@ class Listing {
       else this.#changes.push({ path, before, after: { type: "link", target } });
     } else if (info.isDirectory) {
       const mode = modeOf(info);
-      const isSame = before === "folder" && modeOf(Deno.lstatSync(old)) === mode;
-      if (!isSame) this.#changes.push({ path, before, after: { type: "folder", mode } });
+      if (!was?.isDirectory || modeOf(was) !== mode) {
+        this.#changes.push({ path, before, after: { type: "folder", mode } });
+      }
       return { path, isMerged: before === "folder" };
     } else if (info.isFile) {
-      await this.#file(path, info, before);
+      await this.#file(path, info, was);
     } else {
       this.#refuse(path, "it is neither a file, a folder nor a link");
     }
     return undefined;
   }
 
-  async #file(path: string, info: Deno.FileInfo, before: Kind | undefined): Promise<void> {
+  async #file(path: string, info: Deno.FileInfo, was: Deno.FileInfo | undefined): Promise<void> {
     const { size } = info;
     this.#count({ bytes: size });
     const own = join(this.#layers.upper, path);
@@ -172,21 +174,20 @@ class Listing {
     const mode = modeOf(info);
     const isClosed = (mode & 0o400) === 0;
     if (isClosed) Deno.chmodSync(own, mode | 0o400);
-    const hash = await this.#hash(own);
+    const hash = await this.#hash(own, size);
     // The file may have other names, whose mode this is too.
     if (isClosed) Deno.chmodSync(own, mode);
     if (hash === undefined) throw new Error(`${path} cannot be read`);
-    const was = before === "file" ? Deno.lstatSync(old) : undefined;
-    const isSame = was !== undefined && was.size === size && modeOf(was) === mode &&
-      await this.#hash(old) === hash;
+    const isSame = was?.isFile && was.size === size && modeOf(was) === mode &&
+      await this.#hash(old, size) === hash;
     if (isSame) this.#touched++;
-    else this.#changes.push({ path, before, after: { type: "file", mode, size, hash } });
+    else this.#changes.push({ path, before: kindOf(was), after: { type: "file", mode, size, hash } });
   }
 
   #deleted(path: string): void {
     const unfit = unfitness(path);
     if (unfit !== undefined) return this.#refuse(path, unfit);
-    const before = kindAt(join(this.#layers.lower, path));
+    const before = kindOf(infoAt(join(this.#layers.lower, path)));
     // It may be gone meanwhile.
     if (before !== undefined) this.#changes.push({ path, before, after: undefined });
   }
@@ -203,20 +204,25 @@ class Listing {
     if (this.#bytes > most.bytes) throw new Error(`it wrote more than ${sized(most.bytes)}`);
   }
 
-  /** Undefined if it is no file, or may not be read. */
-  async #hash(path: string): Promise<string | undefined> {
-    // Of the lower layer anything may have become something else since it was looked at.
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    const file = readable(() => openSync(path, flags));
+  /**
+   * Undefined if it may not be read, or is larger than it was when it was looked at: of the lower layer anything may
+   * have become something else since.
+   */
+  async #hash(path: string, size: number): Promise<string | undefined> {
+    const file = readable(() =>
+      openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    );
     if (file === undefined) return undefined;
     try {
-      if (!fstatSync(file).isFile()) return undefined;
       const hash = createHash("sha256");
-      for (let count = readSync(file, this.#chunk); count > 0; count = readSync(file, this.#chunk)) {
+      let left = size;
+      for (let count = -1; count !== 0; left -= count) {
+        count = readable(() => readSync(file, this.#chunk)) ?? left + 1;
+        if (count > left) return undefined;
         hash.update(this.#chunk.subarray(0, count));
         await this.#breathe();
       }
-      return hash.digest("hex");
+      return left === 0 ? hash.digest("hex") : undefined;
     } finally {
       closeSync(file);
     }
@@ -233,7 +239,8 @@ class Listing {
       for (const file of before === "folder" ? this.#filesBelow(path) : before === "file" ? [path] : []) {
         await this.#breathe();
         const old = join(this.#layers.lower, file);
-        const hash = sizes.has(sizeOf(old)) ? await this.#hash(old) : undefined;
+        const size = infoAt(old)?.size ?? 0;
+        const hash = sizes.has(size) ? await this.#hash(old, size) : undefined;
         if (hash !== undefined) left.set(hash, [...left.get(hash) ?? [], file]);
       }
     }
@@ -249,7 +256,7 @@ class Listing {
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
       for (const name of entered(join(this.#layers.lower, folder)) ?? []) {
         this.#count({ files: 1 });
-        const kind = kindAt(join(this.#layers.lower, folder, name));
+        const kind = kindOf(infoAt(join(this.#layers.lower, folder, name)));
         if (kind === "folder") folders.push(join(folder, name));
         else if (kind === "file") yield join(folder, name);
       }

@@ -20,10 +20,6 @@ export function modeOf(info: Deno.FileInfo): number {
   return (info.mode ?? 0) & 0o7777;
 }
 
-export function sizeOf(path: string): number {
-  return readable(() => Deno.lstatSync(path))?.size ?? -1;
-}
-
 /** In an order that is the same everywhere. */
 export function namesIn(folder: string): readonly string[] {
   return Array.from(Deno.readDirSync(folder), ({ name }) => name).sort();
@@ -37,8 +33,11 @@ export function entered(folder: string): readonly string[] | undefined {
   });
 }
 
-export function kindAt(path: string): Kind | undefined {
-  const info = readable(() => Deno.lstatSync(path));
+export function infoAt(path: string): Deno.FileInfo | undefined {
+  return readable(() => Deno.lstatSync(path));
+}
+
+export function kindOf(info: Deno.FileInfo | undefined): Kind | undefined {
   if (info === undefined) return undefined;
   if (info.isSymlink) return "link";
   return info.isFile ? "file" : info.isDirectory ? "folder" : "other";
@@ -62,4 +61,4 @@ export function readable<T>(read: () => T): T | undefined {
   }
 }
 
-const GONE = new Set(["ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENXIO"]);
+const GONE = new Set(["ENOENT", "ENOTDIR", "EACCES", "ELOOP", "ENXIO", "EAGAIN", "EISDIR"]);
