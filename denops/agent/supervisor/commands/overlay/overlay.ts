@@ -156,7 +156,8 @@ export class Overlay implements AsyncDisposable {
     const { bytes, files } = this.#limits;
     const size = `size=${bytes},nr_inodes=${files}`;
     const more = store === "disk" ? ",volatile" : "";
-    const failed = await this.#lines(this.#join, MOUNT, [path, size, this.#uppers, more, ...roots]);
+    const own = await Deno.readLink(MOUNT_SPACE);
+    const failed = await this.#lines(this.#join, MOUNT, [own, path, size, this.#uppers, more, ...roots]);
     if (failed !== undefined) throw new Error(failed);
     // The overlay's topmost folder is the upper one itself, made by us.
     for (const [index, root] of roots.entries()) {
@@ -169,6 +170,8 @@ export class Overlay implements AsyncDisposable {
   }
 }
 
+/** Names the name space that a process is in. Nothing is mounted in the supervisor's own. */
+const MOUNT_SPACE = "/proc/self/ns/mnt";
 const BUSY = "busy";
 const BUSY_PAUSE_MS = 10;
 
@@ -176,7 +179,8 @@ const BUSY_PAUSE_MS = 10;
 const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
 
 /** Options of mounts name no path but our own, so that no character of a root's matters. */
-const MOUNT = `run=$1 size=$2 uppers=$3 more=$4; shift 4
+const MOUNT = `[ "$(readlink ${MOUNT_SPACE})" != "$1" ] || { echo "the sandbox is gone" >&2; exit 1; }
+run=$2 size=$3 uppers=$4 more=$5; shift 5
 mount -t tmpfs -o "$size,mode=0700" tmpfs "$run/mem"
 index=0
 for root; do
