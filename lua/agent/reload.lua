@@ -161,6 +161,19 @@ function M.write_unsaved(args)
   return unsaved.write(args)
 end
 
+--- What Neovim has written of a file since a time, in UTF-8. Nothing if it has not, or the text was large.
+---@param path string  absolute
+---@param since number  milliseconds since 1970
+---@return string?
+function M.written_since(path, since)
+  for _, buf in ipairs(find.buffers(path)) do
+    local text = state.written_since(buf, since)
+    if text then
+      return text
+    end
+  end
+end
+
 --- The unsaved text of the file's buffer, so that tools work on what the user sees. Nothing if the file
 --- is not open or has no unsaved changes.
 ---@param path string  absolute

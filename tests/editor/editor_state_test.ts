@@ -1,6 +1,6 @@
 /** Neovim is asked only about files that it has open, and none that it has open is missed. Whole program. */
 import assert from "node:assert/strict";
-import { symlinkSync } from "node:fs";
+import { existsSync, symlinkSync } from "node:fs";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { ask, toolResults, turn } from "../support/language_servers.ts";
 import { waitUntil } from "../support/project.ts";
@@ -74,4 +74,25 @@ Deno.test("a Neovim that waits for a key is not waited for where no file of it i
   await waitUntil("the file to be read", () => toolResults(agent.server).length === 1);
   assert.equal(toolResults(agent.server)[0], "1\ton disk");
   await agent.nvim.keys("x");
+});
+
+Deno.test("what the user saves while a command runs is not taken back with the command's change", async () => {
+  const command = "touch started; until [ -e go ]; do sleep 0.02; done; sed -i s/one/ONE/ a.txt";
+  const script = turn(["run_terminal_command", { command, access: "write" }]);
+  await using agent = await startAgent({ script, project: { "a.txt": "one\ntwo\n" } });
+  const { nvim, project } = agent;
+  await nvim.command("edit a.txt");
+  await nvim.command("Agent! go");
+  await nvim.waitFor(`require("agent.approval").count() > 0`);
+  await nvim.command("Agent approve");
+  await waitUntil("the command to run", () => existsSync(project.path("started")));
+  await nvim.keys("Gothree<Esc>:w<CR>");
+  await waitUntil("the text to be saved", async () => (await project.read("a.txt")).includes("three"));
+  await project.write("go", "");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
+  assert.equal(await project.read("a.txt"), "ONE\ntwo\nthree\n");
+  await nvim.command("Agent undo");
+  await waitUntil("the undo", async () => (await project.read("a.txt")).startsWith("one"));
+  assert.equal(await project.read("a.txt"), "one\ntwo\nthree\n");
+  await nvim.waitFor(`vim.api.nvim_buf_get_lines(vim.fn.bufnr("a.txt"), 0, -1, true)[3] == "three"`);
 });

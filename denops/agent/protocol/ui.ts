@@ -208,6 +208,10 @@ export type EditorQuestion =
     readonly method: "write_unsaved";
     readonly params: { readonly path: string; readonly base: string; readonly text: string };
   }
+  | {
+    readonly method: "written_since";
+    readonly params: { readonly paths: readonly string[]; readonly since: number };
+  }
   /** `roots`: the answer reads and names no text outside of these folders. */
   | {
     readonly method: "lsp";

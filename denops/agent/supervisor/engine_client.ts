@@ -203,6 +203,10 @@ export class EngineClient {
             await editor.ask({ method: "write_unsaved", params }),
           );
         },
+        written_since: async (_, params) =>
+          SCREEN_REQUESTS.written_since.result.parse(
+            await editor.ask({ method: "written_since", params }),
+          ),
         lsp: async (sessionId, question) =>
           await this.#lspStarts.answer(sessionId, question, {
             option: this.#user.lsp_start,

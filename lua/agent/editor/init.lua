@@ -42,6 +42,17 @@ function answers.write_unsaved(params, reply)
   reply(true, { status = "merged", before = result.before, text = result.text, saved = result.saved == true })
 end
 
+function answers.written_since(params, reply)
+  local written = {}
+  for _, path in ipairs(params.paths) do
+    local text = reload.written_since(path, params.since)
+    if text then
+      table.insert(written, { path = path, text = text })
+    end
+  end
+  reply(true, { files = written })
+end
+
 answers.lsp = lsp.answer
 
 ---@param question { request: integer, method: string, params: table }

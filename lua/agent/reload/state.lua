@@ -1,5 +1,6 @@
 --- What has to be remembered about a buffer until it is written or read again.
 local api = vim.api
+local codec = require("agent.reload.codec")
 
 local M = {}
 
@@ -56,15 +57,26 @@ function M.has_unsaved(buf)
   return tick ~= api.nvim_buf_get_changedtick(buf)
 end
 
---- Buffer → when Neovim wrote its file last; milliseconds since 1970.
-local written = {} ---@type table<integer, number>
+--- Characters of a text that is kept beside its file.
+local LARGEST_KEPT = 1000000
+
+--- Buffer → when Neovim wrote its file last, in milliseconds since 1970, and what it wrote if that is not large.
+local written = {} ---@type table<integer, { time: number, text?: string }>
 
 --- Has Neovim written the file of this buffer since then?
 ---@param buf integer
 ---@param time number?  milliseconds since 1970
 ---@return boolean
 function M.was_written(buf, time)
-  return time ~= nil and written[buf] ~= nil and written[buf] >= time
+  return time ~= nil and written[buf] ~= nil and written[buf].time >= time
+end
+
+--- What Neovim has written last of this buffer, as `:write` gave it but in UTF-8; nil if that was before.
+---@param buf integer
+---@param time number  milliseconds since 1970
+---@return string?
+function M.written_since(buf, time)
+  return M.was_written(buf, time) and written[buf].text or nil
 end
 
 local group = api.nvim_create_augroup("agent.reload", { clear = true })
@@ -79,7 +91,11 @@ api.nvim_create_autocmd({ "BufWritePost", "BufReadPost", "BufUnload" }, {
     end
     if event.event == "BufWritePost" then
       local seconds, microseconds = vim.uv.gettimeofday()
-      written[event.buf] = seconds * 1000 + microseconds / 1000
+      local size = api.nvim_buf_get_offset(event.buf, api.nvim_buf_line_count(event.buf))
+      written[event.buf] = {
+        time = seconds * 1000 + microseconds / 1000,
+        text = size <= LARGEST_KEPT and codec.join(codec.of_buffer(event.buf)) or nil,
+      }
     elseif event.event == "BufUnload" then
       written[event.buf] = nil
     end

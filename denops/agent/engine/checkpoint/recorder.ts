@@ -13,7 +13,7 @@ import {
 } from "../core/checkpoints.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { FileChange } from "../core/events.ts";
-import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CheckpointedCall, Checkpoints, Editor, PendingCheckpoint } from "../core/ports.ts";
 import { encodeText, PLAIN } from "../core/text.ts";
 import { fileChanges } from "./file_changes.ts";
 import { textOf } from "./plan.ts";
@@ -25,6 +25,7 @@ export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
   /** Real paths. */
   readonly roots: readonly string[];
   readonly store: CheckpointStore;
+  readonly editor: Editor;
   readonly limits?: ScannerOptions["limits"];
   /** Milliseconds between two signs of life of what runs. */
   readonly aliveMs?: number;
@@ -75,6 +76,7 @@ export class Recorder implements Checkpoints {
 
   async #beforeCommand({ id: toolCall, command }: CheckpointedCall): Promise<PendingCheckpoint> {
     const { session, turn } = this.#options;
+    const since = Date.now();
     const before = await this.#scanner.scan();
     if (before === undefined) {
       this.#tellLimits();
@@ -88,12 +90,12 @@ export class Recorder implements Checkpoints {
       this.#seen = before;
       return NOTHING;
     }
-    return { done: () => this.#commandDone(id, before) };
+    return { done: () => this.#commandDone(id, before, since) };
   }
 
-  async #commandDone(id: number, before: Scan): Promise<readonly FileChange[]> {
+  async #commandDone(id: number, before: Scan, since: number): Promise<readonly FileChange[]> {
     try {
-      return await patiently(() => this.#keepChanges(id, before));
+      return await patiently(() => this.#keepChanges(id, before, since));
     } catch (error) {
       // It has happened: who shows these files has to know.
       this.#running.delete(id);
@@ -103,14 +105,32 @@ export class Recorder implements Checkpoints {
     }
   }
 
-  async #keepChanges(id: number, before: Scan): Promise<readonly FileChange[]> {
+  async #keepChanges(id: number, before: Scan, since: number): Promise<readonly FileChange[]> {
     const { store } = this.#options;
     const after = await this.#scanner.scan(before);
     if (after === undefined || after.partial) this.#tellLimits();
     const records = after === undefined ? [] : this.#scanner.changes(before, after);
-    this.#finish(id, records);
+    this.#finish(id, await this.#withoutUsersPart(records, since));
     if (after !== undefined && this.#seen !== undefined) this.#seen = after;
     return fileChanges(records, store);
+  }
+
+  /** What the user has written while the command ran is no work of the command: it was there before. */
+  async #withoutUsersPart(records: readonly FileRecord[], since: number): Promise<readonly FileRecord[]> {
+    const { editor, store: { contents } } = this.#options;
+    // An editor that does not answer has nothing to say.
+    const written = await editor.writtenSince?.(records.map(({ path }) => path), since).catch(() =>
+      undefined
+    );
+    return records.flatMap((record) => {
+      const text = written?.get(record.path);
+      if (text === undefined) return [record];
+      const image = [record.before, record.after].find((one) => one.type === "file");
+      const format = image === undefined ? undefined : textOf(image.blob, contents);
+      const blob = contents.put(encodeText(text, format ?? PLAIN));
+      const before: Snapshot = { type: "file", mode: image?.mode, blob };
+      return sameSnapshot(before, record.after) ? [] : [{ ...record, before }];
+    });
   }
 
   #changes(before: Scan, after: Scan): readonly FileChange[] {

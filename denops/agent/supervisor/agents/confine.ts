@@ -48,6 +48,10 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
         }
         return await answers.write_unsaved(sessionId, asked, signal);
       },
+      async written_since(sessionId, asked, signal) {
+        asked.paths.forEach(check);
+        return await answers.written_since(sessionId, asked, signal);
+      },
       async lsp(sessionId, asked, signal) {
         if (asked.request.path !== undefined) check(asked.request.path);
         return await answers.lsp(sessionId, asked, signal);
