@@ -111,17 +111,20 @@ export async function endEarly(): Promise<void> {
   if (found !== undefined) await endBoot(found.booting);
 }
 
-/** Ends what may be on its way still: bubblewrap's child outlives it if that is killed before it is asked not to. */
+/** An engine that nobody talks to ends by itself; one that has not by then is killed. Milliseconds. */
+const LONGEST_END_MS = 10_000;
+
+/**
+ * Ends what may be on its way still. It is not killed at once, nor is it left: bubblewrap's child would wait for ever
+ * for what its parent tells it when both have just begun.
+ */
 export async function endBoot(booting: Promise<Boot>): Promise<void> {
   const { process } = await booting.catch(() => ({ process: undefined }));
   if (process === undefined) return;
-  // The engine ends when nobody can talk to it.
   await process.stdin.close().catch(() => {});
-  try {
-    process.kill("SIGKILL");
-  } catch {
-    // It has ended already.
-  }
+  const timer = setTimeout(() => process.kill("SIGKILL"), LONGEST_END_MS);
+  await process.status;
+  clearTimeout(timer);
 }
 
 function keyOf(root: string, user: UserConfig): string {
