@@ -60,7 +60,7 @@ export const main: Entrypoint = (denops) => {
   };
   return {
     async [Symbol.asyncDispose]() {
-      // Who has just been started is ended too. That Neovim is gone it learns soon.
+      // What is on its way is ended too; it fails soon where Neovim is gone.
       await starting?.catch(() => {});
       if (starting !== undefined) {
         const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);

@@ -161,17 +161,15 @@ function M.write_unsaved(args)
   return unsaved.write(args)
 end
 
---- What Neovim has written of a file since a time, in UTF-8. Nothing if it has not, or the text was large.
----@param path string  absolute
+--- The files that Neovim has written since a time, with what it wrote last, in UTF-8.
 ---@param since number  milliseconds since 1970
----@return string?
-function M.written_since(path, since)
-  for _, buf in ipairs(find.buffers(path)) do
-    local text = state.written_since(buf, since)
-    if text then
-      return text
-    end
+---@return { path: string, text: string }[]
+function M.written_since(since)
+  local files = {}
+  for buf, text in pairs(state.written_since(since)) do
+    table.insert(files, { path = find.real(vim.api.nvim_buf_get_name(buf)), text = text })
   end
+  return files
 end
 
 --- The unsaved text of the file's buffer, so that tools work on what the user sees. Nothing if the file

@@ -43,14 +43,7 @@ function answers.write_unsaved(params, reply)
 end
 
 function answers.written_since(params, reply)
-  local written = {}
-  for _, path in ipairs(params.paths) do
-    local text = reload.written_since(path, params.since)
-    if text then
-      table.insert(written, { path = path, text = text })
-    end
-  end
-  reply(true, { files = written })
+  reply(true, { files = reload.written_since(params.since) })
 end
 
 answers.lsp = lsp.answer

@@ -71,12 +71,16 @@ function M.was_written(buf, time)
   return time ~= nil and written[buf] ~= nil and written[buf].time >= time
 end
 
---- What Neovim has written last of this buffer, as `:write` gave it but in UTF-8; nil if that was before.
----@param buf integer
+--- The buffers that Neovim has written since then, and what it wrote last, as `:write` gave it but in UTF-8. What was
+--- large is left out.
 ---@param time number  milliseconds since 1970
----@return string?
-function M.written_since(buf, time)
-  return M.was_written(buf, time) and written[buf].text or nil
+---@return table<integer, string>
+function M.written_since(time)
+  local texts = {}
+  for buf, write in pairs(written) do
+    texts[buf] = write.time >= time and write.text or nil
+  end
+  return texts
 end
 
 local group = api.nvim_create_augroup("agent.reload", { clear = true })

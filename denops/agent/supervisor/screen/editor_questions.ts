@@ -61,15 +61,11 @@ export class EditorQuestions {
 
   /** What Neovim would answer; undefined: it must be asked. A buffer of another file may have the same name. */
   #known({ method, params }: EditorQuestion): unknown {
-    if (method === "lsp") return undefined;
-    if (method === "written_since") {
-      return params.paths.some((path) => this.#mayBeOpen(path)) ? undefined : { files: [] };
-    }
-    if (this.#mayBeOpen(params.path)) return undefined;
+    if (method === "lsp" || method === "written_since" || this.mayBeOpen(params.path)) return undefined;
     return method === "unsaved_text" ? {} : { status: "not_open" };
   }
 
-  #mayBeOpen(path: string): boolean {
+  mayBeOpen(path: string): boolean {
     return this.#open?.has(folded(basename(path))) ?? true;
   }
 
