@@ -30,25 +30,29 @@ export const main: Entrypoint = (denops) => {
     watchProcess(Number(pid), LOOK_MS, () => started[Symbol.asyncDispose]());
     return started;
   };
+  let starting: Promise<void> | undefined;
+  const start = async (host: unknown, hint: unknown): Promise<void> => {
+    try {
+      await supervisor?.[Symbol.asyncDispose]();
+      if (!hasFailed) {
+        const { bootEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
+        await bootEarly(hint);
+      }
+      supervisor = await load(Number(host));
+      await denops.call("luaeval", "require('agent.host').started(_A)", host);
+    } catch (error) {
+      hasFailed = true;
+      const reason = error instanceof Error ? error.message : String(error);
+      await denops.call("luaeval", "require('agent.host').failed(_A[1], _A[2])", [host, reason]);
+    }
+  };
   denops.dispatcher = {
     /**
      * Answered by `started` or `failed` of lua/agent/host.lua with the same number.
      * @param hint which engine will be asked for, see boot.ts
      */
-    async start(host: unknown, hint: unknown): Promise<void> {
-      try {
-        await supervisor?.[Symbol.asyncDispose]();
-        if (!hasFailed) {
-          const { bootEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
-          await bootEarly(hint);
-        }
-        supervisor = await load(Number(host));
-        await denops.call("luaeval", "require('agent.host').started(_A)", host);
-      } catch (error) {
-        hasFailed = true;
-        const reason = error instanceof Error ? error.message : String(error);
-        await denops.call("luaeval", "require('agent.host').failed(_A[1], _A[2])", [host, reason]);
-      }
+    start(host: unknown, hint: unknown): Promise<void> {
+      return starting = start(host, hint);
     },
     act(action: unknown): void {
       supervisor?.act(action);
@@ -56,7 +60,12 @@ export const main: Entrypoint = (denops) => {
   };
   return {
     async [Symbol.asyncDispose]() {
-      await supervisor?.[Symbol.asyncDispose]();
+      // What is on its way is ended too; it fails soon where Neovim is gone.
+      await starting?.catch(() => {});
+      if (starting !== undefined) {
+        const { endEarly }: typeof import("./supervisor/agents/boot.ts") = await import(BOOT);
+        await Promise.all([supervisor?.[Symbol.asyncDispose](), endEarly()]);
+      }
     },
   };
 };

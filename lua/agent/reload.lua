@@ -161,6 +161,17 @@ function M.write_unsaved(args)
   return unsaved.write(args)
 end
 
+--- The files that Neovim has written since a time, with what it wrote last, in UTF-8.
+---@param since number  milliseconds since 1970
+---@return { path: string, text: string }[]
+function M.written_since(since)
+  local files = {}
+  for buf, text in pairs(state.written_since(since)) do
+    table.insert(files, { path = find.real(vim.api.nvim_buf_get_name(buf)), text = text })
+  end
+  return files
+end
+
 --- The unsaved text of the file's buffer, so that tools work on what the user sees. Nothing if the file
 --- is not open or has no unsaved changes.
 ---@param path string  absolute

@@ -2,7 +2,7 @@
  * A supervisor to be killed. With a setup as its only argument it opens the project and begins a turn; with a command it
  * starts that as an engine is started, and holds its pipes only. Both as JSON.
  */
-import type { AgentCommand } from "../../denops/agent/supervisor/agents/spawn.ts";
+import { type AgentCommand, spawnAgent } from "../../denops/agent/supervisor/agents/spawn.ts";
 import { type EngineSetup, openProject } from "../support/engine.ts";
 
 export type ParentOrders = { readonly setup: EngineSetup } | { readonly command: AgentCommand };
@@ -12,15 +12,5 @@ if ("setup" in orders) {
   const project = await openProject(orders.setup, "reject");
   await project.play("Go on.");
 } else {
-  const { program, args, env, cwd } = orders.command;
-  const child = new Deno.Command(program, {
-    args: [...args],
-    env: { ...env },
-    clearEnv: true,
-    cwd,
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  await child.status;
+  await spawnAgent(orders.command).status;
 }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Update } from "../../denops/agent/protocol/ui.ts";
+import type { PaceClock } from "../../denops/agent/protocol/pace.ts";
 import { Pump } from "../../denops/agent/supervisor/screen/pump.ts";
 import { startAgent } from "../support/agent.ts";
 import { transcript, waitForTurn } from "../support/chat.ts";
@@ -12,14 +13,17 @@ class Stage implements Disposable {
   readonly pump: Pump;
   #take: (() => void) | undefined;
 
-  constructor() {
-    this.pump = new Pump((batch) => {
+  /** @param isStill time stands still */
+  constructor(isStill = false) {
+    const clock: PaceClock = { now: () => 0, setTimer: () => () => {} };
+    const deliver = (batch: readonly Update[]) => {
       assert.equal(this.#take, undefined, "the batch before was taken");
       this.batches.push(batch);
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#take = resolve;
       return promise;
-    });
+    };
+    this.pump = new Pump(deliver, () => {}, ...isStill ? [clock] : []);
   }
 
   /** Neovim has taken what was delivered. */
@@ -45,6 +49,29 @@ class Stage implements Disposable {
     this.pump[Symbol.dispose]();
   }
 }
+
+Deno.test("how calls go waits for what is said; a question to the editor overtakes it, but no change of a file", async () => {
+  using stage = new Stage(true);
+  const tool = (id: string) => stage.pump.push({ type: "tool", chat: 1, id, status: "in_progress" });
+  const ask = (request: number) =>
+    stage.pump.push({ type: "ask_editor", request, method: "unsaved_text", params: { path: "/a" } });
+  tool("first");
+  assert.deepEqual(stage.texts(), ["tool"]);
+  await stage.take();
+  tool("second");
+  ask(1);
+  assert.deepEqual(stage.texts().slice(1), ["ask_editor"]);
+  await stage.take();
+  tool("third");
+  stage.pump.push({ type: "file_modified", chat: 1, path: "/a", kind: "modified" });
+  tool("fourth");
+  ask(2);
+  await stage.take();
+  await stage.take();
+  assert.deepEqual(stage.texts().slice(2), ["tool|tool|file_modified", "ask_editor"]);
+  stage.say("Done, all of it.");
+  assert.deepEqual(stage.texts().slice(4), ["tool|Done, all of it."]);
+});
 
 Deno.test("never a second batch before the first is taken, however long that takes", async () => {
   using stage = new Stage();

@@ -1,6 +1,6 @@
 /** Neovim is asked only about files that it has open, and none that it has open is missed. Whole program. */
 import assert from "node:assert/strict";
-import { symlinkSync } from "node:fs";
+import { existsSync, symlinkSync } from "node:fs";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { ask, toolResults, turn } from "../support/language_servers.ts";
 import { waitUntil } from "../support/project.ts";
@@ -75,3 +75,33 @@ Deno.test("a Neovim that waits for a key is not waited for where no file of it i
   assert.equal(toolResults(agent.server)[0], "1\ton disk");
   await agent.nvim.keys("x");
 });
+
+for (const background of [false, true]) {
+  const where = background ? "in the background" : "";
+  Deno.test(`what the user saves while a command runs ${where} is not taken back with its change`, async () => {
+    const command =
+      "touch started; until [ -e go ]; do sleep 0.02; done; sed -i s/one/ONE/ a.txt; touch done";
+    const call = JSON.stringify({ command, access: "write", background });
+    const script = `call run_terminal_command ${call}\n---\nwait end\nsay All done.`;
+    await using agent = await startAgent({ script, project: { "a.txt": "one\ntwo\n" } });
+    const { nvim, project, server } = agent;
+    const isThere = (name: string) => () => existsSync(project.path(name));
+    await nvim.command("edit a.txt");
+    await nvim.command("Agent! go");
+    await nvim.waitFor(`require("agent.approval").count() > 0`);
+    await nvim.command("Agent approve");
+    await waitUntil("the command to run", isThere("started"));
+    await nvim.keys("Gothree<Esc>:w<CR>");
+    await waitUntil("the text to be saved", async () => (await project.read("a.txt")).includes("three"));
+    await project.write("go", "");
+    await waitUntil("the command to end", isThere("done"));
+    await server.reached("end");
+    server.release("end");
+    await nvim.waitFor(`require("agent").status():find("ready$")`);
+    assert.equal(await project.read("a.txt"), "ONE\ntwo\nthree\n");
+    await nvim.command("Agent undo");
+    await waitUntil("the undo", async () => (await project.read("a.txt")).startsWith("one"));
+    assert.equal(await project.read("a.txt"), "one\ntwo\nthree\n");
+    await nvim.waitFor(`vim.api.nvim_buf_get_lines(vim.fn.bufnr("a.txt"), 0, -1, true)[3] == "three"`);
+  });
+}

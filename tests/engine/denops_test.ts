@@ -307,6 +307,22 @@ Deno.test("a server that does not get ready: after a while the plugin goes on wi
 });
 
 Deno.test({
+  name: "the engine runs when the chat is open, without a word, and ends with Neovim",
+  ignore,
+  async fn() {
+    await using agent = await start("say Hi.");
+    const { nvim, project } = agent;
+    await nvim.command("Agent");
+    await waitForMarked([project.root], 1);
+    await say(nvim, "Hello");
+    await waitForChat(nvim, "Hi.");
+    assert.equal(await nvim.lua("return require('agent.client').host()"), "denops");
+    await nvim.quit();
+    await waitForNone([project.root], 2_000);
+  },
+});
+
+Deno.test({
   name: "after :qa! no engine is left",
   ignore,
   async fn() {

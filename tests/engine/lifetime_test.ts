@@ -85,6 +85,10 @@ Deno.test({
     const { nvim, marks } = agent;
     await nvim.command("Agent");
     await waitUntil("the engine", async () => (await marked(...marks)).some(isEngine));
+    // Lua starts the one and the supervisor the other, as frugal.
+    const flags = (await marked(...marks)).flatMap(({ command }) => /--v8-flags=\S+/.exec(command) ?? []);
+    assert.ok(flags.length >= 2);
+    assert.equal(new Set(flags).size, 1, flags.join());
     await nvim.keys("<Esc>");
     await nvim.command("Agent toggle");
     await nvim.command("Agent sessions");

@@ -123,7 +123,12 @@ function projectPorts(option: Choice, meanwhile: () => Promise<void>) {
       meanwhile().then(() => gate.answer(update.request, { option }));
     } else if (update.type === "ask_editor") {
       const nothing = { kind: "nothing", reason: "this client has no language servers" };
-      const answers = { unsaved_text: {}, write_unsaved: { status: "not_open" }, lsp: nothing };
+      const answers = {
+        unsaved_text: {},
+        write_unsaved: { status: "not_open" },
+        written_since: { files: [] },
+        lsp: nothing,
+      };
       const result = answers[update.method];
       editor.answer(update.request, { result });
     }

@@ -24,7 +24,7 @@ export interface Passing {
 export function messageStream({ read, write }: BytePipe, passing?: Passing): Stream {
   const encoder = new TextEncoder();
   let incoming!: ReadableStreamDefaultController<AnyMessage>;
-  const send = (message: AnyMessage) => write(encoder.encode(`${JSON.stringify(message)}\n`));
+  const lineOf = (message: AnyMessage) => encoder.encode(`${JSON.stringify(message)}\n`);
   const receive = (line: string) => {
     if (line.trim() === "") return;
     let message: AnyMessage;
@@ -37,7 +37,7 @@ export function messageStream({ read, write }: BytePipe, passing?: Passing): Str
         error: { code: PARSE_ERROR, message: "Parse error" },
       } as const;
       // If nobody hears it the end of the pipe says so too.
-      return void send(refusal).catch(() => {});
+      return void write(lineOf(refusal)).catch(() => {});
     }
     // What is no object is refused by whoever reads it.
     const isObject = typeof message === "object" && message !== null;
@@ -63,7 +63,7 @@ export function messageStream({ read, write }: BytePipe, passing?: Passing): Str
     writable: new WritableStream({
       async write(message) {
         passing?.leaves(message);
-        const bytes = encoder.encode(`${JSON.stringify(message)}\n`);
+        const bytes = lineOf(message);
         if (bytes.length <= LARGEST_SENT) return await write(bytes);
         // A notification is left out.
         if (!("id" in message)) return;
@@ -71,7 +71,7 @@ export function messageStream({ read, write }: BytePipe, passing?: Passing): Str
         const error = { code: INTERNAL_ERROR, message: details, data: { details } };
         const refusal: AnyMessage = { jsonrpc: "2.0", id: message.id, error };
         if ("method" in message) incoming.enqueue(refusal);
-        else await send(refusal);
+        else await write(lineOf(refusal));
       },
     }),
   };

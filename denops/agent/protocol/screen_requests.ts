@@ -31,6 +31,11 @@ export const SCREEN_REQUESTS = {
       z.object({ status: z.literal("conflict"), text: z.string() }),
     ]),
   },
+  /** Which of these files Neovim has written since then (milliseconds since 1970), and what it wrote last. */
+  written_since: {
+    params: z.object({ paths: z.array(path), since: z.number() }),
+    result: z.object({ files: z.array(z.object({ path, text: z.string() })) }),
+  },
   search: { params: SearchRequest, result: SearchResponse },
   lsp: { params: LspQuestion, result: LspResponse },
   /**

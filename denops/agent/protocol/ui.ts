@@ -50,12 +50,12 @@ export const Action = z.discriminatedUnion("type", [
     result: z.unknown().optional(),
     error: z.string().optional(),
   }),
-  /** Without an answer the user has declined to give one. */
   /**
    * What Neovim has open; told anew whenever it changes. `files`: the last part of each loaded buffer's path, as it is
    * named and where links lead. `servers`: a language server runs.
    */
   z.object({ type: z.literal("editor_state"), files: z.array(z.string()), servers: z.boolean() }),
+  /** Without an answer the user has declined to give one. */
   z.object({ type: z.literal("answer_question"), request, answer: z.string().optional() }),
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
@@ -208,6 +208,7 @@ export type EditorQuestion =
     readonly method: "write_unsaved";
     readonly params: { readonly path: string; readonly base: string; readonly text: string };
   }
+  | { readonly method: "written_since"; readonly params: { readonly since: number } }
   /** `roots`: the answer reads and names no text outside of these folders. */
   | {
     readonly method: "lsp";

@@ -75,7 +75,7 @@ export class ChatSession {
 
   /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
   prepare(): void {
-    if (this.#open === undefined && !this.#ports.projects.needKeyCommand) this.#begin().catch(() => {});
+    if (this.#open === undefined && !this.#ports.projects.needsKeyCommand) this.#begin().catch(() => {});
   }
 
   /** Whether an engine has this session for this chat. */

@@ -203,6 +203,15 @@ export class EngineClient {
             await editor.ask({ method: "write_unsaved", params }),
           );
         },
+        written_since: async (_, { paths, since }) => {
+          const open = new Set(paths.filter((path) => editor.mayBeOpen(path)));
+          if (open.size === 0) return { files: [] };
+          // A command may have changed thousands of files; Neovim has written a few.
+          const { files } = SCREEN_REQUESTS.written_since.result.parse(
+            await editor.ask({ method: "written_since", params: { since } }),
+          );
+          return { files: files.filter(({ path }) => open.has(path)) };
+        },
         lsp: async (sessionId, question) =>
           await this.#lspStarts.answer(sessionId, question, {
             option: this.#user.lsp_start,

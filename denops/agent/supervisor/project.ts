@@ -88,7 +88,7 @@ export class Project implements AsyncDisposable {
       const engine = await Engine.start(new AgentProcess(process), config, events);
       return new Project(engine, launch, roots, model, client, user.state_dir);
     } catch (error) {
-      if (booting !== undefined) await endBoot(booting);
+      if (booting !== undefined) endBoot(booting);
       throw error;
     }
   }

@@ -70,8 +70,8 @@ export class Projects implements AsyncDisposable {
     await project[Symbol.asyncDispose]();
   }
 
-  /** To open one would run a command of the user's. */
-  get needKeyCommand(): boolean {
+  /** Opening one runs a command of the user's. */
+  get needsKeyCommand(): boolean {
     return typeof this.config !== "string" && hasKeyCommand(this.config);
   }
 

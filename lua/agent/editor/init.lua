@@ -42,6 +42,10 @@ function answers.write_unsaved(params, reply)
   reply(true, { status = "merged", before = result.before, text = result.text, saved = result.saved == true })
 end
 
+function answers.written_since(params, reply)
+  reply(true, { files = reload.written_since(params.since) })
+end
+
 answers.lsp = lsp.answer
 
 ---@param question { request: integer, method: string, params: table }

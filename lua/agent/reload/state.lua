@@ -1,5 +1,6 @@
 --- What has to be remembered about a buffer until it is written or read again.
 local api = vim.api
+local codec = require("agent.reload.codec")
 
 local M = {}
 
@@ -56,15 +57,30 @@ function M.has_unsaved(buf)
   return tick ~= api.nvim_buf_get_changedtick(buf)
 end
 
---- Buffer → when Neovim wrote its file last; milliseconds since 1970.
-local written = {} ---@type table<integer, number>
+--- Characters of a text that is kept beside its file.
+local LARGEST_KEPT = 1000000
+
+--- Buffer → when Neovim wrote its file last, in milliseconds since 1970, and what it wrote if that is not large.
+local written = {} ---@type table<integer, { time: number, text?: string }>
 
 --- Has Neovim written the file of this buffer since then?
 ---@param buf integer
 ---@param time number?  milliseconds since 1970
 ---@return boolean
 function M.was_written(buf, time)
-  return time ~= nil and written[buf] ~= nil and written[buf] >= time
+  return time ~= nil and written[buf] ~= nil and written[buf].time >= time
+end
+
+--- The buffers that Neovim has written since then, and what it wrote last, as `:write` gave it but in UTF-8. What was
+--- large is left out.
+---@param time number  milliseconds since 1970
+---@return table<integer, string>
+function M.written_since(time)
+  local texts = {}
+  for buf, write in pairs(written) do
+    texts[buf] = write.time >= time and write.text or nil
+  end
+  return texts
 end
 
 local group = api.nvim_create_augroup("agent.reload", { clear = true })
@@ -79,7 +95,11 @@ api.nvim_create_autocmd({ "BufWritePost", "BufReadPost", "BufUnload" }, {
     end
     if event.event == "BufWritePost" then
       local seconds, microseconds = vim.uv.gettimeofday()
-      written[event.buf] = seconds * 1000 + microseconds / 1000
+      local size = api.nvim_buf_get_offset(event.buf, api.nvim_buf_line_count(event.buf))
+      written[event.buf] = {
+        time = seconds * 1000 + microseconds / 1000,
+        text = size <= LARGEST_KEPT and codec.join(codec.of_buffer(event.buf)) or nil,
+      }
     elseif event.event == "BufUnload" then
       written[event.buf] = nil
     end

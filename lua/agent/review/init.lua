@@ -153,6 +153,21 @@ local function for_all(each)
   files.refresh({ texts = true, done = run, failed = say })
 end
 
+--- An entry of the list may be of a file that no buffer has loaded: then it is loaded first.
+---@param place { buf: integer, path: string }
+---@param each fun(it?: agent.review.Tracked, file?: agent.review.File)
+local function with_tracked(place, each)
+  local file = files.get(place.path)
+  if api.nvim_buf_is_loaded(place.buf) or not file or file.opaque or file.kind == "deleted" then
+    return each(track.get(place.buf), file)
+  end
+  vim.cmd(("silent! call bufload(%d)"):format(place.buf))
+  local function shown()
+    each(track.get(place.buf), files.get(place.path))
+  end
+  files.refresh({ chat = file.chat, texts = true, done = shown, failed = say })
+end
+
 ---@param verb "keep"|"undo"
 ---@param scope "hunk"|"file"|"all"
 local function settle(verb, scope)
@@ -161,32 +176,35 @@ local function settle(verb, scope)
     return for_all(settle_file)
   end
   local place = list.place()
-  local it, file = track.get(place.buf), files.get(place.path)
   if scope == "file" then
+    local it, file = track.get(place.buf), files.get(place.path)
     if not file and not (it and #it.hunks > 0) then
       return say.info("nothing to review in this file")
     end
     return settle_file(it, file)
   end
-  local hunk = it and hunks_of.at(it.hunks, place.row, #it.lines)
-  if not hunk then
-    return say.info("no hunk under the cursor")
-  elseif verb == "keep" then
-    track.keep(it, { hunk })
-    files.tell(it)
-  elseif #it.hunks == 1 and is_new(it, file) then
-    whole.undo(file)
-  else
-    undo_hunks(it, { hunk })
-  end
+  with_tracked(place, function(it, file)
+    local hunk = it and hunks_of.at(it.hunks, place.row, #it.lines)
+    if not it or not hunk then
+      return say.info("no hunk under the cursor")
+    elseif verb == "keep" then
+      track.keep(it, { hunk })
+      files.tell(it)
+    elseif #it.hunks == 1 and is_new(it, file) then
+      whole.undo(file)
+    else
+      undo_hunks(it, { hunk })
+    end
+  end)
 end
 
 local function diff()
-  local it = track.get(list.place().buf)
-  if not it or #it.hunks == 0 then
-    return say.info("nothing to review in this file")
-  end
-  require("agent.review.diff").open(it)
+  with_tracked(list.place(), function(it)
+    if not it or #it.hunks == 0 then
+      return say.info("nothing to review in this file")
+    end
+    require("agent.review.diff").open(it)
+  end)
 end
 
 ---@type table<string, fun()>

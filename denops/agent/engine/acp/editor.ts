@@ -26,6 +26,12 @@ export function screenEditor(screen: Screen): Editor {
       if (written.saved) await settle(path);
       return { ...written, before: withoutMark(written.before), text: withoutMark(written.text) };
     },
+    async writtenSince(paths, since) {
+      if (!screen.has("written_since")) return new Map();
+      const waiting = AbortSignal.timeout(LONGEST_WAIT_MS);
+      const { files } = await screen.ask("written_since", { paths: [...paths], since }, waiting);
+      return new Map(files.map(({ path, text }) => [path, withoutMark(text)]));
+    },
   };
 }
 

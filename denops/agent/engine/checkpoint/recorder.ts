@@ -13,7 +13,7 @@ import {
 } from "../core/checkpoints.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { FileChange } from "../core/events.ts";
-import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CheckpointedCall, Checkpoints, Editor, PendingCheckpoint } from "../core/ports.ts";
 import { encodeText, PLAIN } from "../core/text.ts";
 import { fileChanges } from "./file_changes.ts";
 import { textOf } from "./plan.ts";
@@ -25,6 +25,7 @@ export interface RecorderOptions extends Pick<ScannerOptions, "isWatched"> {
   /** Real paths. */
   readonly roots: readonly string[];
   readonly store: CheckpointStore;
+  readonly editor: Editor;
   readonly limits?: ScannerOptions["limits"];
   /** Milliseconds between two signs of life of what runs. */
   readonly aliveMs?: number;
@@ -56,8 +57,8 @@ export class Recorder implements Checkpoints {
   readonly #scanner: Scanner;
   #background: Background[] = [];
   #late: LateChanges[] = [];
-  /** What is known of the project while commands run in the background. */
-  #seen: Scan | undefined;
+  /** What is known of the project while commands run in the background, and since when: milliseconds since 1970. */
+  #seen: { readonly scan: Scan; readonly since: number } | undefined;
   #toldOfLimits = false;
   /** Checkpoints of what runs. */
   readonly #running = new Set<number>();
@@ -75,25 +76,26 @@ export class Recorder implements Checkpoints {
 
   async #beforeCommand({ id: toolCall, command }: CheckpointedCall): Promise<PendingCheckpoint> {
     const { session, turn } = this.#options;
+    const since = Date.now();
     const before = await this.#scanner.scan();
     if (before === undefined) {
       this.#tellLimits();
       return NOTHING;
     }
     if (before.partial) this.#tellLimits();
-    this.#noteLate(before);
+    await this.#noteLate({ scan: before, since });
     const id = this.#begin({ session, turn: turn(), kind: "command", toolCall }, []);
     if (command === "background") {
       this.#background.push({ id, toolCall });
-      this.#seen = before;
+      this.#seen = { scan: before, since };
       return NOTHING;
     }
-    return { done: () => this.#commandDone(id, before) };
+    return { done: () => this.#commandDone(id, before, since) };
   }
 
-  async #commandDone(id: number, before: Scan): Promise<readonly FileChange[]> {
+  async #commandDone(id: number, before: Scan, since: number): Promise<readonly FileChange[]> {
     try {
-      return await patiently(() => this.#keepChanges(id, before));
+      return await patiently(() => this.#keepChanges(id, before, since));
     } catch (error) {
       // It has happened: who shows these files has to know.
       this.#running.delete(id);
@@ -103,14 +105,34 @@ export class Recorder implements Checkpoints {
     }
   }
 
-  async #keepChanges(id: number, before: Scan): Promise<readonly FileChange[]> {
+  async #keepChanges(id: number, before: Scan, since: number): Promise<readonly FileChange[]> {
     const { store } = this.#options;
+    const now = Date.now();
     const after = await this.#scanner.scan(before);
     if (after === undefined || after.partial) this.#tellLimits();
     const records = after === undefined ? [] : this.#scanner.changes(before, after);
-    this.#finish(id, records);
-    if (after !== undefined && this.#seen !== undefined) this.#seen = after;
+    this.#finish(id, await this.#withoutUsersPart(records, since));
+    if (after !== undefined && this.#seen !== undefined) this.#seen = { scan: after, since: now };
     return fileChanges(records, store);
+  }
+
+  /** What the user has written while the command ran is no work of the command: it was there before. */
+  async #withoutUsersPart(records: readonly FileRecord[], since: number): Promise<readonly FileRecord[]> {
+    const { editor, store: { contents } } = this.#options;
+    if (records.length === 0) return records;
+    // An editor that does not answer has nothing to say.
+    const written = await editor.writtenSince?.(records.map(({ path }) => path), since).catch(() =>
+      undefined
+    );
+    return records.flatMap((record) => {
+      const text = written?.get(record.path);
+      if (text === undefined) return [record];
+      const image = [record.before, record.after].find((one) => one.type === "file");
+      const format = image === undefined ? undefined : textOf(image.blob, contents);
+      const blob = contents.put(encodeText(text, format ?? PLAIN));
+      const before: Snapshot = { type: "file", mode: image?.mode, blob };
+      return sameSnapshot(before, record.after) ? [] : [{ ...record, before }];
+    });
   }
 
   #changes(before: Scan, after: Scan): readonly FileChange[] {
@@ -144,24 +166,27 @@ export class Recorder implements Checkpoints {
   }
 
   /** What has changed since the last look is the work of a command in the background; the oldest stands for all. */
-  #noteLate(now: Scan): void {
+  async #noteLate(now: { readonly scan: Scan; readonly since: number }): Promise<void> {
     const { store, session, turn } = this.#options;
     const [first] = this.#background;
     if (first === undefined || this.#seen === undefined) return;
     const { toolCall } = first;
-    const records = this.#scanner.changes(this.#seen, now);
+    const { scan, since } = this.#seen;
+    const records = this.#scanner.changes(scan, now.scan);
     this.#seen = now;
     if (records.length === 0) return;
-    store.finish(store.begin({ session, turn: turn(), kind: "command", toolCall }, []), records);
+    const own = await this.#withoutUsersPart(records, since);
+    store.finish(store.begin({ session, turn: turn(), kind: "command", toolCall }, []), own);
     this.#late.push({ toolCall, changes: fileChanges(records, store) });
   }
 
   /** To be called at a turn's end: what commands in the background have changed. */
   async late(): Promise<readonly LateChanges[]> {
     if (this.#background.length === 0) return [];
-    const now = await this.#scanner.scan(this.#seen);
-    if (now === undefined) this.#tellLimits();
-    else this.#noteLate(now);
+    const since = Date.now();
+    const scan = await this.#scanner.scan(this.#seen?.scan);
+    if (scan === undefined) this.#tellLimits();
+    else await this.#noteLate({ scan, since });
     for (const { id } of this.#background) this.#finish(id, []);
     const found = this.#late;
     this.#background = [];
@@ -199,7 +224,8 @@ export class Recorder implements Checkpoints {
         await patiently(() => Promise.resolve(this.#finish(id, records)));
         // What a tool has written is no command's work.
         if (this.#seen !== undefined) {
-          this.#seen = withImages(this.#seen, records.map(({ path, after }) => [path, after]));
+          const scan = withImages(this.#seen.scan, records.map(({ path, after }) => [path, after]));
+          this.#seen = { ...this.#seen, scan };
         }
         return [];
       },

@@ -20,6 +20,11 @@ export interface Editor {
    * do that without anything coming between.
    */
   writeUnsaved(path: string, base: string, text: string, signal: AbortSignal): Promise<UnsavedWrite>;
+  /**
+   * Path → what the user has written last of these files since then, where the editor can say.
+   * @param since milliseconds since 1970
+   */
+  writtenSince?(paths: readonly string[], since: number): Promise<ReadonlyMap<string, string>>;
 }
 
 export type UnsavedWrite =

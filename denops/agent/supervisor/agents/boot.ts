@@ -105,23 +105,41 @@ export async function takeEarly(
   return found;
 }
 
-/** Nobody takes it any more. */
+/** Nobody takes it any more. Resolves when all that were not taken have ended. */
 export async function endEarly(): Promise<void> {
   const found = await early;
-  if (found !== undefined) await endBoot(found.booting);
+  if (found !== undefined) endBoot(found.booting);
+  await Promise.all(ending);
 }
 
-/** Ends what may be on its way still: bubblewrap's child outlives it if that is killed before it is asked not to. */
-export async function endBoot(booting: Promise<Boot>): Promise<void> {
-  const { process } = await booting.catch(() => ({ process: undefined }));
-  if (process === undefined) return;
-  // The engine ends when nobody can talk to it.
+/** An engine that nobody talks to ends by itself; one that has not by then is killed. Milliseconds. */
+const LONGEST_END_MS = 10_000;
+
+const ending = new Set<Promise<void>>();
+
+/** Ends what may be on its way still; {@link endEarly} waits for it. */
+export function endBoot(booting: Promise<Boot>): void {
+  const end = booting.then(({ process }) => endProcess(process), () => {});
+  ending.add(end);
+  end.finally(() => ending.delete(end));
+}
+
+/**
+ * It is not killed at once, nor is it left: bubblewrap's child would wait for ever for what its parent tells it when
+ * both have just begun.
+ */
+async function endProcess(process: Deno.ChildProcess): Promise<void> {
+  // It may have been taken, and have ended.
   await process.stdin.close().catch(() => {});
-  try {
-    process.kill("SIGKILL");
-  } catch {
-    // It has ended already.
-  }
+  const timer = setTimeout(() => {
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // It has ended at this moment.
+    }
+  }, LONGEST_END_MS);
+  await process.status;
+  clearTimeout(timer);
 }
 
 function keyOf(root: string, user: UserConfig): string {

@@ -8,7 +8,7 @@ import { encodeHex } from "../system/hex.ts";
 import { denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 
 /** Deno stores nothing while another process writes, nor some modules when it meets them first. */
-const STARTS = 3;
+const MOST_STARTS = 6;
 const START_MS = 20_000;
 
 /**
@@ -23,12 +23,30 @@ export async function fillCodeCache(grants: EngineGrants, stateDir: string): Pro
   if (await Deno.readTextFile(stamp).catch(() => undefined) === state) return false;
   const empty = await Deno.realPath(await Deno.makeTempDir({ prefix: "agent-" }));
   try {
-    for (let start = 0; start < STARTS; start++) await startIn(empty, grants);
+    let size = 0;
+    for (let start = 0; start < MOST_STARTS; start++) {
+      await startIn(empty, grants);
+      const before = size;
+      size = await sizeOfCode(grants.denoDir);
+      // Nothing was left to be added.
+      if (size > 0 && size === before) {
+        await Deno.writeTextFile(stamp, state);
+        break;
+      }
+    }
   } finally {
     await Deno.remove(empty, { recursive: true });
   }
-  await Deno.writeTextFile(stamp, state);
   return true;
+}
+
+/** Bytes of Deno's database of V8's code, and of what is not in its main file yet. */
+async function sizeOfCode(denoDir: string): Promise<number> {
+  let size = 0;
+  for await (const { name } of Deno.readDir(denoDir)) {
+    if (name.startsWith("v8_code_cache")) size += (await Deno.stat(join(denoDir, name))).size;
+  }
+  return size;
 }
 
 async function startIn(empty: string, grants: EngineGrants): Promise<void> {

@@ -48,6 +48,9 @@ export function confined(events: EngineEvents, roots: readonly string[]): Engine
         }
         return await answers.write_unsaved(sessionId, asked, signal);
       },
+      async written_since(sessionId, asked, signal) {
+        return ownFilesOnly(await answers.written_since(sessionId, asked, signal), roots);
+      },
       async lsp(sessionId, asked, signal) {
         if (asked.request.path !== undefined) check(asked.request.path);
         return await answers.lsp(sessionId, asked, signal);

@@ -4,11 +4,17 @@ import type { Action, EditorQuestion, Update } from "../../protocol/ui.ts";
 import { Waiting } from "./waiting.ts";
 
 /** An editor that does not answer by then waits for a key, or is gone. A language server may have to start first. */
-const LONGEST_WAIT_MS = { unsaved_text: 4_000, write_unsaved: 4_000, lsp: 30_000 } as const;
+const LONGEST_WAIT_MS = {
+  unsaved_text: 4_000,
+  write_unsaved: 4_000,
+  written_since: 4_000,
+  lsp: 30_000,
+} as const;
 
 const CANNOT = {
   unsaved_text: "the editor cannot say whether it has unsaved changes",
   write_unsaved: "the editor cannot say whether it has unsaved changes",
+  written_since: "the editor cannot say what it has written",
   lsp: "the editor cannot ask its language servers",
 } as const;
 
@@ -55,9 +61,12 @@ export class EditorQuestions {
 
   /** What Neovim would answer; undefined: it must be asked. A buffer of another file may have the same name. */
   #known({ method, params }: EditorQuestion): unknown {
-    if (method === "lsp") return undefined;
-    if (this.#open?.has(folded(basename(params.path))) ?? true) return undefined;
+    if (method === "lsp" || method === "written_since" || this.mayBeOpen(params.path)) return undefined;
     return method === "unsaved_text" ? {} : { status: "not_open" };
+  }
+
+  mayBeOpen(path: string): boolean {
+    return this.#open?.has(folded(basename(path))) ?? true;
   }
 
   answer(request: number, answer: Answer): void {

@@ -4,7 +4,7 @@
  * text is said is up to who says it (`protocol/pace.ts`); what only tells how calls go waits for the next batch, or
  * for its own time, and a question to the editor does not wait for that: each drawing costs Neovim milliseconds.
  */
-import { Pace } from "../../protocol/pace.ts";
+import { Pace, type PaceClock } from "../../protocol/pace.ts";
 import { trace } from "../../protocol/trace.ts";
 import type { Update } from "../../protocol/ui.ts";
 import { Bounds } from "./bounds.ts";
@@ -40,10 +40,7 @@ export class Pump implements Disposable {
   readonly #deliver: (batch: readonly Update[]) => Promise<void>;
   readonly #onFlood: (chat: number, why: string) => void;
   readonly #bounds = new Bounds();
-  readonly #pace = new Pace(() => {
-    this.#due = this.#queue.length;
-    this.#flush();
-  });
+  readonly #pace: Pace;
   #queue: Update[] = [];
   /** So many of the queue are to pass now. */
   #due = 0;
@@ -65,9 +62,14 @@ export class Pump implements Disposable {
   constructor(
     deliver: (batch: readonly Update[]) => Promise<void>,
     onFlood: (chat: number, why: string) => void = () => {},
+    clock?: PaceClock,
   ) {
     this.#deliver = deliver;
     this.#onFlood = onFlood;
+    this.#pace = new Pace(() => {
+      this.#due = this.#queue.length;
+      this.#flush();
+    }, clock);
   }
 
   push(update: Update): void {
