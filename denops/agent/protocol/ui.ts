@@ -40,6 +40,8 @@ export const Action = z.discriminatedUnion("type", [
     rule: z.string().optional(),
     /** The command as the user changed it. */
     command: z.string().optional(),
+    /** Of a command's effects: numbers of the rows that are to be kept; those of the approval's own choice unless told. */
+    kept: z.array(z.int()).optional(),
   }),
   /** The user has changed the command of an approval: it is judged, and shown again. */
   z.object({ type: z.literal("edit_command"), request, command: z.string().min(1) }),
@@ -275,6 +277,29 @@ export interface FileDiffs {
   readonly left_out: number;
 }
 
+/** One file, link or folder that a command would change, or a folder with many of them. */
+export interface EffectRow {
+  /** From 1; what an answer calls it. */
+  readonly number: number;
+  /** For the screen; of a folder with a slash at its end. */
+  readonly path: string;
+  readonly what: "created" | "modified" | "deleted" | "renamed";
+  /** For the screen: where it was. */
+  readonly from?: string;
+  /** Changes that it stands for, if it stands for more than one. */
+  readonly count?: number;
+  /** Lines, of text. */
+  readonly added?: number;
+  readonly removed?: number;
+  /** What there is to know of it, half a sentence: "git runs it by itself", "binary", "leads to x". */
+  readonly note?: string;
+  /** "kept" unless the user says otherwise; "left" only if they do so ("sensitive"); "refused" cannot be kept. */
+  readonly state: "kept" | "left" | "refused";
+  /** Of text that is not too large, for a diff; both are absent where there is none. */
+  readonly before?: string;
+  readonly after?: string;
+}
+
 /** What is asked about, by the kind of access; see protocol/access.ts. A question is answered with text. */
 export type ApprovalSubject =
   | ({ readonly kind: "file" | "nothing" } & FileDiffs)
@@ -288,6 +313,18 @@ export type ApprovalSubject =
     readonly severity: string;
     /** The command is the user's own. */
     readonly is_edited: boolean;
+  }
+  | {
+    /** What a command would change: it has run over an overlay, and nothing of this has happened yet. */
+    readonly kind: "effects";
+    readonly command: string;
+    /** Real folder, relative to the root, for the screen. */
+    readonly folder: string;
+    /** "exit code 0". */
+    readonly end: string;
+    readonly effects: readonly EffectRow[];
+    /** Rows that are not listed, and are kept or discarded with the rest. */
+    readonly more: number;
   }
   | { readonly kind: "fetch"; readonly url: string }
   | { readonly kind: "mcp"; readonly server: string; readonly name: string }
