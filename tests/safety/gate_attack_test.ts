@@ -51,7 +51,15 @@ async function unheld(rules: UserRules, view: CommandView | undefined): Promise<
 }
 
 function input(command: string, more: Partial<ApprovedCommand> = {}): ApprovedCommand {
-  return { command, cwd: "/project", timeout: 120, access: "write", background: false, ...more };
+  return {
+    command,
+    cwd: "/project",
+    timeout: 120,
+    access: "write",
+    background: false,
+    rehearsed: false,
+    ...more,
+  };
 }
 
 /** True once for what was approved. */

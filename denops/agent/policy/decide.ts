@@ -42,6 +42,7 @@ export function decide(access: Access, circumstances: Circumstances): Judged {
       return judged(byRule(mcpRule(rules, access.server, access.tool)) ?? asked(reason));
     case "ask":
       return { ...judged(asked(access.text)), always: true };
+    case "effects":
     case "agent":
     case "nothing":
       return judged(asked(reason));

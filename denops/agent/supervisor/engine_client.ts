@@ -227,6 +227,8 @@ export class EngineClient {
                 : await gate.startServer(server, await this.#gateContext(chat));
             },
           }),
+        kept_changes: () => Promise.reject(new Error("nothing is kept")),
+        kept_contents: () => Promise.reject(new Error("nothing is kept")),
         search: (sessionId, request, signal) => {
           const rules = this.#rulesOf(sessionId);
           return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);

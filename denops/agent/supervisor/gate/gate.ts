@@ -114,8 +114,8 @@ export class Gate {
     const toolCall = { toolCallId, title: `run ${input.command}`, kind: "execute" } as const;
     const meta: ApprovalMeta = { reason: UNSAID, force: false, accesses: { kind: "command", ...input } };
     const answer = await this.permission({ sessionId, options, toolCall, _meta: { [META]: meta } }, context);
-    const { command = input.command, access } = approvalOf(answer, options) ?? {};
-    return access && { ...input, command, access, toolCallId };
+    const { command = input.command, access, rehearsed = false } = approvalOf(answer, options) ?? {};
+    return access && { ...input, command, access, rehearsed, toolCallId };
   }
 
   /** Whether a language server may be started; undefined: the turn was stopped. */
@@ -140,7 +140,7 @@ export class Gate {
     };
     const at = (command: string, access: CommandAccess) => ({ ...input, command, access });
     const grant = (command: string, access: CommandAccess) => {
-      const key = commandKey(sessionId, toolCall.toolCallId, at(command, access));
+      const key = commandKey(sessionId, toolCall.toolCallId, { ...at(command, access), rehearsed: false });
       this.#granted.set(key, { chat: context.chat, isMasked: context.view?.masks.complete !== false });
     };
     const { judged } = judge(input.command);

@@ -82,6 +82,7 @@ function subjectOf(
       return { kind: "mcp", server: oneLine(access.server), name: oneLine(access.tool) };
     case "agent":
       return { kind: "agent", name: oneLine(access.name), task: visible(access.task) };
+    case "effects":
     case "ask":
       return { kind: "ask" };
   }
