@@ -22,7 +22,13 @@ function decide(
     )
   );
   const places = { root: "/home/me/p", home: "/home/me" };
-  const held = { sandboxed: true, commands: "look", hidesHistory: false, cannotHide: undefined } as const;
+  const held = {
+    sandboxed: true,
+    commands: "look",
+    rehearses: false,
+    hidesHistory: false,
+    cannotHide: undefined,
+  } as const;
   return decideCommand({ command: line, access }, { rules, places, ...held, ...more });
 }
 

@@ -82,6 +82,7 @@ export const TerminalEnd = z.object({
   /** What it would change, if it ran over an overlay and that is anything: it happens if it is asked for and kept. */
   effects: CommandEffects.optional(),
 });
+export type TerminalEnd = z.infer<typeof TerminalEnd>;
 
 /** The same command in the same circumstances: what an approval is bound to. */
 export function commandKey(sessionId: string, toolCallId: string, input: ApprovedCommand): string {

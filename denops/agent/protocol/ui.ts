@@ -323,8 +323,6 @@ export type ApprovalSubject =
     /** "exit code 0". */
     readonly end: string;
     readonly effects: readonly EffectRow[];
-    /** Rows that are not listed, and are kept or discarded with the rest. */
-    readonly more: number;
   }
   | { readonly kind: "fetch"; readonly url: string }
   | { readonly kind: "mcp"; readonly server: string; readonly name: string }

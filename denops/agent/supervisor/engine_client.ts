@@ -227,8 +227,10 @@ export class EngineClient {
                 : await gate.startServer(server, await this.#gateContext(chat));
             },
           }),
-        kept_changes: () => Promise.reject(new Error("nothing is kept")),
-        kept_contents: () => Promise.reject(new Error("nothing is kept")),
+        kept_changes: (sessionId, { terminalId, from }) =>
+          Promise.resolve().then(() => this.terminals.rehearsal(sessionId, terminalId).kept(from)),
+        kept_contents: (sessionId, { terminalId, from }) =>
+          Promise.resolve().then(() => this.terminals.rehearsal(sessionId, terminalId).contents(from)),
         search: (sessionId, request, signal) => {
           const rules = this.#rulesOf(sessionId);
           return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
@@ -249,7 +251,24 @@ export class EngineClient {
 
   async #gateContext(chat: number): Promise<GateContext> {
     const { root, rules, log } = this;
-    const view = this.#sandboxed ? await this.#sandbox.view(hiddenFiles(this.fileRules(chat))) : undefined;
-    return { chat, root, rules, log, commands: this.#user.commands, view };
+    const files = this.fileRules(chat);
+    const [view, { works: rehearses }] = await Promise.all([
+      this.#sandboxed ? this.#sandbox.view(hiddenFiles(files)) : undefined,
+      this.#sandbox.rehearses(),
+    ]);
+    return {
+      ...{
+        chat,
+        root,
+        rules,
+        log,
+        commands: this.#user.commands,
+        files,
+        roots: this.#roots,
+        view,
+        rehearses,
+      },
+      ended: (sessionId, terminal) => this.terminals.endedCommand(sessionId, terminal),
+    };
   }
 }
