@@ -1,7 +1,7 @@
 /** One command over an overlay: what it would change, what of that was agreed to, and the contents of that. */
-import { closeSync, constants, lstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { CommandEffects } from "../../protocol/commands.ts";
+import { type CommandEffects, isChangedSince } from "../../protocol/commands.ts";
 import type { KeptChange, ScreenResult } from "../../protocol/screen_requests.ts";
 import type { Change } from "./overlay/changes.ts";
 import { infoAt, modeOf } from "./overlay/layer.ts";
@@ -92,8 +92,8 @@ export class Rehearsal implements AsyncDisposable {
   /** What was there has changed since the command began. */
   #conflict({ path, before }: Change, root: number): Pick<Effect, "refused"> {
     if (before === undefined || before === "folder") return {};
-    const info = lstatSync(join(this.#overlay.lower(root), path), { bigint: true, throwIfNoEntry: false });
-    return info === undefined || info.ctimeNs >= this.#overlay.started ? { refused: MEANWHILE } : {};
+    const info = infoAt(join(this.#overlay.lower(root), path));
+    return info === undefined || isChangedSince(info, this.#overlay.started) ? { refused: MEANWHILE } : {};
   }
 
   /** Folders come before what is in them. */
@@ -104,7 +104,7 @@ export class Rehearsal implements AsyncDisposable {
   /** For the engine; undefined if there is nothing to keep. */
   get summary(): CommandEffects | undefined {
     const changes = this.#effects.length;
-    return changes === 0 ? undefined : { changes, started: String(this.#overlay.started) };
+    return changes === 0 ? undefined : { changes, started: this.#overlay.started };
   }
 
   /** Both sides of a file, where they are text that can be shown; undefined for a side that is not there. */

@@ -197,9 +197,10 @@ function shownRow({ name, all, isWhole }: Group, number: number, texts: Texts): 
   }
   const { effect } = first;
   const both = texts.of(effect);
-  const note = [why, both === undefined ? noteOf(effect) : modeNote(effect)].filter((one) => one !== "").join(
-    ", ",
-  );
+  const note = [why, both === undefined ? noteOf(effect) : modeNote(effect, both.before === both.after)]
+    .filter((one) => one !== "").join(
+      ", ",
+    );
   return {
     ...base,
     path: base.path + (effect.after?.type === "folder" || effect.before === "folder" ? "/" : ""),
@@ -226,8 +227,10 @@ function noteOf({ before, after }: Effect): string {
 }
 
 /** What a diff does not tell. */
-function modeNote({ before, after }: Effect): string {
-  return before === undefined && after?.type === "file" && (after.mode & 0o111) !== 0 ? "can be run" : "";
+function modeNote({ before, after }: Effect, isSame: boolean): string {
+  if (after?.type !== "file") return "";
+  if (isSame) return `mode ${after.mode.toString(8)}`;
+  return before === undefined && (after.mode & 0o111) !== 0 ? "can be run" : "";
 }
 
 /** Texts of files, as long as there is room for them. */

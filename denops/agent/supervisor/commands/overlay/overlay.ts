@@ -32,8 +32,8 @@ export class Overlay implements AsyncDisposable {
    * capabilities of the name space, and not at all where the overlays are not there.
    */
   readonly enter: readonly string[];
-  /** When it was made, by the kernel's clock for files: nanoseconds since 1970. */
-  readonly started: bigint;
+  /** When it was made, by the kernel's clock for files: milliseconds since 1970. */
+  readonly started: number;
   readonly #options: OverlayOptions;
   readonly #tools: Tools;
   readonly #folder: RunFolder;

@@ -2,7 +2,6 @@
  * Folders of the state folder, one for each command that is rehearsed, locked as long as its supervisor lives. One that
  * nobody has locked is what a crash has left behind.
  */
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
 const LOCK = "lock";
@@ -10,13 +9,13 @@ const OWNER_ONLY = 0o700;
 
 export class RunFolder implements AsyncDisposable {
   readonly path: string;
-  /** Nanoseconds since 1970. */
-  readonly made: bigint;
+  /** By the kernel's clock for files: milliseconds since 1970. */
+  readonly made: number;
   readonly #lock: Deno.FsFile;
 
   private constructor(path: string, lock: Deno.FsFile) {
     this.path = path;
-    this.made = lstatSync(join(path, LOCK), { bigint: true }).ctimeNs;
+    this.made = Deno.lstatSync(join(path, LOCK)).mtime?.getTime() ?? 0;
     this.#lock = lock;
   }
 
