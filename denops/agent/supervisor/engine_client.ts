@@ -114,6 +114,11 @@ export class EngineClient {
     return new EngineClient(roots, rules, ledger, { sandbox, sandboxed }, { ...user, safe_to_write }, ports);
   }
 
+  /** Finds out how commands can be run, before the first one is. */
+  prepare(): void {
+    this.#sandbox.rehearses().catch(() => {});
+  }
+
   /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */
   fileRules(chat: number): FileRules {
     return fileRules(this.#user, this.rules.rules(chat));

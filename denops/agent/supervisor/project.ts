@@ -88,6 +88,8 @@ export class Project implements AsyncDisposable {
       const config = { ...known, ...client.fileRules(chat), spent };
       const events = confined(client.events(launch.held), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
+      // Found out before the first command asks.
+      client.prepare();
       return new Project(engine, launch, roots, model, client, user.state_dir);
     } catch (error) {
       if (booting !== undefined) endBoot(booting);
