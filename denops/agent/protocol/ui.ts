@@ -369,6 +369,8 @@ export interface HealthReport {
 
 export interface CommandsReport {
   readonly level: string;
+  /** Why commands are not run over overlays; empty if they are. */
+  readonly rehearses: string;
   /** The sandbox's program and arguments for a command in the project's root without network. */
   readonly args: readonly string[];
   /** Folders and files that commands find empty. */

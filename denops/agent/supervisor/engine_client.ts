@@ -2,6 +2,7 @@
  * The client's side of ACP for a project's engine: what its updates and requests are answered with.
  * It is there before the engine is.
  */
+import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
@@ -194,8 +195,9 @@ export class EngineClient {
         },
       },
       answers: {
-        make_link: async (_, { path, target }) => {
-          await makeLink(path, target, { roots: this.#roots, held });
+        make_link: async (sessionId, { path, target }) => {
+          const agreed = this.terminals.keepsLink(sessionId, dirname(path), target);
+          await makeLink(path, target, { roots: this.#roots, held, agreed });
           return {};
         },
         unsaved_text: async (_, { path }) =>

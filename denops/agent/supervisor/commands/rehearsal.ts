@@ -1,6 +1,6 @@
 /** One command over an overlay: what it would change, what of that was agreed to, and the contents of that. */
 import { closeSync, constants, openSync, readSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type CommandEffects, isChangedSince } from "../../protocol/commands.ts";
 import type { KeptChange, ScreenResult } from "../../protocol/screen_requests.ts";
 import type { Change } from "./overlay/changes.ts";
@@ -136,6 +136,13 @@ export class Rehearsal implements AsyncDisposable {
       const reason = reasons[index];
       return reason === undefined ? [] : [{ path, why: reason }];
     });
+  }
+
+  /** A link to this target in this folder is among what was agreed to. */
+  keepsLink(folder: string, target: string): boolean {
+    return this.#kept.some(({ path, after }) =>
+      after?.type === "link" && after.target === target && dirname(path) === folder
+    );
   }
 
   kept(from: number): ScreenResult<"kept_changes"> {

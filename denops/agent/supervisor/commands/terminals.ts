@@ -110,6 +110,13 @@ export class Terminals implements AsyncDisposable {
     return id;
   }
 
+  /** A command of this session has made such a link, and that was agreed to. */
+  keepsLink(sessionId: string, folder: string, target: string): boolean {
+    return [...this.#open.values()].some((terminal) =>
+      terminal.sessionId === sessionId && terminal.rehearsal?.keepsLink(folder, target)
+    );
+  }
+
   /** @throws {RequestError} if it would change nothing */
   rehearsal(sessionId: string, id: string): Rehearsal {
     const ended = this.endedCommand(sessionId, id);
