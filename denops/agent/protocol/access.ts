@@ -31,6 +31,8 @@ export const Access = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("file"), files: z.array(FileAccess).min(1).readonly() }),
   /** Exactly what will run. */
   CommandInput.extend({ kind: z.literal("command") }),
+  /** What a command that has ended would change; the supervisor has the list. `terminal`: ACP's id of it. */
+  z.object({ kind: z.literal("effects"), terminal: z.string() }),
   z.object({ kind: z.literal("fetch"), url: z.string() }),
   /** A tool of an MCP server. */
   z.object({ kind: z.literal("mcp"), server: z.string(), tool: z.string() }),

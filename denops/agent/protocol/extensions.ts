@@ -87,6 +87,8 @@ export const AnswerMeta = z.object({
   command: z.string().optional(),
   /** What a command may change: at this it runs. */
   access: CommandAccess.optional(),
+  /** It runs over an overlay. */
+  rehearsed: z.boolean().optional(),
 });
 export type AnswerMeta = z.infer<typeof AnswerMeta>;
 

@@ -11,6 +11,23 @@ import { Span } from "./trace.ts";
 import { SearchRequest, SearchResponse } from "./search.ts";
 
 const path = z.string();
+/** The change's number, and bytes of its content. */
+const place = z.object({ change: z.int().min(0), offset: z.int().min(0) });
+
+/** `path` and `from` are absolute, their folders real; `from` is where a new file of the same content was deleted. */
+export const KeptChange = z.object({
+  path,
+  /** What was there before; absent if nothing. */
+  before: z.enum(["file", "folder", "link", "other"]).optional(),
+  /** Absent if it was deleted, with all that was in it. `mode`: twelve bits. `hash`: SHA-256, hexadecimal. */
+  after: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("file"), mode: z.int(), size: z.int(), hash: z.string() }),
+    z.object({ type: z.literal("folder"), mode: z.int() }),
+    z.object({ type: z.literal("link"), target: z.string() }),
+  ]).optional(),
+  from: path.optional(),
+});
+export type KeptChange = z.infer<typeof KeptChange>;
 
 /** Name → what is asked, what is answered. */
 export const SCREEN_REQUESTS = {
@@ -35,6 +52,31 @@ export const SCREEN_REQUESTS = {
   written_since: {
     params: z.object({ paths: z.array(path), since: z.number() }),
     result: z.object({ files: z.array(z.object({ path, text: z.string() })) }),
+  },
+  /**
+   * Of a command that ran over an overlay: the changes that were agreed to, in order, folders before what is in them.
+   * `next` is where the answer goes on. `left`: what is not among them, and why, half a sentence each.
+   */
+  kept_changes: {
+    params: z.object({ terminalId: z.string(), from: z.int().min(0) }),
+    result: z.object({
+      changes: z.array(KeptChange),
+      next: z.int().optional(),
+      left: z.array(z.object({ path, why: z.string() })),
+      /** More than are in `left`. */
+      leftMore: z.int(),
+    }),
+  },
+  /**
+   * The contents of the files among them, one after the other; `change` counts from 0. A file that is longer than an
+   * answer comes in parts.
+   */
+  kept_contents: {
+    params: z.object({ terminalId: z.string(), from: place }),
+    result: z.object({
+      parts: z.array(z.object({ change: z.int(), base64: z.string() })),
+      next: place.optional(),
+    }),
   },
   search: { params: SearchRequest, result: SearchResponse },
   lsp: { params: LspQuestion, result: LspResponse },

@@ -10,6 +10,7 @@ import { Engine } from "./agents/engine.ts";
 import type { BranchOptions } from "./branches/git.ts";
 import type { Launch } from "./agents/launch.ts";
 import { AgentProcess } from "./agents/process.ts";
+import { sweepRunFolders } from "./commands/overlay/run_folder.ts";
 import { sweepAfterCrash } from "./git/guard.ts";
 import type { ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
@@ -75,6 +76,7 @@ export class Project implements AsyncDisposable {
           ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
         }
       }
+      sweepRunFolders(user.state_dir).catch(() => {});
       // While the process starts, what it will be told is read.
       booting ??= boot(roots, user, ports.world, announce);
       booting.catch(() => {});
@@ -86,6 +88,8 @@ export class Project implements AsyncDisposable {
       const config = { ...known, ...client.fileRules(chat), spent };
       const events = confined(client.events(launch.held), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
+      // Found out before the first command asks.
+      client.prepare();
       return new Project(engine, launch, roots, model, client, user.state_dir);
     } catch (error) {
       if (booting !== undefined) endBoot(booting);

@@ -81,6 +81,8 @@ export interface ApprovedChanges {
   readonly command?: string;
   /** What it may change. */
   readonly access?: CommandAccess;
+  /** It runs over an overlay. */
+  readonly rehearsed?: boolean;
 }
 
 export interface Tool {

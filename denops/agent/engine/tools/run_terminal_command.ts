@@ -47,7 +47,12 @@ export const runTerminalCommand = defineTool({
     return {
       accesses: { kind: "command", ...input },
       async run(signal, approved) {
-        const final = { ...input, ...approved, access: settled(approved) };
+        const final = {
+          ...input,
+          ...approved,
+          access: settled(approved),
+          rehearsed: approved.rehearsed === true,
+        };
         const notes = [
           note,
           approved.command === undefined ? undefined : `the user changed the command to: ${approved.command}`,
