@@ -35,7 +35,7 @@ type Some = Partial<Omit<Effects, "effects">> & { readonly effects?: readonly Om
 function approval({ effects = ROWS, ...more }: Some = {}): Effects {
   return {
     ...{ type: "approval", kind: "effects", chat: 1, request: 7, tool: "t", title: "run npm", reason: "" },
-    ...{ command: "npm run format", folder: ".", end: "exit code 0", more: 0 },
+    ...{ command: "npm run format", folder: ".", end: "exit code 0" },
     ...more,
     effects: effects.map((row, index) => ({ number: index + 1, ...row })),
   };
@@ -101,21 +101,20 @@ Deno.test("what needs a look comes first, what nobody can keep last, and the sum
   }
 });
 
-Deno.test("a row of another folder, a command of several lines and a reason are named; so is what is not listed", async () => {
+Deno.test("a row of another folder, a command of several lines and a reason are named", async () => {
   const effects = ROWS.slice(0, 1);
   const command = "cd x\nmake";
   await using nvim = await start({
     effects,
     command,
     folder: "web",
-    more: 12,
     end: "exit code 2",
     reason: "Why",
   });
   assert.deepEqual(await shown(nvim), [
     "cd x … (2 lines) · exit code 2 · in ./web",
     "Why",
-    "1 file  +3 −1 · and 12 more that are not listed",
+    "1 file  +3 −1 · nothing else has changed",
     "✓ M src/a.ts  +3 −1",
   ]);
 });

@@ -226,7 +226,7 @@ Deno.test("each kind of access has its row among the approvals", async () => {
     `return vim.tbl_keys(require("agent.approval.content").KINDS)`,
   );
   const kinds = Access.options.map(({ shape }) => shape.kind.value);
-  assert.deepEqual(shown.toSorted(), [...kinds, "effects", "question"].toSorted());
+  assert.deepEqual(shown.toSorted(), [...kinds, "question"].toSorted());
 });
 
 Deno.test("help: the keys that each kind of approval offers", async () => {

@@ -57,10 +57,8 @@ local function summary(approval)
     end
   end
   local files = ("%d %s"):format(all, all == 1 and "file" or "files")
-  local lines = text.counts(added, removed)
-  local rest = approval.more > 0 and ("and %d more that are not listed"):format(approval.more)
-    or "nothing else has changed"
-  return ("%s%s · %s"):format(chosen < all and chosen .. " of " .. files or files, lines ~= "" and "  " .. lines or "", rest)
+  local some = chosen < all and ("%d of %s"):format(chosen, files) or files
+  return ("%s · nothing else has changed"):format(vim.trim(some .. "  " .. text.counts(added, removed)))
 end
 
 --- The lines above the rows: what has run and how it ended, why it is asked about, and the summary.
@@ -77,7 +75,6 @@ local function head(approval)
     groups[2] = "AgentWarning"
   end
   table.insert(lines, summary(approval))
-  groups[#lines] = approval.more > 0 and "AgentWarning" or nil
   return lines, groups
 end
 
