@@ -126,14 +126,14 @@ Deno.test("the answer names the rows only if the user has chosen others", async 
   for (
     const [keys, answer, kept] of [
       // There and back again.
-      [":4<CR><Space><Space>", "a", undefined],
-      [":4<CR><Space>", "a", [4, 5, 6]],
-      [":3<CR><Space>", "a", [1, 2, 4, 5, 6]],
-      [":4<CR>j<Space>", ":Agent approve<CR>", [1, 5, 6]],
+      ["4G<Space><Space>", "a", undefined],
+      ["4G<Space>", "a", [4, 5, 6]],
+      ["3G<Space>", "a", [1, 2, 4, 5, 6]],
+      ["4Gj<Space>", ":Agent approve<CR>", [1, 5, 6]],
       // All but the sensitive ones, which are chosen one by one.
-      [":1<CR><Space>:3<CR><Space>", "a", [2]],
-      [":2<CR><Space><Space>", "a", undefined],
-      [":4<CR><Space>:1<CR><Space>", "a", undefined],
+      ["1G<Space>3G<Space>", "a", [2]],
+      ["2G<Space><Space>", "a", undefined],
+      ["4G<Space>1G<Space>", "a", undefined],
     ] as const
   ) {
     await ask(nvim, {});
@@ -142,16 +142,16 @@ Deno.test("the answer names the rows only if the user has chosen others", async 
     assert.deepEqual(await answered(nvim, answer), expected, keys);
   }
   await ask(nvim, { suggestion: "keep(npm *)" });
-  await nvim.keys(":4<CR><Space>");
+  await nvim.keys("4G<Space>");
   assert.deepEqual(await answered(nvim, "s"), { ...yes, option: "allow_session", kept: [4, 5, 6] });
   await ask(nvim, { suggestion: "keep(npm *)" });
-  await nvim.keys(":4<CR><Space>A");
+  await nvim.keys("4G<Space>A");
   await nvim.waitForScreen("Always allow: keep(npm *)");
   assert.deepEqual(await answered(nvim, "<CR>"), {
     ...{ ...yes, option: "allow_always", rule: "keep(npm *)", kept: [4, 5, 6] },
   });
   await ask(nvim, {});
-  await nvim.keys(":4<CR><Space>");
+  await nvim.keys("4G<Space>");
   assert.deepEqual(await answered(nvim, "r"), { ...yes, option: "reject" });
   await ask(nvim, {});
   assert.deepEqual(await answered(nvim, ":Agent reject not now<CR>"), {
@@ -161,12 +161,12 @@ Deno.test("the answer names the rows only if the user has chosen others", async 
 
 Deno.test("the summary and the marks follow the choice, and the cursor stays", async () => {
   await using nvim = await start();
-  await nvim.keys(":5<CR><Space>");
+  await nvim.keys("5G<Space>");
   await nvim.waitForScreen("☐ A node_modules/  312 files");
   await nvim.waitForScreen("3 of 317 files  +3 −8");
   assert.deepEqual(await nvim.lua(`return vim.fn.line(".")`), 5);
   assert.equal(await nvim.lua(`return vim.wo.cursorline`), true);
-  await nvim.keys(":1<CR><Space>");
+  await nvim.keys("1G<Space>");
   await nvim.waitForScreen("315 of 317 files  +3 −8");
   await nvim.keys("<Space>");
   const none = await nvim.waitForScreen("0 of 317 files · nothing else has changed");
@@ -193,7 +193,7 @@ Deno.test("a key that was meant for another window chooses nothing", async () =>
   await using nvim = await start({}, { lua: `vim.g.agent = { approval_focus = "always" }` });
   assert.equal(await answered(nvim, "r").then(() => true), true);
   await nvim.lua(`require("agent.approval") return require("agent.client").receive(...)`, [approval()]);
-  await nvim.keys(":5<CR><Space>");
+  await nvim.keys("jjjj<Space>");
   assert.match((await shown(nvim))[1] ?? "", /^315 of 317/);
   await nvim.waitForScreen("a keep");
   await nvim.keys("<Space>");
@@ -204,7 +204,7 @@ const tabs = (nvim: ChildNvim) => nvim.lua<number>(`return #vim.api.nvim_list_ta
 
 Deno.test("d compares the row of the cursor, else all, but never in more than ten tabs", async () => {
   await using nvim = await start();
-  await nvim.keys(":4<CR>d");
+  await nvim.keys("4Gd");
   const diff = await nvim.waitForScreen("src/a.ts · before");
   assert.match(diff, /old +│ *new/);
   assert.doesNotMatch(diff, /Changes/, "nothing hides it");
@@ -212,7 +212,7 @@ Deno.test("d compares the row of the cursor, else all, but never in more than te
   await nvim.keys("q");
   await nvim.waitForScreen("a keep");
   assert.deepEqual(await nvim.lua(`return vim.fn.line(".")`), 4, "back at the row");
-  await nvim.keys(":5<CR>d");
+  await nvim.keys("5Gd");
   await nvim.waitForScreen("src/a.ts · before");
   assert.equal(await tabs(nvim), 3);
   await nvim.keys("q");
@@ -243,6 +243,8 @@ Deno.test("300 rows: what is below is announced, and can be reached and chosen",
   assert.doesNotMatch(first, /file_300/);
   await nvim.keys("<C-d><C-d>");
   await nvim.waitForScreen("file_20.ts");
+  await nvim.keys("123G");
+  assert.equal(await nvim.lua(`return vim.fn.line(".")`), 123);
   await nvim.keys("G<Space>");
   const last = await nvim.waitForScreen("☐ A src/file_300.ts");
   assert.doesNotMatch(last, /more below/);
@@ -288,7 +290,7 @@ for (const columns of [40, 80, 120]) {
     assert.equal(rows.length, HOSTILE.length);
     for (const row of nvim.screen()) assert.doesNotMatch(row, /[\p{Cc}\p{Cf}]/u);
     assert.ok(nvim.text().replace(/[│↪\s]/g, "").includes("end.ts+2·soitis"));
-    await nvim.keys(":7<CR>d");
+    await nvim.keys("7Gd");
     await nvim.waitForScreen("rror#%{1} · before");
   });
 }

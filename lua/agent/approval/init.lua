@@ -92,6 +92,9 @@ function map_keys(buffer)
       local options = first and first.options
       if options and options[number] then
         M.answer_question(options[number])
+      elseif not options then
+        -- In a list it is a count, or goes on with one.
+        vim.api.nvim_feedkeys((vim.v.count > 0 and vim.v.count or "") .. number, "ni", false)
       end
     end, "choose this answer")
   end
