@@ -58,6 +58,8 @@ export class Terminals implements AsyncDisposable {
   readonly #ports: TerminalPorts;
   readonly #lookups: PathLookups;
   readonly #open = new Map<string, Terminal>();
+  /** Those that were released. */
+  readonly #ending = new Set<Promise<void>>();
 
   constructor(roots: readonly string[], lookups: PathLookups, ports: TerminalPorts) {
     this.#roots = roots;
@@ -177,7 +179,9 @@ export class Terminals implements AsyncDisposable {
   release(id: string): void {
     const terminal = this.#open.get(id);
     this.#open.delete(id);
-    if (terminal !== undefined) this.#end(terminal);
+    if (terminal === undefined) return;
+    const ending = this.#end(terminal).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
   }
 
   /** What was not kept is gone with it. */
@@ -196,7 +200,7 @@ export class Terminals implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#open.values()].map((terminal) => this.#end(terminal)));
+    await Promise.all([...this.#ending, ...[...this.#open.values()].map((terminal) => this.#end(terminal))]);
     this.#open.clear();
   }
 
