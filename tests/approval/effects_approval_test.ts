@@ -185,7 +185,7 @@ Deno.test("nothing chosen is no yes, and what cannot be kept is not chosen; both
   }
   assert.deepEqual(await sent(nvim), []);
   assert.deepEqual(await answered(nvim, "r"), { type: "answer", request: 7, option: "reject" });
-  await ask(nvim, { effects: ROWS.slice(2, 3) });
+  await ask(nvim, { effects: ROWS.slice(2, 3), command: "\n" });
   assert.doesNotMatch(nvim.text(), /a keep|choose/);
 });
 

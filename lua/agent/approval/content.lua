@@ -134,8 +134,8 @@ end
 ---@field keys fun(approval: agent.Approval): string[]
 ---@field answer "allow"|"text"|"none"  what it can be answered with, beside a no
 ---@field files? fun(approval: agent.Approval, line: integer): agent.FileDiff[]  that can be compared, at this line
----@field toggle? fun(approval: agent.Approval, line: integer): string[]?  chooses what the line shows; else says why not
----@field choice? fun(approval: agent.Approval): table?  what an answer says of it, beside a no; nil if nothing is chosen
+---@field toggle? fun(approval: agent.Approval, line: integer): string[]?  chooses what the line shows, or says why not
+---@field choice? fun(approval: agent.Approval): table?  what a yes says beside that; nil if nothing is chosen
 
 ---@type agent.ApprovalKind
 local FILES = {

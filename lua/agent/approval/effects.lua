@@ -66,7 +66,7 @@ end
 ---@return string[] lines
 ---@return table<integer, string> groups
 local function head(approval)
-  local command = vim.split(approval.command, "\n", { trimempty = true })
+  local command = vim.split(vim.trim(approval.command), "\n")
   local title = { #command > 1 and ("%s … (%d lines)"):format(command[1], #command) or command[1], approval["end"] }
   table.insert(title, approval.folder ~= "." and "in ./" .. approval.folder or nil)
   local lines, groups = { format.one_line(table.concat(title, " · ")) }, { "AgentTitle" }
@@ -148,7 +148,7 @@ function M.keys(approval)
   return vim.list_extend(keys, { "R with reason" })
 end
 
---- Chooses the row of this line, or chooses it no more; above the rows all that are kept unless the user says otherwise.
+--- Chooses the row of this line, or chooses it no more; above the rows all that would be kept anyway.
 ---@param approval agent.Approval
 ---@param line integer
 ---@return string[]? problem the longest text first
