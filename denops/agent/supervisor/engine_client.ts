@@ -115,9 +115,9 @@ export class EngineClient {
     return new EngineClient(roots, rules, ledger, { sandbox, sandboxed }, { ...user, safe_to_write }, ports);
   }
 
-  /** Finds out how commands can be run, before the first one is. */
-  prepare(): void {
-    this.#sandbox.rehearses().catch(() => {});
+  /** Finds out how commands can be run, and what they may not see, before the first one is. */
+  async prepare(): Promise<void> {
+    await this.#gateContext(NO_CHAT);
   }
 
   /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */
