@@ -2,8 +2,8 @@
  * Makes what a command would change happen, file by file, as an undo would bring it back: into buffers with unsaved text
  * it is merged, and what others have changed since the command began stays theirs.
  */
-import { lstatSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { isChangedSince } from "../../protocol/commands.ts";
 import type { KeptChange } from "../../protocol/screen_requests.ts";
 import {
   ABSENT,
@@ -69,7 +69,7 @@ export class CommandKeeper implements Keeper {
     });
     // All is looked at before anything is written: a write to one name of a file is a change of its other names.
     const disk = new Disk(spool, this.#options.roots);
-    const look = new Look(disk, spool, BigInt(effects.started), this.#options.roots);
+    const look = new Look(disk, spool, effects.started, this.#options.roots);
     const records = await look.records(changes);
     const plan = await restorer.plan([records], signal, disk);
     await this.#store(records, spool);
@@ -146,12 +146,12 @@ class Look {
   readonly left: Left[] = [];
   readonly #disk: Disk;
   readonly #contents: Contents;
-  /** Nanoseconds since 1970, as of file systems. */
-  readonly #started: bigint;
+  /** Milliseconds since 1970, as of file systems. */
+  readonly #started: number;
   readonly #roots: readonly string[];
   readonly #pause = pauses();
 
-  constructor(disk: Disk, contents: Contents, started: bigint, roots: readonly string[]) {
+  constructor(disk: Disk, contents: Contents, started: number, roots: readonly string[]) {
     this.#disk = disk;
     this.#contents = contents;
     this.#started = started;
@@ -210,23 +210,24 @@ class Look {
   async #unchanged(path: string): Promise<Snapshot | undefined> {
     await this.#pause();
     if ((await this.#disk.at(dirname(path))).type !== "folder") return ABSENT;
-    const first = await this.#changedAt(path);
-    if (first !== undefined && first >= this.#started) return undefined;
+    const first = await this.#info(path);
+    if (first !== undefined && isChangedSince(first, this.#started)) return undefined;
     const now = await this.#disk.at(path);
     if (first === undefined) return now;
     // What is closed was opened to be read.
     const info = await opened(path, false, this.#roots, () => lstat(path));
     if (info?.isFile && ((info.mode ?? 0) & 0o400) === 0) return now;
-    return await this.#changedAt(path) === first ? now : undefined;
+    const last = await this.#info(path);
+    return last !== undefined && stampOf(last) === stampOf(first) ? now : undefined;
   }
 
-  /** Undefined if nothing is there. Deno's own times of change are of whole seconds. */
-  async #changedAt(path: string): Promise<bigint | undefined> {
-    return await opened(path, false, this.#roots, async () => {
-      if (await lstat(path) === undefined) return undefined;
-      return lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ctimeNs;
-    });
+  #info(path: string): Promise<Deno.FileInfo | undefined> {
+    return opened(path, false, this.#roots, () => lstat(path));
   }
+}
+
+function stampOf({ ino, size, mode, mtime, ctime }: Deno.FileInfo): string {
+  return [ino, size, mode, mtime?.getTime(), ctime?.getTime()].join(" ");
 }
 
 function imageOf(after: KeptChange["after"]): Snapshot {
