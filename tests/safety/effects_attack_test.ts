@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { RequestPermissionRequest } from "../../denops/agent/deps/acp_sdk.ts";
 import { approvalOf } from "../../denops/agent/supervisor/gate/outcome.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
-import { Gate, type UserAnswer } from "../../denops/agent/supervisor/gate/gate.ts";
+import { Gate } from "../../denops/agent/supervisor/gate/gate.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { Terminals } from "../../denops/agent/supervisor/commands/terminals.ts";
 import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
@@ -17,6 +17,8 @@ import { commandRunner } from "../support/command_sandbox.ts";
 import { gateContext } from "../support/gate.ts";
 import { leftovers } from "../support/rehearsal.ts";
 import { scratch, waitUntil } from "../support/project.ts";
+
+type UserAnswer = NonNullable<Parameters<Gate["answer"]>[1]>;
 
 const SESSION = "s";
 const FILES = FileRules.parse({ safe_to_write: defaults.safe_to_write, deny_read: [] });

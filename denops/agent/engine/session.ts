@@ -123,6 +123,7 @@ export class Session {
       store: store.checkpoints,
       editor: ports.editor,
       journal: store.writes,
+      state: store.folder,
       turn: () => store.turn(id),
       makeLink: ports.makeLink,
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),

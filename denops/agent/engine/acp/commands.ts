@@ -1,11 +1,17 @@
 /** Commands over ACP's terminal methods; the other side's gate lets each in and runs it in its sandbox. */
 import { type AgentContext, methods, RequestError } from "../../deps/acp_sdk.ts";
-import { type ApprovedCommand, TerminalEnd, type TerminalMeta } from "../../protocol/commands.ts";
+import {
+  type ApprovedCommand,
+  type CommandEffects,
+  TerminalEnd,
+  type TerminalMeta,
+} from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
 import { ToolError } from "../core/errors.ts";
-import type { CommandReport, Commands } from "../core/ports.ts";
+import type { CommandReport, Commands, Effects } from "../core/ports.ts";
+import type { Screen } from "./screen.ts";
 
-export function acpCommands(client: AgentContext, sessionId: string): Commands {
+export function acpCommands(client: AgentContext, screen: Screen, sessionId: string): Commands {
   const background = new Map<string, string>();
 
   const create = async (input: ApprovedCommand, toolCallId: string): Promise<string> => {
@@ -24,6 +30,17 @@ export function acpCommands(client: AgentContext, sessionId: string): Commands {
     }
   };
 
+  const release = (terminalId: string) =>
+    void client.request(methods.client.terminal.release, { sessionId, terminalId }).catch(() => {});
+
+  const effectsOf = (terminal: string, effects: CommandEffects): Effects => ({
+    ...effects,
+    terminal,
+    agreed: (from, signal) => screen.ask("kept_changes", { terminalId: terminal, from }, signal),
+    contents: (from, signal) => screen.ask("kept_contents", { terminalId: terminal, from }, signal),
+    [Symbol.dispose]: () => release(terminal),
+  });
+
   const report = async (terminalId: string): Promise<CommandReport> => {
     const answer = await client.request(methods.client.terminal.output, { sessionId, terminalId });
     const { output, exitStatus } = answer;
@@ -36,6 +53,7 @@ export function acpCommands(client: AgentContext, sessionId: string): Commands {
       end: text,
       failed: code !== 0,
       ...(end?.folder === undefined ? {} : { folder: end.folder }),
+      ...(end?.effects === undefined ? {} : { effects: effectsOf(terminalId, end.effects) }),
     };
   };
 
@@ -56,17 +74,20 @@ export function acpCommands(client: AgentContext, sessionId: string): Commands {
       const stop = () =>
         void client.request(methods.client.terminal.kill, { sessionId, terminalId }).catch(() => {});
       signal.addEventListener("abort", stop, { once: true });
+      let effects: Effects | undefined;
       try {
         if (signal.aborted) stop();
         const exit = client.request(methods.client.terminal.waitForExit, { sessionId, terminalId });
         // A stopped turn does not wait for a command that takes its time to die.
         await Promise.race([exit, aborted(signal)]);
-        const soFar = await report(terminalId);
+        const { effects: found, ...soFar } = await report(terminalId);
         // It is being stopped, though it may not have ended yet.
-        return signal.aborted ? { ...soFar, end: "stopped" } : soFar;
+        if (signal.aborted) return { ...soFar, end: "stopped" };
+        effects = found;
+        return effects === undefined ? soFar : { ...soFar, effects };
       } finally {
         signal.removeEventListener("abort", stop);
-        client.request(methods.client.terminal.release, { sessionId, terminalId }).catch(() => {});
+        if (effects === undefined) release(terminalId);
       }
     },
     async startInBackground(input, toolCallId) {

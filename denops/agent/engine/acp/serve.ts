@@ -81,7 +81,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
     const known = configOrError(config, options);
     const abilities: Partial<ClientAbilities> = {
-      ...(can.terminals ? { commands: acpCommands(client, id) } : {}),
+      ...(can.terminals ? { commands: acpCommands(client, screen, id) } : {}),
       ...(can.questions ? { questions: acpQuestions(client, id) } : {}),
       ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
       ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
@@ -214,13 +214,15 @@ function asker(client: AgentContext, sessionId: string): AskApproval {
         cancellation,
       );
       if (outcome.outcome !== "selected") return { answer: "cancelled" };
-      const { reason: said, rule, command: changed, access } = ours(AnswerMeta, outcome._meta) ?? {};
+      const { reason: said, rule, command: changed, access, rehearsed } = ours(AnswerMeta, outcome._meta) ??
+        {};
       const byRule = rule === undefined ? {} : { rule };
       if (outcome.optionId === OPTION.allowOnce || outcome.optionId === OPTION.allowSession) {
         const answer = outcome.optionId === OPTION.allowOnce ? "allow_once" : "allow_session";
         const approved = {
           ...(changed === undefined ? {} : { command: changed }),
           ...(access === undefined ? {} : { access }),
+          ...(rehearsed === undefined ? {} : { rehearsed }),
         };
         return { answer, ...byRule, ...approved };
       }

@@ -7,6 +7,7 @@ import type { ToolCall } from "../core/messages.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
 import { type CheckpointPorts, runCheckpointed } from "./checkpointed.ts";
+import { settleEffects } from "./effects.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
 import { type ReadCall, type Repeats, signatureOf } from "./repeats.ts";
 import type { ImageRoom } from "../tools/files/image_room.ts";
@@ -183,10 +184,12 @@ async function runCall(
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
     const baseline = tool.readOnly ? undefined : await ports.checks?.before(written, signal);
     const running = trace?.now();
-    const result = tool.readOnly
+    const ran = tool.readOnly
       ? await prepared.run(signal, permitted.approved)
       : await runCheckpointed(call.id, prepared, permitted, ports, signal);
     trace?.span("run", running, call.id);
+    const { roots } = workspace;
+    const result = await settleEffects(call.id, ran, permissions, { ...ports, roots }, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.

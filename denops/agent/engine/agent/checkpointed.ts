@@ -3,13 +3,13 @@ import { type CommandInput, levelOf } from "../../protocol/commands.ts";
 import { trace } from "../../protocol/trace.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
-import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CheckpointedCall, Checkpoints, Keeper, PendingCheckpoint } from "../core/ports.ts";
 import { type ApprovedChanges, type PreparedCall, type ToolResult, writtenBy } from "../tools/define.ts";
 import type { CommandTraps } from "./traps.ts";
 
 export interface CheckpointPorts {
   /** Where calls that write are recorded. */
-  readonly checkpoints: Checkpoints;
+  readonly checkpoints: Checkpoints & Keeper;
   readonly emit: Emit;
   readonly traps: CommandTraps;
 }
@@ -51,10 +51,15 @@ export async function runCheckpointed(
   return notes.length === 0 ? result : { ...result, text: [result.text, ...notes].join("\n") };
 }
 
-/** Undefined if it can write nothing. */
-function kindOf({ background }: CommandInput, { access }: ApprovedChanges): CheckpointedCall["command"] {
-  if (access !== undefined && levelOf(access) === "look") return undefined;
-  return background ? "background" : "foreground";
+/** Undefined if it can write nothing, or what it writes is settled when it has ended. */
+function kindOf(
+  { background }: CommandInput,
+  { access, rehearsed }: ApprovedChanges,
+): CheckpointedCall["command"] {
+  const level = access === undefined ? undefined : levelOf(access);
+  if (level === "look" || level === "try") return undefined;
+  if (background) return "background";
+  return rehearsed === true ? undefined : "foreground";
 }
 
 /** The write has happened, whatever comes now: buffers must follow it. */

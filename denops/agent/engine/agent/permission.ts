@@ -64,7 +64,7 @@ export class Permissions {
   async #read(path: AccessPath, reason: string): Promise<void> {
     const key = allowKey({ access: "read", path });
     if (this.#granted.has(key)) return;
-    const answer = await this.#ask({ accesses: files(["read", path]) }, reason, false);
+    const answer = await this.ask({ accesses: files(["read", path]) }, reason, false);
     const refusal = refusalOf(answer);
     if (refusal !== undefined) throw refusal;
     this.#granted.add(key);
@@ -80,7 +80,7 @@ export class Permissions {
       ? { verdict: "ask", rule: "loop guard", reason: "the same call comes for the third time in a row" }
       : judged;
     if (decision.verdict === "ask") {
-      const answer = await this.#ask(prepared, decision.reason, loop);
+      const answer = await this.ask(prepared, decision.reason, loop);
       const refusal = refusalOf(answer);
       if (refusal !== undefined) return { refusal };
       const rule = ruleOf(answer);
@@ -97,7 +97,8 @@ export class Permissions {
     return { rule: decision.rule, byUser: false, approved: {} };
   }
 
-  async #ask(
+  /** @param force no rule may answer */
+  async ask(
     { accesses, diff }: Pick<PreparedCall, "accesses" | "diff">,
     reason: string,
     force: boolean,
@@ -126,11 +127,15 @@ export class Permissions {
 
 function approvedBy(answer: ApprovalAnswer): ApprovedChanges {
   if (answer.answer !== "allow_once" && answer.answer !== "allow_session") return {};
-  const { command, access } = answer;
-  return { ...(command === undefined ? {} : { command }), ...(access === undefined ? {} : { access }) };
+  const { command, access, rehearsed } = answer;
+  return {
+    ...(command === undefined ? {} : { command }),
+    ...(access === undefined ? {} : { access }),
+    ...(rehearsed === undefined ? {} : { rehearsed }),
+  };
 }
 
-function ruleOf(answer: ApprovalAnswer): string | undefined {
+export function ruleOf(answer: ApprovalAnswer): string | undefined {
   return "rule" in answer ? answer.rule : undefined;
 }
 

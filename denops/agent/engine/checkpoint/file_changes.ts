@@ -4,8 +4,14 @@ import type { FileChange } from "../core/events.ts";
 import { textOf } from "./plan.ts";
 
 /** A moved file is one change. */
-export function fileChanges(records: readonly FileRecord[], store: CheckpointStore): readonly FileChange[] {
+export function fileChanges(
+  records: readonly FileRecord[],
+  store: Pick<CheckpointStore, "contents">,
+): readonly FileChange[] {
   const sources = new Set(records.flatMap(({ renamedFrom }) => renamedFrom ?? []));
+  const images = new Map(
+    records.flatMap(({ path, before }) => sources.has(path) ? [[path, before] as const] : []),
+  );
   const text = (image: Snapshot) =>
     image.type === "file" ? textOf(image.blob, store.contents)?.text : undefined;
   return records.flatMap((record): FileChange[] => {
@@ -14,9 +20,7 @@ export function fileChanges(records: readonly FileRecord[], store: CheckpointSto
     if (after.type === "folder") {
       return before.type === "absent" ? [] : [{ path, kind: "deleted", onDisk: true }];
     }
-    const source = renamedFrom === undefined
-      ? before
-      : records.find((one) => one.path === renamedFrom)?.before;
+    const source = renamedFrom === undefined ? before : images.get(renamedFrom);
     const [was, is] = [source === undefined ? undefined : text(source), text(after)];
     const texts = {
       ...(was === undefined ? {} : { before: was }),

@@ -3,7 +3,12 @@
  * are checkpoints of the command, so that a turn is undone as if nothing had been asked.
  */
 import { sep } from "node:path";
-import { type FileRecord, type NewCheckpoint, type Snapshot } from "../core/checkpoints.ts";
+import {
+  type CheckpointStore,
+  type FileRecord,
+  type NewCheckpoint,
+  type Snapshot,
+} from "../core/checkpoints.ts";
 import type { FileChange } from "../core/events.ts";
 import type { HeldFile, HoldBack, Taken } from "../core/ports.ts";
 import { netChanges } from "./net.ts";
@@ -11,6 +16,7 @@ import { textOf } from "./plan.ts";
 import { Restorer, type RestorerOptions } from "./restorer.ts";
 
 export interface HoldBackOptions extends RestorerOptions {
+  readonly store: CheckpointStore;
   readonly session: string;
   /** The turn that runs. */
   turn(): number;

@@ -16,6 +16,7 @@ const LARGEST_RULES = 1_000_000;
 export class Ignored {
   readonly #root: string;
   readonly #rules = new Map<string, Ignore | undefined>();
+  readonly #hidden = new Map<string, boolean>();
 
   constructor(root: string) {
     this.#root = root;
@@ -40,6 +41,21 @@ export class Ignored {
     }
   }
 
+  /** Is the file, or a folder that it is in? @param path relative to the root with "/" */
+  hides(path: string): boolean {
+    const [folder, name] = split(path);
+    return (folder !== "" && this.#hidesFolder(folder)) || this.has(folder, name, false);
+  }
+
+  #hidesFolder(path: string): boolean {
+    const known = this.#hidden.get(path);
+    if (known !== undefined) return known;
+    const [folder, name] = split(path);
+    const hidden = (folder !== "" && this.#hidesFolder(folder)) || this.has(folder, name, true);
+    this.#hidden.set(path, hidden);
+    return hidden;
+  }
+
   #rulesOf(folder: string): Ignore | undefined {
     if (this.#rules.has(folder)) return this.#rules.get(folder);
     const files = folder === "" ? [".git/info/exclude", ".gitignore"] : [".gitignore"];
@@ -49,6 +65,11 @@ export class Ignored {
     this.#rules.set(folder, rules);
     return rules;
   }
+}
+
+function split(path: string): readonly [folder: string, name: string] {
+  const at = path.lastIndexOf("/");
+  return [path.slice(0, Math.max(0, at)), path.slice(at + 1)];
 }
 
 function readText(path: string): string {

@@ -11,6 +11,7 @@ import type { TextFormat } from "../core/text.ts";
 import { conflictText, merge3 } from "../core/merge.ts";
 import { type Changes, netChanges, originsOf, pieces } from "./net.ts";
 import { decide, textOf } from "./plan.ts";
+import { pauses } from "./pauses.ts";
 import { Disk, PlannedTree } from "./planned_tree.ts";
 
 export interface PlannerOptions {
@@ -18,6 +19,8 @@ export interface PlannerOptions {
   readonly editor: Editor;
   /** Real paths. */
   readonly roots: readonly string[];
+  /** What has been looked at already. */
+  readonly disk?: Disk;
 }
 
 export interface Restored {
@@ -36,6 +39,8 @@ export interface Step {
   readonly image: Snapshot;
   /** The file is there, and is to be moved. */
   readonly from?: string;
+  /** Of a new file: where it is written first, which the journal knows of. */
+  readonly temporary?: string;
 }
 
 /** What is to be done to a buffer with unsaved text, instead of its file. */
@@ -77,7 +82,7 @@ export async function planTaking(
   signal: AbortSignal,
 ): Promise<Plan> {
   const backwards = pieces(changes).toReversed().map(takingsOf);
-  const disk = new Disk(options.contents, options.roots);
+  const disk = options.disk ?? new Disk(options.contents, options.roots);
   const unsaved = new Map<string, string | undefined>();
   const refused = new Map<string, Refusal>();
   for (;;) {
@@ -152,8 +157,10 @@ class Pass {
   /** The deepest places are made free first, then the highest are filled first. */
   async take(takings: readonly Taking[]): Promise<void> {
     const puts: { readonly path: string; readonly image: Snapshot; readonly taking: Taking }[] = [];
+    const pause = pauses();
     const deepest = [...takings].sort((a, b) => b.record.path.length - a.record.path.length);
     for (const taking of deepest) {
+      await pause();
       const put = await this.#free(taking);
       if (put !== undefined) puts.push({ ...put, taking });
     }

@@ -7,11 +7,14 @@ import { writeAtomic } from "../core/write_atomic.ts";
 interface Step {
   readonly now: Snapshot;
   readonly image: Snapshot;
+  /** Of a new file: where it is written first, which the journal knows of. */
+  readonly temporary?: string | undefined;
 }
 
 interface Means {
   readonly store: { readonly contents: Contents };
   readonly journal: WriteJournal;
+  readonly syncsNew?: boolean;
   /** Deno lets no process make a symbolic link that may not write everywhere: the client makes it. */
   makeLink(path: string, target: string): Promise<void>;
 }
@@ -23,15 +26,18 @@ export async function removeIt(path: string): Promise<void> {
 
 export async function putBack(
   path: string,
-  { now, image }: Step,
-  { store, journal, makeLink }: Means,
+  { now, image, temporary }: Step,
+  { store, journal, syncsNew = true, makeLink }: Means,
 ): Promise<void> {
   switch (image.type) {
     case "file": {
       const isUnchanged = () => isStill(path, now, store.contents);
       const isNew = now.type === "absent";
       const content = store.contents.parts(image.blob);
-      const written = await writeAtomic(path, content, image.mode, journal, { isUnchanged, isNew });
+      const written = await writeAtomic(path, content, image.mode, journal, {
+        ...{ isUnchanged, isNew, temporary },
+        isSynced: !isNew || syncsNew,
+      });
       if (written === "changed meanwhile") throw new Error("it changed at this moment; try again");
       return;
     }

@@ -84,7 +84,7 @@ export class Recorder implements Checkpoints {
     }
     if (before.partial) this.#tellLimits();
     await this.#noteLate({ scan: before, since });
-    const id = this.#begin({ session, turn: turn(), kind: "command", toolCall }, []);
+    const id = this.begin({ session, turn: turn(), kind: "command", toolCall }, []);
     if (command === "background") {
       this.#background.push({ id, toolCall });
       this.#seen = { scan: before, since };
@@ -111,7 +111,7 @@ export class Recorder implements Checkpoints {
     const after = await this.#scanner.scan(before);
     if (after === undefined || after.partial) this.#tellLimits();
     const records = after === undefined ? [] : this.#scanner.changes(before, after);
-    this.#finish(id, await this.#withoutUsersPart(records, since));
+    this.finish(id, await this.#withoutUsersPart(records, since));
     if (after !== undefined && this.#seen !== undefined) this.#seen = { scan: after, since: now };
     return fileChanges(records, store);
   }
@@ -140,16 +140,20 @@ export class Recorder implements Checkpoints {
   }
 
   /** What it changes is the agent's for as long as there are signs of life of it. */
-  #begin(checkpoint: NewCheckpoint, files: readonly FileRecord[]): number {
+  begin(checkpoint: NewCheckpoint, files: readonly FileRecord[]): number {
     const id = this.#options.store.begin(checkpoint, files);
     this.#running.add(id);
     if (this.#running.size === 1) this.#keepAlive();
     return id;
   }
 
-  #finish(id: number, records: readonly FileRecord[]): void {
+  /** What a call has written is no work of commands in the background. */
+  finish(id: number, records: readonly FileRecord[]): void {
     this.#options.store.finish(id, records);
     this.#running.delete(id);
+    if (this.#seen === undefined || records.length === 0) return;
+    const scan = withImages(this.#seen.scan, records.map(({ path, after }) => [path, after]));
+    this.#seen = { ...this.#seen, scan };
   }
 
   #keepAlive(): void {
@@ -187,7 +191,7 @@ export class Recorder implements Checkpoints {
     const scan = await this.#scanner.scan(this.#seen?.scan);
     if (scan === undefined) this.#tellLimits();
     else await this.#noteLate({ scan, since });
-    for (const { id } of this.#background) this.#finish(id, []);
+    for (const { id } of this.#background) this.finish(id, []);
     const found = this.#late;
     this.#background = [];
     this.#late = [];
@@ -217,16 +221,11 @@ export class Recorder implements Checkpoints {
     const { session, turn } = this.#options;
     const images = await this.#imagesOf(paths);
     const files = [...images].map(([path, before]) => ({ path, before, after: ABSENT }));
-    const id = this.#begin({ session, turn: turn(), kind: "tool", toolCall }, files);
+    const id = this.begin({ session, turn: turn(), kind: "tool", toolCall }, files);
     return {
       done: async (changes) => {
         const records = await this.#records(images, changes);
-        await patiently(() => Promise.resolve(this.#finish(id, records)));
-        // What a tool has written is no command's work.
-        if (this.#seen !== undefined) {
-          const scan = withImages(this.#seen.scan, records.map(({ path, after }) => [path, after]));
-          this.#seen = { ...this.#seen, scan };
-        }
+        await patiently(() => Promise.resolve(this.finish(id, records)));
         return [];
       },
     };

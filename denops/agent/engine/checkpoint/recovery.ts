@@ -13,6 +13,7 @@ import {
 import { isTurns, markedBy, redoable } from "./history.ts";
 import { netChanges } from "./net.ts";
 import { opened } from "./opened.ts";
+import { pauses } from "./pauses.ts";
 import type { Recorder } from "./recorder.ts";
 import { lstat, takeSnapshot } from "./snapshot.ts";
 
@@ -76,19 +77,21 @@ async function isLater(
 }
 
 async function withImages(
-  files: readonly FileRecord[],
+  files: StoredCheckpoint["files"],
   { store, roots }: RecoveryOptions,
 ): Promise<readonly FileRecord[]> {
   const records: FileRecord[] = [];
-  for (const { path, before } of files) {
-    const after = await takeSnapshot(path, store.contents, roots);
-    records.push({ path, before, after });
+  const pause = pauses();
+  for (const { undoneBy: _, ...file } of files) {
+    await pause();
+    records.push({ ...file, after: await takeSnapshot(file.path, store.contents, roots) });
   }
   return netChanges([records]);
 }
 
-/** A tool that was to say that it has moved a file. */
+/** A tool that was to say that it has moved a file, unless it has. */
 function withMove(records: readonly FileRecord[]): readonly FileRecord[] {
+  if (records.some(({ renamedFrom }) => renamedFrom !== undefined)) return records;
   const source = records.find(({ before, after }) => before.type !== "absent" && after.type === "absent");
   return records.map((record) => {
     const isTarget = source !== undefined && record.before.type === "absent" &&

@@ -12,28 +12,37 @@ import {
 import { messageOf } from "../core/errors.ts";
 import type { FileChange } from "../core/events.ts";
 import type { Editor, WriteJournal } from "../core/ports.ts";
+import { temporaryFor } from "../core/write_atomic.ts";
 import { encodeText } from "../core/text.ts";
 import { fileChanges } from "./file_changes.ts";
 import type { Changes } from "./net.ts";
 import { opened } from "./opened.ts";
 import { type BufferStep, type Plan, planTaking, type Restored, type Step } from "./planner.ts";
 import { putBack, removeIt } from "./put_back.ts";
-import { takeSnapshot } from "./snapshot.ts";
+import { pauses } from "./pauses.ts";
+import type { Disk } from "./planned_tree.ts";
+import { LARGEST_KEPT, takeSnapshot } from "./snapshot.ts";
 
 export interface RestorerOptions {
-  readonly store: CheckpointStore;
+  readonly store: Pick<CheckpointStore, "contents" | "begin" | "finish">;
   readonly editor: Editor;
   /** Real paths. */
   readonly roots: readonly string[];
   readonly journal: WriteJournal;
+  /** False: what is new may be lost with the power. */
+  readonly syncsNew?: boolean;
   /** A symbolic link at a path where nothing is. @throws {Error} */
   makeLink(path: string, target: string): Promise<void>;
 }
 
 export interface CarriedOut {
   readonly files: readonly Restored[];
+  readonly records: readonly FileRecord[];
   readonly changes: readonly FileChange[];
 }
+
+/** Temporary files that the journal is told of at once. */
+const NOTED = 500;
 
 type Act = (step: Step) => Promise<void>;
 
@@ -44,10 +53,13 @@ export class Restorer {
     this.#options = options;
   }
 
-  /** @param changes each `before` is what is to come back, each `after` how the agent has left it */
-  plan(changes: Changes, signal: AbortSignal): Promise<Plan> {
+  /**
+   * @param changes each `before` is what is to come back, each `after` how the agent has left it
+   * @param disk what has been looked at already
+   */
+  plan(changes: Changes, signal: AbortSignal, disk?: Disk): Promise<Plan> {
     const { store: { contents }, editor, roots } = this.#options;
-    return planTaking(changes, { contents, editor, roots }, signal);
+    return planTaking(changes, { contents, editor, roots, ...(disk === undefined ? {} : { disk }) }, signal);
   }
 
   /**
@@ -64,7 +76,7 @@ export class Restorer {
     const steps = [...plan.steps.values()].sort((a, b) => a.path.length - b.path.length);
     const id = store.begin(
       checkpoint,
-      steps.map(({ path, now, image }) => ({ path, before: now, after: image })),
+      steps.map(({ path, now, image, from }) => ({ path, before: now, after: image, ...movedFrom(from) })),
     );
     const failures = new Map<string, Restored>();
     const records: FileRecord[] = [];
@@ -74,12 +86,14 @@ export class Restorer {
     }
     const inBuffers = new Set(records.map(({ path }) => path));
     await this.#carryOutSteps(steps, failures);
-    const moved = new Map(steps.flatMap(({ path, from }) => from === undefined ? [] : [[path, from]]));
-    for (const { path, now } of steps) {
-      const after = await this.#look(path).catch(() => now);
-      if (sameSnapshot(now, after)) continue;
-      const from = moved.get(path);
-      records.push({ path, before: now, after, ...(from === undefined ? {} : { renamedFrom: from }) });
+    const pause = pauses();
+    for (const step of steps) {
+      await pause();
+      const { path, now, from } = step;
+      const after = this.#isKnown(step) && !failures.has(path)
+        ? step.image
+        : await this.#look(path).catch(() => now);
+      if (!sameSnapshot(now, after)) records.push({ path, before: now, after, ...movedFrom(from) });
     }
     const paths = [...taken?.paths ?? []].filter((path) => !plan.left.has(path) && !failures.has(path));
     store.finish(id, records, taken && { checkpoints: taken.checkpoints, paths: new Set(paths) });
@@ -89,7 +103,11 @@ export class Restorer {
       return failed === undefined ? file : { ...file, outcome: failed.outcome, ...textIn(failed) };
     });
     // Those that took the text in themselves need not be told.
-    return { files, changes: fileChanges(records.filter(({ path }) => !inBuffers.has(path)), store) };
+    return {
+      files,
+      records,
+      changes: fileChanges(records.filter(({ path }) => !inBuffers.has(path)), store),
+    };
   }
 
   /**
@@ -98,11 +116,20 @@ export class Restorer {
    */
   async #carryOutSteps(steps: readonly Step[], failures: Map<string, Restored>): Promise<void> {
     const places = new Map(steps.flatMap(({ path, from }) => from === undefined ? [] : [[from, path]]));
+    const pause = pauses();
     const act = async (step: Step, how: Act) => {
+      await pause();
       const why = await this.#act(step, how);
       if (why !== undefined) failures.set(step.path, { path: step.path, outcome: "skipped", text: why });
     };
-    for (const step of steps.filter((step) => !isRemoval(step))) await act(step, (step) => this.#put(step));
+    const puts = steps.filter((step) => !isRemoval(step));
+    for (let at = 0; at < puts.length; at += NOTED) {
+      const group = puts.slice(at, at + NOTED).map(withTemporary);
+      const temporaries = group.flatMap(({ temporary }) => temporary ?? []);
+      this.#options.journal.begin(...temporaries);
+      for (const step of group) await act(step, (step) => this.#put(step));
+      this.#options.journal.end(...temporaries);
+    }
     for (const step of steps.filter(isRemoval).reverse()) {
       const failed = failures.get(places.get(step.path) ?? "");
       if (failed !== undefined) failures.set(step.path, { ...failed, path: step.path });
@@ -154,7 +181,8 @@ export class Restorer {
     const { path, now, image } = step;
     try {
       await this.#checkFolder(path);
-      const current = await this.#look(path);
+      // What is new takes no place that is taken.
+      const current = isNewFile(step) ? now : await this.#look(path);
       if (image.type === "absent" && current.type === "absent") return undefined;
       const isAsPlanned = sameSnapshot(current, now) || await this.#isSharedMode(path, current, now);
       if (!isAsPlanned) return "it changed at this moment; try again";
@@ -177,6 +205,13 @@ export class Restorer {
     return (info.nlink ?? 1) > 1;
   }
 
+  /** What was written where nothing was is as it was to be, whatever others make of it now. */
+  #isKnown(step: Step): boolean {
+    const { image } = step;
+    return isNewFile(step) && image.type === "file" && image.mode !== undefined &&
+      this.#options.store.contents.size(image.blob) <= LARGEST_KEPT;
+  }
+
   #look(path: string): Promise<Snapshot> {
     const { roots, store } = this.#options;
     return takeSnapshot(path, store.contents, roots);
@@ -186,7 +221,7 @@ export class Restorer {
   async #checkFolder(path: string): Promise<void> {
     const { roots } = this.#options;
     for (let folder = dirname(path); !roots.includes(folder); folder = dirname(folder)) {
-      const real = await opened(folder, false, roots, () => Deno.realPath(folder)).catch((error) => {
+      const real = await opened(folder, false, roots, () => realPath(folder)).catch((error) => {
         if (error instanceof Deno.errors.NotFound) return undefined;
         throw error;
       });
@@ -196,6 +231,14 @@ export class Restorer {
   }
 }
 
+function isNewFile({ now, image, from }: Step): boolean {
+  return now.type === "absent" && image.type === "file" && from === undefined;
+}
+
+function withTemporary(step: Step): Step {
+  return isNewFile(step) ? { ...step, temporary: temporaryFor(step.path) } : step;
+}
+
 /** What comes later is made of what is in the way now. */
 function isRemoval({ now, image }: Step): boolean {
   return image.type === "absent" || (now.type === "folder" && image.type !== "folder");
@@ -203,6 +246,15 @@ function isRemoval({ now, image }: Step): boolean {
 
 function isSameContent(a: Snapshot, b: Snapshot): boolean {
   return a.type === "file" && b.type === "file" ? a.blob === b.blob : sameSnapshot(a, b);
+}
+
+function movedFrom(from: string | undefined): Pick<FileRecord, "renamedFrom"> {
+  return from === undefined ? {} : { renamedFrom: from };
+}
+
+/** As `Deno.realPath`: it takes less than a turn to another thread. */
+async function realPath(path: string): Promise<string> {
+  return await Promise.resolve(Deno.realPathSync(path));
 }
 
 function textIn({ text }: Restored): { readonly text?: string } {

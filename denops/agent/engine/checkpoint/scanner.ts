@@ -16,6 +16,7 @@ import {
 import { messageOf } from "../core/errors.ts";
 import { Ignored, isNeverSeen } from "./ignored.ts";
 import { opened } from "./opened.ts";
+import { pauses } from "./pauses.ts";
 import { type ContentSink, modeOf, snapshotOf } from "./snapshot.ts";
 
 /** Larger projects are not looked at: what commands do there cannot be taken back. */
@@ -32,9 +33,6 @@ const MOST_WATCHED = 2_000;
 
 /** As git's rule for racily clean entries: a file this young may change again without a trace in its times. */
 const UNSETTLED_MS = 2_000;
-
-/** Others get their turn after so long. */
-const SLICE_MS = 15;
 
 export type Index = ReadonlyMap<string, Snapshot>;
 
@@ -296,16 +294,6 @@ function storing(contents: Contents): ContentSink {
       }
     },
     putParts: (open) => contents.putParts(open).catch(failed),
-  };
-}
-
-/** Lets others run now and then: the screen and the model's stream must not wait for thousands of files. */
-function pauses(): () => Promise<void> {
-  let since = performance.now();
-  return async () => {
-    if (performance.now() - since < SLICE_MS) return;
-    await new Promise((resolve) => setTimeout(resolve));
-    since = performance.now();
   };
 }
 

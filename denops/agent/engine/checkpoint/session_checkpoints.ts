@@ -1,9 +1,17 @@
 /** All that one session does with checkpoints. */
 import { relative } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
-import type { Contents, FileRecord } from "../core/checkpoints.ts";
-import type { CheckpointedCall, Checkpoints, PendingCheckpoint } from "../core/ports.ts";
+import type { CheckpointStore, Contents, FileRecord } from "../core/checkpoints.ts";
+import type {
+  CheckpointedCall,
+  Checkpoints,
+  Effects,
+  Keeper,
+  Kept,
+  PendingCheckpoint,
+} from "../core/ports.ts";
 import { CommandHoldBack } from "./hold_back.ts";
+import { CommandKeeper } from "./keep.ts";
 import { History, type TakenBack, type TurnChanges } from "./history.ts";
 import { agentsPart } from "./agents_part.ts";
 import { netChanges } from "./net.ts";
@@ -13,15 +21,20 @@ import { recover } from "./recovery.ts";
 import { Restorer, type RestorerOptions } from "./restorer.ts";
 import { TurnFiles } from "./turn_files.ts";
 
-export interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {}
+export interface SessionCheckpointsOptions extends RestorerOptions, RecorderOptions {
+  readonly store: CheckpointStore;
+  /** The folder for what is kept beside the project; undefined where there is none. */
+  readonly state?: string | undefined;
+}
 
 const MOST_NAMES = 20;
 
-export class SessionCheckpoints implements Checkpoints {
+export class SessionCheckpoints implements Checkpoints, Keeper {
   readonly #options: SessionCheckpointsOptions;
   readonly #recorder: Recorder;
   readonly #history: History;
   readonly #files: TurnFiles;
+  readonly #keeper: CommandKeeper;
   readonly holdBack: CommandHoldBack;
   #recovered: Promise<void> | undefined;
   #looked = false;
@@ -32,11 +45,23 @@ export class SessionCheckpoints implements Checkpoints {
     this.#history = new History({ ...options, restorer: new Restorer(options) });
     this.#files = new TurnFiles(options.store.contents);
     this.holdBack = new CommandHoldBack(options);
+    this.#keeper = new CommandKeeper({
+      ...options,
+      contents: options.store.contents,
+      recorder: this.#recorder,
+      counts: this.#files,
+      state: options.state,
+    });
   }
 
   async before(call: CheckpointedCall): Promise<PendingCheckpoint> {
     await this.recover();
     return await this.#recorder.before(call);
+  }
+
+  async keep(effects: Effects, toolCall: string, signal: AbortSignal): Promise<Kept> {
+    await this.recover();
+    return await this.#keeper.keep(effects, toolCall, signal);
   }
 
   /** To be called when the first turn begins: true if `holdBack` has to look at what a crash has cut off. */

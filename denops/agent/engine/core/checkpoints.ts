@@ -82,6 +82,8 @@ export interface RecordedChange extends FileRecord {
 export interface Contents {
   has(blob: string): boolean;
   put(bytes: Uint8Array): string;
+  /** All or none. */
+  putAll(contents: readonly Uint8Array[]): void;
   /** As `put`, for what is too large to be held at once. @param open is called twice */
   putParts(open: () => AsyncIterable<Uint8Array>): Promise<string>;
   /** In bytes. @throws {Error} if it is not there */

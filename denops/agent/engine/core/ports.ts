@@ -1,6 +1,6 @@
 /** How the engine's parts reach the world; main.ts gives the real ones. */
 import type { Access } from "../../protocol/access.ts";
-import type { ApprovedCommand, CommandAccess } from "../../protocol/commands.ts";
+import type { ApprovedCommand, CommandAccess, CommandEffects } from "../../protocol/commands.ts";
 import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
 import type { LogEntry, MessageEntry } from "./entries.ts";
@@ -8,7 +8,8 @@ import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 
 export type { Plan } from "./events.ts";
-import type { RequestResult } from "../../protocol/requests.ts";
+import type { RequestResult, TurnFile } from "../../protocol/requests.ts";
+import type { ScreenParams, ScreenResult } from "../../protocol/screen_requests.ts";
 import type { Usage } from "./messages.ts";
 
 /** The editor that shows the project's files. Both answer "nothing open" where no editor takes part. */
@@ -60,6 +61,8 @@ export type ApprovalAnswer =
     readonly command?: string;
     /** What the command may change. */
     readonly access?: CommandAccess;
+    /** It runs over an overlay. */
+    readonly rehearsed?: boolean;
   }
   | { readonly answer: "reject"; readonly reason?: string; readonly rule?: string }
   | { readonly answer: "cancelled" };
@@ -91,8 +94,8 @@ export interface StoredSession extends NewSession {
 
 /** Temporary files that are about to take a file's place: one that a crash left behind is removed at the next start. */
 export interface WriteJournal {
-  begin(temporary: string): void;
-  end(temporary: string): void;
+  begin(...temporaries: readonly string[]): void;
+  end(...temporaries: readonly string[]): void;
 }
 
 export interface TurnBegun {
@@ -146,6 +149,8 @@ export interface Remembered {
 export interface Store {
   /** To be called now and then. @returns one line for the user if the state folder was deleted; said once */
   ensure(): Promise<string | undefined>;
+  /** For files of the moment; undefined where nothing outlives the process. */
+  readonly folder: string | undefined;
   readonly writes: WriteJournal;
   readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;
@@ -262,6 +267,39 @@ export interface CommandReport {
   readonly failed: boolean;
   /** The folder that the command ended in, relative to the root. */
   readonly folder?: string;
+  /** To be settled, and then disposed of. */
+  readonly effects?: Effects;
+}
+
+/** What a command that has ended would change; the other side has it until this is disposed of. */
+export interface Effects extends CommandEffects, Disposable {
+  /** ACP's id. */
+  readonly terminal: string;
+  /** Those that were agreed to: see protocol/screen_requests.ts. @throws {Error} one line */
+  agreed(from: number, signal: AbortSignal): Promise<ScreenResult<"kept_changes">>;
+  contents(
+    from: ScreenParams<"kept_contents">["from"],
+    signal: AbortSignal,
+  ): Promise<ScreenResult<"kept_contents">>;
+}
+
+export interface Kept {
+  /** Lines are counted where there are few files. */
+  readonly files: readonly (Pick<TurnFile, "path"> & Partial<TurnFile>)[];
+  /** What is as it was, and why: half a sentence each; `leftMore` more are not named. */
+  readonly left: readonly { readonly path: string; readonly why: string }[];
+  readonly leftMore: number;
+  /** What buffers follow. */
+  readonly changes: readonly FileChange[];
+}
+
+/** Makes what a command would change happen, as far as that was agreed to, so that it can be taken back. */
+export interface Keeper {
+  /**
+   * Once the first file is written it goes on to the end, whatever the signal says.
+   * @throws {Error} one line, if nothing was kept
+   */
+  keep(effects: Effects, toolCall: string, signal: AbortSignal): Promise<Kept>;
 }
 
 /** Shell commands; the other side judges each once more, and runs it in its sandbox. @throws {ToolError} */

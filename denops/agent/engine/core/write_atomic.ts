@@ -10,6 +10,10 @@ export interface WriteRules {
   isUnchanged?(): boolean;
   /** Nothing may be there yet. */
   readonly isNew?: boolean;
+  /** Where it is written first, if the journal knows of it already. */
+  readonly temporary?: string | undefined;
+  /** False: it may be lost with the power. */
+  readonly isSynced?: boolean;
   /** The owner of what is there stays, where the system allows that. */
   readonly sameOwner?: boolean;
   /** All other names of the file (hard links) get the content too. */
@@ -31,8 +35,8 @@ export async function writeAtomic(
   rules: WriteRules = {},
 ): Promise<Written> {
   Deno.mkdirSync(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${shortName(path)}.${crypto.randomUUID().slice(0, 8)}.tmp`);
-  journal.begin(temporary);
+  const { temporary = temporaryFor(path) } = rules;
+  if (rules.temporary === undefined) journal.begin(temporary);
   try {
     {
       using file = Deno.openSync(temporary, { write: true, createNew: true });
@@ -43,13 +47,18 @@ export async function writeAtomic(
         while (written < bytes.length) written += file.writeSync(bytes.subarray(written));
       }
       if (mode !== undefined && Deno.build.os !== "windows") Deno.chmodSync(temporary, mode);
-      await file.sync();
+      if (rules.isSynced !== false) await file.sync();
     }
     return takePlace(temporary, path, rules);
   } finally {
-    if (statOf(temporary) !== undefined) await Deno.remove(temporary).catch(() => {});
-    journal.end(temporary);
+    removeIfThere(temporary);
+    if (rules.temporary === undefined) journal.end(temporary);
   }
+}
+
+/** A new name in the same folder. */
+export function temporaryFor(path: string): string {
+  return join(dirname(path), `.${shortName(path)}.${crypto.randomUUID().slice(0, 8)}.tmp`);
 }
 
 /** Synchronous from the last look on: nothing of this process comes between. */
@@ -121,6 +130,14 @@ function isGiven(path: string, { uid, gid, mode }: Deno.FileInfo): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch {
+    // It has taken its place.
   }
 }
 

@@ -41,6 +41,10 @@ export class Blobs implements Contents {
     return sha256;
   }
 
+  putAll(contents: readonly Uint8Array[]): void {
+    this.#database.transaction(() => contents.forEach((bytes) => this.put(bytes)));
+  }
+
   /** Reads twice, so that no part is written for a content that is there already. */
   async putParts(open: () => AsyncIterable<Uint8Array>): Promise<string> {
     const hash = createHash("sha256");

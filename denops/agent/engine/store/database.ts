@@ -42,6 +42,11 @@ export class Database implements Disposable {
     this.#ino = inoOf(path);
   }
 
+  /** Undefined for one in memory. */
+  get folder(): string | undefined {
+    return this.#path === undefined ? undefined : dirname(this.#path);
+  }
+
   /** A database that is gone with the process, for clients that give no folder. */
   static inMemory(): Database {
     return Database.#open(":memory:");

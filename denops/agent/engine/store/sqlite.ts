@@ -83,6 +83,10 @@ export class SqliteStore implements Store {
     this.#memory = new SessionMemory(database, this.blobs);
   }
 
+  get folder(): string | undefined {
+    return this.#database.folder;
+  }
+
   async ensure(): Promise<string | undefined> {
     if (this.#isGone) return undefined;
     try {

@@ -12,16 +12,19 @@ export class UnfinishedWrites implements WriteJournal {
     this.#database = database;
   }
 
-  begin(temporary: string): void {
+  begin(...temporaries: readonly string[]): void {
     this.#database.run(
-      "INSERT OR REPLACE INTO unfinished_writes (path, time) VALUES (?, ?)",
-      temporary,
+      "INSERT OR REPLACE INTO unfinished_writes (path, time) SELECT value, ? FROM json_each(?)",
       Date.now(),
+      JSON.stringify(temporaries),
     );
   }
 
-  end(temporary: string): void {
-    this.#database.run("DELETE FROM unfinished_writes WHERE path = ?", temporary);
+  end(...temporaries: readonly string[]): void {
+    this.#database.run(
+      "DELETE FROM unfinished_writes WHERE path IN (SELECT value FROM json_each(?))",
+      JSON.stringify(temporaries),
+    );
   }
 
   /** Removes what a crash left behind; a file that another engine is writing is locked, and stays. */

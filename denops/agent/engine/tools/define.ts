@@ -10,7 +10,7 @@ import type { Diff, FileChange, ToolKind } from "../core/events.ts";
 import type { Image, ToolSpec } from "../core/messages.ts";
 import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
 import type { CommandAccess } from "../../protocol/commands.ts";
-import type { Commands, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
+import type { Commands, Effects, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
 import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
 
@@ -27,6 +27,8 @@ export interface ToolResult {
   readonly plan?: Plan;
   /** For the model alone: neither the screen nor the log gets them. */
   readonly images?: readonly Image[];
+  /** What it would change, which is to be asked about. */
+  readonly effects?: Effects;
 }
 
 /** What tools of one session remember from call to call. */

@@ -70,6 +70,7 @@ export const runTerminalCommand = defineTool({
           text: prefix + reportText(report, approved.access, final.command),
           summary: report.end,
           failed: report.failed || signal.aborted,
+          ...(report.effects === undefined ? {} : { effects: report.effects }),
         };
       },
     };

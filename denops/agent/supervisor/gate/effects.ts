@@ -1,6 +1,5 @@
 /** What a command would change, as it is judged and shown. */
-import { existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname } from "node:path";
 import { diffLines } from "../../deps/diff.ts";
 import {
   type EffectRules,
@@ -8,12 +7,11 @@ import {
   type JudgedEffect,
   judgeEffect,
 } from "../../policy/decide_effects.ts";
-import { isInside } from "../../policy/path.ts";
 import { nameInRoots } from "../../policy/roots.ts";
 import type { EffectRow } from "../../protocol/ui.ts";
 import type { EndedCommand } from "../commands/terminals.ts";
 import type { Effect } from "../commands/rehearsal.ts";
-import { OBEYED } from "../git/folders.ts";
+import { risks } from "../commands/risks.ts";
 import { middleCut, visible } from "../screen/visible.ts";
 
 interface Judged extends JudgedEffect {
@@ -32,29 +30,22 @@ const MOST_ROWS = 100;
 /** Characters of all texts that are shown. */
 const MOST_TEXT = 1_000_000;
 const LONGEST_DIFF_MS = 50;
-/** What a link may lead to outside of the project: programs and libraries that everybody has. */
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix/store"];
-const SET_ID = 0o6000;
 
 const LEFT_OUT = "the user left it out";
 
 export class Effects {
   readonly judged: readonly Judged[];
   readonly #command: EndedCommand;
-  readonly #roots: readonly string[];
   #rows: readonly Row[] | undefined;
 
   /** @param roots real paths */
   constructor(command: EndedCommand, roots: readonly string[], rules: EffectRules) {
     this.#command = command;
-    this.#roots = roots;
     const { effects } = command.rehearsal;
-    const heads = new Set(
-      effects.flatMap(({ path, after }) => after && basename(path) === "HEAD" ? [dirname(path)] : []),
-    );
+    const risk = risks(effects, roots);
     this.judged = effects.map((effect) => {
       const name = nameInRoots(effect.path, roots) ?? effect.path;
-      return { effect, name, ...this.#judge(effect, name, heads, rules) };
+      return { effect, name, ...judge(effect, name, rules, risk) };
     });
   }
 
@@ -64,13 +55,11 @@ export class Effects {
 
   /** @param numbers of the rows that are kept; each row's own state says it unless told */
   keep(numbers?: readonly number[]): void {
-    const rows = this.#grouped();
     const kept = new Set(
-      rows.filter(({ shown }) =>
-        numbers === undefined ? shown.state === "kept" : numbers.includes(shown.number)
-      )
-        .filter(({ shown }) => shown.state !== "refused")
-        .flatMap(({ effects }) => [...effects]),
+      numbers === undefined
+        ? this.judged.filter(({ state }) => state === "kept").map(({ effect }) => effect)
+        : this.#grouped().filter(({ shown }) => shown.state !== "refused" && numbers.includes(shown.number))
+          .flatMap(({ effects }) => [...effects]),
     );
     // A folder that is made holds what is kept of it.
     const around = foldersAround(kept);
@@ -79,38 +68,6 @@ export class Effects {
       this.judged.map(({ effect, state, why }) => [effect, state === "refused" ? why : undefined]),
     );
     this.#command.rehearsal.keep((effect) => kept.has(effect) ? undefined : reasons.get(effect) ?? LEFT_OUT);
-  }
-
-  #judge(effect: Effect, name: string, heads: ReadonlySet<string>, rules: EffectRules): JudgedEffect {
-    if (effect.refused !== undefined) return { state: "refused", why: effect.refused };
-    const judged = judgeEffect({ relative: name, named: name }, rules);
-    // A folder is made or removed with what is in it.
-    if (effect.after?.type === "folder" && judged.state === "left") return { state: "kept" };
-    if (judged.state !== "kept") return judged;
-    const why = this.#risk(effect, heads);
-    return why === undefined ? judged : { state: "left", why };
-  }
-
-  /** What no name tells. */
-  #risk({ path, after }: Effect, heads: ReadonlySet<string>): string | undefined {
-    if (after?.type === "link") {
-      const target = resolve(dirname(path), after.target);
-      const isOpen = [...this.#roots, ...SYSTEM].some((place) => isInside(target, place));
-      if (!isOpen) return `leads out of the project, to ${middleCut(target, 60)}`;
-      if (target.toLowerCase().split("/").includes(".git")) return "leads into .git";
-      return undefined;
-    }
-    if (after?.type !== "file") return undefined;
-    if ((after.mode & SET_ID) !== 0) return "runs with the rights of its owner";
-    // Git takes any folder with the right files in it for a repository.
-    const folder = dirname(path);
-    const obeyed = ["HEAD", ...OBEYED].includes(basename(path))
-      ? folder
-      : basename(folder) === "hooks"
-      ? dirname(folder)
-      : undefined;
-    const isRepository = obeyed !== undefined && (heads.has(obeyed) || existsSync(join(obeyed, "HEAD")));
-    return isRepository ? "git obeys it" : undefined;
   }
 
   #grouped(): readonly Row[] {
@@ -126,6 +83,21 @@ export class Effects {
       }));
     return this.#rows;
   }
+}
+
+function judge(
+  effect: Effect,
+  name: string,
+  rules: EffectRules,
+  risk: (effect: Effect) => string | undefined,
+): JudgedEffect {
+  if (effect.refused !== undefined) return { state: "refused", why: effect.refused };
+  const judged = judgeEffect({ relative: name, named: name }, rules);
+  // A folder is made or removed with what is in it.
+  if (effect.after?.type === "folder" && judged.state === "left") return { state: "kept" };
+  if (judged.state !== "kept") return judged;
+  const why = risk(effect);
+  return why === undefined ? judged : { state: "left", why };
 }
 
 function isFolder({ after }: Effect): boolean {

@@ -42,7 +42,7 @@ import { Waiting } from "../screen/waiting.ts";
 export type { GateContext } from "./shown.ts";
 
 /** What the user said; undefined: the turn was stopped. */
-export interface UserAnswer {
+interface UserAnswer {
   readonly option: Choice;
   readonly reason?: string | undefined;
   readonly rule?: string | undefined;

@@ -1,0 +1,14 @@
+/** Breath for long work. */
+
+/** Others get their turn after so long. */
+const SLICE_MS = 15;
+
+/** Lets others run now and then: the screen and the model's stream must not wait for thousands of files. */
+export function pauses(): () => Promise<void> {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < SLICE_MS) return;
+    await new Promise((resolve) => setTimeout(resolve));
+    since = performance.now();
+  };
+}
