@@ -233,6 +233,28 @@ Deno.test("d compares the row of the cursor, else all, but never in more than te
   await nvim.waitForScreen((text) => !text.includes("Changes") && !text.includes("before"));
 });
 
+Deno.test("answered from a diff, it gives its room back to the chat", async () => {
+  await using nvim = await start();
+  await answered(nvim, "r");
+  await nvim.lua(`require("agent.client").start = function() end`);
+  await nvim.keys(":Agent<CR><Esc>");
+  await nvim.lua(`_G.sent = {}`);
+  const height = () =>
+    nvim.lua<number>(
+      `return vim.api.nvim_win_get_height(require("agent.chat").current().windows.transcript)`,
+    );
+  const whole = await height();
+  await ask(nvim, {});
+  assert.ok(await height() < whole);
+  await nvim.keys("4Gd");
+  await nvim.waitForScreen("src/a.ts · before");
+  await answered(nvim, ":Agent approve<CR>");
+  await nvim.keys("q");
+  await nvim.waitFor(
+    `vim.api.nvim_win_get_height(require("agent.chat").current().windows.transcript) == ${whole}`,
+  );
+});
+
 Deno.test("300 rows: what is below is announced, and can be reached and chosen", async () => {
   const effects = Array.from({ length: 300 }, (_, index): Omit<EffectRow, "number"> => ({
     ...{ path: `src/file_${index + 1}.ts`, what: "created", state: "kept", added: 1 },
