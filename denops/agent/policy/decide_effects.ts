@@ -39,14 +39,17 @@ export function decideEffects(
   agreed: boolean,
   commands: UserConfig["commands"],
 ): Decision {
-  const left = effects.find(({ state }) => state === "left");
-  if (left !== undefined) {
-    return { verdict: "ask", rule: "safe_to_write", reason: left.why ?? "it is sensitive" };
+  const left = effects.filter(({ state }) => state === "left").length;
+  if (left > 0) {
+    const reason = left === 1
+      ? "one change is sensitive and left out unless you choose it"
+      : `${left} changes are sensitive and left out unless you choose them`;
+    return { verdict: "ask", rule: "safe_to_write", reason };
   }
   if (agreed) return { verdict: "allow", rule: "the command was allowed" };
   const packages = effects.find((effect) => effect.packages);
   if (commands === "project" && packages === undefined) {
     return { verdict: "allow", rule: "commands = project" };
   }
-  return { verdict: "ask", rule: "asked", reason: packages?.why ?? "nothing of it is kept unless you agree" };
+  return { verdict: "ask", rule: "asked", reason: "" };
 }

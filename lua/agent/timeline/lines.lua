@@ -109,16 +109,23 @@ function M.file_line(file)
 end
 
 --- The summary of a turn: a header, then one line for each file.
+--- Rows of a turn's files.
+local MOST_FILES = 30
+
 ---@param files table[]
 ---@return string[]
 function M.file_lines(files)
-  local added, removed = 0, 0
+  local count, added, removed = 0, 0, 0
   for _, file in ipairs(files) do
-    added, removed = added + file.added, removed + file.removed
+    count, added, removed = count + (file.count or 1), added + file.added, removed + file.removed
   end
-  local header = ("Changed %d %s  %s"):format(#files, #files == 1 and "file" or "files", M.counts(added, removed))
+  local header = ("Changed %d %s  %s"):format(count, count == 1 and "file" or "files", M.counts(added, removed))
   local lines = { vim.trim(header) }
-  for _, file in ipairs(files) do
+  for index, file in ipairs(files) do
+    if index > MOST_FILES then
+      table.insert(lines, ("  and %d more: :Agent changes"):format(#files - MOST_FILES))
+      break
+    end
     table.insert(lines, "  " .. M.file_line(file))
   end
   return lines
