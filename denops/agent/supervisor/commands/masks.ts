@@ -2,7 +2,7 @@
  * What commands may not see in the project: files of deny_read, copies of text that Neovim keeps beside them, sockets and
  * pipes that lead out. Closed on failure: where it cannot be told what there is, the answer says why.
  */
-import { basename, join, sep } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
 
 export type Masks =
@@ -180,12 +180,14 @@ class Walk {
     this.#named = Object.keys(DEPENDENCIES).filter((name) => globs.some((glob) => glob.includes(name)));
   }
 
-  async through({ root, prefix }: MaskedRoot, before: ReadonlyMap<string, Folder>) {
+  async through({ root, prefix }: MaskedRoot, past: ReadonlyMap<string, Folder>) {
     const found = new Map<string, Folder>();
     const waiting = [root];
     for (const path of waiting) {
-      const isDenied = (name: string) => this.#isDenied(prefix + relativeTo(root, join(path, name)));
-      const known = before.get(path);
+      const folderName = relative(root, path).replaceAll(sep, "/");
+      const before = prefix + (folderName === "" ? "" : `${folderName}/`);
+      const isDenied = (name: string) => this.#isDenied(before + name);
+      const known = past.get(path);
       const folder = look(path, known, isDenied, this.#named, this.#now());
       if (folder !== known) this.changed = true;
       found.set(path, folder);
@@ -198,10 +200,6 @@ class Walk {
     }
     return found;
   }
-}
-
-function relativeTo(root: string, path: string): string {
-  return path.slice(root.length + 1).replaceAll(sep, "/");
 }
 
 function collect(
@@ -279,14 +277,16 @@ function look(
   const entries = listed ?? [];
   const names = new Set(entries.map(({ name }) => name));
   for (const entry of entries) {
+    const isDeniedFile = entry.isFile && (isDenied(entry.name) || EDITOR_COPIES.test(entry.name));
+    // Of most of them no path is needed, and to join one takes as long as all the rest.
+    if (entry.isFile && !isDeniedFile) continue;
     const own = join(path, entry.name);
-    if (entry.isDirectory) {
+    if (isDeniedFile) files.push(own);
+    else if (entry.isDirectory) {
       if (isDenied(entry.name)) hiddenFolders.push(own);
       else if (named.includes(entry.name)) folders.push(own);
       else if (kindOf(entry.name)?.inside !== undefined) packages.push(own);
       else if (!isBuilt(entry.name, names)) folders.push(own);
-    } else if (entry.isFile) {
-      if (isDenied(entry.name) || EDITOR_COPIES.test(entry.name)) files.push(own);
     } else if (!entry.isSymlink) files.push(own);
     else if (isDenied(entry.name)) links.push(own);
   }
