@@ -35,11 +35,15 @@ export class Holder implements AsyncDisposable {
     process.status.then(() => this.hasEnded = true);
   }
 
-  static async start({ bwrap, sh, env }: Tools): Promise<Holder> {
+  /**
+   * @param script lines of ours that make its mounts, with all capabilities of the name space
+   * @throws {Error} one line: what the script complains of first
+   */
+  static async start({ bwrap, sh, env }: Tools, script: string, words: readonly string[]): Promise<Holder> {
     // Who is root needs no name space of users, in which the files of others would be nobody's.
-    const user = isRoot() ? [] : ["--unshare-user", "--uid", "0", "--gid", "0"];
+    const user = isRoot() ? [] : ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"];
     const process = new Deno.Command(bwrap, {
-      args: [...user, "--dev-bind", "/", "/", "--", sh, "-c", "echo $$; read -r _"],
+      args: [...user, "--dev-bind", "/", "/", "--", sh, "-euc", `${script}\n${HOLD}`, "sh", ...words],
       cwd: "/",
       env,
       clearEnv: true,
@@ -53,7 +57,7 @@ export class Holder implements AsyncDisposable {
     const [, pid] = /^(\d+)\n$/.exec(new TextDecoder().decode(value)) ?? [];
     if (pid !== undefined) return new Holder(process, Number(pid));
     await process.stdin.close().catch(() => {});
-    throw new Error(firstLine(await process.stderr.bytes(), "bubblewrap does not start"));
+    throw new Error(firstLine(await process.stderr.bytes(), "the sandbox does not start"));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,6 +67,8 @@ export class Holder implements AsyncDisposable {
     await this.#process.status;
   }
 }
+
+const HOLD = "echo $$; read -r _";
 
 export function isRoot(): boolean {
   return Deno.uid() === 0;

@@ -40,7 +40,6 @@ export class Overlay implements AsyncDisposable {
   readonly #tools: Tools;
   readonly #folder: RunFolder;
   readonly #holder: Holder;
-  readonly #join: readonly string[];
   readonly #usages: readonly Usage[];
 
   private constructor(options: OverlayOptions, tools: Tools, folder: RunFolder, holder: Holder) {
@@ -49,13 +48,13 @@ export class Overlay implements AsyncDisposable {
     this.#folder = folder;
     this.#holder = holder;
     const spaces = isRoot() ? ["-m"] : ["-U", "-m", "--preserve-credentials"];
-    this.#join = [tools.nsenter, "-t", String(holder.pid), ...spaces, "--"];
     // Memory has its limits from the kernel.
     this.#usages = options.store === "memory"
       ? []
       : options.roots.map((_, index) => new Usage(this.upper(index), this.#limits));
     this.started = folder.made;
-    this.enter = [...this.#join, tools.sh, "-c", ENTER, folder.path];
+    const before = [tools.nsenter, "-t", String(holder.pid), ...spaces, "--"];
+    this.enter = [...before, tools.sh, "-c", ENTER, folder.path];
   }
 
   /** @throws {Error} one line; nothing is left then */
@@ -67,9 +66,11 @@ export class Overlay implements AsyncDisposable {
     const inside = await mountedIn(options.roots);
     if (inside !== undefined) throw new Error(`another file system is mounted at ${inside}`);
     const folder = stack.use(await RunFolder.create(options.state));
-    const holder = stack.use(await Holder.start(tools));
+    await Deno.mkdir(join(folder.path, "mem"));
+    await Deno.mkdir(join(folder.path, "disk"));
+    const holder = stack.use(await Holder.start(tools, MOUNT, mountWords(options, folder.path)));
     const overlay = new Overlay(options, tools, folder, holder);
-    await overlay.#mount();
+    await overlay.#likeRoots();
     stack.move();
     return overlay;
   }
@@ -132,15 +133,8 @@ export class Overlay implements AsyncDisposable {
    * Runs lines of ours with the overlays in the place of the roots.
    * @returns undefined, or what went wrong
    */
-  run(script: string, args: readonly string[]): Promise<string | undefined> {
-    return this.#lines(this.enter, script, args);
-  }
-
-  async #lines(
-    [program = "", ...rest]: readonly string[],
-    script: string,
-    args: readonly string[],
-  ): Promise<string | undefined> {
+  async run(script: string, args: readonly string[]): Promise<string | undefined> {
+    const [program = "", ...rest] = this.enter;
     const { success, stderr } = await new Deno.Command(program, {
       args: [...rest, this.#tools.sh, "-euc", script, "sh", ...args],
       env: this.#tools.env,
@@ -157,7 +151,7 @@ export class Overlay implements AsyncDisposable {
   }
 
   get #uppers(): "mem" | "disk" {
-    return this.#options.store === "memory" ? "mem" : "disk";
+    return uppers(this.#options);
   }
 
   /** A place of the run's folder as it is in the name space. */
@@ -165,20 +159,9 @@ export class Overlay implements AsyncDisposable {
     return join(`/proc/${this.#holder.pid}/root`, this.#folder.path, ...parts);
   }
 
-  async #mount(): Promise<void> {
-    const { roots, store, caches = [] } = this.#options;
-    const { path } = this.#folder;
-    await Deno.mkdir(join(path, "mem"));
-    await Deno.mkdir(join(path, "disk"));
-    const { bytes, files } = this.#limits;
-    const size = `size=${bytes},nr_inodes=${files}`;
-    const more = store === "disk" ? ",volatile" : "";
-    const own = await Deno.readLink(MOUNT_SPACE);
-    const options = [own, path, size, this.#uppers, more, String(roots.length)];
-    const failed = await this.#lines(this.#join, MOUNT, [...options, ...roots, ...caches]);
-    if (failed !== undefined) throw new Error(failed);
-    // The overlay's topmost folder is the upper one itself, made by us.
-    for (const [index, root] of roots.entries()) {
+  /** The overlay's topmost folder is the upper one itself, made by us. */
+  async #likeRoots(): Promise<void> {
+    for (const [index, root] of this.#options.roots.entries()) {
       const upper = this.upper(index);
       const info = await Deno.stat(root);
       if (isRoot()) await Deno.chown(upper, info.uid, info.gid);
@@ -188,8 +171,10 @@ export class Overlay implements AsyncDisposable {
   }
 }
 
-/** Names the name space that a process is in. Nothing is mounted in the supervisor's own. */
-const MOUNT_SPACE = "/proc/self/ns/mnt";
+function uppers({ store }: OverlayOptions): "mem" | "disk" {
+  return store === "memory" ? "mem" : "disk";
+}
+
 const BUSY = "busy";
 const BUSY_PAUSE_MS = 10;
 
@@ -200,8 +185,7 @@ const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
  * Options of mounts name no path but our own, so that no character of a root's matters. A cache that cannot be overlaid
  * is read-only.
  */
-const MOUNT = `[ "$(readlink ${MOUNT_SPACE})" != "$1" ] || { echo "the sandbox is gone" >&2; exit 1; }
-run=$2 size=$3 uppers=$4 more=$5 roots=$6; shift 6
+const MOUNT = `run=$1 size=$2 uppers=$3 more=$4 roots=$5; shift 5
 mount -t tmpfs -o "$size,mode=0700" tmpfs "$run/mem"
 cd "$run"
 index=0
@@ -221,6 +205,13 @@ for root; do
   fi
   index=$((index + 1))
 done`;
+
+function mountWords(options: OverlayOptions, run: string): readonly string[] {
+  const { roots, caches = [], store, limits: { bytes, files } = LIMITS } = options;
+  const size = `size=${bytes},nr_inodes=${files}`;
+  const more = store === "disk" ? ",volatile" : "";
+  return [run, size, uppers(options), more, String(roots.length), ...roots, ...caches];
+}
 
 /**
  * The overlays become read-only for whoever has them mounted, which the kernel refuses while anything can still be
