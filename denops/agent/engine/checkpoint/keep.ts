@@ -2,7 +2,6 @@
  * Makes what a command would change happen, file by file, as an undo would bring it back: into buffers with unsaved text
  * it is merged, and what others have changed since the command began stays theirs.
  */
-import { lstatSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { KeptChange } from "../../protocol/screen_requests.ts";
 import {
@@ -69,7 +68,7 @@ export class CommandKeeper implements Keeper {
     });
     // All is looked at before anything is written: a write to one name of a file is a change of its other names.
     const disk = new Disk(spool, this.#options.roots);
-    const look = new Look(disk, spool, BigInt(effects.started), this.#options.roots);
+    const look = new Look(disk, spool, Number(BigInt(effects.started) / 1_000_000n), this.#options.roots);
     const records = await look.records(changes);
     const plan = await restorer.plan([records], signal, disk);
     await this.#store(records, spool);
@@ -107,8 +106,8 @@ export class CommandKeeper implements Keeper {
   #counted({ records, changes }: CarriedOut): Pick<Kept, "files" | "changes"> {
     const isFile = ({ before, after }: FileRecord) =>
       [before, after].some(({ type }) => type === "file" || type === "link");
-    const files = records.filter(isFile);
-    if (files.length <= MOST_COUNTED) return { files: this.#options.counts.list(records), changes };
+    const files = records.filter(isFile).sort((a, b) => a.path < b.path ? -1 : 1);
+    if (files.length <= MOST_COUNTED) return { files: this.#options.counts.list(files), changes };
     const sources = new Set(files.flatMap(({ renamedFrom }) => renamedFrom ?? []));
     return {
       files: files.filter(({ path }) => !sources.has(path)),
@@ -146,12 +145,12 @@ class Look {
   readonly left: Left[] = [];
   readonly #disk: Disk;
   readonly #contents: Contents;
-  /** Nanoseconds since 1970, as of file systems. */
-  readonly #started: bigint;
+  /** Milliseconds since 1970. */
+  readonly #started: number;
   readonly #roots: readonly string[];
   readonly #pause = pauses();
 
-  constructor(disk: Disk, contents: Contents, started: bigint, roots: readonly string[]) {
+  constructor(disk: Disk, contents: Contents, started: number, roots: readonly string[]) {
     this.#disk = disk;
     this.#contents = contents;
     this.#started = started;
@@ -166,9 +165,15 @@ class Look {
       if (typeof found === "string") this.left.push({ path: change.path, why: found });
       else for (const record of found) records.set(record.path, record);
     }
+    const refused = new Set(this.left.map(({ path }) => path));
     for (const { path, from } of changes) {
-      const source = from === undefined || !records.has(path) ? undefined : records.get(from);
-      if (source !== undefined) records.set(source.path, { ...source, renamedFrom: path });
+      const source = from === undefined ? undefined : records.get(from);
+      if (source === undefined) continue;
+      if (!refused.has(path)) records.set(source.path, { ...source, renamedFrom: path });
+      else {
+        records.delete(source.path);
+        this.left.push({ path: source.path, why: "it cannot go where it was to go" });
+      }
     }
     return [...records.values()];
   }
@@ -210,23 +215,34 @@ class Look {
   async #unchanged(path: string): Promise<Snapshot | undefined> {
     await this.#pause();
     if ((await this.#disk.at(dirname(path))).type !== "folder") return ABSENT;
-    const first = await this.#changedAt(path);
-    if (first !== undefined && first >= this.#started) return undefined;
+    const first = await this.#lstat(path);
+    if (first !== undefined && this.#isSince(first)) return undefined;
     const now = await this.#disk.at(path);
-    if (first === undefined) return now;
     // What is closed was opened to be read.
-    const info = await opened(path, false, this.#roots, () => lstat(path));
-    if (info?.isFile && ((info.mode ?? 0) & 0o400) === 0) return now;
-    return await this.#changedAt(path) === first ? now : undefined;
+    if (first === undefined || ((first.mode ?? 0) & 0o400) === 0) return now;
+    const second = await this.#lstat(path);
+    return second !== undefined && sameTimes(first, second) ? now : undefined;
   }
 
-  /** Undefined if nothing is there. Deno's own times of change are of whole seconds. */
-  async #changedAt(path: string): Promise<bigint | undefined> {
-    return await opened(path, false, this.#roots, async () => {
-      if (await lstat(path) === undefined) return undefined;
-      return lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ctimeNs;
-    });
+  #lstat(path: string): Promise<Deno.FileInfo | undefined> {
+    return opened(path, false, this.#roots, () => lstat(path));
   }
+
+  /**
+   * Deno tells of a change of status the second only: within the one in which the command began what was written
+   * before tells by its other time, which has milliseconds, and what has an older one was put there.
+   */
+  #isSince({ ctime, mtime }: Deno.FileInfo): boolean {
+    const [changed, written] = [ctime?.getTime() ?? 0, mtime?.getTime() ?? 0];
+    const second = this.#started - this.#started % 1_000;
+    if (changed !== second) return changed > second;
+    return written >= this.#started || written < second;
+  }
+}
+
+function sameTimes(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+  return a.ctime?.getTime() === b.ctime?.getTime() && a.mtime?.getTime() === b.mtime?.getTime() &&
+    a.ino === b.ino && a.size === b.size;
 }
 
 function imageOf(after: KeptChange["after"]): Snapshot {
