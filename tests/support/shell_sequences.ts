@@ -17,7 +17,7 @@ const name = fc.constantFrom("a", "b c", "d", "e", "f", "g", "n\nl", "ü", "full
 const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => quoted(`./${names.join("/")}`));
 const folder = fc.constantFrom("d", "d/e", "full", "n\nl").map((at) => quoted(`./${at}`));
 const file = fc.constantFrom(...Object.keys(START)).map((at) => quoted(`./${at}`));
-const place = fc.oneof(file, folder, path);
+export const place = fc.oneof(file, folder, path);
 const mode = fc.constantFrom("600", "644", "755", "444", "711", "u+s", "a-w");
 const folderMode = fc.constantFrom("700", "711", "755", "g+s");
 const text = fc.constantFrom("x", "hello", "").map(quoted);

@@ -107,8 +107,8 @@ export class CommandKeeper implements Keeper {
   #counted({ records, changes }: CarriedOut): Pick<Kept, "files" | "changes"> {
     const isFile = ({ before, after }: FileRecord) =>
       [before, after].some(({ type }) => type === "file" || type === "link");
-    const files = records.filter(isFile);
-    if (files.length <= MOST_COUNTED) return { files: this.#options.counts.list(records), changes };
+    const files = records.filter(isFile).sort((a, b) => a.path < b.path ? -1 : 1);
+    if (files.length <= MOST_COUNTED) return { files: this.#options.counts.list(files), changes };
     const sources = new Set(files.flatMap(({ renamedFrom }) => renamedFrom ?? []));
     return {
       files: files.filter(({ path }) => !sources.has(path)),
@@ -166,9 +166,15 @@ class Look {
       if (typeof found === "string") this.left.push({ path: change.path, why: found });
       else for (const record of found) records.set(record.path, record);
     }
+    const refused = new Set(this.left.map(({ path }) => path));
     for (const { path, from } of changes) {
-      const source = from === undefined || !records.has(path) ? undefined : records.get(from);
-      if (source !== undefined) records.set(source.path, { ...source, renamedFrom: path });
+      const source = from === undefined ? undefined : records.get(from);
+      if (source === undefined) continue;
+      if (!refused.has(path)) records.set(source.path, { ...source, renamedFrom: path });
+      else {
+        records.delete(source.path);
+        this.left.push({ path: source.path, why: "it cannot go where it was to go" });
+      }
     }
     return [...records.values()];
   }
@@ -210,24 +216,23 @@ class Look {
   async #unchanged(path: string): Promise<Snapshot | undefined> {
     await this.#pause();
     if ((await this.#disk.at(dirname(path))).type !== "folder") return ABSENT;
-    const first = await this.#info(path);
+    const first = await this.#lstat(path);
     if (first !== undefined && isChangedSince(first, this.#started)) return undefined;
     const now = await this.#disk.at(path);
-    if (first === undefined) return now;
     // What is closed was opened to be read.
-    const info = await opened(path, false, this.#roots, () => lstat(path));
-    if (info?.isFile && ((info.mode ?? 0) & 0o400) === 0) return now;
-    const last = await this.#info(path);
-    return last !== undefined && stampOf(last) === stampOf(first) ? now : undefined;
+    if (first === undefined || ((first.mode ?? 0) & 0o400) === 0) return now;
+    const second = await this.#lstat(path);
+    return second !== undefined && sameTimes(first, second) ? now : undefined;
   }
 
-  #info(path: string): Promise<Deno.FileInfo | undefined> {
+  #lstat(path: string): Promise<Deno.FileInfo | undefined> {
     return opened(path, false, this.#roots, () => lstat(path));
   }
 }
 
-function stampOf({ ino, size, mode, mtime, ctime }: Deno.FileInfo): string {
-  return [ino, size, mode, mtime?.getTime(), ctime?.getTime()].join(" ");
+function sameTimes(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+  return a.ctime?.getTime() === b.ctime?.getTime() && a.mtime?.getTime() === b.mtime?.getTime() &&
+    a.ino === b.ino && a.size === b.size;
 }
 
 function imageOf(after: KeptChange["after"]): Snapshot {

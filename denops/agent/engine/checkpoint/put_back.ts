@@ -1,8 +1,8 @@
 /** The few ways in which a path becomes what it was. What is there was looked at just before. */
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Contents, Snapshot } from "../core/checkpoints.ts";
 import type { WriteJournal } from "../core/ports.ts";
-import { writeAtomic } from "../core/write_atomic.ts";
+import { temporaryFor, writeAtomic } from "../core/write_atomic.ts";
 
 interface Step {
   readonly now: Snapshot;
@@ -42,7 +42,9 @@ export async function putBack(
       return;
     }
     case "link":
-      return await putLink(path, image.target, makeLink);
+      await Deno.mkdir(dirname(path), { recursive: true });
+      if (now.type === "absent") return await makeLink(path, image.target);
+      return await replaceByLink(path, image.target, { journal, makeLink });
     case "folder":
       await Deno.mkdir(path, { recursive: true });
       if (image.mode !== undefined) await Deno.chmod(path, image.mode);
@@ -87,14 +89,20 @@ function bytesOf(path: string): Uint8Array {
 }
 
 /** Made beside and renamed, so that at no time nothing is there. */
-async function putLink(path: string, target: string, makeLink: Means["makeLink"]): Promise<void> {
-  await Deno.mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${crypto.randomUUID().slice(0, 8)}.tmp`);
+async function replaceByLink(
+  path: string,
+  target: string,
+  { journal, makeLink }: Pick<Means, "journal" | "makeLink">,
+): Promise<void> {
+  const temporary = temporaryFor(path);
+  journal.begin(temporary);
   try {
     await makeLink(temporary, target);
     await Deno.rename(temporary, path);
   } catch (error) {
     await Deno.remove(temporary).catch(() => {});
     throw error;
+  } finally {
+    journal.end(temporary);
   }
 }

@@ -39,6 +39,10 @@ export class UnfinishedWrites implements WriteJournal {
 
 async function removeUnlessLocked(path: string): Promise<"removed" | "locked" | "nothing"> {
   try {
+    if (Deno.lstatSync(path).isSymlink) {
+      await Deno.remove(path);
+      return "removed";
+    }
     using file = await Deno.open(path, { read: true, write: true });
     if (!await file.tryLock(true)) return "locked";
     await Deno.remove(path);

@@ -151,7 +151,10 @@ export class Terminals implements AsyncDisposable {
 
   async output(id: string): Promise<TerminalOutputResponse> {
     const { command, end, said = [], rehearsal } = this.#terminal(id);
-    const output = shortened([command.output, ...said.map((line) => `[${line}]`)].join("\n"));
+    const lines = said.map((line) => `[${line}]`);
+    const output = shortened(
+      lines.length === 0 ? command.output : [command.output.trimEnd(), ...lines].join("\n").trimStart(),
+    );
     if (end === undefined) return { output, truncated: false };
     const effects = rehearsal?.summary;
     const meta: TerminalEnd = {

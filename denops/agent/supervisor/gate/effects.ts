@@ -34,7 +34,7 @@ const LONGEST_DIFF_MS = 50;
 const LEFT_OUT = "the user left it out";
 
 export class Effects {
-  readonly judged: readonly Judged[];
+  #judged: readonly Judged[];
   readonly #command: EndedCommand;
   #rows: readonly Row[] | undefined;
 
@@ -43,13 +43,22 @@ export class Effects {
     this.#command = command;
     const { effects } = command.rehearsal;
     const risk = risks(effects, roots);
-    this.judged = effects.map((effect) => {
+    this.#judged = effects.map((effect) => {
       const name = nameInRoots(effect.path, roots) ?? effect.path;
       return { effect, name, ...judge(effect, name, rules, risk) };
     });
   }
 
-  get rows(): readonly EffectRow[] {
+  get judged(): readonly JudgedEffect[] {
+    return this.#judged;
+  }
+
+  /** For a person: what is sensitive is left out, unless it is all there is to say yes to. */
+  rows(): readonly EffectRow[] {
+    const others = this.#judged.some(({ state, effect }) => state === "kept" && !isFolder(effect));
+    if (!others) {
+      this.#judged = this.#judged.map((one) => one.state === "left" ? { ...one, state: "kept" } : one);
+    }
     return this.#grouped().map(({ shown }) => shown);
   }
 
@@ -57,23 +66,23 @@ export class Effects {
   keep(numbers?: readonly number[]): void {
     const kept = new Set(
       numbers === undefined
-        ? this.judged.filter(({ state }) => state === "kept").map(({ effect }) => effect)
+        ? this.#judged.filter(({ state }) => state === "kept").map(({ effect }) => effect)
         : this.#grouped().filter(({ shown }) => shown.state !== "refused" && numbers.includes(shown.number))
           .flatMap(({ effects }) => [...effects]),
     );
     // A folder that is made holds what is kept of it.
     const around = foldersAround(kept);
-    for (const { effect } of this.judged) if (isFolder(effect) && around.has(effect.path)) kept.add(effect);
+    for (const { effect } of this.#judged) if (isFolder(effect) && around.has(effect.path)) kept.add(effect);
     const reasons = new Map(
-      this.judged.map(({ effect, state, why }) => [effect, state === "refused" ? why : undefined]),
+      this.#judged.map(({ effect, state, why }) => [effect, state === "refused" ? why : undefined]),
     );
     this.#command.rehearsal.keep((effect) => kept.has(effect) ? undefined : reasons.get(effect) ?? LEFT_OUT);
   }
 
   #grouped(): readonly Row[] {
     if (this.#rows !== undefined) return this.#rows;
-    const around = foldersAround(this.judged.map(({ effect }) => effect));
-    const shown = this.judged.filter(({ effect }) => !isFolder(effect) || !around.has(effect.path));
+    const around = foldersAround(this.#judged.map(({ effect }) => effect));
+    const shown = this.#judged.filter(({ effect }) => !isFolder(effect) || !around.has(effect.path));
     const texts = new Texts(this.#command);
     const states: readonly EffectState[] = ["left", "kept", "refused"];
     this.#rows = states.flatMap((state) => grouped(shown.filter((one) => one.state === state)))

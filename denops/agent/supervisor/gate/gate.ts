@@ -209,7 +209,7 @@ export class Gate {
     }
     const reason = decision.verdict === "ask" ? decision.reason : "";
     const { suggestion } = decide({ kind: "command", ...ended.input }, circumstancesOf(context, reason));
-    const shown = shownEffects(ended, effects.rows, reason, suggestion, context);
+    const shown = shownEffects(ended, effects.rows(), reason, suggestion, context);
     const answer = await this.#ask(toolCall, accesses, shown, context);
     if (answer === undefined) return CANCELLED;
     if (answer.option !== OPTION.reject) effects.keep(answer.kept);
