@@ -185,6 +185,13 @@ Deno.test({
       const own = await overlaySupport({ ...options, roots: [state.root] });
       assert.deepEqual(own, { works: false, reason: `the state folder is in ${state.root}` });
     }
+    // Nothing can be written there.
+    const closed = await overlaySupport({ roots: ["/proc/self/fd"], state: "/proc/self", store: "disk" });
+    assert.equal(closed.works, false);
+    if (Deno.uid() !== 0) {
+      const foreign = await overlaySupport({ roots: ["/usr/lib"], state: state.root, store: "memory" });
+      assert.deepEqual(foreign, { works: false, reason: "/usr/lib belongs to another user or group" });
+    }
     assert.deepEqual([...treeOf(project.root).keys()], ["", "a.txt"]);
     assert.deepEqual(leftovers(state.root), []);
   },

@@ -1,5 +1,6 @@
 /** Whether commands can be run over overlays here: tried once for the roots and the file system of what is written. */
 import { basename, join } from "node:path";
+import { isRoot } from "./holder.ts";
 import { Overlay, type OverlayOptions } from "./overlay.ts";
 
 /** `reason`: half a sentence, for health. */
@@ -19,20 +20,32 @@ export async function overlaySupport(options: OverlayOptions): Promise<OverlaySu
 
 async function probe(options: OverlayOptions): Promise<OverlaySupport> {
   if (Deno.build.os !== "linux") return { works: false, reason: `no overlays on ${Deno.build.os}` };
-  const sample = await Deno.makeTempDir({ dir: options.state, prefix: "probe-" });
+  let sample: string | undefined;
   try {
+    sample = await Deno.makeTempDir({ dir: await Deno.realPath(options.state), prefix: "probe-" });
     await Deno.mkdir(join(sample, "d"));
     await Deno.writeTextFile(join(sample, "d", "f"), "");
-    return await tried({ ...options, roots: [...options.roots, await Deno.realPath(sample)] }, sample);
+    return await tried({ ...options, roots: [...options.roots, sample] }, sample);
   } catch (error) {
     return { works: false, reason: error instanceof Error ? error.message : String(error) };
   } finally {
-    await Deno.remove(sample, { recursive: true });
+    if (sample !== undefined) await Deno.remove(sample, { recursive: true });
   }
+}
+
+/**
+ * In a name space of a user's own nobody else is known: what belongs to others cannot be copied to another layer
+ * (EOVERFLOW). Source: user_namespaces(7).
+ */
+function isForeign(path: string): boolean {
+  const { uid, gid } = Deno.statSync(path);
+  return !isRoot() && (uid !== Deno.uid() || gid !== Deno.gid());
 }
 
 async function tried(options: OverlayOptions, sample: string): Promise<OverlaySupport> {
   await using overlay = await Overlay.start(options);
+  const foreign = options.roots.find(isForeign);
+  if (foreign !== undefined) return { works: false, reason: `${foreign} belongs to another user or group` };
   const failed = await overlay.run(TRY, [basename(sample), ...options.roots]);
   if (failed !== undefined) return { works: false, reason: failed };
   const found = await overlay.list(AbortSignal.timeout(LONGEST_MS));
