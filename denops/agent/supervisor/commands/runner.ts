@@ -148,6 +148,10 @@ export class RunningCommand implements AsyncDisposable {
       }),
     ]);
     const status = await this.#process.status;
+    // Its number may be another's from here on: nothing is sent to it any more.
+    this.#reason ??= status.signal === null
+      ? { type: "exited", code: status.code }
+      : { type: "signalled", signal: status.signal };
     // Without a pid namespace something may still hold the pipe open; it is not waited for.
     await this.#killRest();
     await Promise.race([
@@ -157,10 +161,7 @@ export class RunningCommand implements AsyncDisposable {
     this.#buffer.finish();
     this.#swept = await sweep();
     for (const timer of this.#timers) clearTimeout(timer);
-    if (this.#reason !== undefined) return this.#reason;
-    return status.signal === null
-      ? { type: "exited", code: status.code }
-      : { type: "signalled", signal: status.signal };
+    return this.#reason;
   }
 
   async #killRest(): Promise<void> {
