@@ -1,4 +1,4 @@
--- Pure: numbers as people read them.
+-- Pure: numbers and names as people read them.
 local M = {}
 
 --- 980, 12.3k, 128k, 1.2M
@@ -30,6 +30,13 @@ function M.milliseconds(milliseconds)
     return ("%d ms"):format(milliseconds)
   end
   return (milliseconds < 9950 and "%.1f s" or "%.0f s"):format(milliseconds / 1000)
+end
+
+--- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.
+---@param text string
+---@return string
+function M.one_line(text)
+  return (text:gsub("%c", " "))
 end
 
 return M

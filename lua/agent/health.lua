@@ -158,6 +158,11 @@ local function show_commands(commands)
       "On Linux install bubblewrap; bash is needed too, and the option sandbox must not be off.",
     })
   end
+  if commands.rehearses == "" then
+    health.ok("Commands run over an overlay of the project: what they change is shown before it is kept")
+  elseif LEVELS[commands.level] then
+    health.info("No overlay: commands that write ask first, and work on the files themselves: " .. commands.rehearses)
+  end
   list("A command that looks (access look) is started in the project's root with exactly:", commands.args)
   health.start("agent: hidden from commands")
   list("These folders are empty for commands:", commands.masked_folders)

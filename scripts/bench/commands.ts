@@ -5,35 +5,59 @@ import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts
 import { CommandSandbox } from "../../denops/agent/supervisor/commands/sandbox.ts";
 import { pause, type Scratch, scratch } from "../../tests/support/project.ts";
 import { DEPS } from "../environment.ts";
-import { group, median, over, type Row, row } from "./row.ts";
+import { atMost, group, median, over, type Row, row } from "./row.ts";
 
 const RUNS = 20;
+const FIRST_RUNS = 5;
 const SETTLED_MS = 3_000;
 const DENIED = ["**/.env", "**/.env.*", "**/*.pem", "**/*.key", "**/.npmrc"];
 
+type Access = "look" | "try" | "write";
 type Started = Omit<ConstructorParameters<typeof RunningCommand>[0], "line" | "cwd" | "timeoutMs">;
 
-export const commands = group(["look_command", "write_command"], async () => {
-  const { look, write } = await inTree(20, 15);
-  return { look_command: look, write_command: write };
+export const commands = group(["look_command", "try_command", "write_command"], async () => {
+  const { look, tried, write } = await inTree(20, 15);
+  return { look_command: look, try_command: tried, write_command: write };
 });
 
 /** In a project of 20,000 files. */
-export const manyFiles = group(["look_command_20k_files", "write_command_20k_files"], async () => {
-  const { look, write } = await inTree(20_000, 60);
-  return { look_command_20k_files: look, write_command_20k_files: write };
+const MANY = [
+  "first_command_20k_files",
+  "look_command_20k_files",
+  "try_command_20k_files",
+  "write_command_20k_files",
+] as const;
+
+/** In a project of 20,000 files. */
+export const manyFiles = group(MANY, async () => {
+  const { first, look, tried, write } = await inTree(20_000, 60);
+  return {
+    first_command_20k_files: first,
+    look_command_20k_files: look,
+    try_command_20k_files: tried,
+    write_command_20k_files: write,
+  };
 });
 
+/** Of commands that are rehearsed, which need an overlay each. */
+const TRY_MORE_MS = 40;
+/** Of the first one of a project, when that has been open for a moment. */
+const FIRST_MS = 100;
+
+type Rows = Readonly<Record<"first" | "look" | "tried" | "write", Row>>;
+
 /** @param more milliseconds over the floor */
-async function inTree(files: number, more: number): Promise<{ look: Row; write: Row }> {
+async function inTree(files: number, more: number): Promise<Rows> {
   // What is unpacked for tests is started through a script of its own, which users do not have.
   Deno.env.set("PATH", `${join(DEPS, "bwrap/usr/bin")}:${Deno.env.get("PATH") ?? ""}`);
   await using project = await tree(files);
+  const first = await measureFirst(project);
   const look = await measure(project, "look", more);
+  const tried = await measure(project, "try", more - 15 + TRY_MORE_MS);
   const write = await measure(project, "write", more);
   // So many take longer than a scratch folder waits.
   await Deno.remove(project.path("src"), { recursive: true });
-  return { look, write };
+  return { first, look, tried, write };
 }
 
 /** Ten files to a folder, with a repository. */
@@ -47,9 +71,8 @@ async function tree(files: number): Promise<Scratch> {
   return project;
 }
 
-async function measure(project: Scratch, access: "look" | "write", more: number): Promise<Row> {
-  await using state = await scratch();
-  const sandbox = new CommandSandbox([project.root], {
+function sandboxOf(project: Scratch, state: Scratch): CommandSandbox {
+  return new CommandSandbox([project.root], {
     sandbox: "auto",
     command_read: [],
     command_write: [],
@@ -57,26 +80,47 @@ async function measure(project: Scratch, access: "look" | "write", more: number)
     socket: undefined,
     state_dir: state.root,
   });
-  const run = async (started: Started) => {
-    const command = new RunningCommand(
-      { ...started, line: "true", cwd: project.root, timeoutMs: 60_000 },
-      () => {},
-    );
-    const end = await command.ended;
-    if (end.type !== "exited" || end.code !== 0) throw new Error(`true failed: ${command.output}`);
-  };
-  const held = async () => {
-    const started = await sandbox.specify({ access, cwd: project.root }, DENIED);
-    if (started.args.length === 0) throw new Error("no sandbox works here");
-    await run(started);
-  };
+}
+
+async function run(project: Scratch, started: Started): Promise<void> {
+  const spec = { ...started, line: "true", cwd: project.root, timeoutMs: 60_000 };
+  const command = new RunningCommand(spec, () => {});
+  const end = await command.ended;
+  if (end.type !== "exited" || end.code !== 0) throw new Error(`true failed: ${command.output}`);
+  await started.rehearsal?.finish(true);
+}
+
+async function runHeld(project: Scratch, sandbox: CommandSandbox, access: Access): Promise<void> {
+  const placed = { access, cwd: project.root, rehearsed: access === "try" };
+  const started = await sandbox.specify(placed, DENIED);
+  if (started.args.length === 0) throw new Error("no sandbox works here");
+  await run(project, started);
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+/** The first command, with what a project does before it when it has just been opened. */
+async function measureFirst(project: Scratch): Promise<Row> {
+  const values: number[] = [];
+  for (let count = 0; count < FIRST_RUNS; count++) {
+    await using state = await scratch();
+    const sandbox = sandboxOf(project, state);
+    await Promise.all([sandbox.rehearses(), sandbox.view(DENIED)]);
+    values.push(await timed(() => runHeld(project, sandbox, "try")));
+  }
+  return row("ms", median(values), atMost(FIRST_MS));
+}
+
+async function measure(project: Scratch, access: Access, more: number): Promise<Row> {
+  await using state = await scratch();
+  const sandbox = sandboxOf(project, state);
+  const held = () => runHeld(project, sandbox, access);
   const env = commandEnvironment([], access);
-  const plain = () => run({ program: "sh", args: [], env, sweep: () => Promise.resolve([]) });
-  const timed = async (work: () => Promise<void>) => {
-    const start = performance.now();
-    await work();
-    return performance.now() - start;
-  };
+  const plain = () => run(project, { program: "sh", args: [], env, sweep: () => Promise.resolve([]) });
   // The first look reads the whole project; what has changed in the last seconds is read again by the next ones.
   await pause(SETTLED_MS);
   await held();

@@ -7,7 +7,12 @@ const call = (command: string, more: object = {}) =>
 
 async function start(...calls: readonly string[]): Promise<RunningAgent> {
   const script = [...calls, "say Seen."].join("\n---\n");
-  const agent = await startAgent({ script, columns: 80, lines: 24, options: "title = false" });
+  const agent = await startAgent({
+    script,
+    columns: 80,
+    lines: 24,
+    options: `title = false, commands = "ask"`,
+  });
   await agent.nvim.command("Agent go");
   await agent.nvim.waitForScreen("a once");
   return agent;

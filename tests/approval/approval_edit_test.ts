@@ -4,11 +4,18 @@ import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { waitUntil } from "../support/project.ts";
 import { expectScreen } from "../support/screenshot.ts";
 
+const ASK = 'commands = "ask"';
+
 const COMMAND = "touch one\ntouch two\nif true; then\n  touch three\nfi";
 
 async function start(command: string = COMMAND, more = ""): Promise<RunningAgent> {
   const call = `call run_terminal_command ${JSON.stringify({ command })}`;
-  const agent = await startAgent({ script: `${call}\n---\nsay Seen.${more}`, columns: 80, lines: 24 });
+  const agent = await startAgent({
+    script: `${call}\n---\nsay Seen.${more}`,
+    columns: 80,
+    lines: 24,
+    options: ASK,
+  });
   await agent.nvim.command("Agent go");
   await agent.nvim.waitForScreen("e edit");
   await agent.nvim.keys("e");
@@ -103,6 +110,7 @@ call run_terminal_command ${JSON.stringify({ command: `${`${part}\n`.repeat(30)}
 say Seen.`,
     columns: 80,
     lines: 24,
+    options: ASK,
   });
   const { nvim } = agent;
   await nvim.command("Agent go");

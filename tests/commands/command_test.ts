@@ -35,7 +35,7 @@ Deno.test("exit code, output, error output and the folder come back; the folder 
     call("cd / && pwd"),
     call("pwd", { cwd: "../.." }),
   );
-  assert.match(results[0] ?? "", /^out\nerr\n\[exit code 3\]$/);
+  assert.match(results[0] ?? "", /^out\nerr\n\[exit code 3\]\n\[kept: /);
   assert.equal(results[1], `${agent.project.path("sub")}\nred plain\n[exit code 0]`);
   assert.match(results[2] ?? "", /^\/\n\[exit code 0\]$/);
   assert.match(
@@ -119,6 +119,7 @@ Deno.test("the exact command is what is asked, edited and run", async () => {
     script: `${
       call("touch one")
     }\n---\nexpect the user changed the command to: echo two\nexpect two\nsay Seen.`,
+    options: 'commands = "ask"',
   });
   const { nvim, server } = agent;
   await nvim.command("Agent go");
@@ -135,7 +136,7 @@ Deno.test("the exact command is what is asked, edited and run", async () => {
 });
 
 Deno.test("two approvals at the same time are two questions, each answered for itself", async () => {
-  await using agent = await startAgent({ script: "say Nothing yet." });
+  await using agent = await startAgent({ script: "say Nothing yet.", options: 'commands = "ask"' });
   const { nvim, server, project } = agent;
   server.play(
     `when one\n${call("touch first")}\n---\nwhen two\n${call("touch second")}\n---\nrepeat\nsay Done.`,
@@ -211,7 +212,7 @@ Deno.test("looks run unasked; the option commands, also under its earlier name, 
   }
 });
 
-Deno.test("a look that has to write fails and says which access to ask for; the next call with it asks", async () => {
+Deno.test("a look that has to write fails and says which access to ask for; what that changes is asked about", async () => {
   const line = "echo x > made.txt";
   await using agent = await startAgent({
     script: `${call(line, { access: "look" })}\n---\nexpect call it again with access write\n${
@@ -222,13 +223,11 @@ Deno.test("a look that has to write fails and says which access to ask for; the 
   });
   const { nvim, project, server } = agent;
   await nvim.command("Agent go");
-  assert.match(await nvim.waitForScreen("a once"), /write: changes files of the project, no network/);
+  assert.match(await nvim.waitForScreen("a keep"), /✓ A made.txt {2}\+1/);
   await assert.rejects(project.read("made.txt"), Deno.errors.NotFound);
   await nvim.command("Agent approve");
-  await nvim.waitForScreen("$ git add made.txt");
-  assert.equal(await project.read("made.txt"), "x\n");
-  await nvim.command("Agent approve");
   await nvim.waitForScreen("git: changes files and the repository, no network");
+  assert.equal(await project.read("made.txt"), "x\n");
   await nvim.command("Agent approve");
   await nvim.waitForScreen("Seen.");
   assert.deepEqual(server.problems, []);

@@ -1,4 +1,7 @@
-/** What commands change of the files that the user's tools run is put back, then asked about. Whole program. */
+/**
+ * What commands that work on the files themselves change of those that the user's tools run is put back, then asked about.
+ * Whole program.
+ */
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
 import { git } from "../support/project.ts";
@@ -30,7 +33,7 @@ vim.api.nvim_create_autocmd("User", { pattern = "AgentApprovalRequested", callba
 end })`;
 
 const call = (command: string, more: Readonly<Record<string, unknown>> = {}) =>
-  `call run_terminal_command ${JSON.stringify({ command, ...more })}`;
+  `call run_terminal_command ${JSON.stringify({ command, access: "write", direct: true, ...more })}`;
 
 async function turn(agent: RunningAgent, ...calls: readonly string[]): Promise<readonly string[]> {
   const first = agent.server.requests.length;

@@ -6,11 +6,12 @@ import { commandEnvironment } from "../../denops/agent/supervisor/system/environ
 import { RunningCommand } from "../../denops/agent/supervisor/commands/runner.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import { decide } from "../../denops/agent/policy/decide.ts";
-import { circumstancesOf, type GateContext } from "../../denops/agent/supervisor/gate/shown.ts";
+import { circumstancesOf } from "../../denops/agent/supervisor/gate/shown.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { DEPS, PROJECT } from "../../scripts/environment.ts";
 import { type Scratch, scratch } from "../support/project.ts";
 import { addPacked, readingProject } from "../support/reading_project.ts";
+import { gateContext } from "../support/gate.ts";
 
 /** Of a hundred lines so many may fail. */
 const MOST_FAILING = 1;
@@ -113,18 +114,19 @@ Deno.test("ordinary reading commands run unasked", async () => {
   const { root } = place.project;
   const view: CommandView = await place.sandbox.view(DENIED);
   assert.ok(view.masks.complete);
-  const context: GateContext = {
+  const context = gateContext({
     chat: 1,
     root,
     rules: await RuleBook.open(place.state.root, root, { allow: [], ask: [], deny: [] }),
     log: new ApprovalLog(place.state.root),
     commands: "look",
     view,
-  };
+    rehearses: true,
+  });
   const asking = lines.flatMap((command) => {
     const input = { kind: "command", command, cwd: root, timeout: 60, background: false } as const;
     const { decision, asked } = decide(input, circumstancesOf(context, ""));
-    if (decision.verdict === "allow" && asked === "look") return [];
+    if (decision.verdict === "allow" && asked === "try") return [];
     return [`${command}  (${asked}, ${decision.verdict}: ${decision.rule})`];
   });
   const share = `${asking.length} of ${lines.length} ask:\n${asking.join("\n")}`;

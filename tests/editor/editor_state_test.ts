@@ -81,7 +81,7 @@ for (const background of [false, true]) {
   Deno.test(`what the user saves while a command runs ${where} is not taken back with its change`, async () => {
     const command =
       "touch started; until [ -e go ]; do sleep 0.02; done; sed -i s/one/ONE/ a.txt; touch done";
-    const call = JSON.stringify({ command, access: "write", background });
+    const call = JSON.stringify({ command, access: "write", direct: true, background });
     const script = `call run_terminal_command ${call}\n---\nwait end\nsay All done.`;
     await using agent = await startAgent({ script, project: { "a.txt": "one\ntwo\n" } });
     const { nvim, project, server } = agent;

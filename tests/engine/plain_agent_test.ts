@@ -16,6 +16,7 @@ import { lookups } from "../../denops/agent/supervisor/system/lookups.ts";
 import { PLUGIN } from "../support/agent.ts";
 import { commandRunner } from "../support/command_sandbox.ts";
 import { scratch } from "../support/project.ts";
+import { gateContext } from "../support/gate.ts";
 
 const AGENT = fileURLToPath(new URL("../support/plain_agent.ts", import.meta.url));
 
@@ -32,11 +33,12 @@ async function play(choice: Choice) {
     setTimeout(() => gate.answer(update.request, { option: choice }));
   }, () => ++last);
   const view = { masks: { complete: true, folders: [], files: [] }, tracked: undefined } as const;
-  const context = {
+  const context = gateContext({
     ...{ chat: 1, root: project.root, commands: "ask" as const, view },
     rules: await RuleBook.open(state.root, project.root, { allow: [], ask: [], deny: [] }),
     log: new ApprovalLog(state.root),
-  };
+    rehearses: true,
+  });
   await using terminals = new Terminals([project.root], lookups, {
     spend: (sessionId, input) => gate.spend(sessionId, input),
     ask: (sessionId, input) => gate.command(sessionId, input, context),

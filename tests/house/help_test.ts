@@ -181,7 +181,8 @@ Deno.test("help: every key of the chat and of the approval", async () => {
     for where, buffer in pairs(${buffers}) do
       for _, mode in ipairs({ "n", "i", "x" }) do
         for _, map in ipairs(vim.api.nvim_buf_get_keymap(buffer, mode)) do
-          table.insert(maps, { mode .. " " .. where .. " " .. map.lhs, (map.desc:gsub("^Agent: ", "")) })
+          local key = vim.fn.keytrans(vim.keycode(map.lhs))
+          table.insert(maps, { mode .. " " .. where .. " " .. key, (map.desc:gsub("^Agent: ", "")) })
         end
       end
     end
@@ -233,20 +234,24 @@ Deno.test("help: the keys that each kind of approval offers", async () => {
   const keys = new Map(
     help.table("agent-approval-keys").map(({ cells: [key = "", doc = ""] }) => [key, doc]),
   );
-  const [file = [], command = [], question = []] = await child.lua<readonly (readonly string[])[]>(
+  const [file = [], command = [], question = [], effects = []] = await child.lua<
+    readonly (readonly string[])[]
+  >(
     `return vim.tbl_map(function(approval)
       return require("agent.approval.content").kind(approval).keys(approval)
     end, {
     { kind = "file", files = { { path = "x", after = "x" } }, suggestion = "write(x)" },
     { kind = "command", suggestion = "run(x)" },
     { kind = "question", options = { "one", "two" } },
+    { kind = "effects", effects = { { number = 1, state = "kept", after = "x" } }, suggestion = "keep(x)" },
   })`,
   );
   assert.deepEqual(file.map((key) => key.slice(0, 1)), ["a", "s", "A", "r", "R", "d"]);
   assert.deepEqual(command.map((key) => key.slice(0, 1)), ["a", "s", "A", "r", "R", "e"]);
-  for (const key of [...file, ...command]) {
+  assert.deepEqual(effects.map((key) => [...key][0]), ["a", "r", "␣", "d", "s", "A", "R"]);
+  for (const key of [...file, ...command, ...effects]) {
     const [name = "", ...words] = key.split(" ");
-    const doc = keys.get(name) ?? "nothing";
+    const doc = keys.get(name === "␣" ? "<Space>" : name) ?? "nothing";
     assert.ok(words.every((word) => doc.includes(word)), `${key}: the help says "${doc}"`);
   }
   assert.deepEqual(question, ["1-2 choose", "a type an answer", "r no answer"]);

@@ -9,6 +9,7 @@ import type { CommandView } from "../../denops/agent/supervisor/commands/sandbox
 import { Gate, type GateContext } from "../../denops/agent/supervisor/gate/gate.ts";
 import { RuleBook } from "../../denops/agent/supervisor/gate/rule_book.ts";
 import { type Scratch, scratch, waitUntil } from "../support/project.ts";
+import { gateContext } from "../support/gate.ts";
 
 type UserRules = Parameters<typeof RuleBook.open>[2];
 
@@ -33,14 +34,14 @@ async function setUp(
   let request = 0;
   const gate = new Gate((update) => updates.push(update), () => ++request);
   const book = await RuleBook.open(state.root, "/project", rules);
-  const context = {
+  const context = gateContext({
     chat: 1,
     root: "/project",
     rules: book,
     log: new ApprovalLog(state.root),
     commands,
     view,
-  };
+  });
   return { gate, context, updates, state, [Symbol.asyncDispose]: () => state[Symbol.asyncDispose]() };
 }
 

@@ -82,6 +82,7 @@ async function start(
     hidden: [],
     read: [TOOLS],
     write: [],
+    writesCaches: true,
     own: [state],
     gitConfig: undefined,
   });

@@ -43,6 +43,8 @@ export function decide(access: Access, circumstances: Circumstances): Judged {
     case "ask":
       return { ...judged(asked(access.text)), always: true };
     case "effects":
+      // What they are the supervisor alone knows; see decide_effects.ts.
+      return judged(UNKNOWN);
     case "agent":
     case "nothing":
       return judged(asked(reason));

@@ -6,6 +6,7 @@ import {
   hasNetwork,
   levelOf,
 } from "../protocol/commands.ts";
+import type { UserConfig } from "../protocol/config.ts";
 import { type CommandVerdict, judgeCommand, type Places } from "./command.ts";
 import type { Decision } from "./file_access.ts";
 import { type LineRules, lineRules, type Rule, ruleText, suggestRules } from "./rules.ts";
@@ -14,15 +15,21 @@ export interface CommandCircumstances {
   readonly rules: readonly Rule[];
   /** An operating system's sandbox holds the command at its level. */
   readonly sandboxed: boolean;
-  /** Whether what can only look runs unasked. */
-  readonly commands: "look" | "ask";
+  /** "ask": nothing runs unasked. */
+  readonly commands: UserConfig["commands"];
+  /** Commands can be run over an overlay of the project. */
+  readonly rehearses: boolean;
   /** The project and the home folder, so that absolute paths are understood. */
   readonly places: Places;
-  /** A look does not see git's history. */
+  /** Commands that run unasked do not see git's history. */
   readonly hidesHistory: boolean;
   /** Why not all of what must not be read can be hidden; undefined if it can. */
   readonly cannotHide: string | undefined;
 }
+
+type JudgedInput =
+  & Pick<CommandInput, "command" | "access" | "direct">
+  & Partial<Pick<CommandInput, "background">>;
 
 export interface CommandDecision {
   readonly decision: Decision;
@@ -33,6 +40,10 @@ export interface CommandDecision {
   readonly asked: CommandAccess;
   /** At what it runs: a look where that is enough for a line that a rule allows, although more was asked. */
   readonly access: CommandAccess;
+  /** It runs over an overlay. */
+  readonly rehearsed: boolean;
+  /** A rule has agreed to what it does: what it changes over an overlay may be kept unasked. */
+  readonly agreed: boolean;
   /** The rules that would have answered, as text. */
   readonly suggestion: string | undefined;
 }
@@ -41,24 +52,29 @@ export interface CommandDecision {
 const UNHELD: CommandAccess = "git+network";
 
 export function decideCommand(
-  { command, access: wanted }: Pick<CommandInput, "command" | "access">,
+  { command, access: wanted, background, direct }: JudgedInput,
   circumstances: CommandCircumstances,
 ): CommandDecision {
   const { rules, sandboxed, commands, places, cannotHide } = circumstances;
   const verdict = judgeCommand(command, places);
-  const asked = sandboxed ? wanted ?? proposed(verdict, circumstances) : UNHELD;
+  const rehearses = sandboxed && circumstances.rehearses && !background && direct !== true;
+  const asked = sandboxed ? fitting(wanted ?? proposed(verdict, circumstances), rehearses, verdict) : UNHELD;
   const level = levelOf(asked);
-  const decided = (decision: Decision, more: Partial<CommandDecision> = {}): CommandDecision => ({
-    ...{ decision, verdict, always: false, asked, access: asked, suggestion: undefined },
-    ...more,
-  });
+  const decided = (decision: Decision, more: Partial<CommandDecision> = {}): CommandDecision => {
+    const access = more.access ?? asked;
+    const rehearsed = rehearses && ["try", "write"].includes(levelOf(access));
+    return {
+      ...{ decision, verdict, always: false, asked, access, rehearsed, agreed: false, suggestion: undefined },
+      ...more,
+    };
+  };
   // What asks by itself an allow rule would have answered.
   const ask = (rule: string, reason: string) =>
     decided({ verdict: "ask", rule, reason }, { suggestion: suggested(verdict, asked) });
   const askAlways = (rule: string, reason: string) =>
     decided({ verdict: "ask", rule, reason }, { always: true });
-  const allow = (rule: string, access = asked) => {
-    if (cannotHide === undefined) return decided({ verdict: "allow", rule }, { access });
+  const allow = (rule: string, access = asked, agreed = true) => {
+    if (cannotHide === undefined) return decided({ verdict: "allow", rule }, { access, agreed });
     const reason = `some files that it must not read cannot be hidden: ${cannotHide}`;
     return decided({ verdict: "ask", rule: "deny_read", reason });
   };
@@ -83,19 +99,32 @@ export function decideCommand(
   }
   const allowing = texts(level === "git" ? git : run);
   if (allowing !== undefined) return allow([allowing, texts(network) ?? []].flat().join(", "));
-  if (level === "look" && commands === "look" && verdict.severity !== "high") return allow("look");
+  if (commands !== "ask") {
+    if (level === "look" && verdict.severity !== "high") return allow("look");
+    // What it changes is asked about when it is known; what it reads is read by then.
+    const reads = verdict.commands.some((one) => one.level === "look" && one.severity === "high");
+    if (rehearses && (level === "try" || level === "write") && !reads) return allow(level, asked, false);
+  }
   return level === "git"
     ? ask("git", `may change the repository; ${verdict.reason}`)
     : ask(verdict.severity, verdict.reason);
 }
 
-/** Which access the line seems to need. */
+/** Which access the line seems to need: what only looks, as far as its text tells, may write what is not kept. */
 function proposed(
   { access, commands }: CommandVerdict,
   { hidesHistory }: CommandCircumstances,
 ): CommandAccess {
   const needsHistory = commands.some(({ words }) => words[0] === "git");
-  return hidesHistory && needsHistory ? commandAccess("git", hasNetwork(access)) : access;
+  if (hidesHistory && needsHistory) return commandAccess("git", hasNetwork(access));
+  return levelOf(access) === "look" ? commandAccess("try", hasNetwork(access)) : access;
+}
+
+/** Where nothing is rehearsed "try" is what the line needs: what it seems to, and "write" for what nobody knows. */
+function fitting(access: CommandAccess, rehearses: boolean, verdict: CommandVerdict): CommandAccess {
+  if (rehearses || levelOf(access) !== "try") return access;
+  const needed = levelOf(verdict.access);
+  return commandAccess(needed === "try" ? "write" : needed, hasNetwork(access));
 }
 
 /** The rules that allow all of a line. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { CommandAccess } from "../protocol/commands.ts";
+import type { CommandAccess, CommandInput } from "../protocol/commands.ts";
 import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
 import { parseRule, RULE_VERDICTS } from "./rules.ts";
 
@@ -22,7 +22,13 @@ function decide(
     )
   );
   const places = { root: "/home/me/p", home: "/home/me" };
-  const held = { sandboxed: true, commands: "look", hidesHistory: false, cannotHide: undefined } as const;
+  const held = {
+    sandboxed: true,
+    commands: "look",
+    rehearses: false,
+    hidesHistory: false,
+    cannotHide: undefined,
+  } as const;
   return decideCommand({ command: line, access }, { rules, places, ...held, ...more });
 }
 
@@ -126,4 +132,61 @@ Deno.test("where looks ask, a rule still answers", () => {
   const asking = { commands: "ask" } as const;
   assert.equal(said("look", decide("ls", "look", {}, asking)), "ask none");
   assert.equal(said("look", decide("ls -la", "look", { allow: "run(ls *)" }, asking)), "allow run(ls *)");
+});
+
+Deno.test("over an overlay everything offline runs unasked but for what reads secrets, and what changes .git", () => {
+  const overlay = { rehearses: true };
+  const cases: readonly (readonly [string, CommandAccess, Rules, string])[] = [
+    ["make", "try", {}, "allow try"],
+    ["make", "write", {}, "allow write"],
+    ["rm -rf build", "write", {}, "allow write"],
+    ["rm -rf build", "try", {}, "allow try"],
+    ["rm -rf build", "look", {}, "ask high"],
+    ["cat .env", "try", {}, "ask high"],
+    ["cat .env > a", "write", {}, "ask high"],
+    ["rm -rf ~", "try", {}, "ask critical always"],
+    ["make", "try", { deny: "run(make)" }, "deny run(make)"],
+    ["make", "write", { ask: "run(make)" }, "ask run(make)"],
+    ["make", "write", { allow: "run(make)" }, "allow run(make)"],
+    ["npm install", "write+network", {}, "ask network"],
+    ["npm install", "try+network", {}, "ask network"],
+    ["git commit -m x", "git", {}, "ask git"],
+    ["git commit -m x", "try", {}, "allow try"],
+  ];
+  for (const [line, access, rules, expected] of cases) {
+    const found = decide(line, access, rules, overlay);
+    assert.equal(said(access, found), expected, `${line} at ${access}`);
+    const level = access.split("+")[0] ?? "";
+    assert.equal(found.rehearsed, ["try", "write"].includes(level), line);
+    assert.equal(found.agreed, "allow" in rules, line);
+  }
+  assert.equal(said("write", decide("make", "write", {}, { ...overlay, commands: "ask" })), "ask medium");
+  assert.equal(decide("make", "write", {}, { ...overlay, commands: "ask" }).rehearsed, true);
+  assert.equal(
+    said("write", decide("make", "write", {}, { ...overlay, commands: "project" })),
+    "allow write",
+  );
+});
+
+Deno.test("what is in the background, or is to be direct, or has no overlay, is not rehearsed and asks", () => {
+  const places = { root: "/p", home: "/home/me" };
+  const of = (more: Partial<CommandInput>, rehearses = true, command = "make") => {
+    const found = decideCommand({ command, ...more }, {
+      ...{ rules: [], places, sandboxed: true, commands: "look", rehearses, hidesHistory: false },
+      cannotHide: undefined,
+    });
+    return `${said(found.asked, found)} at ${found.asked}${found.rehearsed ? " rehearsed" : ""}`;
+  };
+  assert.equal(of({ access: "write", background: true }), "ask medium at write");
+  assert.equal(of({ access: "write", direct: true }), "ask medium at write");
+  assert.equal(of({ access: "write" }, false), "ask medium at write");
+  assert.equal(of({ access: "try" }, false), "ask medium at write");
+  assert.equal(of({ access: "try" }, false, "npm test"), "allow look at look");
+  assert.equal(of({ access: "try", background: true }, true, "npm test"), "allow look at look");
+  // Where a line names nothing.
+  assert.equal(of({}), "allow write at write rehearsed");
+  assert.equal(of({}, true, "npm test"), "allow try at try rehearsed");
+  assert.equal(of({}, true, "some-tool"), "allow try at try rehearsed");
+  assert.equal(of({}, false, "some-tool"), "ask medium at write");
+  assert.equal(of({}, true, "git commit -m x"), "ask git at git");
 });

@@ -125,7 +125,14 @@ function circumstances(allow: readonly string[], deny: readonly string[]): Circu
       ...allow.map((text) => parseRule(text, "allow", "user")),
       ...deny.map((text) => parseRule(text, "deny", "user")),
     ],
-    ...{ sandboxed: true, commands: "look", places: {}, hidesHistory: false, cannotHide: undefined },
+    ...{
+      sandboxed: true,
+      commands: "look",
+      rehearses: false,
+      places: {},
+      hidesHistory: false,
+      cannotHide: undefined,
+    },
     reason: "the engine asks",
   };
 }

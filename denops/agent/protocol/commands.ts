@@ -68,10 +68,26 @@ export type TerminalMeta = z.infer<typeof TerminalMeta>;
 export const CommandEffects = z.object({
   /** Changes of files, links and folders, those that cannot be kept among them. */
   changes: z.int(),
-  /** When it began, by the clock of the file system: decimal nanoseconds since 1970. */
-  started: z.string(),
+  /** When it began, by the kernel's clock for files: milliseconds since 1970. */
+  started: z.number(),
 });
 export type CommandEffects = z.infer<typeof CommandEffects>;
+
+/**
+ * Whether what is there has changed since a command began. Deno tells the time of a file's last change of any kind in
+ * whole seconds only: within that second it counts if the content is older.
+ *
+ * @param started milliseconds since 1970
+ */
+export function isChangedSince(
+  { mtime, ctime }: Pick<Deno.FileInfo, "mtime" | "ctime">,
+  started: number,
+): boolean {
+  const second = (time: number) => Math.floor(time / 1_000);
+  const [written, changed] = [mtime?.getTime() ?? Infinity, ctime?.getTime() ?? 0];
+  if (written >= started || second(changed) > second(started)) return true;
+  return second(changed) === second(started) && second(written) < second(started);
+}
 
 /** `_meta["agent.nvim"]` of the answers to terminal/output and terminal/wait_for_exit. */
 export const TerminalEnd = z.object({
@@ -82,6 +98,7 @@ export const TerminalEnd = z.object({
   /** What it would change, if it ran over an overlay and that is anything: it happens if it is asked for and kept. */
   effects: CommandEffects.optional(),
 });
+export type TerminalEnd = z.infer<typeof TerminalEnd>;
 
 /** The same command in the same circumstances: what an approval is bound to. */
 export function commandKey(sessionId: string, toolCallId: string, input: ApprovedCommand): string {

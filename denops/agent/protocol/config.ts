@@ -122,8 +122,11 @@ export const UserConfig = z.object({
   roots: list(z.string()).default([]),
   /** Patterns such as "run(git diff *)". */
   rules,
-  /** Whether commands that can only look run unasked, inside a sandbox. */
-  commands: z.enum(["look", "ask"]),
+  /**
+   * "look": commands that can only look run unasked, and over an overlay all that have no network; what they change is
+   * asked about. "project": the same, and what touches nothing sensitive is kept unasked. "ask": every command asks.
+   */
+  commands: z.enum(["look", "project", "ask"]),
   /** Folders and files outside of the project that commands see; those of the home folder may begin with "~/". */
   command_read: list(z.string()).default([]),
   /** Folders outside of the project that commands may write. */

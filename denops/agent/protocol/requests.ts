@@ -36,6 +36,8 @@ export const TurnFile = z.object({
   ...counts,
   /** Binary, or too large to compare line by line. */
   opaque: z.boolean(),
+  /** `path` is a folder: so many files in it, of which no lines are counted. */
+  count: z.int().optional(),
 });
 export type TurnFile = z.infer<typeof TurnFile>;
 

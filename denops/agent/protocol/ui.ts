@@ -323,8 +323,6 @@ export type ApprovalSubject =
     /** "exit code 0". */
     readonly end: string;
     readonly effects: readonly EffectRow[];
-    /** Rows that are not listed, and are kept or discarded with the rest. */
-    readonly more: number;
   }
   | { readonly kind: "fetch"; readonly url: string }
   | { readonly kind: "mcp"; readonly server: string; readonly name: string }
@@ -371,6 +369,8 @@ export interface HealthReport {
 
 export interface CommandsReport {
   readonly level: string;
+  /** Why commands are not run over overlays; empty if they are. */
+  readonly rehearses: string;
   /** The sandbox's program and arguments for a command in the project's root without network. */
   readonly args: readonly string[];
   /** Folders and files that commands find empty. */

@@ -2,6 +2,7 @@
  * The client's side of ACP for a project's engine: what its updates and requests are answered with.
  * It is there before the engine is.
  */
+import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
@@ -114,6 +115,11 @@ export class EngineClient {
     return new EngineClient(roots, rules, ledger, { sandbox, sandboxed }, { ...user, safe_to_write }, ports);
   }
 
+  /** Finds out how commands can be run, and what they may not see, before the first one is. */
+  async prepare(): Promise<void> {
+    await this.#gateContext(NO_CHAT);
+  }
+
   /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */
   fileRules(chat: number): FileRules {
     return fileRules(this.#user, this.rules.rules(chat));
@@ -189,8 +195,9 @@ export class EngineClient {
         },
       },
       answers: {
-        make_link: async (_, { path, target }) => {
-          await makeLink(path, target, { roots: this.#roots, held });
+        make_link: async (sessionId, { path, target }) => {
+          const agreed = this.terminals.keepsLink(sessionId, dirname(path), target);
+          await makeLink(path, target, { roots: this.#roots, held, agreed });
           return {};
         },
         unsaved_text: async (_, { path }) =>
@@ -227,8 +234,10 @@ export class EngineClient {
                 : await gate.startServer(server, await this.#gateContext(chat));
             },
           }),
-        kept_changes: () => Promise.reject(new Error("nothing is kept")),
-        kept_contents: () => Promise.reject(new Error("nothing is kept")),
+        kept_changes: (sessionId, { terminalId, from }) =>
+          Promise.resolve().then(() => this.terminals.rehearsal(sessionId, terminalId).kept(from)),
+        kept_contents: (sessionId, { terminalId, from }) =>
+          Promise.resolve().then(() => this.terminals.rehearsal(sessionId, terminalId).contents(from)),
         search: (sessionId, request, signal) => {
           const rules = this.#rulesOf(sessionId);
           return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
@@ -249,7 +258,24 @@ export class EngineClient {
 
   async #gateContext(chat: number): Promise<GateContext> {
     const { root, rules, log } = this;
-    const view = this.#sandboxed ? await this.#sandbox.view(hiddenFiles(this.fileRules(chat))) : undefined;
-    return { chat, root, rules, log, commands: this.#user.commands, view };
+    const files = this.fileRules(chat);
+    const [view, { works: rehearses }] = await Promise.all([
+      this.#sandboxed ? this.#sandbox.view(hiddenFiles(files)) : undefined,
+      this.#sandbox.rehearses(),
+    ]);
+    return {
+      ...{
+        chat,
+        root,
+        rules,
+        log,
+        commands: this.#user.commands,
+        files,
+        roots: this.#roots,
+        view,
+        rehearses,
+      },
+      ended: (sessionId, terminal) => this.terminals.endedCommand(sessionId, terminal),
+    };
   }
 }

@@ -80,10 +80,13 @@ async function commandsReport(user: UserConfig, roots: readonly string[]): Promi
   const [root = ""] = roots;
   const rules = await RuleBook.open(user.state_dir, root, user.rules);
   const denied = hiddenFiles(fileRules(user, rules.rules(NO_CHAT)));
-  const { hold, args, masks } = await new CommandSandbox(roots, user).describe("look", denied);
+  const sandbox = new CommandSandbox(roots, user);
+  const { hold, args, masks } = await sandbox.describe("look", denied);
+  const rehearses = await sandbox.rehearses();
   return {
     level: hold,
     args,
+    rehearses: rehearses.works ? "" : rehearses.reason,
     masked_folders: hold === "none" ? [] : masks.folders,
     masked_files: hold === "none" ? [] : masks.files,
   };

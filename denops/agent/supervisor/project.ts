@@ -10,6 +10,7 @@ import { Engine } from "./agents/engine.ts";
 import type { BranchOptions } from "./branches/git.ts";
 import type { Launch } from "./agents/launch.ts";
 import { AgentProcess } from "./agents/process.ts";
+import { sweepRunFolders } from "./commands/overlay/run_folder.ts";
 import { sweepAfterCrash } from "./git/guard.ts";
 import type { ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
@@ -18,6 +19,8 @@ import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
 
 /** Nobody who has just begun to work is to wait for the next start to be quicker. */
 const FILL_AFTER_MS = 20_000;
+/** The first command finds the project looked at, and nobody waits for that. */
+const PREPARE_AFTER_MS = 1_000;
 
 export interface ProjectPorts extends EngineClientPorts {
   notice(chat: number, severity: "info" | "warning" | "error", text: string): void;
@@ -36,7 +39,7 @@ export class Project implements AsyncDisposable {
   readonly roots: readonly string[];
   readonly model: ProjectModel;
   readonly #client: EngineClient;
-  readonly #filling: ReturnType<typeof setTimeout>;
+  readonly #later: readonly ReturnType<typeof setTimeout>[];
 
   private constructor(
     engine: Engine,
@@ -52,11 +55,11 @@ export class Project implements AsyncDisposable {
     this.roots = roots;
     this.model = model;
     this.#client = client;
-    this.#filling = setTimeout(
-      () => void fillCodeCache(launch.grants, stateDir).catch(() => {}),
-      FILL_AFTER_MS,
-    );
-    Deno.unrefTimer(this.#filling);
+    this.#later = [
+      setTimeout(() => void client.prepare().catch(() => {}), PREPARE_AFTER_MS),
+      setTimeout(() => void fillCodeCache(launch.grants, stateDir).catch(() => {}), FILL_AFTER_MS),
+    ];
+    for (const timer of this.#later) Deno.unrefTimer(timer);
   }
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
@@ -75,6 +78,7 @@ export class Project implements AsyncDisposable {
           ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);
         }
       }
+      sweepRunFolders(user.state_dir).catch(() => {});
       // While the process starts, what it will be told is read.
       booting ??= boot(roots, user, ports.world, announce);
       booting.catch(() => {});
@@ -117,7 +121,7 @@ export class Project implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearTimeout(this.#filling);
+    for (const timer of this.#later) clearTimeout(timer);
     await Promise.all([this.engine[Symbol.asyncDispose](), this.#client.terminals[Symbol.asyncDispose]()]);
   }
 }

@@ -1,4 +1,8 @@
 -- What an approval shows and how it can be answered, by its kind.
+local effects = require("agent.approval.effects")
+local format = require("agent.format")
+local say = require("agent.say")
+
 local M = {}
 
 ---@class agent.FileDiff
@@ -17,15 +21,9 @@ local M = {}
 ---@field edited? string      the command as the user left it, exactly
 ---@field sent? string        a text that is being judged
 ---@field judging? boolean    until then nothing is answered
+---@field chosen? table<integer, boolean>  rows that the user has chosen, or chosen no more
 
 local diff = vim.text and vim.text.diff or vim.diff
-
---- The supervisor has made one line of it; a float that cannot be drawn would be one that nobody can answer.
----@param text string
----@return string
-local function one_line(text)
-  return (text:gsub("%c", " "))
-end
 
 local LEVELS = {
   look = "look: changes nothing",
@@ -53,13 +51,13 @@ end
 ---@return string[] lines
 ---@return table<integer, string> groups
 local function command_lines(approval)
-  local lines, groups = { one_line(approval.reason) }, { "AgentWarning" }
+  local lines, groups = { format.one_line(approval.reason) }, { "AgentWarning" }
   local is_root = approval.folder == "."
   table.insert(lines, ("%s · severity: %s"):format(held(approval.access), approval.severity))
   groups[2] = M.has_network(approval.access) and "AgentWarning" or "AgentHint"
   -- A folder can have any name, that of the root's row among them.
   local edited = approval.is_edited and " · edited by you" or ""
-  table.insert(lines, (is_root and "in the project's root" or "in ./" .. one_line(approval.folder)) .. edited)
+  table.insert(lines, (is_root and "in the project's root" or "in ./" .. format.one_line(approval.folder)) .. edited)
   groups[3] = is_root and "AgentHint" or "AgentWarning"
   for _, line in ipairs(vim.split(approval.command, "\n")) do
     table.insert(lines, "$ " .. line)
@@ -75,7 +73,7 @@ end
 local function question_lines(approval)
   local lines = vim.split(approval.question, "\n")
   for number, option in ipairs(approval.options) do
-    table.insert(lines, ("  %d  %s"):format(number, one_line(option)))
+    table.insert(lines, ("  %d  %s"):format(number, format.one_line(option)))
   end
   return lines, { "AgentTitle" }
 end
@@ -87,7 +85,7 @@ end
 ---@return table<integer, string> groups
 local function titled(approval, more)
   local lines = more and vim.split(more, "\n") or {}
-  local title, reason = one_line(approval.title), one_line(approval.reason)
+  local title, reason = format.one_line(approval.title), format.one_line(approval.reason)
   return vim.list_extend({ title, reason }, lines), { "AgentTitle", "AgentWarning" }
 end
 
@@ -99,7 +97,7 @@ local function file_lines(approval)
   local lines, groups = titled(approval)
   for _, file in ipairs(approval.files) do
     if #approval.files > 1 then
-      table.insert(lines, ("── %s ──"):format(one_line(file.path)))
+      table.insert(lines, ("── %s ──"):format(format.one_line(file.path)))
       groups[#lines] = "AgentHint"
     end
     local text = diff(file.before or "", file.after, { result_type = "unified", ctxlen = 3 })
@@ -130,14 +128,22 @@ local function allow_keys(approval, own)
 end
 
 ---@class agent.ApprovalKind
----@field lines fun(approval: agent.Approval): string[], table<integer, string>  and the highlight group of each line
+---@field title? string  of the window, unless it is "Approval"
+---@field lines fun(approval: agent.Approval): string[], table<integer, string>, table<integer, agent.Mark[]>?
+---   the highlight group of each line, and of parts of it
 ---@field keys fun(approval: agent.Approval): string[]
 ---@field answer "allow"|"text"|"none"  what it can be answered with, beside a no
+---@field files? fun(approval: agent.Approval, line: integer): agent.FileDiff[]  that can be compared, at this line
+---@field toggle? fun(approval: agent.Approval, line: integer): string[]?  chooses what the line shows, or says why not
+---@field choice? fun(approval: agent.Approval): table?  what a yes says beside that; nil if nothing is chosen
 
 ---@type agent.ApprovalKind
 local FILES = {
   answer = "allow",
   lines = file_lines,
+  files = function(approval)
+    return approval.files
+  end,
   keys = function(approval)
     return allow_keys(approval, #approval.files > 0 and "d diff" or nil)
   end,
@@ -154,6 +160,15 @@ M.KINDS = {
     keys = function(approval)
       return allow_keys(approval, "e edit")
     end,
+  },
+  effects = {
+    title = "Changes",
+    answer = "allow",
+    lines = effects.lines,
+    keys = effects.keys,
+    files = effects.files,
+    toggle = effects.toggle,
+    choice = effects.choice,
   },
   fetch = {
     answer = "allow",
@@ -184,6 +199,7 @@ M.KINDS = {
     end,
   },
   question = {
+    title = "Question",
     answer = "text",
     lines = question_lines,
     keys = function(approval)
@@ -216,7 +232,8 @@ end
 ---@param file agent.FileDiff
 local function open_tab(file)
   vim.cmd("tab split")
-  for index, text in ipairs({ file.before or "", file.after }) do
+  vim.t.agent_diff = true
+  for index, text in ipairs({ file.before or "", file.after or "" }) do
     if index == 2 then
       vim.cmd("rightbelow vsplit")
     end
@@ -226,16 +243,36 @@ local function open_tab(file)
     vim.api.nvim_buf_set_lines(scratch, 0, -1, false, vim.split(text, "\n"))
     vim.bo[scratch].modifiable = false
     vim.api.nvim_win_set_buf(0, scratch)
+    local name = index == 1 and format.one_line(file.path or "") .. " · before" or "after · q closes"
+    vim.wo[0][0].winbar = " " .. name:gsub("%%", "%%%%")
     vim.bo[scratch].filetype = vim.filetype.match({ filename = file.path or "" }) or ""
     vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = scratch, desc = "Agent: close the diff" })
     vim.cmd.diffthis()
   end
 end
 
----@param approval agent.Approval?
-function M.open_diff(approval)
-  for _, file in ipairs(approval and approval.files or {}) do
+--- So many tabs are opened at once.
+local MOST_TABS = 10
+
+--- Each file that can be compared in a tab of its own; the first one is shown.
+---@param approval agent.Approval
+---@param line integer of the float
+function M.open_diff(approval, line)
+  local kind = M.kind(approval)
+  local files = kind.files and kind.files(approval, line)
+  if not files then
+    return
+  elseif #files == 0 then
+    return say.info("no text to compare")
+  end
+  local first ---@type integer?
+  for _, file in ipairs(vim.list_slice(files, 1, MOST_TABS)) do
     open_tab(file)
+    first = first or vim.api.nvim_get_current_tabpage()
+  end
+  vim.api.nvim_set_current_tabpage(first)
+  if #files > MOST_TABS then
+    say.info(("the first %d of %d diffs are open"):format(MOST_TABS, #files))
   end
 end
 

@@ -22,6 +22,18 @@ local function next_one()
   show()
 end
 
+--- What a yes says beside that; nil if it cannot be one, and then that is said.
+---@param approval agent.Approval
+---@return table?
+local function yes(approval)
+  local kind = content.kind(approval)
+  if kind.answer ~= "allow" then
+    return say.warn("this can only be rejected")
+  end
+  local choice = not kind.choice and {} or kind.choice(approval)
+  return choice or say.warn("nothing is selected; r discards")
+end
+
 ---@param option "allow_once"|"allow_session"|"allow_always"|"reject"
 ---@param more? { reason?: string, rule?: string }
 ---@return boolean answered
@@ -30,8 +42,8 @@ local function answer(option, more)
   if not approval then
     return false
   end
-  if option ~= "reject" and content.kind(approval).answer ~= "allow" then
-    say.warn("this can only be rejected")
+  local choice = option == "reject" and {} or yes(approval)
+  if not choice then
     return true
   end
   if approval.judging then
@@ -39,7 +51,7 @@ local function answer(option, more)
     return true
   end
   local action = { type = "answer", request = approval.request, option = option, command = approval.edited }
-  client.send(vim.tbl_extend("error", action, more or {}))
+  client.send(vim.tbl_extend("error", action, choice, more or {}))
   queue.remove(approval.request)
   next_one()
   return true
@@ -62,7 +74,7 @@ function map_keys(buffer)
   end
   map("a", function()
     M.approve()
-  end, "allow once, or type an answer")
+  end, "allow once, keep what is chosen, or type an answer")
   map("s", function()
     M.approve("session")
   end, "allow for this session")
@@ -70,7 +82,7 @@ function map_keys(buffer)
     if not M.decline() then
       answer("reject")
     end
-  end, "reject")
+  end, "reject, or discard the changes")
   map("R", function()
     M.reject()
   end, "reject with a reason")
@@ -80,6 +92,9 @@ function map_keys(buffer)
       local options = first and first.options
       if options and options[number] then
         M.answer_question(options[number])
+      elseif not options then
+        -- In a list it is a count, or goes on with one.
+        vim.api.nvim_feedkeys((vim.v.count > 0 and vim.v.count or "") .. number, "ni", false)
       end
     end, "choose this answer")
   end
@@ -90,8 +105,12 @@ function map_keys(buffer)
     M.edit()
   end, "edit the command")
   map("d", function()
-    content.open_diff(queue.first())
-  end, "open the diff in a tab")
+    local first = queue.first()
+    if first then
+      content.open_diff(first, vim.fn.line("."))
+    end
+  end, "open the diffs, each in a tab")
+  map("<Space>", window.choose, "choose what is kept")
   map("<Tab>", function()
     queue.rotate()
     next_one()
@@ -186,6 +205,9 @@ function M.always()
     say.warn("no rule can allow this; answer once")
     return true
   end
+  if not yes(approval) then
+    return true
+  end
   prompt({ prompt = "Always allow: ", default = approval.suggestion }, function(rule)
     if rule and rule ~= "" and queue.first() == approval then
       answer("allow_always", { rule = rule })
@@ -278,7 +300,12 @@ end
 
 vim.api.nvim_create_autocmd("TabEnter", {
   group = vim.api.nvim_create_augroup("agent.approval.tab", {}),
-  callback = vim.schedule_wrap(show),
+  callback = vim.schedule_wrap(function()
+    -- It would hide the diff that was opened from it.
+    if not vim.t.agent_diff then
+      show()
+    end
+  end),
 })
 
 client.listen(function(batch)

@@ -4,6 +4,7 @@ local content = require("agent.approval.content")
 local keys_hint = require("agent.hint")
 local no_insert = require("agent.no_insert")
 local queue = require("agent.approval.queue")
+local say = require("agent.say")
 
 local M = {}
 
@@ -81,7 +82,7 @@ end
 ---@return string
 local function title()
   local approval = queue.first()
-  local text = approval and content.kind(approval).answer == "text" and "Question" or "Approval"
+  local text = approval and content.kind(approval).title or "Approval"
   if queue.count() > 1 then
     text = ("%s 1 of %d"):format(text, queue.count())
   end
@@ -196,11 +197,17 @@ end
 ---@param target integer buffer
 ---@param approval agent.Approval
 local function fill(target, approval)
-  local lines, groups = content.kind(approval).lines(approval)
+  local lines, groups, marks = content.kind(approval).lines(approval)
+  vim.api.nvim_buf_clear_namespace(target, namespace, 0, -1)
   vim.bo[target].modifiable = true
   vim.api.nvim_buf_set_lines(target, 0, -1, false, lines)
   for row, name in pairs(groups) do
     vim.api.nvim_buf_set_extmark(target, namespace, row - 1, 0, { line_hl_group = name })
+  end
+  for row, of_line in pairs(marks or {}) do
+    for _, mark in ipairs(of_line) do
+      vim.api.nvim_buf_set_extmark(target, namespace, row - 1, mark[1], { end_col = mark[2], hl_group = mark[3] })
+    end
   end
   vim.bo[target].modifiable = false
 end
@@ -210,6 +217,8 @@ end
 function M.show(map_keys)
   local approval = queue.first()
   if not approval then
+    -- One that was answered from another tab page has left its room in this one.
+    M.make_room(0)
     return
   end
   if is_here() then
@@ -232,6 +241,7 @@ function M.show(map_keys)
   vim.wo[window].wrap = true
   vim.wo[window].smoothscroll = true
   vim.wo[window].linebreak = true
+  vim.wo[window].cursorline = content.kind(approval).toggle ~= nil
   -- Where a long line goes on is to be seen: it may be made to look like the next one.
   vim.wo[window].showbreak = "↪ "
   vim.wo[window].winhighlight =
@@ -250,10 +260,26 @@ function M.redraw()
   if not approval or not is_open() or not buffer then
     return
   end
-  vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
   fill(buffer, approval)
   vim.api.nvim_win_set_cursor(window, { 1, 0 })
   arm()
+end
+
+--- Shows what the user has chosen in it, where the cursor is.
+function M.choose()
+  local approval = queue.first()
+  local toggle = approval and is_focused() and content.kind(approval).toggle
+  if not toggle then
+    return
+  end
+  local problem = toggle(approval, vim.fn.line("."))
+  if problem then
+    return say.warn(say.fitting(problem))
+  end
+  local view = vim.fn.winsaveview()
+  fill(buffer, approval)
+  vim.fn.winrestview(view)
+  M.refit()
 end
 
 --- Goes to the float, which is open. Asked for by the user: the next key is meant.

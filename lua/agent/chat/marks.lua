@@ -45,15 +45,8 @@ end
 ---@param row integer
 ---@param line string
 local function mark_counts(buffer, row, line)
-  -- A name may look like a count.
-  local start = line:match(".*()  ") or 1
-  local from, to = line:find("%+%d+", start)
-  if from then
-    M.mark(buffer, row, from - 1, to, "AgentAdded")
-  end
-  from, to = line:find("−%d+", start)
-  if from then
-    M.mark(buffer, row, from - 1, to, "AgentRemoved")
+  for _, mark in ipairs(text.count_marks(line)) do
+    M.mark(buffer, row, unpack(mark))
   end
 end
 

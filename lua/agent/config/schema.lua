@@ -137,8 +137,9 @@ M.options = {
     sent = true,
     type = "string",
     default = "look",
-    one_of = { "look", "ask" },
-    doc = "look: commands that can only look run unasked, inside a sandbox only. ask: every command asks.",
+    one_of = { "look", "project", "ask" },
+    doc = "look: commands run unasked, inside a sandbox only, and before anything that they change is kept you are asked."
+      .. " project: what touches nothing sensitive is kept unasked. ask: every command asks.",
   },
   {
     name = "command_read",

@@ -264,7 +264,9 @@ function on.tool(timeline, update, changed)
   end
   -- What a command prints while it is being stopped may come after its end.
   local is_late = update.status == "in_progress" and ENDED[block.status]
-  if update.status and not is_late and not (block.status == "waiting" and update.status == "pending") then
+  -- Until the answer nothing of it goes on.
+  local waits = block.status == "waiting" and not ENDED[update.status]
+  if update.status and not is_late and not waits then
     block.status = update.status
   end
   changed[timeline.tools[update.id]] = true
@@ -276,12 +278,18 @@ function on.approval(timeline, update, changed)
   local block = block_of(timeline, update.tool)
   if block then
     block.status = "waiting"
-    changed[timeline.tools[update.tool]] = true
+    timeline.asked[update.request], changed[timeline.tools[update.tool]] = update.tool, true
   end
 end
 
-function on.approval_closed(timeline)
+function on.approval_closed(timeline, update, changed)
   timeline.approvals = math.max(0, timeline.approvals - 1)
+  local tool = timeline.asked[update.request]
+  local block = block_of(timeline, tool)
+  timeline.asked[update.request] = nil
+  if block and block.status == "waiting" then
+    block.status, changed[timeline.tools[tool]] = "in_progress", true
+  end
   if timeline.approvals == 0 and timeline.state == "waiting" then
     timeline.state = "working"
   end

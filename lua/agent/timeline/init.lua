@@ -49,12 +49,13 @@ local M = {}
 ---@field cost? number            dollars of the session so far
 ---@field retry? agent.Retry     the countdown on screen
 ---@field approvals integer      that wait
+---@field asked table<integer, string>   request → the tool call that it is about
 ---@field tools table<string, integer>   tool call → its block, or the one that it stands in
 ---@field nested table<string, agent.Block>  tool call that stands under another one
 
 ---@return agent.Timeline
 function M.new()
-  return { blocks = {}, state = "idle", approvals = 0, tools = {}, nested = {} }
+  return { blocks = {}, state = "idle", approvals = 0, asked = {}, tools = {}, nested = {} }
 end
 
 --- Messages that wait for the turn's end.

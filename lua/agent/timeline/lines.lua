@@ -69,32 +69,63 @@ local KINDS = { created = "A", modified = "M", deleted = "D", renamed = "R" }
 ---@param added integer
 ---@param removed integer
 ---@return string "+3 −1"
-local function counts(added, removed)
+function M.counts(added, removed)
   local parts = { added > 0 and ("+%d"):format(added) or nil }
   table.insert(parts, removed > 0 and ("−%d"):format(removed) or nil)
   return table.concat(parts, " ")
 end
 
---- One line for a file: "M src/a.ts  +3 −1".
+---@class agent.Mark  part of a line: its first byte from 0, its last one, its highlight group
+---@field [1] integer
+---@field [2] integer
+---@field [3] string
+
+local COUNTS = { ["%+%d+"] = "AgentAdded", ["−%d+"] = "AgentRemoved" }
+
+--- Where the counts at the end of a line stand.
+---@param line string
+---@return agent.Mark[]
+function M.count_marks(line)
+  -- A name may look like a count.
+  local start = line:match(".*()  ") or #line
+  local marks = {}
+  for pattern, group in pairs(COUNTS) do
+    local from, to = line:find(pattern, start)
+    table.insert(marks, from and { from - 1, to, group })
+  end
+  return marks
+end
+
+--- One line for a file, or for a folder with many: "M src/a.ts  +3 −1", "A dist/  312 files".
 ---@param file table
 ---@return string
 function M.file_line(file)
   local name = file.from and ("%s → %s"):format(file.from, file.shown) or file.shown
-  local detail = file.opaque and "binary" or counts(file.added, file.removed)
+  local detail = file.opaque and "binary" or M.counts(file.added, file.removed)
+  if file.count then
+    detail = ("%d %s %s"):format(file.count, file.count == 1 and "file" or "files", detail)
+  end
   return vim.trim(("%s %s  %s"):format(KINDS[file.kind] or "?", name, detail))
 end
 
 --- The summary of a turn: a header, then one line for each file.
+--- Rows of a turn's files.
+local MOST_FILES = 30
+
 ---@param files table[]
 ---@return string[]
 function M.file_lines(files)
-  local added, removed = 0, 0
+  local count, added, removed = 0, 0, 0
   for _, file in ipairs(files) do
-    added, removed = added + file.added, removed + file.removed
+    count, added, removed = count + (file.count or 1), added + file.added, removed + file.removed
   end
-  local header = ("Changed %d %s  %s"):format(#files, #files == 1 and "file" or "files", counts(added, removed))
+  local header = ("Changed %d %s  %s"):format(count, count == 1 and "file" or "files", M.counts(added, removed))
   local lines = { vim.trim(header) }
-  for _, file in ipairs(files) do
+  for index, file in ipairs(files) do
+    if index > MOST_FILES then
+      table.insert(lines, ("  and %d more: :Agent changes"):format(#files - MOST_FILES))
+      break
+    end
     table.insert(lines, "  " .. M.file_line(file))
   end
   return lines
@@ -161,7 +192,7 @@ function M.tool_lines(block)
   elseif RUNNING[block.status] then
     vim.list_extend(lines, last_lines(nested_lines(block, false)))
   end
-  if block.output and (block.expanded or (block.status == "in_progress" and not block.is_diff)) then
+  if block.output and (block.expanded or (RUNNING[block.status] and not block.is_diff)) then
     local output = vim.split(block.output, "\n")
     for _, line in ipairs(block.expanded and output or last_lines(output)) do
       table.insert(lines, "  " .. line)

@@ -3,6 +3,7 @@
  * it is merged, and what others have changed since the command began stays theirs.
  */
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { isChangedSince } from "../../protocol/commands.ts";
 import type { KeptChange } from "../../protocol/screen_requests.ts";
 import {
   ABSENT,
@@ -68,7 +69,7 @@ export class CommandKeeper implements Keeper {
     });
     // All is looked at before anything is written: a write to one name of a file is a change of its other names.
     const disk = new Disk(spool, this.#options.roots);
-    const look = new Look(disk, spool, Number(BigInt(effects.started) / 1_000_000n), this.#options.roots);
+    const look = new Look(disk, spool, effects.started, this.#options.roots);
     const records = await look.records(changes);
     const plan = await restorer.plan([records], signal, disk);
     await this.#store(records, spool);
@@ -145,7 +146,7 @@ class Look {
   readonly left: Left[] = [];
   readonly #disk: Disk;
   readonly #contents: Contents;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, as of file systems. */
   readonly #started: number;
   readonly #roots: readonly string[];
   readonly #pause = pauses();
@@ -215,34 +216,22 @@ class Look {
   async #unchanged(path: string): Promise<Snapshot | undefined> {
     await this.#pause();
     if ((await this.#disk.at(dirname(path))).type !== "folder") return ABSENT;
-    const first = await this.#lstat(path);
-    if (first !== undefined && this.#isSince(first)) return undefined;
+    const first = await this.#info(path);
+    if (first !== undefined && isChangedSince(first, this.#started)) return undefined;
     const now = await this.#disk.at(path);
     // What is closed was opened to be read.
     if (first === undefined || ((first.mode ?? 0) & 0o400) === 0) return now;
-    const second = await this.#lstat(path);
-    return second !== undefined && sameTimes(first, second) ? now : undefined;
+    const last = await this.#info(path);
+    return last !== undefined && stampOf(last) === stampOf(first) ? now : undefined;
   }
 
-  #lstat(path: string): Promise<Deno.FileInfo | undefined> {
+  #info(path: string): Promise<Deno.FileInfo | undefined> {
     return opened(path, false, this.#roots, () => lstat(path));
-  }
-
-  /**
-   * Deno tells of a change of status the second only: within the one in which the command began what was written
-   * before tells by its other time, which has milliseconds, and what has an older one was put there.
-   */
-  #isSince({ ctime, mtime }: Deno.FileInfo): boolean {
-    const [changed, written] = [ctime?.getTime() ?? 0, mtime?.getTime() ?? 0];
-    const second = this.#started - this.#started % 1_000;
-    if (changed !== second) return changed > second;
-    return written >= this.#started || written < second;
   }
 }
 
-function sameTimes(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
-  return a.ctime?.getTime() === b.ctime?.getTime() && a.mtime?.getTime() === b.mtime?.getTime() &&
-    a.ino === b.ino && a.size === b.size;
+function stampOf({ ino, size, mode, mtime, ctime }: Deno.FileInfo): string {
+  return [ino, size, mode, mtime?.getTime(), ctime?.getTime()].join(" ");
 }
 
 function imageOf(after: KeptChange["after"]): Snapshot {

@@ -1,4 +1,5 @@
 /** Changed files as the screen lists them. */
+import { dirname, sep } from "node:path";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { Contents, FileRecord, Snapshot } from "../core/checkpoints.ts";
 import { lineDiff } from "../core/line_diff.ts";
@@ -9,6 +10,14 @@ const MOST_COUNTS = 1_000;
 
 type Counts = Pick<TurnFile, "added" | "removed" | "opaque">;
 
+/** More are listed by folder. */
+const MOST_FILES = 1_000;
+
+interface ChangedFile extends Pick<TurnFile, "path" | "from" | "kind"> {
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+}
+
 export class TurnFiles {
   readonly #contents: Contents;
   /** Contents never change, so neither does what lies between two of them. */
@@ -18,11 +27,20 @@ export class TurnFiles {
     this.#contents = contents;
   }
 
-  /** @param records net changes; folders are not listed, and a moved file once */
+  /** @param records net changes; folders are not listed, and a moved file once. Of too many, folders stand for the rest */
   list(records: readonly FileRecord[]): TurnFile[] {
+    const files = this.#kinds(records);
+    const listed = files.slice(0, MOST_FILES).map(({ before, after, ...file }) => ({
+      ...file,
+      ...this.#count(before, after),
+    }));
+    return [...listed, ...folders(files.slice(MOST_FILES))];
+  }
+
+  #kinds(records: readonly FileRecord[]): readonly ChangedFile[] {
     const sources = new Map(records.map((record) => [record.path, record]));
     const moved = new Set(records.flatMap(({ renamedFrom }) => renamedFrom ?? []));
-    return records.flatMap((record): TurnFile[] => {
+    return records.flatMap((record): ChangedFile[] => {
       const { path, renamedFrom, after } = record;
       const before = renamedFrom === undefined
         ? record.before
@@ -37,7 +55,7 @@ export class TurnFiles {
         ? "deleted"
         : "modified";
       const from = renamedFrom === undefined ? {} : { from: renamedFrom };
-      return [{ path, ...from, kind, ...this.#count(before, after) }];
+      return [{ path, ...from, kind, before, after }];
     });
   }
 
@@ -59,6 +77,25 @@ export class TurnFiles {
     if (image.type === "absent") return "";
     return image.type === "file" ? textOf(image.blob, this.#contents)?.text : undefined;
   }
+}
+
+/** One row for each kind and each folder in the deepest one that holds them all. */
+function folders(files: readonly ChangedFile[]): readonly TurnFile[] {
+  const [first, ...rest] = files.map(({ path }) => dirname(path).split(sep));
+  if (first === undefined) return [];
+  const depth = rest.reduce((most, parts) => {
+    const other = first.findIndex((part, index) => index < most && parts[index] !== part);
+    return other < 0 ? Math.min(most, parts.length) : other;
+  }, first.length);
+  const groups = Map.groupBy(
+    files,
+    ({ path, kind }) => `${kind} ${dirname(path).split(sep).slice(0, depth + 1).join(sep)}`,
+  );
+  return [...groups].flatMap(([key, { length: count, 0: one }]) => {
+    if (one === undefined) return [];
+    const path = key.slice(one.kind.length + 1);
+    return [{ path, kind: one.kind, added: 0, removed: 0, opaque: false, count }];
+  });
 }
 
 function countsOnly(before: string, after: string): { added: number; removed: number } {

@@ -104,7 +104,7 @@ function judgeProgram(name: string, args: readonly string[], scene: Scene): Judg
   if (name === "at" || name === "batch") scene.note("runs unknown text");
   const judge = JUDGES.get(name);
   const url = args.some((arg) => /^(https?|ftp|ssh|git):\/\/|^git@/.test(arg));
-  const unknown = judged("medium", `runs ${name || "something"}, an unknown program`, "write", url);
+  const unknown = judged("medium", `runs ${name || "something"}, an unknown program`, "try", url);
   const files = filesWritten(name, words);
   if (name !== "mkdir") { for (const path of files) scene.made(path); }
   const found = worst(

@@ -22,6 +22,8 @@ interface PlanRequest {
   /** The options command_read and command_write; those in the home folder may begin with "~/". */
   readonly read: readonly string[];
   readonly write: readonly string[];
+  /** What it writes to those stays, and that was agreed to. */
+  readonly writesCaches: boolean;
   /** Of Neovim and of the agent: never visible, wherever they lie. */
   readonly own: readonly string[];
   /** A file that stands for the user's git configuration. */
@@ -43,7 +45,7 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
     ...HIDDEN.flatMap(({ path }) => hidden(path)),
     ...unreadable().flatMap(hidden),
     ...request.read.flatMap((path) => shown("read", expanded(path, home))),
-    ...request.write.flatMap((path) => shown(kind, expanded(path, home))),
+    ...request.write.flatMap((path) => shown(request.writesCaches ? kind : "read", expanded(path, home))),
     ...roots.map((path): Mount => ({ kind, path })),
     ...git.bound.map((path): Mount => ({ kind, path })),
     ...git.guarded.map((path): Mount => ({ kind: "read", path })),

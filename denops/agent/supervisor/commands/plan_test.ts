@@ -37,6 +37,7 @@ async function place(): Promise<Place> {
       write: [],
       own: [state],
       gitConfig: undefined,
+      writesCaches: true,
       ...changes,
     }),
     async write(path) {

@@ -1,5 +1,6 @@
 /** Runs one shell command in its sandbox: streams what it prints, ends it in time, and everything it started. */
 import { memoryOf, processTree, signalAll } from "./process_tree.ts";
+import type { Rehearsal } from "./rehearsal.ts";
 import { OutputBuffer, plainText } from "../system/output.ts";
 
 /** Between SIGTERM and SIGKILL. */
@@ -24,6 +25,8 @@ export interface CommandSpec {
   readonly timeoutMs: number;
   /** Bytes that all its processes may have together; half of the machine's unless told, and 2 GiB at least. */
   readonly mostMemory?: number;
+  /** It runs over an overlay. */
+  readonly rehearsal?: Rehearsal;
   /** Puts right what the sandbox could not prevent; what was done, one line each. */
   sweep(): Promise<readonly string[]>;
 }
@@ -34,7 +37,8 @@ export type CommandEnd =
   | { readonly type: "timed_out"; readonly seconds: number }
   | { readonly type: "stopped" }
   | { readonly type: "too_many_processes"; readonly limit: number }
-  | { readonly type: "too_much_memory"; readonly limit: number };
+  | { readonly type: "too_much_memory"; readonly limit: number }
+  | { readonly type: "wrote_too_much" };
 
 /**
  * What a line prints goes one way, error output too. The other way is closed for it: there the shell says at its end
@@ -76,7 +80,7 @@ export class RunningCommand implements AsyncDisposable {
     this.#timers.push(setTimeout(() => {
       this.#end({ type: "timed_out", seconds: spec.timeoutMs / 1_000 });
     }, spec.timeoutMs));
-    this.#timers.push(setInterval(() => this.#watch(spec.mostMemory ?? MOST_MEMORY), WATCH_MS));
+    this.#timers.push(setInterval(() => this.#watch(spec), WATCH_MS));
     this.ended = this.#run(onOutput, () => spec.sweep());
   }
 
@@ -104,8 +108,8 @@ export class RunningCommand implements AsyncDisposable {
   #end(reason: CommandEnd): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    if (reason.type === "too_many_processes" || reason.type === "too_much_memory") this.#kill();
-    else this.#terminate();
+    if (reason.type === "stopped" || reason.type === "timed_out") this.#terminate();
+    else this.#kill();
   }
 
   async #terminate(): Promise<void> {
@@ -122,10 +126,11 @@ export class RunningCommand implements AsyncDisposable {
     signalAll([this.#process.pid, -this.#process.pid, ...tree], "SIGKILL");
   }
 
-  async #watch(mostMemory: number): Promise<void> {
+  async #watch({ mostMemory = MOST_MEMORY, rehearsal }: CommandSpec): Promise<void> {
     const tree = await processTree(this.#process.pid, MOST_PROCESSES);
     if (tree.length > MOST_PROCESSES) this.#end({ type: "too_many_processes", limit: MOST_PROCESSES });
     else if (memoryOf(tree) > mostMemory) this.#end({ type: "too_much_memory", limit: mostMemory });
+    else if (await rehearsal?.isPastLimits()) this.#end({ type: "wrote_too_much" });
   }
 
   async #run(onOutput: () => void, sweep: CommandSpec["sweep"]): Promise<CommandEnd> {

@@ -2,16 +2,19 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
-import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
+import { type CommandAccess, type CommandLevel, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import type { UserConfig } from "../../protocol/config.ts";
-import { type GitGuard, gitGuards } from "../git/guard.ts";
+import { type GitGuard, gitGuards, gitOverlaid } from "../git/guard.ts";
 import { findProgram, sandbox } from "../system/sandbox.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 import { commandEnvironment } from "../system/environment.ts";
 import { plainGitConfig } from "./git_config.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
 import { bwrapArguments, type MountPlan } from "./mounts.ts";
+import type { OverlayOptions } from "./overlay/overlay.ts";
+import { overlaySupport } from "./overlay/probe.ts";
 import { commandMounts } from "./plan.ts";
+import { Rehearsal } from "./rehearsal.ts";
 import type { CommandSpec } from "./runner.ts";
 import { type Architecture, seccompFilter } from "./seccomp.ts";
 import { TrackedFiles } from "./tracked.ts";
@@ -49,7 +52,19 @@ export interface CommandView {
 
 type GitMounts = Pick<GitGuard, "bound" | "guarded">;
 
-export type Placed = { readonly access: CommandAccess; readonly cwd: string };
+export interface Placed {
+  readonly access: CommandAccess;
+  readonly cwd: string;
+  /** It runs over an overlay. */
+  readonly rehearsed?: boolean;
+}
+
+type Store = OverlayOptions["store"];
+
+/** Where it is kept what commands write over an overlay; or why none can be, half a sentence. */
+export type Rehearses =
+  | { readonly works: true; readonly stores: Readonly<Record<"try" | "write", Store>> }
+  | { readonly works: false; readonly reason: string };
 
 export class CommandSandbox {
   readonly #roots: readonly string[];
@@ -58,6 +73,7 @@ export class CommandSandbox {
   readonly #masks = new MaskFinder();
   readonly #tracked = new TrackedFiles();
   #hold: Promise<CommandHold> | undefined;
+  #rehearses: Promise<Rehearses> | undefined;
   #config: { readonly stamp: string; readonly text: string | undefined } | undefined;
 
   /**
@@ -83,6 +99,31 @@ export class CommandSandbox {
     return this.#hold;
   }
 
+  /** Whether commands can be run over overlays. It is found once. */
+  rehearses(): Promise<Rehearses> {
+    this.#rehearses ??= this.#findRehearses();
+    return this.#rehearses;
+  }
+
+  async #findRehearses(): Promise<Rehearses> {
+    if (await this.hold() !== "bubblewrap") return { works: false, reason: "no bubblewrap holds commands" };
+    const roots = this.#overlaid("try");
+    const { state_dir: state } = this.#user;
+    const [memory, disk] = [
+      await overlaySupport({ roots, state, store: "memory" }),
+      await overlaySupport({ roots, state, store: "disk" }),
+    ];
+    if (memory.works) {
+      return { works: true, stores: { try: "memory", write: disk.works ? "disk" : "memory" } };
+    }
+    return disk.works ? { works: true, stores: { try: "disk", write: "disk" } } : memory;
+  }
+
+  /** The roots, and what of git lies outside of them and is written to. */
+  #overlaid(level: "try" | "write"): readonly string[] {
+    return [...this.#roots, ...gitOverlaid(this.#roots, level).bound];
+  }
+
   /** @param denied globs of files that may not be read */
   async view(denied: readonly string[]): Promise<CommandView> {
     const roots = this.#roots.map((root, index) => ({
@@ -105,7 +146,7 @@ export class CommandSandbox {
    * @throws {Error} one line
    */
   async specify(
-    { access, cwd }: Placed,
+    { access, cwd, rehearsed = false }: Placed,
     denied: readonly string[],
     isMasked = false,
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">> {
@@ -121,7 +162,39 @@ export class CommandSandbox {
     );
     const sweep = () => Promise.resolve([]);
     if (hold === "none") return { program: shell, args: [], env, sweep };
-    const git = await gitGuards(roots, level, this.#user.state_dir);
+    const rehearsal = rehearsed ? await this.#rehearse(level) : undefined;
+    try {
+      const git = rehearsal === undefined
+        ? await gitGuards(roots, level, this.#user.state_dir)
+        : { ...gitOverlaid(roots, level), sweep };
+      const placed = { access, cwd, rehearsed };
+      const started = await this.#guarded(hold, shell, placed, { denied, isMasked, git, rehearsal });
+      return { ...started, env, ...(rehearsal === undefined ? {} : { rehearsal }) };
+    } catch (error) {
+      await rehearsal?.[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async #rehearse(level: CommandLevel): Promise<Rehearsal> {
+    const found = await this.rehearses();
+    if (!found.works) throw new Error(`commands cannot be rehearsed here: ${found.reason}`);
+    if (level !== "try" && level !== "write") throw new Error(`access ${level} is not rehearsed`);
+    const options = { roots: this.#overlaid(level), state: this.#user.state_dir, store: found.stores[level] };
+    return await Rehearsal.start(options, level === "write");
+  }
+
+  async #guarded(
+    hold: Exclude<CommandHold, "none">,
+    shell: string,
+    placed: Placed,
+    { denied, isMasked, git, rehearsal }: {
+      readonly denied: readonly string[];
+      readonly isMasked: boolean;
+      readonly git: GitMounts & Pick<GitGuard, "sweep">;
+      readonly rehearsal: Rehearsal | undefined;
+    },
+  ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs" | "env">> {
     try {
       const view = await this.view(denied);
       if (isMasked && !view.masks.complete) {
@@ -129,8 +202,8 @@ export class CommandSandbox {
           `some files that it must not read can no longer be hidden: ${view.masks.reason}`,
         );
       }
-      const started = await this.#start(hold, shell, { access, cwd }, view, git);
-      return { ...started, env, sweep: git.sweep };
+      const started = await this.#start(hold, shell, placed, view, git, rehearsal?.enter);
+      return { ...started, sweep: git.sweep };
     } catch (error) {
       await git.sweep();
       throw error;
@@ -143,6 +216,7 @@ export class CommandSandbox {
     placed: Placed,
     view: CommandView,
     git: GitMounts,
+    enter: readonly string[] = [],
   ): Promise<Pick<CommandSpec, "program" | "args" | "input" | "prelude">> {
     if (hold === "seatbelt") {
       const args = seatbeltArguments(this.#seatbelt(placed.access, view), git);
@@ -155,10 +229,12 @@ export class CommandSandbox {
     const lowered = nice === undefined ? [] : [nice, "-n", String(NICENESS)];
     const user = ["--uid", String(Deno.uid()), "--gid", String(Deno.gid())];
     const inner = [...user, "--seccomp", "3", "--args", "4", "--", shell];
+    // It starts in half of the time that bash takes.
+    const sh = await findProgram("sh", this.#roots) ?? shell;
+    const [program = sh, ...args] = [...enter, sh, "-c", ENTER, "sh", await this.#filter(placed.access)];
     return {
-      // It starts in half of the time that bash takes.
-      program: await findProgram("sh", this.#roots) ?? shell,
-      args: ["-c", ENTER, "sh", await this.#filter(placed.access), ...lowered, found.bwrap, ...inner],
+      program,
+      args: [...args, ...lowered, found.bwrap, ...inner],
       input: new TextEncoder().encode(bwrapArguments(plan).map((argument) => `${argument}\0`).join("")),
       prelude: prelude(),
     };
@@ -177,7 +253,7 @@ export class CommandSandbox {
   }
 
   async #plan(
-    { access, cwd }: Placed,
+    { access, cwd, rehearsed }: Placed,
     { masks, tracked }: CommandView,
     git: GitMounts,
   ): Promise<MountPlan> {
@@ -186,7 +262,7 @@ export class CommandSandbox {
     const found = await sandbox(roots);
     if (found.level !== "bubblewrap") throw new Error("the sandbox is gone");
     const { state_dir, socket, command_read, command_write } = this.#user;
-    const objects = level === "look" && tracked !== undefined
+    const objects = (level === "look" || rehearsed) && tracked !== undefined
       ? [...roots.map((root) => join(root, ".git")), ...git.bound, ...git.guarded].map((path) =>
         join(path, "objects")
       )
@@ -201,6 +277,7 @@ export class CommandSandbox {
       hidden: [...objects, ...roots.map((root) => join(root, ".git", "fsmonitor--daemon.ipc"))],
       read: command_read,
       write: command_write,
+      writesCaches: !rehearsed || (level === "write" && hasNetwork(access)),
       own: [state_dir, ...(socket === undefined ? [] : [socket])],
       gitConfig: await this.#gitConfig(),
     });

@@ -2,8 +2,9 @@
 import { type CreateTerminalRequest, RequestError, type TerminalOutputResponse } from "../../deps/acp_sdk.ts";
 import type { PathLookups } from "../../policy/path.ts";
 import { resolveInRoots } from "../../policy/roots.ts";
-import { type CommandInput, TerminalMeta } from "../../protocol/commands.ts";
+import { type CommandInput, type TerminalEnd, TerminalMeta } from "../../protocol/commands.ts";
 import { META, ours } from "../../protocol/extensions.ts";
+import type { Rehearsal } from "./rehearsal.ts";
 import { shortened } from "../system/output.ts";
 import { type CommandEnd, type CommandSpec, RunningCommand } from "./runner.ts";
 
@@ -13,6 +14,8 @@ const MOST_RUNNING = 10;
 export interface Grant {
   /** It was judged as one that does not see what may not be read: else nobody has agreed to it. */
   readonly isMasked: boolean;
+  /** The user or a rule has agreed to what it does: what it changes over an overlay may be kept unasked. */
+  readonly agreed: boolean;
 }
 
 export interface TerminalPorts {
@@ -33,8 +36,21 @@ export interface TerminalPorts {
 interface Terminal {
   readonly sessionId: string;
   readonly command: RunningCommand;
-  readonly background: boolean;
+  readonly input: TerminalMeta;
+  readonly grant: Grant;
+  /** It has ended, and what it would change is known. */
+  readonly ended: Promise<CommandEnd>;
+  readonly rehearsal: Rehearsal | undefined;
   end?: CommandEnd;
+  /** Beside what it printed, a line each. */
+  said?: readonly string[];
+}
+
+/** A command that has ended, and what it would change. */
+export interface EndedCommand extends Pick<Terminal, "input" | "grant"> {
+  readonly rehearsal: Rehearsal;
+  /** One line. */
+  readonly end: string;
 }
 
 export class Terminals implements AsyncDisposable {
@@ -42,6 +58,8 @@ export class Terminals implements AsyncDisposable {
   readonly #ports: TerminalPorts;
   readonly #lookups: PathLookups;
   readonly #open = new Map<string, Terminal>();
+  /** Those that were released. */
+  readonly #ending = new Set<Promise<void>>();
 
   constructor(roots: readonly string[], lookups: PathLookups, ports: TerminalPorts) {
     this.#roots = roots;
@@ -80,12 +98,41 @@ export class Terminals implements AsyncDisposable {
       command = new RunningCommand(spec, () => show());
     } catch (error) {
       await spec.sweep();
+      await spec.rehearsal?.[Symbol.asyncDispose]();
       throw error;
     }
-    const terminal: Terminal = { sessionId, command, background: input.background };
+    const { rehearsal } = spec;
+    const ended = command.ended.then(async (end) => {
+      const whole = end.type === "exited" || end.type === "signalled";
+      terminal.said = await rehearsal?.finish(whole) ?? [];
+      return terminal.end = end;
+    });
+    const terminal: Terminal = { sessionId, command, input, grant, ended, rehearsal };
     this.#open.set(id, terminal);
-    command.ended.then((end) => terminal.end = end);
     return id;
+  }
+
+  /** A command of this session has made such a link, and that was agreed to. */
+  keepsLink(sessionId: string, folder: string, target: string): boolean {
+    return [...this.#open.values()].some((terminal) =>
+      terminal.sessionId === sessionId && terminal.rehearsal?.keepsLink(folder, target)
+    );
+  }
+
+  /** @throws {RequestError} if it would change nothing */
+  rehearsal(sessionId: string, id: string): Rehearsal {
+    const ended = this.endedCommand(sessionId, id);
+    if (ended !== undefined) return ended.rehearsal;
+    throw RequestError.invalidParams(undefined, `nothing is to be kept of ${id}`);
+  }
+
+  /** Undefined if it is not a command of this session that has ended and would change anything. */
+  endedCommand(sessionId: string, id: string): EndedCommand | undefined {
+    const terminal = this.#open.get(id);
+    if (terminal?.sessionId !== sessionId) return undefined;
+    const { rehearsal, end, input, grant } = terminal;
+    if (end === undefined || rehearsal?.summary === undefined) return undefined;
+    return { rehearsal, input, grant, end: endText(end) };
   }
 
   /** A command of an agent that knows nothing of our form is asked about here. */
@@ -103,23 +150,27 @@ export class Terminals implements AsyncDisposable {
   }
 
   async output(id: string): Promise<TerminalOutputResponse> {
-    const { command, end } = this.#terminal(id);
-    const folder = await this.#folder(command);
-    return {
-      output: shortened(command.output),
-      truncated: false,
-      ...(end === undefined
-        ? {}
-        : { exitStatus: exitStatus(end), _meta: { [META]: { text: endText(end), ...folder } } }),
+    const { command, end, said = [], rehearsal } = this.#terminal(id);
+    const lines = said.map((line) => `[${line}]`);
+    const output = shortened(
+      lines.length === 0 ? command.output : [command.output.trimEnd(), ...lines].join("\n").trimStart(),
+    );
+    if (end === undefined) return { output, truncated: false };
+    const effects = rehearsal?.summary;
+    const meta: TerminalEnd = {
+      text: endText(end),
+      ...await this.#folder(command),
+      ...(effects === undefined ? {} : { effects }),
     };
+    return { output, truncated: false, exitStatus: exitStatus(end), _meta: { [META]: meta } };
   }
 
   async waitForExit(id: string, signal: AbortSignal) {
-    const { command } = this.#terminal(id);
+    const { ended } = this.#terminal(id);
     const aborted = new Promise<undefined>((resolve) =>
       signal.addEventListener("abort", () => resolve(undefined))
     );
-    const end = await Promise.race([command.ended, aborted]);
+    const end = await Promise.race([ended, aborted]);
     if (end === undefined) throw RequestError.internalError(undefined, "cancelled");
     return exitStatus(end);
   }
@@ -131,18 +182,28 @@ export class Terminals implements AsyncDisposable {
   release(id: string): void {
     const terminal = this.#open.get(id);
     this.#open.delete(id);
-    terminal?.command.stop();
+    if (terminal === undefined) return;
+    const ending = this.#end(terminal).finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  /** What was not kept is gone with it. */
+  async #end({ command, ended, rehearsal }: Terminal): Promise<void> {
+    await command[Symbol.asyncDispose]();
+    // What cannot be removed is swept away at the next start.
+    await rehearsal?.[Symbol.asyncDispose]().catch(() => {});
+    await ended;
   }
 
   /** Stops what the session's turn is waiting for; commands in the background go on. */
   stopTurn(sessionId: string): void {
     for (const terminal of this.#open.values()) {
-      if (terminal.sessionId === sessionId && !terminal.background) terminal.command.stop();
+      if (terminal.sessionId === sessionId && !terminal.input.background) terminal.command.stop();
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#open.values()].map(({ command }) => command[Symbol.asyncDispose]()));
+    await Promise.all([...this.#ending, ...[...this.#open.values()].map((terminal) => this.#end(terminal))]);
     this.#open.clear();
   }
 
@@ -165,7 +226,7 @@ export class Terminals implements AsyncDisposable {
 }
 
 /** What plain ACP does not tell of a command. */
-const UNTOLD = { timeout: 600, background: false } as const;
+const UNTOLD = { timeout: 600, background: false, direct: true } as const;
 
 const NOT_APPROVED = "the command was not approved";
 
@@ -212,5 +273,7 @@ function endText(end: CommandEnd): string {
       return `stopped: it started more than ${end.limit} processes`;
     case "too_much_memory":
       return `stopped: it took more than ${(end.limit / 1024 ** 3).toFixed(1)} GiB of memory`;
+    case "wrote_too_much":
+      return "stopped: it wrote more than can be rehearsed";
   }
 }

@@ -5,6 +5,7 @@
 import type { Grant } from "../commands/terminals.ts";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "../../deps/acp_sdk.ts";
 import { decide, UNKNOWN } from "../../policy/decide.ts";
+import { decideEffects } from "../../policy/decide_effects.ts";
 import type { Decision } from "../../policy/file_access.ts";
 import { parseRule, ruleText } from "../../policy/rules.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
@@ -14,9 +15,17 @@ import {
   commandKey,
   type TerminalMeta,
 } from "../../protocol/commands.ts";
-import { ApprovalMeta, META, OPTION, ours, PERMISSION_OPTIONS } from "../../protocol/extensions.ts";
+import {
+  type AnswerMeta,
+  ApprovalMeta,
+  META,
+  OPTION,
+  ours,
+  PERMISSION_OPTIONS,
+} from "../../protocol/extensions.ts";
 import type { LspServer } from "../../protocol/lsp.ts";
 import type { ApprovalUpdate, Update } from "../../protocol/ui.ts";
+import { Effects } from "./effects.ts";
 import { approvalOf, CANCELLED, type Choice, outcomeOf } from "./outcome.ts";
 import {
   type Asked,
@@ -25,6 +34,7 @@ import {
   type Shown,
   shownAccess,
   shownCommand,
+  shownEffects,
 } from "./shown.ts";
 import { isPlainLine, oneLine } from "../screen/visible.ts";
 import { Waiting } from "../screen/waiting.ts";
@@ -32,11 +42,13 @@ import { Waiting } from "../screen/waiting.ts";
 export type { GateContext } from "./shown.ts";
 
 /** What the user said; undefined: the turn was stopped. */
-export interface UserAnswer {
+interface UserAnswer {
   readonly option: Choice;
   readonly reason?: string | undefined;
   readonly rule?: string | undefined;
   readonly command?: string | undefined;
+  /** Rows of a command's effects that are kept; each row's own state says it unless told. */
+  readonly kept?: readonly number[] | undefined;
 }
 
 export class Gate {
@@ -82,6 +94,7 @@ export class Gate {
     if (asked === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, context);
     const { accesses, reason, force } = asked;
     if (accesses.kind === "command") return await this.#command(request, { ...asked, accesses }, context);
+    if (accesses.kind === "effects") return await this.#effects(request, { ...asked, accesses }, context);
     const judged = decide(accesses, circumstancesOf(context, reason));
     const { decision } = judged;
     if (decision.verdict === "deny" || (decision.verdict === "allow" && !force)) {
@@ -139,19 +152,20 @@ export class Gate {
       return { accesses, judged: decide(accesses, circumstancesOf(context, reason)) };
     };
     const at = (command: string, access: CommandAccess) => ({ ...input, command, access });
-    const grant = (command: string, access: CommandAccess) => {
-      const key = commandKey(sessionId, toolCall.toolCallId, { ...at(command, access), rehearsed: false });
-      this.#granted.set(key, { chat: context.chat, isMasked: context.view?.masks.complete !== false });
+    const grant = (command: string, access: CommandAccess, rehearsed: boolean, agreed: boolean) => {
+      const key = commandKey(sessionId, toolCall.toolCallId, { ...at(command, access), rehearsed });
+      const isMasked = context.view?.masks.complete !== false;
+      this.#granted.set(key, { chat: context.chat, isMasked, agreed });
     };
     const { judged } = judge(input.command);
-    const { decision, always } = judged;
+    const { decision, always, rehearsed } = judged;
+    const wasAllowed = this.#session.has(sessionKey(context.chat, at(input.command, judged.asked)));
     const answeredBy = (decision: Decision, access: CommandAccess) => {
-      if (decision.verdict === "allow") grant(input.command, access);
-      return this.#automatic(request, decision, at(input.command, access), context);
+      if (decision.verdict === "allow") grant(input.command, access, rehearsed, judged.agreed || wasAllowed);
+      return this.#automatic(request, decision, at(input.command, access), context, rehearsed);
     };
     if (decision.verdict === "deny") return answeredBy(decision, judged.asked);
     if (decision.verdict === "allow" && !force) return answeredBy(decision, judged.access);
-    const wasAllowed = this.#session.has(sessionKey(context.chat, at(input.command, judged.asked)));
     if (wasAllowed && !always && !force) {
       return answeredBy({ verdict: "allow", rule: "allowed for this session" }, judged.asked);
     }
@@ -173,8 +187,34 @@ export class Gate {
       this.#session.add(sessionKey(context.chat, at(command, last.asked)));
     }
     // Nobody has agreed to more than was shown.
-    grant(command, last.asked);
-    return response(request, answer, last.asked);
+    grant(command, last.asked, last.rehearsed, true);
+    return response(request, answer, { access: last.asked, rehearsed: last.rehearsed });
+  }
+
+  /** What a command would change was listed when it had ended, and that list is what is agreed to. */
+  async #effects(
+    request: RequestPermissionRequest,
+    { accesses, force }: Asked & { readonly accesses: AccessOf<"effects"> },
+    context: GateContext,
+  ): Promise<RequestPermissionResponse> {
+    const { sessionId, toolCall } = request;
+    const ended = context.ended(sessionId, accesses.terminal);
+    if (ended === undefined) return this.#automatic(request, UNKNOWN, accesses, context);
+    const rules = { rules: context.rules.rules(context.chat), safe_to_write: context.files.safe_to_write };
+    const effects = new Effects(ended, context.roots, rules);
+    const decision = decideEffects(effects.judged, ended.grant.agreed, context.commands);
+    if (decision.verdict !== "ask" && !force) {
+      effects.keep();
+      return this.#automatic(request, decision, accesses, context);
+    }
+    const reason = decision.verdict === "ask" ? decision.reason : "";
+    const { suggestion } = decide({ kind: "command", ...ended.input }, circumstancesOf(context, reason));
+    const shown = shownEffects(ended, effects.rows(), reason, suggestion, context);
+    const answer = await this.#ask(toolCall, accesses, shown, context);
+    if (answer === undefined) return CANCELLED;
+    if (answer.option !== OPTION.reject) effects.keep(answer.kept);
+    if (answer.option === OPTION.allowSession) this.#session.add(sessionKey(context.chat, ended.input));
+    return response(request, answer);
   }
 
   #automatic(
@@ -182,6 +222,7 @@ export class Gate {
     decision: Decision,
     accesses: Access,
     { root, log }: GateContext,
+    rehearsed = false,
   ): RequestPermissionResponse {
     const { rule } = decision;
     const denied = decision.verdict !== "allow";
@@ -191,7 +232,7 @@ export class Gate {
     const access = accesses.kind === "command" ? accesses.access : undefined;
     return outcomeOf(OPTION.allowOnce, request.options, {
       rule,
-      ...(access === undefined ? {} : { access }),
+      ...(access === undefined ? {} : { access, rehearsed }),
     });
   }
 
@@ -287,15 +328,15 @@ function orProblem(show: () => Shown, before: Shown): Shown {
   }
 }
 
-/** @param access what an approved command may change */
+/** @param settled of a command: what it may change, and whether over an overlay */
 function response(
   { options }: RequestPermissionRequest,
   { option, reason, command }: UserAnswer,
-  access?: CommandAccess,
+  settled: Pick<AnswerMeta, "access" | "rehearsed"> = {},
 ): RequestPermissionResponse {
   return outcomeOf(option, options, {
     ...(reason ? { reason } : {}),
     ...(command === undefined ? {} : { command }),
-    ...(access === undefined ? {} : { access }),
+    ...settled,
   });
 }

@@ -5,9 +5,10 @@ import type { CommandDecision } from "../../policy/decide_command.ts";
 import type { Circumstances, Judged } from "../../policy/decide.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { levelOf } from "../../protocol/commands.ts";
-import type { UserConfig } from "../../protocol/config.ts";
-import type { ApprovalSubject, ApprovalUpdate } from "../../protocol/ui.ts";
+import type { FileRules, UserConfig } from "../../protocol/config.ts";
+import type { ApprovalSubject, ApprovalUpdate, EffectRow } from "../../protocol/ui.ts";
 import type { CommandView } from "../commands/sandbox.ts";
+import type { EndedCommand } from "../commands/terminals.ts";
 import { diffsOf } from "../screen/updates.ts";
 import { LONGEST_FOLDER, middleCut, oneLine, visible } from "../screen/visible.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
@@ -21,6 +22,14 @@ export interface GateContext {
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
   readonly commands: UserConfig["commands"];
+  /** Which files may be written. */
+  readonly files: FileRules;
+  /** Real paths. */
+  readonly roots: readonly string[];
+  /** Commands can be run over overlays. */
+  readonly rehearses: boolean;
+  /** What a command of a session would change, by the id of its terminal. */
+  ended(sessionId: string, terminal: string): EndedCommand | undefined;
   /** What commands would see; undefined where no operating system's sandbox holds them. */
   readonly view: CommandView | undefined;
 }
@@ -37,7 +46,7 @@ export interface Asked {
 export type Shown = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
 
 export function circumstancesOf(
-  { root, rules, chat, commands, view }: GateContext,
+  { root, rules, chat, commands, view, rehearses }: GateContext,
   reason: string,
 ): Circumstances {
   const { HOME: home } = neovimEnvironment();
@@ -45,6 +54,7 @@ export function circumstancesOf(
     rules: rules.rules(chat),
     sandboxed: view !== undefined,
     commands,
+    rehearses,
     places: { root, ...(home === undefined ? {} : { home }) },
     hidesHistory: view?.tracked !== undefined,
     cannotHide: view === undefined || view.masks.complete ? undefined : view.masks.reason,
@@ -52,10 +62,12 @@ export function circumstancesOf(
   };
 }
 
+/** Commands and what they change are shown by functions of their own. */
+type PlainAccess = Exclude<Access, AccessOf<"command" | "effects">>;
 type Content = RequestPermissionRequest["toolCall"]["content"];
 
 export function shownAccess(
-  { accesses, reason }: Asked & { readonly accesses: Exclude<Access, AccessOf<"command">> },
+  { accesses, reason }: Asked & { readonly accesses: PlainAccess },
   { decision, suggestion }: Judged,
   content: Content,
   { root }: GateContext,
@@ -68,7 +80,7 @@ export function shownAccess(
 }
 
 function subjectOf(
-  access: Exclude<Access, AccessOf<"command">>,
+  access: PlainAccess,
   content: Content,
   root: string,
 ): ApprovalSubject {
@@ -82,7 +94,6 @@ function subjectOf(
       return { kind: "mcp", server: oneLine(access.server), name: oneLine(access.tool) };
     case "agent":
       return { kind: "agent", name: oneLine(access.name), task: visible(access.task) };
-    case "effects":
     case "ask":
       return { kind: "ask" };
   }
@@ -110,6 +121,24 @@ export function shownCommand(
     ...(view === undefined ? {} : { access: asked }),
     severity: verdict.severity,
     is_edited: edited,
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+export function shownEffects(
+  { input: { command, cwd }, end }: EndedCommand,
+  effects: readonly EffectRow[],
+  reason: string,
+  suggestion: string | undefined,
+  { root }: GateContext,
+): Shown {
+  return {
+    kind: "effects",
+    reason,
+    command: visible(command),
+    folder: middleCut(relative(root, cwd) || ".", LONGEST_FOLDER),
+    end,
+    effects,
     ...(suggestion === undefined ? {} : { suggestion }),
   };
 }

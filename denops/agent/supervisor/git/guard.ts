@@ -4,6 +4,7 @@
  * read-only, and removed afterwards. Source: gitrepository-layout(5), githooks(5).
  */
 import { join, resolve } from "node:path";
+import { isInside } from "../../policy/path.ts";
 import type { CommandLevel } from "../../protocol/commands.ts";
 import { entriesOf, statOf, textOf } from "./folder_tree.ts";
 import { gitFinds, gitFoldersBelow, namedBy, OBEYED } from "./folders.ts";
@@ -65,6 +66,23 @@ async function gitGuard(
       await note[Symbol.asyncDispose]();
       return [...new Set(said)];
     },
+  };
+}
+
+/**
+ * Of a command over an overlay nothing stays in `.git`: level "try" writes it, as a layer of its own where it lies
+ * outside of the roots.
+ */
+export function gitOverlaid(
+  roots: readonly string[],
+  level: CommandLevel,
+): Pick<GitGuard, "bound" | "guarded"> {
+  const places = roots.map((root) => gitPlace(root));
+  if (level !== "try") return { bound: [], guarded: places.flatMap((place) => readOnly(place)) };
+  const common = places.flatMap((place) => place.type === "linked" ? [place.common] : []);
+  return {
+    bound: [...new Set(common)].filter((path) => !roots.some((root) => isInside(path, root))),
+    guarded: [],
   };
 }
 

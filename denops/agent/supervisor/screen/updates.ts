@@ -29,8 +29,9 @@ export function shownFiles(files: readonly TurnFile[], roots: readonly string[])
     const name = relative(root, path).replaceAll(sep, "/");
     return middleCut(root === roots[0] ? name : `${basename(root)}/${name}`);
   };
-  return files.map(({ path, from, kind, added, removed, opaque }) => ({
-    ...{ path, shown: shown(path), kind, added, removed, opaque },
+  return files.map(({ path, from, kind, added, removed, opaque, count }) => ({
+    ...{ path, shown: shown(path) + (count === undefined ? "" : "/"), kind, added, removed, opaque },
+    ...(count === undefined ? {} : { count }),
     ...(from === undefined ? {} : { from: shown(from) }),
   }));
 }

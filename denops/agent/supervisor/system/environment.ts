@@ -1,6 +1,6 @@
 /** The variables that commands get: cleared but for what programs cannot do without. */
 import { isInside } from "../../policy/path.ts";
-import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
+import { type CommandAccess, type CommandLevel, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import { neovimEnvironment } from "./neovim_environment.ts";
 
 const PASSED = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "GIT_CEILING_DIRECTORIES"];
@@ -28,6 +28,20 @@ const LOOKING: Readonly<Record<string, string>> = {
   GOCACHE: "/tmp/go-build",
 };
 
+/** What nobody wants to be asked about. */
+const OVERLAID: Readonly<Record<string, string>> = {
+  GIT_OPTIONAL_LOCKS: "0",
+  PYTHONDONTWRITEBYTECODE: "1",
+  PYTEST_ADDOPTS: "-p no:cacheprovider",
+};
+
+const QUIET: Readonly<Record<CommandLevel, Readonly<Record<string, string>>>> = {
+  look: LOOKING,
+  try: OVERLAID,
+  write: OVERLAID,
+  git: {},
+};
+
 /** Where there is no network, it does not come by waiting for it: npm and pip would try for a minute. */
 const OFFLINE: Readonly<Record<string, string>> = {
   npm_config_fetch_retries: "0",
@@ -47,7 +61,7 @@ export function commandEnvironment(
 ): Record<string, string> {
   const env: Record<string, string> = {
     ...ALWAYS,
-    ...(access !== undefined && levelOf(access) === "look" ? LOOKING : {}),
+    ...(access === undefined ? {} : QUIET[levelOf(access)]),
     ...(access === undefined || hasNetwork(access) ? {} : OFFLINE),
   };
   for (const [name, value] of Object.entries(all)) {

@@ -15,7 +15,7 @@ Deno.test({
       "secret.txt": "outside",
     });
     const root = around.path("proj");
-    await makeLink(join(root, "a/b/link"), "../../secret.txt", { roots: [root], held: true });
+    await makeLink(join(root, "a/b/link"), "../../secret.txt", { roots: [root], held: true, agreed: false });
     await Deno.rename(join(root, "a/b/link"), join(root, "a/link"));
     assert.equal(await Deno.readTextFile(join(root, "a/link")), "inside");
     await Deno.rename(join(root, "a"), join(root, "b"));
@@ -29,7 +29,10 @@ Deno.test({
   async fn() {
     await using project = await scratch({ "a.txt": "" });
     const { root } = project;
-    await assert.rejects(makeLink(join(root, "link"), "a.txt", { roots: [root], held: false }), /no sandbox/);
+    await assert.rejects(
+      makeLink(join(root, "link"), "a.txt", { roots: [root], held: false, agreed: false }),
+      /no sandbox/,
+    );
     await assert.rejects(Deno.lstat(join(root, "link")), Deno.errors.NotFound);
   },
 });
@@ -54,9 +57,27 @@ Deno.test({
         ["a/../link", "a"],
       ] as const
     ) {
-      const made = makeLink(`${root}/${path}`, target, { roots: [root], held: true });
+      const made = makeLink(`${root}/${path}`, target, { roots: [root], held: true, agreed: false });
       await assert.rejects(made, Error, `${path} -> ${target}`);
     }
-    await assert.rejects(makeLink("link", "a", { roots: [root], held: true }), /absolute/);
+    await assert.rejects(makeLink("link", "a", { roots: [root], held: true, agreed: false }), /absolute/);
   },
+});
+
+Deno.test("a link that the user has agreed to is made as it is, in a real folder of the workspace", async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await makeLink(join(root, "python"), "/usr/bin/python3", { roots: [root], held: true, agreed: true });
+    await makeLink(join(root, "a"), "../b", { roots: [root], held: true, agreed: true });
+    assert.equal(await Deno.readLink(join(root, "python")), "/usr/bin/python3");
+    assert.equal(await Deno.readLink(join(root, "a")), "../b");
+    const outside = makeLink(join(root, "..", "x"), "a", { roots: [root], held: true, agreed: true });
+    await assert.rejects(outside);
+    await assert.rejects(
+      makeLink(join(root, "b"), "a", { roots: [root], held: false, agreed: true }),
+      /sandbox/,
+    );
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
 });

@@ -32,6 +32,8 @@ export class Overlay implements AsyncDisposable {
    * capabilities of the name space, and not at all where the overlays are not there.
    */
   readonly enter: readonly string[];
+  /** When it was made, by the kernel's clock for files: milliseconds since 1970. */
+  readonly started: number;
   readonly #options: OverlayOptions;
   readonly #tools: Tools;
   readonly #folder: RunFolder;
@@ -50,6 +52,7 @@ export class Overlay implements AsyncDisposable {
     this.#usages = options.store === "memory"
       ? []
       : options.roots.map((_, index) => new Usage(this.upper(index), this.#limits));
+    this.started = folder.made;
     this.enter = [...this.#join, tools.sh, "-c", ENTER, folder.path];
   }
 
@@ -87,7 +90,7 @@ export class Overlay implements AsyncDisposable {
     for (const index of roots.keys()) {
       const layers = {
         upper: this.upper(index),
-        lower: this.#inside("mem", String(index), "lower"),
+        lower: this.lower(index),
         view: this.#inside("mem", String(index), "view"),
       };
       all.push(await listChanges(layers, this.#limits, signal));
@@ -109,6 +112,18 @@ export class Overlay implements AsyncDisposable {
   /** Where it is kept what was written to a root. */
   upper(index: number): string {
     return this.#inside(this.#uppers, String(index), "upper");
+  }
+
+  /** The root as it is. */
+  lower(index: number): string {
+    return this.#inside("mem", String(index), "lower");
+  }
+
+  /** Nothing was written, and nothing deleted. */
+  get isUntouched(): boolean {
+    return this.#options.roots.every((_, index) =>
+      Deno.readDirSync(this.upper(index))[Symbol.iterator]().next().done
+    );
   }
 
   /**

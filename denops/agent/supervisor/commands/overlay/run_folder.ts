@@ -9,10 +9,13 @@ const OWNER_ONLY = 0o700;
 
 export class RunFolder implements AsyncDisposable {
   readonly path: string;
+  /** By the kernel's clock for files: milliseconds since 1970. */
+  readonly made: number;
   readonly #lock: Deno.FsFile;
 
   private constructor(path: string, lock: Deno.FsFile) {
     this.path = path;
+    this.made = Deno.lstatSync(join(path, LOCK)).mtime?.getTime() ?? 0;
     this.#lock = lock;
   }
 

@@ -1,0 +1,55 @@
+/** May what a command has changed over an overlay be kept? Pure. */
+import type { SafeToWrite, UserConfig } from "../protocol/config.ts";
+import { type Decision, type NamedPath, namesOf, sensitivity } from "./file_access.ts";
+import { fileRule, type Rule, ruleText } from "./rules.ts";
+
+/** "kept" unless the user says otherwise, "left" unless they say so; "refused" cannot be kept. */
+export type EffectState = "kept" | "left" | "refused";
+
+export interface JudgedEffect {
+  readonly state: EffectState;
+  /** Half a sentence. */
+  readonly why?: string;
+  /** Package managers write it: who has agreed to the command has agreed to that. */
+  readonly packages?: boolean;
+}
+
+export interface EffectRules {
+  readonly rules: readonly Rule[];
+  readonly safe_to_write: readonly SafeToWrite[];
+}
+
+export function judgeEffect(path: NamedPath, { rules, safe_to_write }: EffectRules): JudgedEffect {
+  const rule = fileRule(rules, "write", path);
+  if (rule?.verdict === "deny") return { state: "refused", why: `denied by rule ${ruleText(rule)}` };
+  if (rule?.verdict === "ask") return { state: "left", why: `rule ${ruleText(rule)} asks` };
+  if (rule?.verdict === "allow") return { state: "kept" };
+  for (const name of namesOf(path)) {
+    const row = sensitivity(name, safe_to_write);
+    if (row === undefined) continue;
+    const why = row.reason ?? `matches ${row.glob}`;
+    return row.packages === true ? { state: "kept", why, packages: true } : { state: "left", why };
+  }
+  return { state: "kept" };
+}
+
+/** Whether a person is asked. What cannot be kept is only told. @param agreed to the command, before it ran */
+export function decideEffects(
+  effects: readonly JudgedEffect[],
+  agreed: boolean,
+  commands: UserConfig["commands"],
+): Decision {
+  const left = effects.filter(({ state }) => state === "left").length;
+  if (left > 0) {
+    const reason = left === 1
+      ? "one change is sensitive and left out unless you choose it"
+      : `${left} changes are sensitive and left out unless you choose them`;
+    return { verdict: "ask", rule: "safe_to_write", reason };
+  }
+  if (agreed) return { verdict: "allow", rule: "the command was allowed" };
+  const packages = effects.find((effect) => effect.packages);
+  if (commands === "project" && packages === undefined) {
+    return { verdict: "allow", rule: "commands = project" };
+  }
+  return { verdict: "ask", rule: "asked", reason: "" };
+}

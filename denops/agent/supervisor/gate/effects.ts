@@ -1,0 +1,242 @@
+/** What a command would change, as it is judged and shown. */
+import { dirname } from "node:path";
+import { diffLines } from "../../deps/diff.ts";
+import {
+  type EffectRules,
+  type EffectState,
+  type JudgedEffect,
+  judgeEffect,
+} from "../../policy/decide_effects.ts";
+import { nameInRoots } from "../../policy/roots.ts";
+import type { EffectRow } from "../../protocol/ui.ts";
+import type { EndedCommand } from "../commands/terminals.ts";
+import type { Effect } from "../commands/rehearsal.ts";
+import { risks } from "../commands/risks.ts";
+import { middleCut, visible } from "../screen/visible.ts";
+
+interface Judged extends JudgedEffect {
+  readonly effect: Effect;
+  /** Relative to the project. */
+  readonly name: string;
+}
+
+interface Row {
+  readonly shown: EffectRow;
+  readonly effects: ReadonlySet<Effect>;
+}
+
+/** Rows of one state: folders stand for what is in them as far as that is needed. */
+const MOST_ROWS = 100;
+/** Characters of all texts that are shown. */
+const MOST_TEXT = 1_000_000;
+const LONGEST_DIFF_MS = 50;
+
+const LEFT_OUT = "the user left it out";
+
+export class Effects {
+  #judged: readonly Judged[];
+  readonly #command: EndedCommand;
+  #rows: readonly Row[] | undefined;
+
+  /** @param roots real paths */
+  constructor(command: EndedCommand, roots: readonly string[], rules: EffectRules) {
+    this.#command = command;
+    const { effects } = command.rehearsal;
+    const risk = risks(effects, roots);
+    this.#judged = effects.map((effect) => {
+      const name = nameInRoots(effect.path, roots) ?? effect.path;
+      return { effect, name, ...judge(effect, name, rules, risk) };
+    });
+  }
+
+  get judged(): readonly JudgedEffect[] {
+    return this.#judged;
+  }
+
+  /** For a person: what is sensitive is left out, unless it is all there is to say yes to. */
+  rows(): readonly EffectRow[] {
+    const others = this.#judged.some(({ state, effect }) => state === "kept" && !isFolder(effect));
+    if (!others) {
+      this.#judged = this.#judged.map((one) => one.state === "left" ? { ...one, state: "kept" } : one);
+    }
+    return this.#grouped().map(({ shown }) => shown);
+  }
+
+  /** @param numbers of the rows that are kept; each row's own state says it unless told */
+  keep(numbers?: readonly number[]): void {
+    const kept = new Set(
+      numbers === undefined
+        ? this.#judged.filter(({ state }) => state === "kept").map(({ effect }) => effect)
+        : this.#grouped().filter(({ shown }) => shown.state !== "refused" && numbers.includes(shown.number))
+          .flatMap(({ effects }) => [...effects]),
+    );
+    // A folder that is made holds what is kept of it.
+    const around = foldersAround(kept);
+    for (const { effect } of this.#judged) if (isFolder(effect) && around.has(effect.path)) kept.add(effect);
+    const reasons = new Map(
+      this.#judged.map(({ effect, state, why }) => [effect, state === "refused" ? why : undefined]),
+    );
+    this.#command.rehearsal.keep((effect) => kept.has(effect) ? undefined : reasons.get(effect) ?? LEFT_OUT);
+  }
+
+  #grouped(): readonly Row[] {
+    if (this.#rows !== undefined) return this.#rows;
+    const around = foldersAround(this.#judged.map(({ effect }) => effect));
+    const shown = this.#judged.filter(({ effect }) => !isFolder(effect) || !around.has(effect.path));
+    const texts = new Texts(this.#command);
+    const states: readonly EffectState[] = ["left", "kept", "refused"];
+    this.#rows = states.flatMap((state) => grouped(shown.filter((one) => one.state === state)))
+      .map((group, index) => ({
+        shown: shownRow(group, index + 1, texts),
+        effects: new Set(group.all.map(({ effect }) => effect)),
+      }));
+    return this.#rows;
+  }
+}
+
+function judge(
+  effect: Effect,
+  name: string,
+  rules: EffectRules,
+  risk: (effect: Effect) => string | undefined,
+): JudgedEffect {
+  if (effect.refused !== undefined) return { state: "refused", why: effect.refused };
+  const judged = judgeEffect({ relative: name, named: name }, rules);
+  // A folder is made or removed with what is in it.
+  if (effect.after?.type === "folder" && judged.state === "left") return { state: "kept" };
+  if (judged.state !== "kept") return judged;
+  const why = risk(effect);
+  return why === undefined ? judged : { state: "left", why };
+}
+
+function isFolder({ after }: Effect): boolean {
+  return after?.type === "folder";
+}
+
+/** All folders that any of these is in. */
+function foldersAround(effects: Iterable<Effect>): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const { path } of effects) {
+    for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
+  }
+  return folders;
+}
+
+/** One change, or a folder with several. */
+interface Group {
+  readonly name: string;
+  readonly all: readonly [Judged, ...Judged[]];
+  readonly isWhole: boolean;
+}
+
+/** Folders are opened as long as there is room for what is in them, the smallest first. */
+function grouped(judged: readonly Judged[]): readonly Group[] {
+  const [first, ...rest] = judged;
+  if (first === undefined) return [];
+  const groups: Group[] = [{ name: "", all: [first, ...rest], isWhole: true }];
+  const closed = new Set(groups);
+  while (true) {
+    const smallest = [...closed].reduce<Group | undefined>(
+      (least, one) => least === undefined || one.all.length < least.all.length ? one : least,
+      undefined,
+    );
+    if (smallest === undefined) return groups;
+    closed.delete(smallest);
+    const inside = opened(smallest);
+    if (groups.length - 1 + inside.length > MOST_ROWS) continue;
+    groups.splice(groups.indexOf(smallest), 1, ...inside);
+    for (const group of inside) if (group.isWhole) closed.add(group);
+  }
+}
+
+function opened({ name, all }: Group): readonly Group[] {
+  const byName = Map.groupBy(all, (one) => {
+    const end = one.name.indexOf("/", name.length);
+    return end < 0 ? one.name : one.name.slice(0, end + 1);
+  });
+  return [...byName].map(([name, [first, ...rest]]) => {
+    if (first === undefined) throw new Error("an empty group");
+    return { name, all: [first, ...rest], isWhole: name.endsWith("/") };
+  });
+}
+
+function shownRow({ name, all, isWhole }: Group, number: number, texts: Texts): EffectRow {
+  const [first] = all;
+  const whys = new Set(all.map(({ why }) => why));
+  const base = { number, path: middleCut(name === "" ? "./" : name), state: first.state };
+  const why = first.why ?? "";
+  if (isWhole) {
+    const note = whys.size === 1 ? why : [...whys].filter((one) => one !== undefined).slice(0, 3).join(", ");
+    const kinds = new Set(all.map(({ effect }) => whatOf(effect)));
+    const [what = "modified"] = kinds.size === 1 ? kinds : [];
+    return {
+      ...base,
+      what,
+      count: all.length,
+      ...(note === "" ? {} : { note: middleCut(note, LONGEST_NOTE) }),
+    };
+  }
+  const { effect } = first;
+  const both = texts.of(effect);
+  const note = [why, both === undefined ? noteOf(effect) : modeNote(effect, both.before === both.after)]
+    .filter((one) => one !== "").join(
+      ", ",
+    );
+  return {
+    ...base,
+    path: base.path + (effect.after?.type === "folder" || effect.before === "folder" ? "/" : ""),
+    what: whatOf(effect),
+    ...(effect.from === undefined ? {} : { from: middleCut(effect.from) }),
+    ...(note === "" ? {} : { note: middleCut(note, LONGEST_NOTE) }),
+    ...both,
+  };
+}
+
+const LONGEST_NOTE = 160;
+
+function whatOf({ before, after, from }: Effect): EffectRow["what"] {
+  if (after === undefined) return "deleted";
+  return before !== undefined ? "modified" : from === undefined ? "created" : "renamed";
+}
+
+function noteOf({ before, after }: Effect): string {
+  if (after === undefined) return "";
+  if (before !== undefined && before !== after.type) return `was a ${before}`;
+  if (after.type === "link") return `leads to ${visible(after.target)}`;
+  if (after.type === "folder") return before === undefined ? "" : `mode ${after.mode.toString(8)}`;
+  return "not shown as text";
+}
+
+/** What a diff does not tell. */
+function modeNote({ before, after }: Effect, isSame: boolean): string {
+  if (after?.type !== "file") return "";
+  if (isSame) return `mode ${after.mode.toString(8)}`;
+  return before === undefined && (after.mode & 0o111) !== 0 ? "can be run" : "";
+}
+
+/** Texts of files, as long as there is room for them. */
+class Texts {
+  readonly #command: EndedCommand;
+  #left = MOST_TEXT;
+
+  constructor(command: EndedCommand) {
+    this.#command = command;
+  }
+
+  of(effect: Effect): Pick<EffectRow, "before" | "after" | "added" | "removed"> | undefined {
+    if (this.#left <= 0) return undefined;
+    const texts = this.#command.rehearsal.texts(effect);
+    if (texts === undefined) return undefined;
+    const { before, after } = texts;
+    this.#left -= (before?.length ?? 0) + after.length;
+    const changes = diffLines(before ?? "", after, { timeout: LONGEST_DIFF_MS });
+    const lines = (kind: "added" | "removed") =>
+      changes?.reduce((sum, change) => sum + (change[kind] ? change.count : 0), 0);
+    const [added, removed] = [lines("added"), lines("removed")];
+    return {
+      ...(before === undefined ? {} : { before: visible(before) }),
+      after: visible(after),
+      ...(added === undefined || removed === undefined ? {} : { added, removed }),
+    };
+  }
+}
