@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { sequences } from "../support/shell_sequences.ts";
 import { playSequence } from "../support/rehearsal_play.ts";
 import { leftovers, rehearse } from "../support/rehearsal.ts";
+import { commandRunner } from "../support/command_sandbox.ts";
 import { scratch, waitUntil } from "../support/project.ts";
 import { Overlay } from "../../denops/agent/supervisor/commands/overlay/overlay.ts";
 import { overlaySupport } from "../../denops/agent/supervisor/commands/overlay/probe.ts";
@@ -130,15 +131,43 @@ Deno.test({
     const line = `head -c 5000000 /dev/zero > big; mkdir many; touch many/{1..200}`;
     const { output } = await rehearse({ ...options, store: "memory" }, line);
     assert.match(output, /No space left on device/);
+    const ended: Overlay[] = [];
     for (const what of ["head -c 5000000 /dev/zero > big", "touch {1..200}"]) {
       await using overlay = await Overlay.start({ ...options, store: "disk" });
       assert.equal(await overlay.isPastLimits(), false);
       assert.equal(await overlay.run(`cd "$1"; exec bash -c "$2"`, [project.root, what]), undefined);
       assert.equal(await overlay.isPastLimits(), true);
       await assert.rejects(overlay.list(AbortSignal.timeout(10_000)), /^Error: it (wrote|changed) more than/);
+      ended.push(overlay);
     }
+    // Whoever watches the command may ask once more.
+    for (const overlay of ended) assert.equal(await overlay.isPastLimits(), false);
     assert.deepEqual([...treeOf(project.root).keys()], ["", "a"]);
     assert.deepEqual(leftovers(state.root), []);
+  },
+});
+
+Deno.test({
+  name: "a folder of command_write can be written over an overlay, and stays as it is",
+  ignore,
+  async fn() {
+    await using project = await scratch({ "a": "" });
+    await using cache = await scratch({ "warm": "1\n" });
+    await using state = await scratch();
+    const before = treeOf(cache.root, { exact: true });
+    const { sandbox, run } = commandRunner([project.root], state.root, [], { command_write: [cache.root] });
+    assert.ok((await sandbox.rehearses()).works);
+    for (const access of ["try", "write"] as const) {
+      const { output } = await run(access, `cd '${cache.root}' && cat warm && echo 2 | tee new`, {
+        rehearsed: true,
+      });
+      assert.equal(output.trim(), "1\n2");
+    }
+    assert.deepEqual(treeOf(cache.root, { exact: true }), before);
+    assert.deepEqual(leftovers(state.root), []);
+    // That was agreed to.
+    await run("write+network", `echo 3 > '${cache.path("new")}'`, { rehearsed: true });
+    assert.equal(await cache.read("new"), "3\n");
   },
 });
 

@@ -9,12 +9,13 @@ import { baseUrl, PLUGIN, providerOptions, SECRET } from "../support/agent.ts";
 import { transcript } from "../support/chat.ts";
 import { ChildNvim } from "../support/nvim.ts";
 import { marked, waitForNone } from "../support/processes.ts";
+import { leftovers } from "../support/rehearsal.ts";
 import { pause, type Scratch, scratch, waitUntil } from "../support/project.ts";
 import { checkDatabase, lostUpdates, type Shown } from "./checks.ts";
 import { ALLOWED, BEFORE, LAST_WORDS, OPTIONS, SCRIPT } from "./turn.ts";
 
-export type Victim = "engine" | "supervisor" | "Neovim";
-export const VICTIMS: readonly Victim[] = ["engine", "supervisor", "Neovim"];
+export type Victim = "engine" | "supervisor" | "Neovim" | "command";
+export const VICTIMS: readonly Victim[] = ["engine", "supervisor", "Neovim", "command"];
 
 export interface Trial {
   readonly victim: Victim;
@@ -82,6 +83,10 @@ class Stage implements AsyncDisposable {
   async pid(victim: Victim, nvim: ChildNvim): Promise<number | undefined> {
     if (victim === "Neovim") return nvim.pid;
     // Not bubblewrap, whose command line ends with the engine's, nor what fetches the engine's dependencies.
+    if (victim === "command") {
+      const running = await marked(this.state.root, this.project.root);
+      return running.find(({ command }) => /^(bash|sh) .*build\.sh|^\S*bwrap .*--args/.test(command))?.pid;
+    }
     const own = victim === "engine" ? /^\S*deno run .*engine\/main\.ts/ : /^\S*deno run .*standalone\.ts/;
     const all = await marked(this.state.root, this.project.root);
     return all.find(({ command }) => own.test(command))?.pid;
@@ -115,11 +120,17 @@ export async function wholeTurn(): Promise<number> {
   await using nvim = await stage.neovim();
   const start = performance.now();
   await nvim.command("Agent change everything");
-  await nvim.waitForScreen(LAST_WORDS, { timeout: 60_000 });
-  await nvim.waitForScreen("· ready");
+  await hasEnded(nvim);
   const problems = [...stage.server.problems, ...await wrongFiles(stage)];
   if (problems.length > 0) throw new Error(problems.join("\n"));
   return performance.now() - start;
+}
+
+/** The list of its files may have put the last words out of view. */
+async function hasEnded(nvim: ChildNvim): Promise<void> {
+  const isOver = async () => (await transcript(nvim)).join().includes(LAST_WORDS);
+  await waitUntil("the turn's last words", isOver, { timeout: 60_000 });
+  await nvim.waitForScreen("· ready");
 }
 
 export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
@@ -127,6 +138,7 @@ export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
   await using nvim = await stage.neovim();
   await nvim.command("Agent change everything");
   await pause(at);
+  if (victim === "command") return await withoutCommand(stage, nvim);
   // At the very beginning it may not have been started yet.
   kill(await waitUntil(`the ${victim}`, () => stage.pid(victim, nvim)));
   const lost: string[] = [];
@@ -136,20 +148,57 @@ export async function runTrial({ victim, at }: Trial): Promise<Outcome> {
     await next.command("Agent resume");
     // Killed before the first message was stored there is nothing to go on with.
     await next.waitForScreen(/change everything|Scripted title|no sessions yet/, { timeout: 30_000 });
-    lost.push(...await goOn(stage, next));
+    lost.push(...await goOn(stage, next), ...await whatHolds(stage, next));
   } else {
     // The words may stand above what is in view.
     await waitUntil("the kill to be told", async () => (await transcript(nvim)).join().includes("SIGKILL"), {
       timeout: 30_000,
     });
     await nvim.waitForScreen("· ready");
-    lost.push(...await goOn(stage, nvim));
+    lost.push(...await goOn(stage, nvim), ...await whatHolds(stage, nvim));
   }
-  lost.push(...await wrongFiles(stage));
-  const shown = await stage.shown();
+  lost.push(...stage.server.problems);
   using database = disposable(new DatabaseSync(await stage.database()));
-  lost.push(...lostUpdates(shown, database.value), ...stage.server.problems);
-  return { lost, corrupt: checkDatabase(database.value), shown: shown.length };
+  return { lost, corrupt: checkDatabase(database.value), shown: (await stage.shown()).length };
+}
+
+/** What was shown is stored, each file is whole, and an undo takes all of it back. */
+async function whatHolds(stage: Stage, nvim: ChildNvim): Promise<readonly string[]> {
+  const lost = [...await wrongFiles(stage)];
+  {
+    using database = disposable(new DatabaseSync(await stage.database()));
+    lost.push(...lostUpdates(await stage.shown(), database.value));
+  }
+  return [...lost, ...await takenBack(stage, nvim)];
+}
+
+/** A command that is killed ends for itself; the turn goes on. */
+async function withoutCommand(stage: Stage, nvim: ChildNvim): Promise<Outcome> {
+  const found = await stage.pid("command", nvim);
+  if (found !== undefined) kill(found);
+  await hasEnded(nvim);
+  const lost = [...stage.server.problems, ...await whatHolds(stage, nvim)];
+  return { lost, corrupt: [], shown: (await stage.shown()).length };
+}
+
+/** Undo brings the project back to what it was, and nothing is left of a command. */
+async function takenBack(stage: Stage, nvim: ChildNvim): Promise<readonly string[]> {
+  await nvim.command("Agent undo 1");
+  const said = () => nvim.lua<string>(`return vim.fn.execute("messages")`);
+  const ends = /undid turn 1|turn 1 not undone|has changed no file|nothing to undo/;
+  await waitUntil("the undo", async () => ends.test(await said()), { timeout: 20_000 });
+  const wrong: string[] = [];
+  for (const path of Object.keys(ALLOWED)) {
+    const text = await stage.project.read(path).catch(() => undefined);
+    if (text !== BEFORE[path]) {
+      wrong.push(`${path} is not what it was before the turn: ${text?.slice(0, 40)}`);
+    }
+  }
+  await waitUntil(
+    "what commands left to be swept away",
+    () => leftovers(stage.state.path("agent")).length === 0,
+  );
+  return wrong;
 }
 
 /** The session goes on; the server looks at whether each call of its history has its result. */

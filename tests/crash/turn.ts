@@ -1,4 +1,4 @@
-/** The turn that is interrupted: 20 tool calls that write, edit, move, delete, read and run, in ten answers. */
+/** The turn that is interrupted: 21 tool calls that write, edit, move, delete, read and run, in ten answers. */
 
 const LONG = Array.from({ length: 400 }, (_, at) => `line ${at}`).join("\n") + "\n";
 
@@ -9,11 +9,19 @@ export const BEFORE: Readonly<Record<string, string>> = {
   "c.txt": "gamma\n",
   "d.txt": "delta\n",
   "old/e.txt": "epsilon\n",
+  "gone/f.txt": "zeta\n",
+  // Slow enough to be met in the middle.
+  "build.sh": `mkdir -p made
+for name in $(seq 60); do echo "made by $0" >made/$name; sleep 0.005; done
+tr a-z A-Z <build.sh >made/large; rm -r gone; echo more >>a.txt
+`,
 };
+
+const MADE = "made by build.sh\n";
 
 /** Every content that a file may have at any time; undefined: not there. */
 export const ALLOWED: Readonly<Record<string, readonly (string | undefined)[]>> = {
-  "a.txt": ["alpha\n", "ALPHA\n", "ALPHA and omega\n"],
+  "a.txt": ["alpha\n", "ALPHA\n", "ALPHA\nmore\n", "ALPHA and omega\n", "ALPHA and omega\nmore\n"],
   "b.txt": [LONG, LONG.replace("line 7\n", "LINE 7\n"), LONG.toUpperCase()],
   "c.txt": ["gamma\n", undefined],
   "d.txt": ["delta\n", undefined],
@@ -23,6 +31,10 @@ export const ALLOWED: Readonly<Record<string, readonly (string | undefined)[]>> 
   "new/two.txt": [undefined, LONG],
   "new/three.txt": [undefined, "three\n"],
   "log.txt": [undefined, "", "\0".repeat(5)],
+  "gone/f.txt": ["zeta\n", undefined],
+  "build.sh": [BEFORE["build.sh"]],
+  "made/large": [undefined, BEFORE["build.sh"]?.toUpperCase()],
+  ...Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`made/${at + 1}`, [undefined, MADE]])),
 };
 
 function call(name: string, args: Readonly<Record<string, unknown>>): string {
@@ -58,6 +70,7 @@ const ANSWERS: readonly string[] = [
     call("read_file", { path: "d.txt" }),
   ],
   [call("run_terminal_command", { command: "truncate -s 5 log.txt" })],
+  [call("run_terminal_command", { command: "sh build.sh", access: "write" })],
   [
     call("write_file", { path: "b.txt", content: LONG.toUpperCase() }),
     call("delete_file", { path: "d.txt" }),
@@ -73,5 +86,5 @@ export const SCRIPT = [...ANSWERS, "when go on\nsay I go on from here."].join("\
 /** On screen when the turn has come to its end. */
 export const LAST_WORDS = "as far as I can see.";
 
-/** Nothing is asked: these two run by rule. */
-export const OPTIONS = 'allow = { "run(touch *)", "run(truncate *)" }';
+/** Nothing is asked: these run by rule. */
+export const OPTIONS = 'allow = { "run(touch *)", "run(truncate *)", "run(sh build.sh)" }';

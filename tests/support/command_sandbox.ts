@@ -14,11 +14,16 @@ export interface Ran {
   readonly folder: string | undefined;
 }
 
+interface RunOptions extends Partial<Pick<CommandSpec, "mostMemory" | "timeoutMs">> {
+  /** Over an overlay, of which nothing is kept. */
+  readonly rehearsed?: boolean;
+}
+
 export interface Runner {
   run(
     access: CommandAccess,
     line: string,
-    limits?: Partial<Pick<CommandSpec, "mostMemory" | "timeoutMs">>,
+    options?: RunOptions,
   ): Promise<Ran>;
   readonly sandbox: CommandSandbox;
 }
@@ -48,8 +53,8 @@ export function commandRunner(
   }, environment);
   return {
     sandbox,
-    async run(access, line, limits = {}) {
-      const spec = await sandbox.specify({ access, cwd: root }, denied);
+    async run(access, line, { rehearsed = false, ...limits } = {}) {
+      const spec = await sandbox.specify({ access, cwd: root, rehearsed }, denied);
       const command = new RunningCommand(
         {
           ...spec,
@@ -61,6 +66,7 @@ export function commandRunner(
         () => {},
       );
       const end = await command.ended;
+      await spec.rehearsal?.[Symbol.asyncDispose]();
       return { output: command.output, end, folder: command.endFolder };
     },
   };

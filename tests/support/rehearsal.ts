@@ -82,7 +82,6 @@ async function start(
     hidden: [],
     read: [TOOLS],
     write: [],
-    writesCaches: true,
     own: [state],
     gitConfig: undefined,
   });

@@ -216,22 +216,23 @@ class Look {
   async #unchanged(path: string): Promise<Snapshot | undefined> {
     await this.#pause();
     if ((await this.#disk.at(dirname(path))).type !== "folder") return ABSENT;
-    const first = await this.#info(path);
+    const first = await this.#lstat(path);
     if (first !== undefined && isChangedSince(first, this.#started)) return undefined;
     const now = await this.#disk.at(path);
     // What is closed was opened to be read.
     if (first === undefined || ((first.mode ?? 0) & 0o400) === 0) return now;
-    const last = await this.#info(path);
-    return last !== undefined && stampOf(last) === stampOf(first) ? now : undefined;
+    const second = await this.#lstat(path);
+    return second !== undefined && sameTimes(first, second) ? now : undefined;
   }
 
-  #info(path: string): Promise<Deno.FileInfo | undefined> {
+  #lstat(path: string): Promise<Deno.FileInfo | undefined> {
     return opened(path, false, this.#roots, () => lstat(path));
   }
 }
 
-function stampOf({ ino, size, mode, mtime, ctime }: Deno.FileInfo): string {
-  return [ino, size, mode, mtime?.getTime(), ctime?.getTime()].join(" ");
+function sameTimes(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+  return a.ctime?.getTime() === b.ctime?.getTime() && a.mtime?.getTime() === b.mtime?.getTime() &&
+    a.ino === b.ino && a.size === b.size;
 }
 
 function imageOf(after: KeptChange["after"]): Snapshot {

@@ -22,8 +22,6 @@ interface PlanRequest {
   /** The options command_read and command_write; those in the home folder may begin with "~/". */
   readonly read: readonly string[];
   readonly write: readonly string[];
-  /** What it writes to those stays, and that was agreed to. */
-  readonly writesCaches: boolean;
   /** Of Neovim and of the agent: never visible, wherever they lie. */
   readonly own: readonly string[];
   /** A file that stands for the user's git configuration. */
@@ -45,7 +43,7 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
     ...HIDDEN.flatMap(({ path }) => hidden(path)),
     ...unreadable().flatMap(hidden),
     ...request.read.flatMap((path) => shown("read", expanded(path, home))),
-    ...request.write.flatMap((path) => shown(request.writesCaches ? kind : "read", expanded(path, home))),
+    ...request.write.flatMap((path) => shown(kind, expanded(path, home))),
     ...roots.map((path): Mount => ({ kind, path })),
     ...git.bound.map((path): Mount => ({ kind, path })),
     ...git.guarded.map((path): Mount => ({ kind: "read", path })),
@@ -87,6 +85,15 @@ function homeMounts(home: string, gitConfig: string | undefined): readonly Mount
       ? []
       : [{ kind: "read", path: join(real, ".gitconfig"), source: gitConfig } as const]),
   ];
+}
+
+/** The real folders of the option command_write that are there. */
+export function writtenFolders(paths: readonly string[], home: string | undefined): readonly string[] {
+  return paths.flatMap((path) => {
+    const named = expanded(path, home);
+    const real = named === undefined ? undefined : realPath(named);
+    return real !== undefined && stat(real)?.isDirectory ? [real] : [];
+  });
 }
 
 /** Undefined for a place in the home folder where there is none. */

@@ -37,7 +37,6 @@ async function place(): Promise<Place> {
       write: [],
       own: [state],
       gitConfig: undefined,
-      writesCaches: true,
       ...changes,
     }),
     async write(path) {

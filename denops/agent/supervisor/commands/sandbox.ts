@@ -2,7 +2,8 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { globMatcher } from "../../policy/glob.ts";
-import { type CommandAccess, type CommandLevel, hasNetwork, levelOf } from "../../protocol/commands.ts";
+import { isInside } from "../../policy/path.ts";
+import { type CommandAccess, hasNetwork, levelOf } from "../../protocol/commands.ts";
 import type { UserConfig } from "../../protocol/config.ts";
 import { type GitGuard, gitGuards, gitOverlaid } from "../git/guard.ts";
 import { findProgram, sandbox } from "../system/sandbox.ts";
@@ -13,7 +14,7 @@ import { MaskFinder, type Masks } from "./masks.ts";
 import { bwrapArguments, type MountPlan } from "./mounts.ts";
 import type { OverlayOptions } from "./overlay/overlay.ts";
 import { overlaySupport } from "./overlay/probe.ts";
-import { commandMounts } from "./plan.ts";
+import { commandMounts, writtenFolders } from "./plan.ts";
 import { Rehearsal } from "./rehearsal.ts";
 import type { CommandSpec } from "./runner.ts";
 import { type Architecture, seccompFilter } from "./seccomp.ts";
@@ -162,7 +163,7 @@ export class CommandSandbox {
     );
     const sweep = () => Promise.resolve([]);
     if (hold === "none") return { program: shell, args: [], env, sweep };
-    const rehearsal = rehearsed ? await this.#rehearse(level) : undefined;
+    const rehearsal = rehearsed ? await this.#rehearse(access) : undefined;
     try {
       const git = rehearsal === undefined
         ? await gitGuards(roots, level, this.#user.state_dir)
@@ -176,12 +177,27 @@ export class CommandSandbox {
     }
   }
 
-  async #rehearse(level: CommandLevel): Promise<Rehearsal> {
+  async #rehearse(access: CommandAccess): Promise<Rehearsal> {
+    const level = levelOf(access);
     const found = await this.rehearses();
     if (!found.works) throw new Error(`commands cannot be rehearsed here: ${found.reason}`);
     if (level !== "try" && level !== "write") throw new Error(`access ${level} is not rehearsed`);
-    const options = { roots: this.#overlaid(level), state: this.#user.state_dir, store: found.stores[level] };
+    const roots = this.#overlaid(level);
+    const caches = keepsCaches(access) ? [] : this.#caches(roots);
+    const options = { roots, caches, state: this.#user.state_dir, store: found.stores[level] };
     return await Rehearsal.start(options, level === "write");
+  }
+
+  /**
+   * Folders of command_write that a command may write over an overlay: Go's build cache is of no use where it is
+   * read-only. @param more what is overlaid besides
+   */
+  #caches(more: readonly string[]): readonly string[] {
+    const { command_write, state_dir } = this.#user;
+    const besides = [...this.#roots, ...more, state_dir];
+    return writtenFolders(command_write, this.#environment.HOME).filter((path) =>
+      !besides.some((other) => isInside(other, path) || isInside(path, other))
+    );
   }
 
   async #guarded(
@@ -275,9 +291,8 @@ export class CommandSandbox {
       git,
       masks,
       hidden: [...objects, ...roots.map((root) => join(root, ".git", "fsmonitor--daemon.ipc"))],
-      read: command_read,
-      write: command_write,
-      writesCaches: !rehearsed || (level === "write" && hasNetwork(access)),
+      read: [...command_read, ...command_write],
+      write: rehearsed && !keepsCaches(access) ? this.#caches(git.bound) : command_write,
       own: [state_dir, ...(socket === undefined ? [] : [socket])],
       gitConfig: await this.#gitConfig(),
     });
@@ -351,6 +366,11 @@ function prelude(): string | undefined {
 function architecture(): Architecture | undefined {
   const { arch } = Deno.build;
   return arch === "x86_64" || arch === "aarch64" ? arch : undefined;
+}
+
+/** What it writes to folders of command_write stays, and that was agreed to. */
+function keepsCaches(access: CommandAccess): boolean {
+  return levelOf(access) === "write" && hasNetwork(access);
 }
 
 /** When these files of the home folder were changed. */

@@ -15,30 +15,31 @@ const ALWAYS: Readonly<Record<string, string>> = {
   npm_config_update_notifier: "false",
 };
 
-/** Where nothing of the project can be written, programs are told so: what they would write is of no use anyway. */
-const LOOKING: Readonly<Record<string, string>> = {
+/** What nobody wants to be asked about. */
+const OVERLAID: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: "0",
   PYTHONDONTWRITEBYTECODE: "1",
-  PYTHONPYCACHEPREFIX: "/tmp/pycache",
-  PYTEST_ADDOPTS: "-p no:cacheprovider",
-  MYPY_CACHE_DIR: "/tmp/mypy-cache",
+  PYTEST_ADDOPTS: "-o cache_dir=/tmp/pytest-cache",
   RUFF_CACHE_DIR: "/tmp/ruff-cache",
+};
+
+/** Where nothing is kept the project's own is better: it is warm. */
+const BESIDE: Readonly<Record<string, string>> = { MYPY_CACHE_DIR: "/tmp/mypy-cache" };
+
+/** Where nothing of the project can be written, programs are told so: what they would write is of no use anyway. */
+const LOOKING: Readonly<Record<string, string>> = {
+  ...OVERLAID,
+  ...BESIDE,
+  PYTHONPYCACHEPREFIX: "/tmp/pycache",
   CARGO_TARGET_DIR: "/tmp/cargo-target",
   // Where the user gives commands a cache to write, looks may not write it.
   GOCACHE: "/tmp/go-build",
 };
 
-/** What nobody wants to be asked about. */
-const OVERLAID: Readonly<Record<string, string>> = {
-  GIT_OPTIONAL_LOCKS: "0",
-  PYTHONDONTWRITEBYTECODE: "1",
-  PYTEST_ADDOPTS: "-p no:cacheprovider",
-};
-
 const QUIET: Readonly<Record<CommandLevel, Readonly<Record<string, string>>>> = {
   look: LOOKING,
   try: OVERLAID,
-  write: OVERLAID,
+  write: { ...OVERLAID, ...BESIDE },
   git: {},
 };
 

@@ -18,6 +18,8 @@ const LIMITS: Limits = { bytes: 2 * 1024 ** 3, files: 200_000 };
 export interface OverlayOptions {
   /** Real paths. */
   readonly roots: readonly string[];
+  /** Real paths of folders that may be written in memory, and of which nothing is listed. */
+  readonly caches?: readonly string[];
   /** The supervisor's folder, a real path that commands do not see. */
   readonly state: string;
   /** Where it is kept what the command writes: in memory it is gone with the overlay. */
@@ -164,7 +166,7 @@ export class Overlay implements AsyncDisposable {
   }
 
   async #mount(): Promise<void> {
-    const { roots, store } = this.#options;
+    const { roots, store, caches = [] } = this.#options;
     const { path } = this.#folder;
     await Deno.mkdir(join(path, "mem"));
     await Deno.mkdir(join(path, "disk"));
@@ -172,7 +174,8 @@ export class Overlay implements AsyncDisposable {
     const size = `size=${bytes},nr_inodes=${files}`;
     const more = store === "disk" ? ",volatile" : "";
     const own = await Deno.readLink(MOUNT_SPACE);
-    const failed = await this.#lines(this.#join, MOUNT, [own, path, size, this.#uppers, more, ...roots]);
+    const options = [own, path, size, this.#uppers, more, String(roots.length)];
+    const failed = await this.#lines(this.#join, MOUNT, [...options, ...roots, ...caches]);
     if (failed !== undefined) throw new Error(failed);
     // The overlay's topmost folder is the upper one itself, made by us.
     for (const [index, root] of roots.entries()) {
@@ -193,22 +196,29 @@ const BUSY_PAUSE_MS = 10;
 /** The folder is there in the name space alone: nothing starts where the roots are the real ones. */
 const ENTER = `[ -d "$0/mem/0/lower" ] || exit 97; exec "$@"`;
 
-/** Options of mounts name no path but our own, so that no character of a root's matters. */
+/**
+ * Options of mounts name no path but our own, so that no character of a root's matters. A cache that cannot be overlaid
+ * is read-only.
+ */
 const MOUNT = `[ "$(readlink ${MOUNT_SPACE})" != "$1" ] || { echo "the sandbox is gone" >&2; exit 1; }
-run=$2 size=$3 uppers=$4 more=$5; shift 5
+run=$2 size=$3 uppers=$4 more=$5 roots=$6; shift 6
 mount -t tmpfs -o "$size,mode=0700" tmpfs "$run/mem"
-index=0
-for root; do
-  cd "$run/$uppers"
-  mkdir -p $index/upper $index/work "$run/mem/$index/lower" "$run/mem/$index/view"
-  mount --bind "$root" "$run/mem/$index/lower"
-  index=$((index + 1))
-done
 cd "$run"
 index=0
 for root; do
-  layer=$uppers/$index
-  mount -t overlay -o "lowerdir=mem/$index/lower,upperdir=$layer/upper,workdir=$layer/work,userxattr,index=off$more" overlay "$root"
+  mkdir -p $uppers/$index/upper $uppers/$index/work mem/$index/upper mem/$index/work mem/$index/lower mem/$index/view
+  mount --bind "$root" mem/$index/lower
+  index=$((index + 1))
+done
+layer() {
+  lower=mem/$index/lower
+  mount -t overlay -o "lowerdir=$lower,upperdir=$1/$index/upper,workdir=$1/$index/work,userxattr,index=off$2" overlay "$root"
+}
+index=0
+for root; do
+  if [ $index -lt $roots ]; then layer $uppers "$more"
+  else layer mem "" 2>/dev/null || { mount --bind "$root" "$root"; mount -o remount,bind,ro "$root"; }
+  fi
   index=$((index + 1))
 done`;
 

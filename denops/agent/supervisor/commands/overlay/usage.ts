@@ -14,9 +14,13 @@ export class Usage {
     this.#limits = limits;
   }
 
-  /** Counts only if the file system has lost enough since it last did; the first call counts. */
+  /**
+   * Counts only if the file system has lost enough since it last did; the first call counts. A folder that is gone, as
+   * its command has ended, is not.
+   */
   async isPastLimits(): Promise<boolean> {
-    const info = await statfs(this.#folder);
+    const info = await statfs(this.#folder).catch(() => undefined);
+    if (info === undefined) return false;
     const free = { bytes: info.bavail * info.bsize, files: info.ffree };
     const least = this.#least;
     if (least !== undefined && free.bytes >= least.bytes && free.files >= least.files) return false;
