@@ -39,6 +39,9 @@ export function decideEffects(
   agreed: boolean,
   commands: UserConfig["commands"],
 ): Decision {
+  if (effects.every(({ state }) => state === "refused")) {
+    return { verdict: "allow", rule: "nothing of it can be kept" };
+  }
   const left = effects.filter(({ state }) => state === "left").length;
   if (left > 0) {
     const reason = left === 1

@@ -44,6 +44,7 @@ Deno.test("who is asked: nobody where it was agreed to and touches nothing sensi
   assert.equal(verdict([plain, packages], true, "look"), "allow", "npm install was agreed to");
   assert.equal(verdict([plain, packages], false, "project"), "ask", "your tools run it");
   assert.equal(verdict([plain, refused], true, "look"), "allow", "it is only told");
+  assert.equal(verdict([refused, refused], false, "look"), "allow", "there is nothing to say yes to");
   for (const agreed of [true, false]) {
     for (const commands of ["look", "project"] as const) {
       assert.equal(verdict([plain, trap], agreed, commands), "ask");
