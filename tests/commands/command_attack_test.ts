@@ -232,28 +232,36 @@ Deno.test.afterAll(async () => {
   await scene?.[Symbol.asyncDispose]();
 });
 
-for (const { name, line, leaks, harmed } of ATTACKS) {
-  Deno.test({
-    name: `a command tries to: ${name}`,
-    ignore: Deno.build.os !== "linux",
-    async fn() {
-      scene ??= await openScene();
-      const { agent: { nvim, server }, world } = scene;
-      const before = server.requests.length;
-      const command = line(world);
-      const call = JSON.stringify({ command, timeout: 10, access: "git" });
-      server.play(`call run_terminal_command ${call}\n---\nsay Tried.`);
-      await nvim.command("Agent! try");
-      await waitUntil("the result to reach the model", () => server.requests.length >= before + 2, {
-        timeout: 30_000,
-      });
-      await nvim.waitFor(`require("agent").status():find("ready$")`);
-      const output = server.requests.at(-1)?.text ?? "";
-      assert.doesNotMatch(output, /not approved|cannot run/i, "the command was run");
-      if (leaks !== undefined) assert.doesNotMatch(output, leaks);
-      if (harmed !== undefined) assert.equal(await harmed(world), false, output);
-      assert.equal(await isChanged(world), false, output);
-      assert.equal(await nvim.lua("return 1 + 1"), 2, "Neovim is alive");
-    },
-  });
+/** On the files themselves, with all that a command may be given but the network; and over an overlay of them. */
+const WAYS = [
+  { access: "git", who: "a command" },
+  { access: "write", who: "a rehearsed command" },
+] as const;
+
+for (const { access, who } of WAYS) {
+  for (const { name, line, leaks, harmed } of ATTACKS) {
+    Deno.test({
+      name: `${who} tries to: ${name}`,
+      ignore: Deno.build.os !== "linux",
+      async fn() {
+        scene ??= await openScene();
+        const { agent: { nvim, server }, world } = scene;
+        const before = server.requests.length;
+        const command = line(world);
+        const call = JSON.stringify({ command, timeout: 10, access });
+        server.play(`call run_terminal_command ${call}\n---\nsay Tried.`);
+        await nvim.command("Agent! try");
+        await waitUntil("the result to reach the model", () => server.requests.length >= before + 2, {
+          timeout: 30_000,
+        });
+        await nvim.waitFor(`require("agent").status():find("ready$")`);
+        const output = server.requests.at(-1)?.text ?? "";
+        assert.doesNotMatch(output, /not approved|cannot run/i, "the command was run");
+        if (leaks !== undefined) assert.doesNotMatch(output, leaks);
+        if (harmed !== undefined) assert.equal(await harmed(world), false, output);
+        assert.equal(await isChanged(world), false, output);
+        assert.equal(await nvim.lua("return 1 + 1"), 2, "Neovim is alive");
+      },
+    });
+  }
 }

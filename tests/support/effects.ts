@@ -130,12 +130,12 @@ function withOpen<Result>(path: string, act: () => Result): Result {
   }
 }
 
-/** The clock of the file system, when it has gone on: nanoseconds. */
+/** The clock of the file system, when it has gone on: milliseconds since 1970. */
 async function tickAfter(project: string): Promise<number> {
   const mark = await Deno.makeTempFile();
   const touched = () => {
     Deno.writeTextFileSync(mark, "x");
-    return Deno.lstatSync(mark).mtime?.getTime() ?? 0;
+    return Deno.statSync(mark).mtime?.getTime() ?? 0;
   };
   const first = touched();
   const later = await waitUntil(`the clock of ${project}`, () => {

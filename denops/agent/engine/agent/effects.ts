@@ -1,6 +1,7 @@
 /** What a command would change is asked about when it has ended; what is agreed to is kept. */
 import { nameInRoots } from "../../policy/roots.ts";
-import { messageOf } from "../core/errors.ts";
+import { messageOf, ToolError } from "../core/errors.ts";
+import { pauses } from "../core/pauses.ts";
 import type { ApprovalAnswer, Effects, Keeper, Kept } from "../core/ports.ts";
 import { counted, type ToolResult } from "../tools/define.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
@@ -51,10 +52,15 @@ async function keep(
   try {
     kept = await checkpoints.keep(effects, id, signal);
   } catch (error) {
+    if (error instanceof ToolError) return notKept(result, error.message, true);
     const why = signal.aborted ? "the turn was stopped" : messageOf(error);
     return notKept(result, `What the command changed was not kept: ${why}. ${AS_BEFORE}`, true);
   }
-  for (const change of kept.changes) emit({ type: "file_modified", id, change: { ...change, since } });
+  const pause = pauses();
+  for (const change of kept.changes) {
+    await pause();
+    emit({ type: "file_modified", id, change: { ...change, since } });
+  }
   const lines = [...keptLines(kept, roots), ...traps.listed(kept.changes)];
   return {
     ...result,

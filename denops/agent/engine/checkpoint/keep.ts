@@ -14,10 +14,11 @@ import {
   sameSnapshot,
   type Snapshot,
 } from "../core/checkpoints.ts";
+import { messageOf, ToolError } from "../core/errors.ts";
 import type { Effects, Keeper, Kept } from "../core/ports.ts";
 import { Ignored } from "./ignored.ts";
 import { opened } from "./opened.ts";
-import { pauses } from "./pauses.ts";
+import { pauses } from "../core/pauses.ts";
 import { Disk } from "./planned_tree.ts";
 import { type CarriedOut, Restorer, type RestorerOptions } from "./restorer.ts";
 import { LARGEST_SCANNED, SCAN_LIMITS } from "./scanner.ts";
@@ -58,11 +59,16 @@ export class CommandKeeper implements Keeper {
     const { session, turn, recorder, state, contents, journal } = this.#options;
     const { changes, left, leftMore } = await agreed(effects, signal);
     using spool = await Spool.of(changes, effects, { folder: state, journal, contents }, signal);
+    let hasBegun = false;
     const restorer = new Restorer({
       ...this.#options,
       store: {
         contents: spool,
-        begin: (checkpoint, files) => recorder.begin(checkpoint, files),
+        begin(checkpoint, files) {
+          const id = recorder.begin(checkpoint, files);
+          hasBegun = true;
+          return id;
+        },
         finish: (id, files) => recorder.finish(id, files),
       },
       syncsNew: false,
@@ -76,7 +82,11 @@ export class CommandKeeper implements Keeper {
     signal.throwIfAborted();
     const checkpoint: NewCheckpoint = { session, turn: turn(), kind: "tool", toolCall };
     // Half of it would help nobody, whoever stops the turn.
-    const done = await restorer.carryOut(plan, checkpoint, new AbortController().signal);
+    const done = await restorer.carryOut(plan, checkpoint, new AbortController().signal).catch((error) => {
+      if (!hasBegun) throw error;
+      const said = "Some of what the command changed may have been kept";
+      throw new ToolError(`${said}: ${messageOf(error)}. Look before you go on.`);
+    });
     return {
       ...this.#counted(done),
       left: [...left, ...look.left, ...refused(done)],

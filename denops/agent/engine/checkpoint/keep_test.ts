@@ -218,3 +218,23 @@ Deno.test("a stop while the contents come keeps nothing, and leaves nothing", as
   assert.deepEqual(await folder.tree(), { "a": "file 644 310a" });
   assert.deepEqual(folder.store.checkpoints.list("s1"), []);
 });
+
+Deno.test("what could not be recorded at its end is not said to be as it was, and an undo of the next engine knows it", async () => {
+  await using folder = await checkpointedFolder({ files: { "a": "1\n" } });
+  const { checkpoints } = folder.store;
+  await using copy = await copyOf(folder.project.root);
+  await copy.run("echo 2 > a");
+  const effects = await effectsOf(folder.project.root, copy.root);
+  folder.nextTurn();
+  const { finish } = checkpoints;
+  checkpoints.finish = () => {
+    throw new Error("the disk is full");
+  };
+  await assert.rejects(
+    folder.checkpoints.keep(effects, "call", signal),
+    /^ToolError: Some of .* may have been kept: the disk is full\. Look/,
+  );
+  checkpoints.finish = finish;
+  await folder.again().takeBack({ kind: "undo", turn: undefined }, signal);
+  assert.equal(await folder.project.read("a"), "1\n");
+});

@@ -11,7 +11,7 @@ import type { TextFormat } from "../core/text.ts";
 import { conflictText, merge3 } from "../core/merge.ts";
 import { type Changes, netChanges, originsOf, pieces } from "./net.ts";
 import { decide, textOf } from "./plan.ts";
-import { pauses } from "./pauses.ts";
+import { pauses } from "../core/pauses.ts";
 import { Disk, PlannedTree } from "./planned_tree.ts";
 
 export interface PlannerOptions {

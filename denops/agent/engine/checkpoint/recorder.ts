@@ -149,8 +149,11 @@ export class Recorder implements Checkpoints {
 
   /** What a call has written is no work of commands in the background. */
   finish(id: number, records: readonly FileRecord[]): void {
-    this.#options.store.finish(id, records);
-    this.#running.delete(id);
+    try {
+      this.#options.store.finish(id, records);
+    } finally {
+      this.#running.delete(id);
+    }
     if (this.#seen === undefined || records.length === 0) return;
     const scan = withImages(this.#seen.scan, records.map(({ path, after }) => [path, after]));
     this.#seen = { ...this.#seen, scan };

@@ -13,7 +13,7 @@ import {
 import { isTurns, markedBy, redoable } from "./history.ts";
 import { netChanges } from "./net.ts";
 import { opened } from "./opened.ts";
-import { pauses } from "./pauses.ts";
+import { pauses } from "../core/pauses.ts";
 import type { Recorder } from "./recorder.ts";
 import { lstat, takeSnapshot } from "./snapshot.ts";
 

@@ -19,7 +19,7 @@ import type { Changes } from "./net.ts";
 import { opened } from "./opened.ts";
 import { type BufferStep, type Plan, planTaking, type Restored, type Step } from "./planner.ts";
 import { putBack, removeIt } from "./put_back.ts";
-import { pauses } from "./pauses.ts";
+import { pauses } from "../core/pauses.ts";
 import type { Disk } from "./planned_tree.ts";
 import { LARGEST_KEPT, takeSnapshot } from "./snapshot.ts";
 

@@ -81,6 +81,8 @@ function reviewAfter(
   contents: Contents,
 ): StoredReview | undefined {
   if (!isFileLike(was) || !isFileLike(after)) return undefined;
+  // New in folders that git ignores, or huge: there are no lines to go through.
+  if (was.type === "absent" && after.type === "file" && !contents.has(after.blob)) return undefined;
   // What the user has taken back is agreed to.
   const byUser = kind === "undo" || kind === "restore";
   if (byUser && review === undefined) return undefined;

@@ -204,6 +204,33 @@ Deno.test("however often the agent writes, taking everything back gives what was
   );
 });
 
+Deno.test("a new file whose content is not stored is not gone through", async () => {
+  await using project = await Project.make();
+  const unknown = { type: "file", mode: 0o644, blob: "0".repeat(64) } as const;
+  project.reviews.recorded([
+    {
+      path: project.path("built.js"),
+      session: SESSION,
+      turn: 1,
+      kind: "tool",
+      before: ABSENT,
+      after: unknown,
+    },
+    {
+      path: project.path("mine.js"),
+      session: SESSION,
+      turn: 1,
+      kind: "tool",
+      before: ABSENT,
+      after: project.image("1"),
+    },
+  ]);
+  await project.put("built.js", "2");
+  await project.put("mine.js", "1");
+  const listed = await project.reviews.list(undefined, false);
+  assert.deepEqual(listed.map(({ path }) => path), [project.path("mine.js")]);
+});
+
 Deno.test("why: a line is followed through later changes, moves, undo and redo", async () => {
   await using project = await Project.make();
   const origin = {

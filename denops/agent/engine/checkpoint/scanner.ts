@@ -16,7 +16,7 @@ import {
 import { messageOf } from "../core/errors.ts";
 import { Ignored, isNeverSeen } from "./ignored.ts";
 import { opened } from "./opened.ts";
-import { pauses } from "./pauses.ts";
+import { pauses } from "../core/pauses.ts";
 import { type ContentSink, modeOf, snapshotOf } from "./snapshot.ts";
 
 /** Larger projects are not looked at: what commands do there cannot be taken back. */

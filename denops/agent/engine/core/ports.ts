@@ -298,6 +298,7 @@ export interface Keeper {
   /**
    * Once the first file is written it goes on to the end, whatever the signal says.
    * @throws {Error} one line, if nothing was kept
+   * @throws {ToolError} one line for the model, if that is not known
    */
   keep(effects: Effects, toolCall: string, signal: AbortSignal): Promise<Kept>;
 }

@@ -19,15 +19,16 @@ export const runTerminalCommand = defineTool({
   name: "run_terminal_command",
   description:
     "Run a shell command (bash) in the project, in a sandbox without input. access says what it may change: look " +
-    "(nothing; not asked about: use it to search, test, lint and type-check), write (files of the project), git (the " +
-    "repository too); +network adds the network. The folder it ends in is where the next one starts. Set background to " +
-    "true for servers and watchers, then use command_output and stop_command.",
+    "(nothing), try (anything, none of it is kept: tests, builds, linters), write (files; the user sees what changed " +
+    "and agrees), git (the repository too); +network adds the network. The folder it ends in is where the next one " +
+    "starts. Set background to true for servers and watchers, then use command_output and stop_command.",
   kind: "execute",
   readOnly: false,
   needs: "commands",
   schema: z.object({
     command: z.string().min(1),
-    access: access.optional().describe("look unless the command has to change something"),
+    access: access.optional().describe("try, unless what it changes is to stay"),
+    direct: z.boolean().optional().describe("asked about first: only if a hint says so"),
     cwd: z.string().optional().describe("folder relative to the project"),
     timeout: z.number().min(1).max(LONGEST_TIMEOUT).optional().describe("seconds, 120 unless told"),
     background: z.boolean().optional().describe("return at once with an id"),
@@ -43,6 +44,7 @@ export const runTerminalCommand = defineTool({
       timeout: args.timeout ?? (background ? LONGEST_TIMEOUT : DEFAULT_TIMEOUT),
       background,
       ...(args.access === undefined ? {} : { access: args.access }),
+      ...(args.direct === undefined ? {} : { direct: args.direct }),
     };
     return {
       accesses: { kind: "command", ...input },
@@ -67,7 +69,7 @@ export const runTerminalCommand = defineTool({
         const report = await commands.run(final, context.callId, signal);
         if (report.folder !== undefined) context.session.folder = report.folder;
         return {
-          text: prefix + reportText(report, approved.access, final.command),
+          text: prefix + reportText(report, approved.access, final.command, final.rehearsed),
           summary: report.end,
           failed: report.failed || signal.aborted,
           ...(report.effects === undefined ? {} : { effects: report.effects }),
@@ -102,10 +104,17 @@ async function workingFolder(
   return { folder: workspace.root };
 }
 
-/** @param access what the command was allowed to change @param line the command */
-export function reportText(report: CommandReport, access?: CommandAccess, line?: string): string {
+/** @param access what the command was allowed to change @param line the command @param rehearsed it ran over an overlay */
+export function reportText(
+  report: CommandReport,
+  access?: CommandAccess,
+  line?: string,
+  rehearsed?: boolean,
+): string {
   const output = report.output.trimEnd();
-  const hint = report.end === "still running" ? undefined : hintFor(output, access, report.failed, line);
+  const hint = report.end === "still running"
+    ? undefined
+    : hintFor(output, access, report.failed, line, rehearsed);
   return [output === "" ? "(no output)" : output, `[${report.end}]`, ...(hint === undefined ? [] : [hint])]
     .join("\n");
 }

@@ -12,6 +12,8 @@ interface Hint {
   readonly pattern: RegExp;
   /** At this level only. */
   readonly level?: CommandLevel;
+  /** Over an overlay only. */
+  readonly rehearsed?: true;
   hint(match: RegExpExecArray, access: CommandAccess | undefined, output: string): string;
 }
 
@@ -25,6 +27,17 @@ const REPOSITORY = /(?:\.git\b[^\n]*|index\.lock[^\n]*|cannot lock ref[^\n]*)[Rr
 const SILENT = /\bgit\b[^\n;&|]*\bstash\b/;
 
 const HINTS: readonly Hint[] = [
+  {
+    // rename(2) of a folder that an overlay has from below, in the words of Node, Python, Go, C and Rust.
+    rehearsed: true,
+    pattern: /EXDEV|[Ii]nvalid cross-device link|cross-device/,
+    hint: (_, access) => {
+      const wanted = access !== undefined && levelOf(access) === "try"
+        ? `access ${commandAccess("write", hasNetwork(access))} and direct: true if the change is to stay`
+        : "direct: true";
+      return `folders of the project cannot be renamed in a rehearsal; call it again with ${wanted}`;
+    },
+  },
   {
     pattern: /Cannot find (?:module|package) '([^']+)'|Module not found: .*'([^']+)'/,
     hint: ([, a, b]) =>
@@ -81,10 +94,7 @@ const HINTS: readonly Hint[] = [
     // npm, cmake and javac say no more of it.
     level: "look",
     pattern: /ENOENT[^\n]*, mkdir '|Unable to \(re\)create the private|could not create parent directories/,
-    hint: (_, access) =>
-      `nothing can be written with access look; call it again with access ${
-        commandAccess("write", access !== undefined && hasNetwork(access))
-      } if it has to`,
+    hint: (_, access) => `nothing can be written with access look; ${againToWrite(access)}`,
   },
   {
     pattern: READ_ONLY,
@@ -93,10 +103,10 @@ const HINTS: readonly Hint[] = [
       if (downloads !== undefined) {
         return `~${downloads} is read-only for commands; the user can add it to the option command_write`;
       }
-      const wanted = wantedLevel(access, output);
-      return wanted === undefined
+      const again = againAtMore(access, output);
+      return again === undefined
         ? "the place is read-only; commands may write inside the project and /tmp only"
-        : `with access ${access} it could not write there; call it again with access ${wanted} if it has to`;
+        : `with access ${access} it could not write there; ${again}`;
     },
   },
   {
@@ -153,12 +163,14 @@ const HINTS: readonly Hint[] = [
  * @param access what the command was allowed to change
  * @param failed where it did not fail, only what it could not write counts
  * @param line the command
+ * @param rehearsed it ran over an overlay
  */
 export function hintFor(
   output: string,
   access?: CommandAccess,
   failed = true,
   line = "",
+  rehearsed = false,
 ): string | undefined {
   if (failed && output === "" && access !== undefined && levelOf(access) !== "git" && SILENT.test(line)) {
     return `[hint] git stash says nothing where it cannot write .git; call it again with access ${
@@ -166,7 +178,8 @@ export function hintFor(
     } if it has to`;
   }
   const hints = failed ? HINTS : HINTS.filter(({ pattern }) => pattern === READ_ONLY);
-  for (const { pattern, level, hint } of hints) {
+  for (const { pattern, level, hint, ...only } of hints) {
+    if (only.rehearsed === true && !rehearsed) continue;
     if (level !== undefined && (access === undefined || levelOf(access) !== level)) continue;
     const match = pattern.exec(output);
     if (match !== null) return `[hint] ${hint(match, access, output)}`;
@@ -174,9 +187,17 @@ export function hintFor(
   return undefined;
 }
 
-/** The next level that may do it; undefined if there is none. */
-function wantedLevel(access: CommandAccess | undefined, output: string): CommandAccess | undefined {
+/** As which level it may do it; undefined if there is none. */
+function againAtMore(access: CommandAccess | undefined, output: string): string | undefined {
   if (access === undefined || levelOf(access) === "git") return undefined;
-  if (REPOSITORY.test(output)) return commandAccess("git", hasNetwork(access));
-  return levelOf(access) === "look" ? commandAccess("write", hasNetwork(access)) : undefined;
+  if (REPOSITORY.test(output)) {
+    return `call it again with access ${commandAccess("git", hasNetwork(access))} if it has to`;
+  }
+  return levelOf(access) === "look" ? againToWrite(access) : undefined;
+}
+
+function againToWrite(access: CommandAccess | undefined): string {
+  const network = access !== undefined && hasNetwork(access);
+  const [write, toTry] = [commandAccess("write", network), commandAccess("try", network)];
+  return `call it again with access ${write} if the change is to stay, else with access ${toTry}`;
 }

@@ -4,7 +4,11 @@ import { hintFor } from "./hints.ts";
 
 /** What programs have said in the sandbox, and what the hint must name. */
 const SAID: readonly (readonly [output: string, access: CommandAccess, hint: RegExp])[] = [
-  ["sh: line 1: a.txt: Read-only file system", "look", /again with access write /],
+  [
+    "sh: line 1: a.txt: Read-only file system",
+    "look",
+    /again with access write if the change is to stay, else with access try$/,
+  ],
   ["/usr/bin/ld: cannot open output file main: Read-only file system", "look", /again with access write /],
   ["Error: EROFS: read-only file system, mkdir 'dist'", "look+network", /again with access write\+network /],
   ["attempt to write a readonly database (8)", "look", /again with access write /],
@@ -95,6 +99,20 @@ for (const [output, access, hint] of SAID) {
 Deno.test("of what has worked only that it could not write is worth a hint", () => {
   assert.equal(hintFor("warning: ptrace is off; Permission denied", "look", false), undefined);
   assert.match(hintFor("warning: cache: Read-only file system", "look", false) ?? "", /access write/);
+});
+
+Deno.test("folders that a rehearsal cannot rename: the hint says how to do it", () => {
+  for (
+    const output of [
+      "Error: EXDEV: cross-device link not permitted, rename 'a' -> 'b'",
+      "OSError: [Errno 18] Invalid cross-device link: 'a' -> 'b'",
+      "fatal: renaming 'a' failed: Invalid cross-device link",
+    ]
+  ) {
+    assert.match(hintFor(output, "write", true, "", true) ?? "", /call it again with direct: true$/);
+    assert.match(hintFor(output, "try", true, "", true) ?? "", /again with access write and direct: true/);
+    assert.doesNotMatch(hintFor(output, "write", true, "", false) ?? "", /direct/);
+  }
 });
 
 Deno.test("what fails without a word has a hint too", () => {
