@@ -141,8 +141,9 @@ Deno.test("nothing that git runs is left by a command, and git's settings say wh
     agent,
     call(
       "git init -q sub && git -C sub config core.fsmonitor \"$PWD/trap\" && printf '#!/bin/sh\\ntouch ran' > trap && chmod +x trap",
+      { access: "git" },
     ),
-    call("git config user.name x"),
+    call("git config user.name x", { access: "git" }),
   );
   assert.match(
     swept,

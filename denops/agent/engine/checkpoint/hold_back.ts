@@ -17,6 +17,8 @@ import { Restorer, type RestorerOptions } from "./restorer.ts";
 
 export interface HoldBackOptions extends RestorerOptions {
   readonly store: CheckpointStore;
+  /** Where it is recorded what is put back: no command in the background has done that. */
+  readonly recorder: Pick<CheckpointStore, "begin" | "finish">;
   readonly session: string;
   /** The turn that runs. */
   turn(): number;
@@ -43,7 +45,13 @@ export class CommandHoldBack implements HoldBack {
 
   constructor(options: HoldBackOptions) {
     this.#options = options;
-    this.#restorer = new Restorer({ ...options, editor: NO_EDITOR });
+    const { recorder, store: { contents } } = options;
+    const store: RestorerOptions["store"] = {
+      contents,
+      begin: (checkpoint, files) => recorder.begin(checkpoint, files),
+      finish: (id, files) => recorder.finish(id, files),
+    };
+    this.#restorer = new Restorer({ ...options, store, editor: NO_EDITOR });
     // What a crash has cut off was never looked at.
     const unfinished = options.store.list(options.session, { unfinished: true });
     const cut = unfinished.find(({ kind }) => kind === "command");

@@ -44,7 +44,7 @@ export class SessionCheckpoints implements Checkpoints, Keeper {
     this.#recorder = new Recorder(options);
     this.#history = new History({ ...options, restorer: new Restorer(options) });
     this.#files = new TurnFiles(options.store.contents);
-    this.holdBack = new CommandHoldBack(options);
+    this.holdBack = new CommandHoldBack({ ...options, recorder: this.#recorder });
     this.#keeper = new CommandKeeper({
       ...options,
       contents: options.store.contents,

@@ -3,10 +3,13 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isInside } from "../../policy/path.ts";
 import { OBEYED } from "../git/folders.ts";
+import { neovimEnvironment } from "../system/neovim_environment.ts";
 import type { Effect } from "./rehearsal.ts";
+import { SHOWN } from "./shown.ts";
 
-/** What a link may lead to outside of the project: programs and libraries that everybody has. */
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix/store"];
+/** Links of the system's own to its programs. Settings are nothing that a project needs a link to. */
+const PROGRAMS = ["/bin", "/sbin", "/lib", "/lib64"];
+const SETTINGS = "/etc";
 /** Set-user-id and set-group-id. */
 const SET_ID = 0o6000;
 
@@ -33,8 +36,12 @@ export function risks(
   };
 }
 
+/** A link may lead to programs and toolchains that commands see: those of a Python environment do. */
 function linkRisk(target: string, roots: readonly string[]): string | undefined {
-  if (![...roots, ...SYSTEM].some((place) => isInside(target, place))) {
+  const { HOME: home = "" } = neovimEnvironment();
+  const shown = SHOWN.map(({ path }) => path.startsWith("~/") ? join(home, path.slice(2)) : path);
+  const open = [...roots, ...PROGRAMS, ...shown.filter((path) => path !== SETTINGS && path !== "")];
+  if (!open.some((place) => isInside(target, place))) {
     return `leads out of the project, to ${target}`;
   }
   return target.toLowerCase().split("/").includes(".git") ? "leads into .git" : undefined;

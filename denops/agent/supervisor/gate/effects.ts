@@ -66,7 +66,7 @@ export class Effects {
   keep(numbers?: readonly number[]): void {
     const kept = new Set(
       numbers === undefined
-        ? this.#judged.filter(({ state }) => state === "kept").map(({ effect }) => effect)
+        ? this.#rowed().filter(({ state }) => state === "kept").map(({ effect }) => effect)
         : this.#grouped().filter(({ shown }) => shown.state !== "refused" && numbers.includes(shown.number))
           .flatMap(({ effects }) => [...effects]),
     );
@@ -79,10 +79,15 @@ export class Effects {
     this.#command.rehearsal.keep((effect) => kept.has(effect) ? undefined : reasons.get(effect) ?? LEFT_OUT);
   }
 
+  /** Without folders that only hold others. */
+  #rowed(): readonly Judged[] {
+    const around = foldersAround(this.#judged.map(({ effect }) => effect));
+    return this.#judged.filter(({ effect }) => !isFolder(effect) || !around.has(effect.path));
+  }
+
   #grouped(): readonly Row[] {
     if (this.#rows !== undefined) return this.#rows;
-    const around = foldersAround(this.#judged.map(({ effect }) => effect));
-    const shown = this.#judged.filter(({ effect }) => !isFolder(effect) || !around.has(effect.path));
+    const shown = this.#rowed();
     const texts = new Texts(this.#command);
     const states: readonly EffectState[] = ["left", "kept", "refused"];
     this.#rows = states.flatMap((state) => grouped(shown.filter((one) => one.state === state)))
