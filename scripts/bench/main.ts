@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { toolEnvironment } from "../environment.ts";
 import { commands, manyFiles } from "./commands.ts";
 import { opening } from "./history.ts";
+import { keeping } from "./keep.ts";
 import { memory } from "./memory.ts";
 import { round, wallet } from "./rounds.ts";
 import { type Group, line, type Row } from "./row.ts";
@@ -17,7 +18,7 @@ import { cold, startup, warm } from "./submit.ts";
 
 const GROUPS: readonly Group[] = [
   ...[startup, cold, warm, flood, typing, paced, round, memory, wallet],
-  ...[opening, turnEnd, searching, commands],
+  ...[opening, turnEnd, searching, commands, keeping],
 ];
 /** They take minutes more, and are measured when they are named. */
 const NAMED: readonly Group[] = [longSession, manyFiles];

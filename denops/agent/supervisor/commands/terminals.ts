@@ -274,6 +274,6 @@ function endText(end: CommandEnd): string {
     case "too_much_memory":
       return `stopped: it took more than ${(end.limit / 1024 ** 3).toFixed(1)} GiB of memory`;
     case "wrote_too_much":
-      return "stopped: it wrote more than can be rehearsed";
+      return "stopped: it wrote more than can be rehearsed; direct: true works on the files themselves";
   }
 }

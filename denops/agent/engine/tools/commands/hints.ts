@@ -39,6 +39,17 @@ const HINTS: readonly Hint[] = [
     },
   },
   {
+    rehearsed: true,
+    pattern: /Value too large for defined data type|EOVERFLOW/,
+    hint: () =>
+      "files of another owner or group cannot be changed in a rehearsal; direct: true works on the files themselves",
+  },
+  {
+    rehearsed: true,
+    pattern: /No space left on device|ENOSPC/,
+    hint: () => "a rehearsal may write 2 GB; direct: true works on the files themselves",
+  },
+  {
     pattern: /Cannot find (?:module|package) '([^']+)'|Module not found: .*'([^']+)'/,
     hint: ([, a, b]) =>
       `the module ${a ?? b} is not installed or its path is wrong; look at the manifest first`,

@@ -115,6 +115,18 @@ Deno.test("folders that a rehearsal cannot rename: the hint says how to do it", 
   }
 });
 
+Deno.test("what else a rehearsal cannot do says so, too", () => {
+  for (
+    const output of [
+      "OSError: [Errno 75] Value too large for defined data type: 'a'",
+      "head: error writing 'standard output': No space left on device",
+    ]
+  ) {
+    assert.match(hintFor(output, "try", true, "", true) ?? "", /direct: true works on the files themselves$/);
+    assert.equal(hintFor(output, "write", true, "", false), undefined);
+  }
+});
+
 Deno.test("what fails without a word has a hint too", () => {
   assert.match(hintFor("", "write", true, "git stash && ls") ?? "", /again with access git /);
   assert.equal(hintFor("", "git", true, "git stash"), undefined);
