@@ -147,6 +147,8 @@ Deno.test("the engine gets what was agreed to, of its own commands alone", async
   assert.throws(() => place.terminals.rehearsal("another session", id));
   assert.equal(place.asked.length, 0, "nobody is asked about what is not there");
   assert.equal(await place.ask(id, { option: "reject" }), false);
+  assert.equal(place.asked.at(-1)?.suggestion, "run(echo *)");
+  assert.equal(await place.ask(id, { option: "reject" }), false);
   assert.deepEqual(place.kept(id), []);
   const number = (path: string) => place.rows().find((row) => row.path === path)?.number ?? 0;
   assert.ok(await place.ask(id, { option: "allow_once", kept: [number("new.txt"), number(".envrc"), 99] }));

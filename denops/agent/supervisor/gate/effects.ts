@@ -30,6 +30,8 @@ const MOST_ROWS = 100;
 /** Characters of all texts that are shown. */
 const MOST_TEXT = 1_000_000;
 const LONGEST_DIFF_MS = 50;
+/** The screen waits for as long as that. */
+const MOST_TIME_MS = 200;
 
 const LEFT_OUT = "the user left it out";
 
@@ -223,6 +225,8 @@ function modeNote({ before, after }: Effect, isSame: boolean): string {
 class Texts {
   readonly #command: EndedCommand;
   #left = MOST_TEXT;
+  /** Milliseconds for counting lines. */
+  #time = MOST_TIME_MS;
 
   constructor(command: EndedCommand) {
     this.#command = command;
@@ -234,7 +238,11 @@ class Texts {
     if (texts === undefined) return undefined;
     const { before, after } = texts;
     this.#left -= (before?.length ?? 0) + after.length;
-    const changes = diffLines(before ?? "", after, { timeout: LONGEST_DIFF_MS });
+    const since = performance.now();
+    const changes = this.#time <= 0
+      ? undefined
+      : diffLines(before ?? "", after, { timeout: Math.min(LONGEST_DIFF_MS, this.#time) });
+    this.#time -= performance.now() - since;
     const lines = (kind: "added" | "removed") =>
       changes?.reduce((sum, change) => sum + (change[kind] ? change.count : 0), 0);
     const [added, removed] = [lines("added"), lines("removed")];

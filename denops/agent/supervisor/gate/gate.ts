@@ -4,7 +4,7 @@
  */
 import type { Grant } from "../commands/terminals.ts";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "../../deps/acp_sdk.ts";
-import { decide, UNKNOWN } from "../../policy/decide.ts";
+import { type Circumstances, decide, UNKNOWN } from "../../policy/decide.ts";
 import { decideEffects } from "../../policy/decide_effects.ts";
 import type { Decision } from "../../policy/file_access.ts";
 import { parseRule, ruleText } from "../../policy/rules.ts";
@@ -208,7 +208,9 @@ export class Gate {
       return this.#automatic(request, decision, accesses, context);
     }
     const reason = decision.verdict === "ask" ? decision.reason : "";
-    const { suggestion } = decide({ kind: "command", ...ended.input }, circumstancesOf(context, reason));
+    // The rule that would have agreed to the command.
+    const asking: Circumstances = { ...circumstancesOf(context, reason), commands: "ask" };
+    const { suggestion } = decide({ kind: "command", ...ended.input }, asking);
     const shown = shownEffects(ended, effects.rows(), reason, suggestion, context);
     const answer = await this.#ask(toolCall, accesses, shown, context);
     if (answer === undefined) return CANCELLED;
