@@ -18,7 +18,7 @@ import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { MODES } from "./context/modes.ts";
 import { HistoryWindow } from "./context/window.ts";
-import { isMessage, type LogEntry } from "./core/entries.ts";
+import type { LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
@@ -178,6 +178,31 @@ export class Session {
     return done;
   }
 
+  /** Makes room in the model's window. @param focus what a summary is to keep @throws {ToolError} one line */
+  async compact(focus: string | undefined): Promise<void> {
+    const { runner } = this.#ports;
+    if (this.#prompts > 0) throw new ToolError("A turn is running. It folds what is old by itself.");
+    if (!this.#stored || runner.compact === undefined) throw NOTHING_TO_FOLD;
+    const controller = new AbortController();
+    this.#running = controller;
+    const folding = this.#queue.then(() => runner.compact?.(focus, this.#turnPorts(), controller.signal))
+      .finally(() => this.#running = undefined);
+    this.#queue = folding.catch(() => {});
+    const isDone = await folding.catch((error) => {
+      throw error instanceof TurnError ? new ToolError(error.message) : error;
+    });
+    if (isDone !== true && !controller.signal.aborted) throw NOTHING_TO_FOLD;
+  }
+
+  /** Takes back what was folded last. @throws {ToolError} one line */
+  unfold(): void {
+    const { newest } = this.#history.folds;
+    if (newest === undefined) throw new ToolError("Nothing is folded.");
+    this.#append([{ type: "fold_undone" }]);
+    const what = newest === "masking" ? "results" : "messages";
+    this.#emit({ type: "notice", severity: "info", text: `The model sees the folded ${what} again.` });
+  }
+
   /** What the user asked, and when, oldest first. */
   turnsBegun(): readonly TurnBegun[] {
     return this.#ports.store.turnsBegun(this.id);
@@ -320,8 +345,10 @@ export class Session {
       decide: (accesses, granted) => this.#access.decide(accesses, granted),
       allowForSession: (accesses) => this.#access.allow(accesses),
       isOn: (tool) => this.#isOn(tool),
-      messages: () => this.#history.messages,
+      messages: () => this.#history.seen,
+      history: this.#history,
       append: (message) => this.#append([message]),
+      fold: (entry) => this.#append([entry]),
       newCallId: this.#newCallId,
     };
   }
@@ -334,7 +361,7 @@ export class Session {
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
         const turn = store.turn(this.id);
-        return (measured) => this.#meter.count(measured, MODES.title, [], turn);
+        return (measured) => this.#meter.count(measured, MODES.title, [], { turn });
       },
       titled: (title) => this.#emit({ type: "title", title }),
     };
@@ -352,7 +379,7 @@ export class Session {
     });
     this.#save({ entries, memory });
     this.#memory.stored(memory);
-    this.#history.push(entries.filter(isMessage));
+    this.#history.push(entries);
   }
 
   /** What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be. */
@@ -389,6 +416,8 @@ export class Session {
     this.#ports.publish(event);
   }
 }
+
+const NOTHING_TO_FOLD = new ToolError("There is nothing to fold yet: the session is short.");
 
 /** Files are changed, a call has ended, and both are to be told. */
 const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([

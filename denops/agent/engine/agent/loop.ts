@@ -3,7 +3,7 @@ import type { EngineConfig } from "../../protocol/config.ts";
 import { type Mode, MODES } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { view } from "../context/view.ts";
-import { type ControlNote, wordsOf } from "../core/entries.ts";
+import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
@@ -17,6 +17,7 @@ import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
 import type { Measured } from "./meter.ts";
 import { Repeats } from "./repeats.ts";
+import { Room } from "./room.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
 import { askTitle } from "./title.ts";
@@ -31,6 +32,8 @@ const MOST_ERRORS = 20;
 export interface LoopOptions {
   readonly config: EngineConfig;
   readonly model: Model;
+  /** Writes summaries in the model's place. */
+  readonly summarizer?: Model | undefined;
   readonly tools: readonly Tool[];
   readonly environment: Environment;
   /** What the client does for tools. */
@@ -38,36 +41,41 @@ export interface LoopOptions {
 }
 
 /** The loop as the runner of one session. */
-export function loopRunner({ config, model, tools, environment, abilities }: LoopOptions): Runner {
+export function loopRunner(options: LoopOptions): Runner {
+  const { config, model, summarizer, tools, environment, abilities } = options;
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  const room = new Room();
+  const portsOf = (ports: RunnerPorts): TurnPorts => {
+    const tools = offered.filter(({ name }) => ports.isOn(name));
+    const specs = tools.map(({ spec }) => spec);
+    return {
+      ...ports,
+      ...{ model, summarizer, tools, room },
+      view: (mode, more = []) => view([...ports.messages(), ...more], mode, { environment, tools: specs }),
+      context: { workspace: ports.workspace, session: ports.state, ...abilities },
+      checks: abilities.languages === undefined
+        ? undefined
+        : new WriteChecks(abilities.languages, ports.workspace),
+      maxIterations: config.max_iterations,
+    };
+  };
   return {
     model,
     tools: offered.map(({ name }) => name),
     title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
-    runTurn(prompt, ports, signal) {
-      const tools = offered.filter(({ name }) => ports.isOn(name));
-      const specs = tools.map(({ spec }) => spec);
-      return runTurn(prompt, {
-        ...ports,
-        model,
-        tools,
-        view: (mode) => view(ports.messages(), mode, { environment, tools: specs }),
-        context: { workspace: ports.workspace, session: ports.state, ...abilities },
-        checks: abilities.languages === undefined
-          ? undefined
-          : new WriteChecks(abilities.languages, ports.workspace),
-        maxIterations: config.max_iterations,
-      }, signal);
-    },
+    runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
+    compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
+  readonly summarizer: Model | undefined;
+  readonly room: Room;
   readonly maxIterations: number;
-  /** What is sent in this mode at this moment. */
-  view(mode: Mode): Prompt;
+  /** What is sent in this mode at this moment. @param more messages that are in no log */
+  view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
 }
 
 async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
@@ -77,11 +85,11 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     given.emit(event);
   };
   const ports: TurnPorts = { ...given, emit };
-  const { meter, model, tools } = ports;
+  const { meter, model, tools, room } = ports;
   const mode = MODES.agent;
-  const count = (measured: Measured) => meter.count(measured, mode, tools);
-  const step = { model, tools, emit, newCallId: ports.newCallId, count };
-  const repeats = new Repeats();
+  const step = { model, tools, emit, newCallId: ports.newCallId };
+  let repeats = new Repeats();
+  let refused = false;
   let continuations = 0;
   let verified = false;
   let acted = false;
@@ -98,8 +106,21 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
+    // What was just looked up may be folded.
+    if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
     const prompt = ports.view(mode);
-    const end = await runStep(step, prompt, signal);
+    const count = (measured: Measured) => {
+      room.learn(prompt, measured.usage?.input);
+      meter.count(measured, mode, tools);
+    };
+    const end = await runStep({ ...step, count }, prompt, signal);
+    if (end.type === "failed" && end.error.kind === "window_full" && !refused) {
+      refused = true;
+      if (await room.make({ type: "refused" }, ports, signal)) {
+        repeats = new Repeats();
+        continue;
+      }
+    }
     if (end.type !== "answered") {
       const stopped = interrupted(ports, "cancelled", end.text);
       return end.type === "failed" ? end : stopped;
@@ -134,7 +155,8 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     );
     const { dropped } = end;
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
-    for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
+    const results = await runBatch(end.message.calls, ports, memory, signal);
+    for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
   }
 }

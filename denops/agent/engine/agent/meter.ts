@@ -66,10 +66,16 @@ export class Meter {
   /**
    * Writes the request down, then tells it.
    * @param tools those that were offered
-   * @param turn the one that it was made for, if it may have ended meanwhile
+   * @param of the turn that it was made for, if it may have ended meanwhile; the model, if it was another one
    */
-  count(measured: Measured, mode: Mode, tools: readonly Tool[], turn = this.#ports.turn()): void {
-    const { session, model, spending, log, emit } = this.#ports;
+  count(
+    measured: Measured,
+    mode: Mode,
+    tools: readonly Tool[],
+    of: { readonly turn?: number; readonly model?: MeteredModel } = {},
+  ): void {
+    const { session, spending, log, emit } = this.#ports;
+    const { turn, model } = { turn: this.#ports.turn(), model: this.#ports.model, ...of };
     const { usage, firstToken, duration } = measured;
     const cost = usage === undefined ? undefined : costOf(usage, model.price);
     if (usage !== undefined) spending.add(usage, cost, new Date().toISOString().slice(0, 10));

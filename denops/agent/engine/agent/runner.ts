@@ -1,12 +1,13 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
 import { TurnError } from "../core/errors.ts";
-import type { MessageEntry } from "../core/entries.ts";
+import type { FoldEntry, MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
 import type { Measured, Meter, MeteredModel } from "./meter.ts";
 import type { PermissionPorts } from "./permission.ts";
+import type { SeenHistory } from "./room.ts";
 
 export type TurnEnd =
   | { readonly type: "stopped"; readonly reason: StopReason }
@@ -23,8 +24,11 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   isOn(tool: string): boolean;
   /** What views are made of, the prompt last. */
   messages(): readonly MessageEntry[];
+  readonly history: SeenHistory;
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
   append(message: MessageEntry): void;
+  /** The same of what the model sees less of from here on. */
+  fold(entry: FoldEntry): void;
   /** An id that no other call of the session has, for one that was given, or "". */
   newCallId(given: string): string;
 }
@@ -38,6 +42,12 @@ export interface Runner {
    * with the turn. @throws {TurnError} if something cannot be stored
    */
   runTurn(prompt: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
+  /**
+   * Makes room in the model's window, between turns. Absent: there is none to be made.
+   * @param focus what a summary is to keep
+   * @returns whether there was anything to fold @throws {TurnError} if that cannot be stored
+   */
+  compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,

@@ -27,6 +27,14 @@ export const MODES = {
   agent: { name: "agent", sections: AGENT_SECTIONS, tools: "all", limits: {} },
   /** What a turn has come to, where the model has said nothing. */
   summary: { name: "summary", sections: AGENT_SECTIONS, tools: "listed", limits: { milliseconds: 20_000 } },
+  /** What stands for the messages of a long session. */
+  compaction: {
+    name: "compaction",
+    sections: AGENT_SECTIONS,
+    tools: "listed",
+    limits: { milliseconds: 120_000 },
+    aside: true,
+  },
   /** Not worth waiting for, nor a second request. */
   title: {
     name: "title",

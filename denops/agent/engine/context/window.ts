@@ -1,23 +1,35 @@
 /**
- * The messages that a view is made of: those of the newest turns. What is certain to exceed the model's window is left
- * out, in large steps and whole turns, so that the bytes before stay the same from request to request.
+ * The messages that a view is made of: those that no summary stands for, with what is masked. What is certain to exceed
+ * the model's window even so is left out, in large steps and whole turns, so that the bytes before stay the same from
+ * request to request.
  */
-import type { MessageEntry } from "../core/entries.ts";
+import { type FoldEntry, isFold, isMessage, type LogEntry, type MessageEntry } from "../core/entries.ts";
 import type { Store } from "../core/ports.ts";
+import { folded, type Folds, foldsInForce } from "./folds.ts";
 
 /** No text has more characters a token on average: what is longer fits into no window. */
 const CHARACTERS_A_TOKEN = 8;
 
 export interface WindowOptions {
-  readonly store: Pick<Store, "messages" | "sizes" | "turn">;
+  readonly store: Pick<Store, "folds" | "messages" | "sizes" | "turn">;
   readonly session: string;
   /** Tokens that fit. */
   window(): number;
 }
 
+/** Where a message stands: after `skip` messages of its turn. */
+export interface Place {
+  readonly turn: number;
+  readonly skip: number;
+}
+
 export class HistoryWindow {
   readonly #options: WindowOptions;
+  readonly #entries: FoldEntry[];
+  #folds: Folds;
   #messages: MessageEntry[] = [];
+  /** Of the first of them. */
+  #place: Place = { turn: 1, skip: 0 };
   #first = 1;
   /** As it was when the user was told last. */
   #told = 1;
@@ -26,23 +38,51 @@ export class HistoryWindow {
   /** @param first the first turn that was sent when the session was left; undefined for a new one */
   constructor(options: WindowOptions, first: number | undefined) {
     this.#options = options;
+    this.#entries = first === undefined ? [] : [...options.store.folds(options.session)];
+    this.#folds = foldsInForce(this.#entries);
     if (first === undefined) return;
     this.#first = this.#told = first;
     this.#first = this.#begin();
     this.#read();
   }
 
-  /** The first turn of which the messages are. */
+  /** The first turn that was not left out. */
   get first(): number {
     return this.#first;
   }
 
+  get folds(): Folds {
+    return this.#folds;
+  }
+
+  /** As they are in the log. */
   get messages(): readonly MessageEntry[] {
     return this.#messages;
   }
 
-  push(messages: readonly MessageEntry[]): void {
-    this.#messages.push(...messages);
+  /** As the model sees them. */
+  get seen(): readonly MessageEntry[] {
+    return folded(this.#messages, this.#folds);
+  }
+
+  /** Of the message at this index. */
+  placeOf(at: number): Place {
+    return this.#messages.slice(1, at + 1).reduce(
+      ({ turn, skip }, { type }) =>
+        type === "user_message" ? { turn: turn + 1, skip: 0 } : { turn, skip: skip + 1 },
+      this.#place,
+    );
+  }
+
+  /** What was appended to the log. */
+  push(entries: readonly LogEntry[]): void {
+    this.#messages.push(...entries.filter(isMessage));
+    const news = entries.filter(isFold);
+    if (news.length === 0) return;
+    this.#entries.push(...news);
+    const before = this.#folds.compaction;
+    this.#folds = foldsInForce(this.#entries);
+    if (this.#folds.compaction !== before) this.#read();
   }
 
   /** To be called between turns. @returns what is news: turns were left out, messages that were read cannot be */
@@ -60,7 +100,9 @@ export class HistoryWindow {
 
   #read(): void {
     const { store, session } = this.#options;
-    this.#messages = [...store.messages(session, { first: this.#first })];
+    const { turn, skip } = this.#folds.compaction ?? { turn: 0, skip: 0 };
+    this.#place = turn < this.#first ? { turn: this.#first, skip: 0 } : { turn, skip };
+    this.#messages = store.messages(session, { first: this.#place.turn }).slice(this.#place.skip);
     this.#lost ||= this.#messages.some((message) =>
       message.type === "control_note" && message.reason === "unreadable"
     );
@@ -70,7 +112,10 @@ export class HistoryWindow {
   #begin(): number {
     const { store, session, window } = this.#options;
     const most = window() * CHARACTERS_A_TOKEN;
-    const sizes = [...store.sizes(session, this.#first)];
+    const { turn: partly = 0 } = this.#folds.compaction ?? {};
+    const stored = [...store.sizes(session, Math.max(this.#first, partly))];
+    // Of the turn that a summary ends in little is left.
+    const sizes = stored.map(([turn, size]) => [turn, turn === partly ? 0 : size] as const);
     let sum = sizes.reduce((all, [, size]) => all + size, 0);
     if (sum <= most) return this.#first;
     for (const [turn, size] of sizes.slice(0, -1)) {

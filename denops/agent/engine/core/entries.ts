@@ -3,7 +3,7 @@
  * messages (context/view.ts), what the screen shows is drawn from its events.
  */
 import { z } from "../../deps/zod.ts";
-import { AgentEvent, UserMessage } from "./events.ts";
+import { AgentEvent, Plan, UserMessage } from "./events.ts";
 import { Image, Reasoning, ToolCall } from "./messages.ts";
 import type { ReadonlyDeep } from "./readonly.ts";
 
@@ -32,8 +32,20 @@ const ResultEntry = z.object({
 /** The engine's word to the model, which the user has not said. */
 const ControlNote = z.object({
   type: z.literal("control_note"),
-  /** "files": what has become of files since the last turn, told with the message that begins this one. */
-  reason: z.enum(["files", "output_limit", "need_fixes", "nothing_done", "no_answer", "unreadable"]),
+  /**
+   * "files": what has become of files since the last turn, told with the message that begins this one.
+   * "summarize" and "folded" stand in views alone: the question for a summary, and the summary.
+   */
+  reason: z.enum([
+    "files",
+    "output_limit",
+    "need_fixes",
+    "nothing_done",
+    "no_answer",
+    "summarize",
+    "folded",
+    "unreadable",
+  ]),
   text: z.string(),
 });
 
@@ -45,8 +57,37 @@ export const MessageEntry = z.discriminatedUnion("type", [
   ControlNote,
 ]);
 
+/** From here on each of these results is a line to the model. */
+const Masking = z.object({
+  type: z.literal("masking"),
+  /** By the ids of their calls. */
+  results: z.array(z.object({ id: z.string(), text: z.string() })),
+});
+
+/** From here on a summary stands for all messages before a place. */
+const Compaction = z.object({
+  type: z.literal("compaction"),
+  /** The messages that stay begin in this turn, after `skip` of its messages. */
+  turn: z.int().min(1),
+  skip: z.int().min(0),
+  summary: z.string(),
+  /** What the user has said there, word for word as far as there is room, oldest first. */
+  words: z.array(z.string()),
+  /** As it was then. */
+  plan: Plan,
+  /** Who has written the summary. */
+  by: z.enum(["model", "engine"]),
+});
+
+/** The newest fold that holds is taken back. */
+const FoldUndone = z.object({ type: z.literal("fold_undone") });
+
+/** What the model sees less of; the messages stay in the log. */
+export const FoldEntry = z.discriminatedUnion("type", [Masking, Compaction, FoldUndone]);
+
 export const LogEntry = z.discriminatedUnion("type", [
   ...MessageEntry.options,
+  ...FoldEntry.options,
   ...AgentEvent.options.filter(({ shape }) => shape.type.value !== "user_message"),
 ]);
 
@@ -54,9 +95,13 @@ export type AssistantEntry = ReadonlyDeep<z.infer<typeof AssistantEntry>>;
 export type ResultEntry = ReadonlyDeep<z.infer<typeof ResultEntry>>;
 export type ControlNote = ReadonlyDeep<z.infer<typeof ControlNote>>;
 export type MessageEntry = ReadonlyDeep<z.infer<typeof MessageEntry>>;
-export type LogEntry = MessageEntry | AgentEvent;
+export type Masking = ReadonlyDeep<z.infer<typeof Masking>>;
+export type Compaction = ReadonlyDeep<z.infer<typeof Compaction>>;
+export type FoldEntry = ReadonlyDeep<z.infer<typeof FoldEntry>>;
+export type LogEntry = MessageEntry | FoldEntry | AgentEvent;
 
 const MESSAGES: ReadonlySet<string> = new Set(MessageEntry.options.map(({ shape }) => shape.type.value));
+export const FOLD_TYPES: readonly string[] = FoldEntry.options.map(({ shape }) => shape.type.value);
 const EVENTS: ReadonlySet<string> = new Set(AgentEvent.options.map(({ shape }) => shape.type.value));
 
 export function isMessageType(type: string): boolean {
@@ -65,6 +110,14 @@ export function isMessageType(type: string): boolean {
 
 export function isEventType(type: string): boolean {
   return EVENTS.has(type);
+}
+
+export function isFoldType(type: string): boolean {
+  return FOLD_TYPES.includes(type);
+}
+
+export function isFold(entry: LogEntry): entry is FoldEntry {
+  return isFoldType(entry.type);
 }
 
 export function isMessage(entry: LogEntry): entry is MessageEntry {

@@ -3,7 +3,7 @@ import type { Access } from "../../protocol/access.ts";
 import type { ApprovedCommand, CommandAccess, CommandEffects } from "../../protocol/commands.ts";
 import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
-import type { LogEntry, MessageEntry } from "./entries.ts";
+import type { FoldEntry, LogEntry, MessageEntry } from "./entries.ts";
 import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
 
@@ -167,6 +167,8 @@ export interface Store {
   entries(session: string, which?: WhichEntries): readonly Stored<LogEntry>[];
   events(session: string, which?: WhichEntries): readonly Stored[];
   messages(session: string, which?: WhichEntries): readonly MessageEntry[];
+  /** What was folded, and taken back. */
+  folds(session: string): readonly FoldEntry[];
   /** Whether any call of the session has this id. */
   hasCall(session: string, id: string): boolean;
   /** Turn → characters of its messages, of those from `first` on; 0 for one that goes on. */

@@ -240,4 +240,8 @@ export const MIGRATIONS: readonly string[] = [
     DELETE FROM search WHERE rowid = old.id;
   END;
   `,
+  `
+  -- 1: what the model sees of the session was folded in this turn, or that was taken back.
+  ALTER TABLE turns ADD COLUMN folded INTEGER NOT NULL DEFAULT 0;
+  `,
 ];

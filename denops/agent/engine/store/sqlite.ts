@@ -2,8 +2,11 @@
 import type { RecordedChange } from "../core/checkpoints.ts";
 import { messageOf } from "../core/errors.ts";
 import {
+  type FoldEntry,
   isEvent,
   isEventType,
+  isFold,
+  isFoldType,
   isMessage,
   isMessageType,
   type LogEntry,
@@ -213,6 +216,13 @@ export class SqliteStore implements Store {
   messages(session: string, which?: WhichEntries): readonly MessageEntry[] {
     return this.#read(session, which, isMessageType, UNREADABLE_NOTE)
       .flatMap(({ entry }) => isMessage(entry) ? [entry] : []);
+  }
+
+  folds(session: string): readonly FoldEntry[] {
+    return rangesOf(this.#database, session, 1, this.turn(session))
+      .flatMap((range) => this.#log.folded(range).map((turn) => ({ ...range, first: turn, last: turn })))
+      .flatMap((range) => [...this.#log.read(range, { kind: isFoldType })])
+      .flatMap(({ entry }) => entry !== undefined && isFold(entry) ? [entry] : []);
   }
 
   /** @param lost stands once in each turn that has entries which cannot be read */

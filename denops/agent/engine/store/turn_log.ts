@@ -5,7 +5,7 @@
  * read is told apart, and costs no other.
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
-import { ENTRY_VERSION, isMessageType, LogEntry } from "../core/entries.ts";
+import { ENTRY_VERSION, FOLD_TYPES, isFoldType, isMessageType, LogEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Database } from "./database.ts";
@@ -105,7 +105,9 @@ export class TurnLog {
     }));
     const isPiece = (kind: string) => kind === "token" || kind === "thought";
     const runs = runsOf(
-      rows.filter(({ kind }) => !isMessageType(kind)).map(({ seq, kind, version, payload }) => ({
+      rows.filter(({ kind }) => !isMessageType(kind) && !isFoldType(kind)).map((
+        { seq, kind, version, payload },
+      ) => ({
         place: seq,
         // What stands between the pieces only parts them.
         entry: isPiece(kind) ? this.#entry(version, parsed(payload)) : undefined,
@@ -119,8 +121,9 @@ export class TurnLog {
     const text = `[${[...sealed === undefined ? [] : [sealed.slice(1, -1)], ...packed].join(",")}]`;
     this.begin(session, turn, rows[0]?.time ?? 0, "");
     this.#database.run(
-      "UPDATE turns SET planned = max(planned, ?), size = size + ?, last = ?, log = ? WHERE session = ? AND turn = ?",
+      "UPDATE turns SET planned = max(planned, ?), folded = max(folded, ?), size = size + ?, last = ?, log = ? WHERE session = ? AND turn = ?",
       rows.some(({ kind }) => kind === "plan") ? 1 : 0,
+      rows.some(({ kind }) => isFoldType(kind)) ? 1 : 0,
       rows.reduce((sum, { size }) => sum + size, 0),
       rows.at(-1)?.seq ?? 0,
       deflateRawSync(new TextEncoder().encode(text), { level: LEVEL }),
@@ -140,6 +143,16 @@ export class TurnLog {
       last,
     );
     for (const { turn } of turns) yield* this.#turn(session, Number(turn), wanted);
+  }
+
+  /** Turns of this range in which something was folded. */
+  folded({ session, first, last }: Range): readonly number[] {
+    return this.#database.all(
+      `SELECT turn FROM turns WHERE session = ?1 AND turn BETWEEN ?2 AND ?3 AND folded = 1
+       UNION SELECT turn FROM log WHERE session = ?1 AND turn BETWEEN ?2 AND ?3
+       AND kind IN (SELECT value FROM json_each(?4)) ORDER BY turn`,
+      ...[session, first, last, JSON.stringify(FOLD_TYPES)],
+    ).map(({ turn }) => Number(turn));
   }
 
   /** Undefined if there is none. */

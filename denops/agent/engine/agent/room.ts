@@ -1,0 +1,245 @@
+/** Keeps a session within the model's window: folds what is old, and cuts results that would fill what is left. */
+import { allOf, bytesOf, Estimate, IMAGE_TOKENS, type PromptSizes, sizesOf } from "../context/estimate.ts";
+import {
+  type CallFacts,
+  type Foldable,
+  keptWords,
+  type MaskPlan,
+  middleCut,
+  planMasks,
+  tailBegin,
+  usersWords,
+} from "../context/fold_plan.ts";
+import { type Mode, MODES } from "../context/modes.ts";
+import { ownSummary, summaryQuestion } from "../context/summary.ts";
+import type { HistoryWindow } from "../context/window.ts";
+import type { FoldEntry, MessageEntry, ResultEntry } from "../core/entries.ts";
+import type { AgentEvent } from "../core/events.ts";
+import type { Prompt, ToolCall } from "../core/messages.ts";
+import { parseArguments } from "../llm/arguments.ts";
+import type { Model } from "../llm/model.ts";
+import type { SessionState, Tool } from "../tools/define.ts";
+import { ask } from "./ask.ts";
+import type { Measured, Meter } from "./meter.ts";
+
+/** Shares of the window: of what is not tools, of everything, and of everything once the user has taken a fold back. */
+const MOST_HISTORY = 0.7;
+const MOST_IN_ALL = 0.85;
+const MOST_UNFOLDED = 0.95;
+/** A step that frees less than this share is not worth a cold prefix; and this much stays free until the next one. */
+const LEAST_FREED = 0.2;
+const LEAST_LEFT = 0.1;
+/** Share of the window that the last messages may take, and the summary. */
+const MOST_TAIL = 0.25;
+const MOST_SUMMARY = 0.125;
+/** Tokens that an answer needs at least. */
+const ANSWER_TOKENS = 1_000;
+/** Bytes of a result that there is always room for. */
+const SHORT_RESULT = 1_000;
+
+/** What of the history is seen, and what is not. */
+export type SeenHistory = Pick<HistoryWindow, "folds" | "messages" | "placeOf">;
+
+export interface RoomPorts {
+  readonly model: Model;
+  /** Writes summaries in the model's place. */
+  readonly summarizer?: Model | undefined;
+  /** Those that are offered. */
+  readonly tools: readonly Tool[];
+  readonly meter: Meter;
+  readonly state: Pick<SessionState, "plan">;
+  readonly history: SeenHistory;
+  emit(event: AgentEvent): void;
+  /** What is sent in this mode at this moment. @param more messages that are in no log */
+  view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
+  newCallId(given: string): string;
+  /** @throws {TurnError} if it cannot be stored: then nothing is folded */
+  fold(entry: FoldEntry): void;
+}
+
+/** "refused": the provider has said that the prompt is too long. */
+export type Cause =
+  | { readonly type: "full" | "refused" }
+  | { readonly type: "asked"; readonly focus: string | undefined };
+
+/** Of one session. */
+export class Room {
+  readonly #estimate = new Estimate();
+
+  /** @param input tokens, as the provider has counted them; undefined if it has not */
+  learn(prompt: Prompt, input: number | undefined): void {
+    if (input !== undefined) this.#estimate.learn(allOf(sizesOf(prompt)), input);
+  }
+
+  /** @returns whether anything was folded @throws {TurnError} if that cannot be stored */
+  async make(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<boolean> {
+    const { model: { contextWindow: window }, history, tools } = ports;
+    const sizes = sizesOf(ports.view(MODES.agent));
+    if (cause.type === "refused") this.#estimate.refused(allOf(sizes), window);
+    // What nothing can be folded of is full already.
+    const fixed = this.#tokens(sizes, sizes.system + sizes.tools);
+    if (cause.type === "full" && (fixed > window * MOST_IN_ALL || !this.#isFull(sizes, ports))) return false;
+    const given: Foldable = {
+      messages: history.messages,
+      get masked() {
+        return history.folds.masked;
+      },
+      about: (call) => factsOf(call, tools),
+    };
+    const told = new Told(ports, () => this.#share(ports));
+    const masked = planMasks(given, (frees) => this.#isEnough(frees, cause, sizes, window));
+    if (masked !== undefined) {
+      told.masking(masked);
+      if (cause.type !== "refused") return true;
+    }
+    if (await this.#summarize(cause, given, told, ports, signal)) return true;
+    if (cause.type !== "asked" || signal.aborted) return masked !== undefined;
+    const rest = planMasks(given, () => true);
+    if (rest !== undefined) told.masking(rest);
+    return rest !== undefined;
+  }
+
+  /** Each takes half of the room that is left at most. */
+  fit(results: readonly ResultEntry[], { view, model }: RoomPorts): readonly ResultEntry[] {
+    const used = this.#estimate.tokens(allOf(sizesOf(view(MODES.agent))));
+    let left = this.#estimate.bytes(model.contextWindow * MOST_IN_ALL - used);
+    return results.map((result) => {
+      const images = this.#estimate.bytes(IMAGE_TOKENS) * (result.images?.length ?? 0);
+      const text = cutTo(result.text, Math.max(SHORT_RESULT, left / 2));
+      left = Math.max(0, left - bytesOf(text) - images);
+      return text === result.text ? result : { ...result, text };
+    });
+  }
+
+  #tokens(sizes: PromptSizes, bytes: number): number {
+    const all = allOf(sizes);
+    return this.#estimate.tokens(all) * bytes / all;
+  }
+
+  /** Tokens of the prompt without its tools that are the most. */
+  #limit(sizes: PromptSizes, { history, model: { contextWindow: window } }: RoomPorts): number {
+    const tools = this.#tokens(sizes, sizes.tools);
+    if (history.folds.undone) return window * MOST_UNFOLDED - tools;
+    return Math.min(window * MOST_HISTORY, window * MOST_IN_ALL - tools);
+  }
+
+  #isFull(sizes: PromptSizes, ports: RoomPorts): boolean {
+    return this.#tokens(sizes, allOf(sizes) - sizes.tools) > this.#limit(sizes, ports);
+  }
+
+  /** Masking alone brings so much that the next step is far. */
+  #isEnough(frees: number, { type }: Cause, sizes: PromptSizes, window: number): boolean {
+    if (type === "refused") return true;
+    const freed = this.#tokens(sizes, frees);
+    const left = this.#tokens(sizes, allOf(sizes)) - freed;
+    return freed >= window * LEAST_FREED && left <= window * (MOST_HISTORY - LEAST_LEFT);
+  }
+
+  async #summarize(
+    cause: Cause,
+    given: Foldable,
+    told: Told,
+    ports: RoomPorts,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { model: { contextWindow: window }, history, state } = ports;
+    const begin = tailBegin(given, this.#estimate.bytes(window * MOST_TAIL));
+    const covered = given.messages.slice(0, begin);
+    const bytes = bytesOf(JSON.stringify(covered));
+    const isWorth = cause.type !== "full" || this.#estimate.tokens(bytes) >= window * LEAST_FREED;
+    if (covered.length === 0 || !isWorth) return false;
+    const asked = await this.#askForSummary(cause, ports, signal);
+    if (signal.aborted) return false;
+    const { compaction: before } = history.folds;
+    const summary = asked ?? ownSummary({ ...given, messages: covered }, before?.summary);
+    told.compaction({
+      type: "compaction",
+      ...history.placeOf(begin),
+      summary: cutTo(summary, this.#estimate.bytes(window * MOST_SUMMARY)),
+      words: [...keptWords([...before?.words ?? [], ...usersWords(covered)])],
+      plan: [...state.plan],
+      by: asked === undefined ? "engine" : "model",
+    }, covered.length);
+    return true;
+  }
+
+  /** Undefined if no model gives one. */
+  async #askForSummary(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<string | undefined> {
+    const { model, summarizer, tools, meter, newCallId, view } = ports;
+    const mode = MODES.compaction;
+    const prompt = view(mode, [summaryQuestion(cause.type === "asked" ? cause.focus : undefined)]);
+    const size = this.#estimate.tokens(allOf(sizesOf(prompt))) + ANSWER_TOKENS;
+    for (const one of [...summarizer === undefined ? [] : [summarizer], model]) {
+      // Over a cap nothing more is sent; the question of the cap comes with the next request.
+      if (size > one.contextWindow || meter.spending.reached() !== undefined) continue;
+      const step = {
+        ...{ model: one, tools, newCallId },
+        // It is no answer to the user.
+        emit: (event: AgentEvent) => event.type === "retry" ? ports.emit(event) : undefined,
+        count: (measured: Measured) => meter.count(measured, mode, tools, { model: one }),
+      };
+      const end = await ask(mode, prompt, step, signal);
+      const text = end.type === "answered" && end.finish !== "refused" ? end.message.text.trim() : "";
+      if (signal.aborted || text !== "") return text;
+    }
+    return undefined;
+  }
+
+  /** Of the window, in percent. */
+  #share({ view, model }: RoomPorts): number {
+    const tokens = this.#estimate.tokens(allOf(sizesOf(view(MODES.agent))));
+    return Math.round(tokens / model.contextWindow * 100);
+  }
+}
+
+/** Stores a fold, then says so. */
+class Told {
+  readonly #ports: RoomPorts;
+  readonly #share: () => number;
+
+  /** @param share of the window that the prompt takes, in percent */
+  constructor(ports: RoomPorts, share: () => number) {
+    this.#ports = ports;
+    this.#share = share;
+  }
+
+  masking({ results }: MaskPlan): void {
+    const what = results.length === 1
+      ? "1 old result is one line"
+      : `${results.length} old results are one line each`;
+    this.#tell({ type: "masking", results }, `${what} to the model`);
+  }
+
+  compaction(entry: FoldEntry, messages: number): void {
+    const what = messages === 1 ? "1 message" : `${messages} messages`;
+    this.#tell(entry, `the model sees a summary in place of ${what}`);
+  }
+
+  #tell(entry: FoldEntry, what: string): void {
+    const before = this.#share();
+    this.#ports.fold(entry);
+    const text = `To save room ${what}: ${before} % of its window is ${this.#share()} % now. ` +
+      "Take it back with :Agent compact undo.";
+    this.#ports.emit({ type: "notice", severity: "info", text });
+  }
+}
+
+/** At most so many bytes, where characters have about as many each. */
+function cutTo(text: string, bytes: number): string {
+  const size = bytesOf(text);
+  if (size <= bytes) return text;
+  return middleCut(text, Math.floor(bytes * text.length / size), "left out: the window has no more room");
+}
+
+function factsOf(call: ToolCall, tools: readonly Tool[]): CallFacts {
+  const tool = tools.find(({ name }) => name === call.name);
+  const args = parseArguments(call.arguments);
+  const given = args.ok && typeof args.value === "object" && args.value !== null ? { ...args.value } : {};
+  const path = "path" in given && typeof given.path === "string" ? given.path : undefined;
+  const isOfFile = tool?.kind === "read" || tool?.readOnly === false;
+  return {
+    title: tool?.title(given) ?? call.name,
+    path: isOfFile ? path : undefined,
+    writes: tool?.readOnly === false,
+  };
+}

@@ -1,0 +1,158 @@
+/** What to fold when the window fills up: old results first, in one large step, so that the prefix breaks once. Pure. */
+import { type MessageEntry, type ResultEntry, wordsOf } from "../core/entries.ts";
+import type { ToolCall } from "../core/messages.ts";
+import { bytesOf } from "./estimate.ts";
+
+/** Messages at the end that no summary stands for. */
+const LAST_MESSAGES = 6;
+/** Turns whose results are masked only if those of older ones are not enough. */
+const LAST_TURNS = 2;
+/** Bytes of a result that are not worth a line. */
+const SHORT = 400;
+/** Characters of the user's words that are kept word for word. */
+const MOST_WORDS = 4_000;
+/** Of the first message, which is most often the task. */
+const MOST_OF_FIRST = 2_000;
+/** Characters of a message that are worth keeping of it. */
+const LEAST_WORDS = 100;
+
+/** What a call was about, as far as its tool tells. */
+export interface CallFacts {
+  /** "read src/a.ts" */
+  readonly title: string;
+  /** The file that it reads or writes. */
+  readonly path: string | undefined;
+  readonly writes: boolean;
+}
+
+export interface Foldable {
+  /** As they are in the log, from the last compaction on. */
+  readonly messages: readonly MessageEntry[];
+  /** Ids of calls whose results are masked already. */
+  readonly masked: ReadonlyMap<string, string>;
+  about(call: ToolCall): CallFacts;
+}
+
+export interface MaskPlan {
+  readonly results: readonly { readonly id: string; readonly text: string }[];
+  /** Bytes of the prompt. */
+  readonly frees: number;
+}
+
+/**
+ * The gentlest way that is enough, if one is: the results of older turns; those of this turn too, but for its last
+ * messages; and of files that were only read the newest state as well.
+ */
+export function planMasks(given: Foldable, isEnough: (frees: number) => boolean): MaskPlan | undefined {
+  return [0, 1, 2].map((step) => masks(given, step)).find(({ frees, results }) =>
+    results.length > 0 && isEnough(frees)
+  );
+}
+
+function masks({ messages, masked, about }: Foldable, step: number): MaskPlan {
+  const calls = callsOf(messages);
+  const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
+  const kept = newestStates(messages, facts, step === 2);
+  const end = step === 0 ? beginOfLastTurns(messages) : Math.max(0, messages.length - LAST_MESSAGES);
+  const results = messages.slice(0, end).filter(isResult).filter(({ id, text }) =>
+    calls.has(id) && !masked.has(id) && !kept.has(id) && bytesOf(text) > SHORT
+  ).map((result) => ({ result, text: maskLine(result, facts.get(result.id)?.title ?? result.name) }));
+  return {
+    results: results.map(({ result: { id }, text }) => ({ id, text })),
+    frees: results.reduce((sum, { result, text }) => sum + bytesOf(result.text) - bytesOf(text), 0),
+  };
+}
+
+function maskLine({ text, isError }: ResultEntry, title: string): string {
+  const lines = text.split("\n").length;
+  const what = isError ? "failed" : `${lines} ${lines === 1 ? "line" : "lines"}`;
+  return `[${title}, ${what}: masked; call it again if you need it]`;
+}
+
+function callsOf(messages: readonly MessageEntry[]): ReadonlyMap<string, ToolCall> {
+  const calls = messages.flatMap((entry) => entry.type === "assistant_message" ? entry.calls : []);
+  return new Map(calls.map((call) => [call.id, call]));
+}
+
+/**
+ * Ids of the results that show a file as it is: the last reading of it, and what was written since.
+ * @param ofWritten of files alone that were written too
+ */
+function newestStates(
+  messages: readonly MessageEntry[],
+  facts: ReadonlyMap<string, CallFacts>,
+  ofWritten: boolean,
+): ReadonlySet<string> {
+  const states = new Map<string, { ids: string[]; isWritten: boolean }>();
+  for (const entry of messages) {
+    const { path, writes } = isResult(entry) && !entry.isError ? facts.get(entry.id) ?? {} : {};
+    if (path === undefined || !isResult(entry)) continue;
+    const known = states.get(path);
+    if (writes === true) states.set(path, { ids: [...known?.ids ?? [], entry.id], isWritten: true });
+    else states.set(path, { ids: [entry.id], isWritten: known?.isWritten ?? false });
+  }
+  return new Set(states.values().flatMap(({ ids, isWritten }) => isWritten || !ofWritten ? ids : []));
+}
+
+function beginOfLastTurns(messages: readonly MessageEntry[]): number {
+  const begins = messages.flatMap(({ type }, at) => type === "user_message" ? [at] : []);
+  return begins.at(-LAST_TURNS) ?? 0;
+}
+
+function isResult(entry: MessageEntry): entry is ResultEntry {
+  return entry.type === "tool_result";
+}
+
+/**
+ * Where the messages begin that no summary stands for; 0: there is nothing before them.
+ * @param most bytes that they may have, where the last answer with its results has fewer
+ */
+export function tailBegin({ messages, masked }: Pick<Foldable, "messages" | "masked">, most: number): number {
+  const isBegin = (at: number) => {
+    const entry = messages[at];
+    return entry?.type === "user_message" || entry?.type === "assistant_message";
+  };
+  const begins = messages.flatMap((_, at) => isBegin(at) ? [at] : []);
+  const sizes = messages.map((entry) =>
+    isResult(entry) ? masked.get(entry.id)?.length ?? size(entry) : size(entry)
+  );
+  const bytesFrom = (at: number) => sizes.slice(at).reduce((sum, one) => sum + one, 0);
+  const enough = begins.findLast((at) => at <= messages.length - LAST_MESSAGES) ?? 0;
+  return begins.find((at) => at >= enough && bytesFrom(at) <= most) ?? begins.at(-1) ?? 0;
+}
+
+function size(entry: MessageEntry): number {
+  return bytesOf(JSON.stringify(entry));
+}
+
+/** What the user has said, the first message and the newest ones, as far as there is room. */
+export function keptWords(words: readonly string[]): readonly string[] {
+  const [first, ...later] = words;
+  if (first === undefined) return [];
+  const task = middleCut(first, MOST_OF_FIRST);
+  const newest: string[] = [];
+  let room = MOST_WORDS - task.length;
+  for (const text of later.toReversed()) {
+    if (room < Math.min(text.length, LEAST_WORDS)) break;
+    const kept = middleCut(text, room);
+    newest.unshift(kept);
+    room -= kept.length;
+  }
+  return [task, ...newest];
+}
+
+export function usersWords(messages: readonly MessageEntry[]): readonly string[] {
+  return messages.flatMap((entry) =>
+    entry.type === "user_message" && entry.origin !== "engine" ? [wordsOf(entry)] : []
+  ).filter((text) => text.trim() !== "");
+}
+
+/** At most `most` characters, of the beginning and of the end. @param what is said of those between */
+export function middleCut(text: string, most: number, what = "left out"): string {
+  if (text.length <= most) return text;
+  const note = `\n[${text.length - most} characters ${what}]\n`;
+  const half = Math.max(0, (most - note.length) / 2);
+  const [head, tail] = [text.slice(0, Math.ceil(half)), half < 1 ? "" : text.slice(-Math.floor(half))];
+  // Half a character at a cut would be one that no encoding can hold.
+  return (head.replace(/[\ud800-\udbff]$/, "") + note + tail.replace(/^[\udc00-\udfff]/, "")).slice(0, most);
+}
