@@ -34,6 +34,8 @@ const MOST_TAIL = 0.25;
 const MOST_SUMMARY = 0.125;
 /** Tokens that an answer needs at least. */
 const ANSWER_TOKENS = 1_000;
+/** Bytes of messages that no summary is shorter than by much. */
+const SHORT_SUMMARIZED = 8_000;
 /** Bytes of a result that there is always room for. */
 const SHORT_RESULT = 1_000;
 
@@ -94,7 +96,7 @@ export class Room {
     }
     if (await this.#summarize(cause, given, told, ports, signal)) return true;
     if (cause.type !== "asked" || signal.aborted) return masked !== undefined;
-    const rest = planMasks(given, () => true);
+    const rest = planMasks(given, (frees) => frees >= SHORT_SUMMARIZED);
     if (rest !== undefined) told.masking(rest);
     return rest !== undefined;
   }
@@ -146,8 +148,8 @@ export class Room {
     const begin = tailBegin(given, this.#estimate.bytes(window * MOST_TAIL));
     const covered = given.messages.slice(0, begin);
     const bytes = bytesOf(JSON.stringify(covered));
-    const isWorth = cause.type !== "full" || this.#estimate.tokens(bytes) >= window * LEAST_FREED;
-    if (covered.length === 0 || !isWorth) return false;
+    const least = cause.type === "full" ? this.#estimate.bytes(window * LEAST_FREED) : SHORT_SUMMARIZED;
+    if (covered.length === 0 || bytes < least) return false;
     const asked = await this.#askForSummary(cause, ports, signal);
     if (signal.aborted) return false;
     const { compaction: before } = history.folds;

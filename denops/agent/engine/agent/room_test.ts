@@ -1,6 +1,11 @@
 /** Long sessions in small windows: never over it, and what matters stays. */
 import assert from "node:assert/strict";
-import { END_TURN, type RunningEngine, startEngine } from "../../../../tests/support/engine_session.ts";
+import {
+  END_TURN,
+  type EngineOptions,
+  type RunningEngine,
+  startEngine,
+} from "../../../../tests/support/engine_session.ts";
 import type { RecordedRequest } from "../../../../tests/model/model_server.ts";
 import { transcript } from "../../../../tests/model/model_messages.ts";
 import { WIRES } from "../../protocol/providers.ts";
@@ -42,6 +47,17 @@ function notices({ events }: RunningEngine): readonly string[] {
   return events.flatMap((event) => event.type === "notice" ? [event.text] : []);
 }
 
+/** What the same run would send if nothing was folded. */
+function unmasked({ messages, server: { requests: [first] } }: RunningEngine): number {
+  let sent = first === undefined ? 0 : bytes(first);
+  let all = 0;
+  for (const message of messages()) {
+    if (message.role === "assistant") all += sent;
+    sent += JSON.stringify(message).length;
+  }
+  return all;
+}
+
 async function longRun(wire: typeof WIRES[number], window: number): Promise<RunningEngine> {
   const plan = 'call update_plan {"steps": [{"step": "PLAN: read everything", "status": "in_progress"}]}';
   const engine = await startEngine({
@@ -73,16 +89,101 @@ for (const wire of WIRES) {
     const broken = own.filter((now, at) => at > 0 && own[at - 1]?.some((line, index) => now[index] !== line));
     assert.ok(broken.length <= folds.length, `${broken.length} breaks, ${folds.length} folds`);
     const all = requests.reduce((sum, request) => sum + bytes(request), 0);
-    const fixed = requests.length * bytes(requests[0] as RecordedRequest);
-    console.log(
-      wire,
-      folds.length,
-      broken.length,
-      all,
-      fixed,
-      largest / BYTES_A_TOKEN,
-      folds.map((f) => f.type).join(" "),
-    );
+    assert.ok(all <= unmasked(engine) / 2, `${all} bytes, ${unmasked(engine)} unmasked`);
     assert.equal(notices(engine).length, folds.length, "each is told");
   });
 }
+
+/** A session whose one turn has read so many files, in a window that holds them. */
+async function read(rounds: number, more = "", config: EngineOptions["config"] = {}): Promise<RunningEngine> {
+  const engine = await startEngine({
+    script: [SUMMARY, reading(rounds), ...more === "" ? [] : [more]].join("\n---\n"),
+    files: FILES,
+    config: { title: false, context_window: 1_000_000, max_iterations: 1_000, ...config },
+  });
+  await engine.prompt("TASK: read");
+  return engine;
+}
+
+const FULL = 'status 400 {"error": {"message": "This model\'s maximum context length is 8192 tokens.", ' +
+  '"code": "context_length_exceeded"}}';
+
+Deno.test("a refusal for length folds once and goes on; a second one ends the turn", async () => {
+  await using engine = await read(20, `${FULL}\n---\nnew-history\nsay Went on.\n---\n${FULL}\n---\n${FULL}`);
+  assert.deepEqual(await engine.prompt("And now?"), END_TURN);
+  assert.deepEqual(engine.server.problems, []);
+  const last = engine.server.requests.at(-1);
+  assert.ok(text(last).includes("PROMISE: no new libraries") && text(last).includes("And now?"));
+  const end = await engine.prompt("Once more");
+  assert.equal(end.type === "failed" ? end.error.kind : end.reason, "window_full");
+});
+
+Deno.test("compact: asked for, with what matters; taken back; the same after a restart", async () => {
+  await using engine = await read(
+    12,
+    ["Compacted.", "Back.", "Again."].map((said) => `new-history\nsay ${said}`).join("\n---\n"),
+  );
+  const { session, server } = engine;
+  await session.compact("the names of the files");
+  assert.ok(text(server.requests.at(-1)).includes("What matters most to the user: the names of the files"));
+  await engine.prompt("Go on");
+  const compacted = text(server.requests.at(-1));
+  assert.ok(compacted.includes("PROMISE: no new libraries") && compacted.includes("TASK: read"));
+  assert.ok(!compacted.includes("// file 7\\n"));
+  await assert.rejects(() => session.compact(undefined), {
+    message: "There is nothing to fold yet: the session is short.",
+  });
+  const again = engine.again();
+  await again.prompt([{ type: "text", text: "And on" }]);
+  assert.ok(text(server.requests.at(-1)).includes("PROMISE: no new libraries"), "after a restart");
+  again.unfold();
+  await again.prompt([{ type: "text", text: "And now?" }]);
+  await again.close();
+  const whole = text(server.requests.at(-1));
+  assert.ok(whole.includes("// file 7") && !whole.includes("PROMISE: no new libraries"), "taken back");
+  assert.throws(() => again.unfold(), { message: "Nothing is folded." });
+  assert.deepEqual(server.problems, []);
+  assert.match(
+    notices(engine)[0] ?? "",
+    /^To save room the model sees a summary in place of \d+ messages: \d+ % of its window is \d+ % now\. Take it back with :Agent compact undo\.$/,
+  );
+});
+
+Deno.test("where no model gives a summary the engine makes one: task, files and answers", async () => {
+  await using engine = await read(12, "new-history\nsay Went on.");
+  engine.server.play(
+    "when Stop here for a moment\nnew-history\nsay \nrepeat\n---\nnew-history\nsay Went on.",
+  );
+  await engine.session.compact("everything");
+  await engine.prompt("Go on");
+  const sent = text(engine.server.requests.at(-1));
+  for (const kept of ["TASK: read", "# Files involved", "- f7.ts", "# Work completed"]) {
+    assert.ok(sent.includes(kept), kept);
+  }
+});
+
+Deno.test("a result takes at most half of the room that is left", async () => {
+  await using engine = await startEngine({
+    script: 'call read_file {"path": "big.txt"}\ncall read_file {"path": "big2.txt"}\n---\nsay Done.',
+    files: { "big.txt": "1234567 9\n".repeat(4_000), "big2.txt": "1234567 9\n".repeat(4_000) },
+    config: { title: false, context_window: WINDOW },
+  });
+  assert.deepEqual(await engine.prompt("Read"), END_TURN);
+  const [first = "", second = ""] = engine.results();
+  assert.match(first, /characters left out: the window has no more room/);
+  assert.ok(second.length < first.length * 0.6, `${first.length}, ${second.length}`);
+  assert.ok(bytes(engine.server.requests.at(-1) as RecordedRequest) < WINDOW * BYTES_A_TOKEN);
+});
+
+Deno.test("a cancel while a summary is written folds nothing", async () => {
+  await using engine = await read(12);
+  engine.server.play("new-history\nwait here\nsay never");
+  const folding = engine.session.compact("everything");
+  await engine.server.reached("here");
+  engine.session.cancel();
+  await folding;
+  assert.deepEqual(engine.store.folds("s1"), []);
+  engine.server.play("new-history\nsay Fine.");
+  assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+  assert.deepEqual(engine.server.problems, []);
+});
