@@ -40,6 +40,8 @@ nnoremap <Plug>(AgentResume) <Cmd>Agent resume<CR>
 xnoremap <silent> <Plug>(AgentResume) :Agent resume<CR>
 nnoremap <Plug>(AgentFork) <Cmd>Agent fork<CR>
 xnoremap <silent> <Plug>(AgentFork) :Agent fork<CR>
+nnoremap <Plug>(AgentCompact) <Cmd>Agent compact<CR>
+xnoremap <silent> <Plug>(AgentCompact) :Agent compact<CR>
 nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>
 xnoremap <silent> <Plug>(AgentStop) :Agent stop<CR>
 nnoremap <Plug>(AgentSend) <Cmd>Agent send<CR>

@@ -27,6 +27,13 @@ return {
   },
   { name = "fork", plug = "AgentFork", doc = "Go on with a copy of the session, from the cursor's turn." },
   { name = "rename", args = '["title"]', takes = "quoted", doc = "Give the session another title." },
+  {
+    name = "compact",
+    plug = "AgentCompact",
+    args = "[focus|undo]",
+    takes = "phrase",
+    doc = "Fold what is old, so that the model's window has room; or take that back.",
+  },
   { name = "archive", doc = "Archive the session, or bring it back." },
   { name = "delete", doc = "Delete the session, after a question." },
   { name = "search", args = "{words}", takes = "phrase", doc = "Find words in all sessions of the project." },

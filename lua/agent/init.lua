@@ -114,6 +114,13 @@ function M.rename(title)
   require("agent.sessions").rename(ready(), title)
 end
 
+--- Makes room in the model's window: what is old is folded; "undo" takes the last fold back.
+---@param focus? string what a summary is to keep
+function M.compact(focus)
+  vim.validate("focus", focus, "string", true)
+  require("agent.sessions").compact(ready(), focus)
+end
+
 --- Archives the session, or brings it back from there.
 function M.archive()
   require("agent.sessions").archive(ready())

@@ -14,7 +14,7 @@ import { loopRunner } from "./agent/loop.ts";
 import { NO_RUNNER } from "./agent/runner.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
 import { messageOf } from "./core/errors.ts";
-import { createModel } from "./llm/model.ts";
+import { createModel, createSummarizer } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
@@ -74,7 +74,10 @@ const connection = serveAcp(messageStream(standardPipe()), {
   ownConfig: configFromEnvironment,
   runner: (config, abilities) =>
     hasModel(config)
-      ? loopRunner({ config, model: createModel(config), tools: TOOLS, environment, abilities })
+      ? loopRunner({
+        ...{ config, tools: TOOLS, environment, abilities },
+        ...{ model: createModel(config), summarizer: createSummarizer(config) },
+      })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });
 await connection.closed;

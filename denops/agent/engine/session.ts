@@ -417,7 +417,7 @@ export class Session {
   }
 }
 
-const NOTHING_TO_FOLD = new ToolError("There is nothing to fold yet: the session is short.");
+const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
 
 /** Files are changed, a call has ended, and both are to be told. */
 const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([

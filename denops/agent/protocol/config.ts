@@ -100,6 +100,8 @@ const shared = {
   tools_off: list(z.string()).default([]),
   /** After the first turn the model is asked for a title. */
   title: z.boolean().default(true),
+  /** A model of the same provider that writes summaries of sessions; undefined: the session's own. */
+  summary_model: z.string().min(1).optional(),
   /** Days after which a session that is not archived is deleted; undefined: never. */
   keep_sessions_days: z.int().min(1).optional(),
 };
@@ -151,6 +153,8 @@ export const EngineConfig = z.object({
   ...shared,
   read_rules: FileRules.shape.read_rules,
   price: Price.optional(),
+  /** Of `summary_model`. */
+  summary_price: Price.optional(),
   /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
   spent: z.object({ date: z.string(), amount: z.number() }).optional(),
   model: z.string().min(1).optional(),

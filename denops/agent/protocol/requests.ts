@@ -167,6 +167,14 @@ export const REQUESTS = {
     params: z.object({ sessionId, turn: turn.optional() }),
     result: z.object({ sessionId, title: z.string() }),
   },
+  /**
+   * Makes room in the model's window, or takes back what was folded last; a notice of the session says what was done.
+   * `focus`: what a summary is to keep.
+   */
+  compact: {
+    params: z.object({ sessionId, focus: z.string().min(1).max(2_000).optional(), undo: z.boolean() }),
+    result: nothing,
+  },
   session_search: {
     params: z.object({ query: z.string().min(1), limit: z.int().min(1).max(500) }),
     result: z.object({

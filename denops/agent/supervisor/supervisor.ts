@@ -27,7 +27,7 @@ export { watchProcess } from "./system/watch.ts";
 /** How the supervisor reaches Neovim; resolves when Lua has taken the batch. */
 export type Deliver = (batch: readonly Update[]) => Promise<void>;
 
-/** Requests about what the session on screen has done to files: its engine must have it open. */
+/** Requests about what the session on screen has done or remembers: its engine must have it open. */
 const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
   "checkpoints",
   "changes",
@@ -35,6 +35,7 @@ const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
   "redo",
   "restore_preview",
   "restore",
+  "compact",
 ]);
 
 export interface SupervisorOptions {

@@ -179,6 +179,12 @@ M.options = {
   },
   { name = "title", sent = true, type = "boolean", default = true, doc = "Ask the model for a title after the first turn." },
   {
+    name = "summary_model",
+    sent = true,
+    type = "string|nil",
+    doc = "A model of the same provider that writes the summaries of long sessions. Without it: the session's own.",
+  },
+  {
     name = "keep_sessions_days",
     sent = true,
     type = "integer|nil",

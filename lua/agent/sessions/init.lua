@@ -179,6 +179,22 @@ function M.rename(chats, title)
   end)
 end
 
+--- Folds what is old, or takes that back; the chat says what was done.
+---@param chats table
+---@param focus? string "undo", or what a summary is to keep
+function M.compact(chats, focus)
+  local chat = stored(chats)
+  if not chat then
+    return
+  end
+  local undo = focus == "undo"
+  local params = { sessionId = chat.timeline.session, undo = undo, focus = not undo and focus or nil }
+  if not undo then
+    say.info("making room in the model's window")
+  end
+  ask(chats, chat:place(), "compact", params, function() end)
+end
+
 --- Archives the session, or brings it back.
 ---@param chats table
 function M.archive(chats)

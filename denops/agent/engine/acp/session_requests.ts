@@ -15,6 +15,12 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       if (toggle !== undefined) session.toggleTool(toggle);
       return { tools: [...session.tools] };
     }),
+    compact: async ({ sessionId, focus, undo }) => {
+      const session = open.get(sessionId);
+      if (undo) session.unfold();
+      else await session.compact(focus);
+      return {};
+    },
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

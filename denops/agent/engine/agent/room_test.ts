@@ -131,7 +131,7 @@ Deno.test("compact: asked for, with what matters; taken back; the same after a r
   assert.ok(compacted.includes("PROMISE: no new libraries") && compacted.includes("TASK: read"));
   assert.ok(!compacted.includes("// file 7\\n"));
   await assert.rejects(() => session.compact(undefined), {
-    message: "There is nothing to fold yet: the session is short.",
+    message: "Nothing to fold: the session is short.",
   });
   const again = engine.again();
   await again.prompt([{ type: "text", text: "And on" }]);

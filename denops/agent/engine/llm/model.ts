@@ -141,6 +141,13 @@ function seesUnasked({ provider, model }: ModelConfig): boolean {
   }
 }
 
+/** The model that the user has set for summaries, of the same provider. */
+export function createSummarizer(config: ModelConfig): Model | undefined {
+  const { summary_model: model, price: _, summary_price: price, ...rest } = config;
+  if (model === undefined || model === config.model) return undefined;
+  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) });
+}
+
 /** A short key is a local server's dummy and may be any word. */
 const SHORTEST_SECRET = 8;
 

@@ -41,11 +41,14 @@ export async function engineConfig(
     (WIRE_FACTS[wire].newestFirst ? await newestModel(name, wire, baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
   const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
-  const price = user.prices[model] ?? publishedPrice(baseUrl, model);
+  const priceOf = (name: string) => user.prices[name] ?? publishedPrice(baseUrl, name);
+  const price = priceOf(model);
+  const summaryPrice = user.summary_model === undefined ? undefined : priceOf(user.summary_model);
   return {
     ...SharedConfig.parse(user),
     read_rules: { deny: [], ask: [] },
     ...(price === undefined ? {} : { price }),
+    ...(summaryPrice === undefined ? {} : { summary_price: summaryPrice }),
     model,
     provider: {
       name,
