@@ -1,15 +1,18 @@
 /** Keeps a session within the model's window: folds what is old, and cuts results that would fill what is left. */
-import { allOf, bytesOf, Estimate, IMAGE_TOKENS, type PromptSizes, sizesOf } from "../context/estimate.ts";
+import { allOf, bytesOf, Estimate, IMAGE_BYTES, type PromptSizes, sizesOf } from "../context/estimate.ts";
 import {
   type CallFacts,
+  entryBytes,
   type Foldable,
   keptWords,
   type MaskPlan,
   middleCut,
+  MOST_WORDS,
   planMasks,
   tailBegin,
   usersWords,
 } from "../context/fold_plan.ts";
+import { folded } from "../context/folds.ts";
 import { type Mode, MODES } from "../context/modes.ts";
 import { ownSummary, summaryQuestion } from "../context/summary.ts";
 import type { HistoryWindow } from "../context/window.ts";
@@ -29,7 +32,7 @@ const MOST_UNFOLDED = 0.95;
 /** A step that frees less than this share is not worth a cold prefix; and this much stays free until the next one. */
 const LEAST_FREED = 0.2;
 const LEAST_LEFT = 0.1;
-/** Share of the window that the last messages may take, and the summary. */
+/** Share of the window that the last messages may take, and the summary, and the user's words with it. */
 const MOST_TAIL = 0.25;
 const MOST_SUMMARY = 0.125;
 /** Tokens that an answer needs at least. */
@@ -37,12 +40,12 @@ const ANSWER_TOKENS = 1_000;
 /** Bytes of messages that no summary is shorter than by much. */
 const SHORT_SUMMARIZED = 8_000;
 /** Bytes of a result that there is always room for. */
-const SHORT_RESULT = 1_000;
+const SHORT_RESULT = 400;
 
 /** What of the history is seen, and what is not. */
 export type SeenHistory = Pick<HistoryWindow, "folds" | "messages" | "placeOf">;
 
-export interface RoomPorts {
+interface RoomPorts {
   readonly model: Model;
   /** Writes summaries in the model's place. */
   readonly summarizer?: Model | undefined;
@@ -89,7 +92,10 @@ export class Room {
       about: (call) => factsOf(call, tools),
     };
     const told = new Told(ports, () => this.#share(ports));
-    const masked = planMasks(given, (frees) => this.#isEnough(frees, cause, sizes, window));
+    const wantsSummary = cause.type === "asked" && cause.focus !== undefined;
+    const masked = wantsSummary
+      ? undefined
+      : planMasks(given, (frees) => this.#isEnough(frees, cause, sizes, window));
     if (masked !== undefined) {
       told.masking(masked);
       if (cause.type !== "refused") return true;
@@ -106,7 +112,7 @@ export class Room {
     const used = this.#estimate.tokens(allOf(sizesOf(view(MODES.agent))));
     let left = this.#estimate.bytes(model.contextWindow * MOST_IN_ALL - used);
     return results.map((result) => {
-      const images = this.#estimate.bytes(IMAGE_TOKENS) * (result.images?.length ?? 0);
+      const images = IMAGE_BYTES * (result.images?.length ?? 0);
       const text = cutTo(result.text, Math.max(SHORT_RESULT, left / 2));
       left = Math.max(0, left - bytesOf(text) - images);
       return text === result.text ? result : { ...result, text };
@@ -147,18 +153,22 @@ export class Room {
     const { model: { contextWindow: window }, history, state } = ports;
     const begin = tailBegin(given, this.#estimate.bytes(window * MOST_TAIL));
     const covered = given.messages.slice(0, begin);
-    const bytes = bytesOf(JSON.stringify(covered));
-    const least = cause.type === "full" ? this.#estimate.bytes(window * LEAST_FREED) : SHORT_SUMMARIZED;
-    if (covered.length === 0 || bytes < least) return false;
+    const bytes = folded(covered, { masked: given.masked }).reduce(
+      (sum, entry) => sum + entryBytes(entry),
+      0,
+    );
+    const least = { full: this.#estimate.bytes(window * LEAST_FREED), asked: SHORT_SUMMARIZED, refused: 0 };
+    if (covered.length === 0 || bytes < least[cause.type]) return false;
     const asked = await this.#askForSummary(cause, ports, signal);
     if (signal.aborted) return false;
     const { compaction: before } = history.folds;
+    const room = this.#estimate.bytes(window * MOST_SUMMARY);
     const summary = asked ?? ownSummary({ ...given, messages: covered }, before?.summary);
     told.compaction({
       type: "compaction",
       ...history.placeOf(begin),
-      summary: cutTo(summary, this.#estimate.bytes(window * MOST_SUMMARY)),
-      words: [...keptWords([...before?.words ?? [], ...usersWords(covered)])],
+      summary: cutTo(summary, room),
+      words: [...keptWords([...before?.words ?? [], ...usersWords(covered)], Math.min(MOST_WORDS, room))],
       plan: [...state.plan],
       by: asked === undefined ? "engine" : "model",
     }, covered.length);
@@ -209,19 +219,19 @@ class Told {
     const what = results.length === 1
       ? "1 old result is one line"
       : `${results.length} old results are one line each`;
-    this.#tell({ type: "masking", results }, `${what} to the model`);
+    this.#tell({ type: "masking", results }, what);
   }
 
   compaction(entry: FoldEntry, messages: number): void {
     const what = messages === 1 ? "1 message" : `${messages} messages`;
-    this.#tell(entry, `the model sees a summary in place of ${what}`);
+    this.#tell(entry, `a summary stands for ${what}`);
   }
 
   #tell(entry: FoldEntry, what: string): void {
     const before = this.#share();
     this.#ports.fold(entry);
-    const text = `To save room ${what}: ${before} % of its window is ${this.#share()} % now. ` +
-      "Take it back with :Agent compact undo.";
+    const text = `Made room, ${before} % → ${this.#share()} % of the model's window: ${what}. ` +
+      ":Agent compact undo takes it back.";
     this.#ports.emit({ type: "notice", severity: "info", text });
   }
 }

@@ -145,7 +145,7 @@ Deno.test("compact: asked for, with what matters; taken back; the same after a r
   assert.deepEqual(server.problems, []);
   assert.match(
     notices(engine)[0] ?? "",
-    /^To save room the model sees a summary in place of \d+ messages: \d+ % of its window is \d+ % now\. Take it back with :Agent compact undo\.$/,
+    /^Made room, \d+ % → \d+ % of the model's window: a summary stands for \d+ messages\. :Agent compact undo takes it back\.$/,
   );
 });
 

@@ -10,11 +10,13 @@ const MOST_BYTES_A_TOKEN = 8;
  * Tokens of an image at most. Source: platform.claude.com/docs, "Vision": larger ones are made smaller until they
  * take so many.
  */
-export const IMAGE_TOKENS = 1_600;
+const IMAGE_TOKENS = 1_600;
+/** An image counts as if its tokens were text. */
+export const IMAGE_BYTES = IMAGE_TOKENS * BYTES_A_TOKEN;
 /** Of the JSON around a message. */
 const FRAME_BYTES = 40;
 
-/** In bytes; an image counts as if its tokens were text. */
+/** In bytes. */
 export interface PromptSizes {
   readonly system: number;
   readonly tools: number;
@@ -47,7 +49,7 @@ function messageBytes(message: Message): number {
         message.reasoning.reduce((sum, one) => sum + bytesOf(one.type === "signed" ? one.text : one.data), 0);
     case "tool":
       return 2 * FRAME_BYTES + bytesOf(message.text) +
-        IMAGE_TOKENS * BYTES_A_TOKEN * (message.images?.length ?? 0);
+        IMAGE_BYTES * (message.images?.length ?? 0);
   }
 }
 

@@ -1,7 +1,8 @@
 /** What to fold when the window fills up: old results first, in one large step, so that the prefix breaks once. Pure. */
 import { type MessageEntry, type ResultEntry, wordsOf } from "../core/entries.ts";
 import type { ToolCall } from "../core/messages.ts";
-import { bytesOf } from "./estimate.ts";
+import { bytesOf, IMAGE_BYTES } from "./estimate.ts";
+import { folded } from "./folds.ts";
 
 /** Messages at the end that no summary stands for. */
 const LAST_MESSAGES = 6;
@@ -10,9 +11,7 @@ const LAST_TURNS = 2;
 /** Bytes of a result that are not worth a line. */
 const SHORT = 400;
 /** Characters of the user's words that are kept word for word. */
-const MOST_WORDS = 4_000;
-/** Of the first message, which is most often the task. */
-const MOST_OF_FIRST = 2_000;
+export const MOST_WORDS = 4_000;
 /** Characters of a message that are worth keeping of it. */
 const LEAST_WORDS = 100;
 
@@ -54,12 +53,12 @@ function masks({ messages, masked, about }: Foldable, step: number): MaskPlan {
   const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
   const kept = newestStates(messages, facts, step === 2);
   const end = step === 0 ? beginOfLastTurns(messages) : Math.max(0, messages.length - LAST_MESSAGES);
-  const results = messages.slice(0, end).filter(isResult).filter(({ id, text }) =>
-    calls.has(id) && !masked.has(id) && !kept.has(id) && bytesOf(text) > SHORT
+  const results = messages.slice(0, end).filter(isResult).filter(({ id, text, images }) =>
+    calls.has(id) && !masked.has(id) && !kept.has(id) && (bytesOf(text) > SHORT || images !== undefined)
   ).map((result) => ({ result, text: maskLine(result, facts.get(result.id)?.title ?? result.name) }));
   return {
     results: results.map(({ result: { id }, text }) => ({ id, text })),
-    frees: results.reduce((sum, { result, text }) => sum + bytesOf(result.text) - bytesOf(text), 0),
+    frees: results.reduce((sum, { result, text }) => sum + entryBytes(result) - bytesOf(text), 0),
   };
 }
 
@@ -113,25 +112,25 @@ export function tailBegin({ messages, masked }: Pick<Foldable, "messages" | "mas
     return entry?.type === "user_message" || entry?.type === "assistant_message";
   };
   const begins = messages.flatMap((_, at) => isBegin(at) ? [at] : []);
-  const sizes = messages.map((entry) =>
-    isResult(entry) ? masked.get(entry.id)?.length ?? size(entry) : size(entry)
-  );
+  const sizes = folded(messages, { masked }).map(entryBytes);
   const bytesFrom = (at: number) => sizes.slice(at).reduce((sum, one) => sum + one, 0);
   const enough = begins.findLast((at) => at <= messages.length - LAST_MESSAGES) ?? 0;
   return begins.find((at) => at >= enough && bytesFrom(at) <= most) ?? begins.at(-1) ?? 0;
 }
 
-function size(entry: MessageEntry): number {
-  return bytesOf(JSON.stringify(entry));
+/** Of a prompt, about. */
+export function entryBytes(entry: MessageEntry): number {
+  if (!isResult(entry)) return bytesOf(JSON.stringify(entry));
+  return bytesOf(entry.text) + IMAGE_BYTES * (entry.images?.length ?? 0);
 }
 
-/** What the user has said, the first message and the newest ones, as far as there is room. */
-export function keptWords(words: readonly string[]): readonly string[] {
+/** What the user has said, the first message, which is most often the task, and the newest ones. @param most characters */
+export function keptWords(words: readonly string[], most = MOST_WORDS): readonly string[] {
   const [first, ...later] = words;
   if (first === undefined) return [];
-  const task = middleCut(first, MOST_OF_FIRST);
+  const task = middleCut(first, Math.floor(most / 2));
   const newest: string[] = [];
-  let room = MOST_WORDS - task.length;
+  let room = most - task.length;
   for (const text of later.toReversed()) {
     if (room < Math.min(text.length, LEAST_WORDS)) break;
     const kept = middleCut(text, room);

@@ -31,7 +31,10 @@ export function foldsInForce(entries: readonly FoldEntry[]): Folds {
 }
 
 /** What a view is made of. @param messages those that the compaction, if there is one, has left */
-export function folded(messages: readonly MessageEntry[], folds: Folds): readonly MessageEntry[] {
+export function folded(
+  messages: readonly MessageEntry[],
+  folds: Pick<Folds, "masked"> & Partial<Pick<Folds, "compaction">>,
+): readonly MessageEntry[] {
   const rest = messages.map((entry) => maskedEntry(entry, folds));
   if (folds.compaction === undefined) return rest;
   const text = summaryText(folds.compaction);
@@ -41,7 +44,7 @@ export function folded(messages: readonly MessageEntry[], folds: Folds): readonl
   return [{ ...first, parts: [{ type: "text", text }, ...first.parts] }, ...later];
 }
 
-function maskedEntry(entry: MessageEntry, { masked }: Folds): MessageEntry {
+function maskedEntry(entry: MessageEntry, { masked }: Pick<Folds, "masked">): MessageEntry {
   if (entry.type !== "tool_result") return entry;
   const text = masked.get(entry.id);
   if (text === undefined) return entry;
