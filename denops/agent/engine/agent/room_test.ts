@@ -162,6 +162,14 @@ Deno.test("where no model gives a summary the engine makes one: task, files and 
   }
 });
 
+Deno.test("another model writes the summary where the user has set one", async () => {
+  await using engine = await read(12, "", { summary_model: "small" });
+  await engine.session.compact("everything");
+  assert.deepEqual(engine.server.requests.slice(-2).map(({ body }) => body.model), ["model-1", "small"]);
+  assert.deepEqual(engine.usage.report("s1").models.map(({ name }) => name), ["test/small", "test/model-1"]);
+  assert.deepEqual(engine.store.folds("s1").map(({ type }) => type), ["compaction"]);
+});
+
 Deno.test("a result takes at most half of the room that is left", async () => {
   await using engine = await startEngine({
     script: 'call read_file {"path": "big.txt"}\ncall read_file {"path": "big2.txt"}\n---\nsay Done.',

@@ -5,6 +5,7 @@ import { answered, asked, result } from "../../../../tests/support/entries.ts";
 import type { FoldEntry, LogEntry, MessageEntry } from "../core/entries.ts";
 import type { Message } from "../core/messages.ts";
 import { Database } from "../store/database.ts";
+import { StoredSessions } from "../store/sessions.ts";
 import { SqliteStore } from "../store/sqlite.ts";
 import { type CallFacts, type Foldable, keptWords, middleCut, planMasks, tailBegin } from "./fold_plan.ts";
 import { MODES } from "./modes.ts";
@@ -195,6 +196,8 @@ Deno.test("any life of a session: calls keep their results, only folds change wh
       }
       const again = new HistoryWindow(options, 1);
       assert.deepEqual(again.seen, history.seen);
+      const fork = new StoredSessions(database).fork("s");
+      assert.deepEqual(new HistoryWindow({ ...options, session: fork.id }, 1).seen, history.seen);
       assert.deepEqual(
         again.placeOf(again.messages.length - 1),
         history.placeOf(history.messages.length - 1),
