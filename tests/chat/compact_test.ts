@@ -1,0 +1,51 @@
+/** A long session makes room in the model's window, and the user can take that back. Whole program. */
+import assert from "node:assert/strict";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { say, waitForChat, waitForTurn } from "../support/chat.ts";
+
+const FILES = Object.fromEntries(
+  Array.from({ length: 8 }, (_, at) => [`f${at}.ts`, `// file ${at}\n`.padEnd(4_000, "const line = 1;\n")]),
+);
+
+const SCRIPT = [
+  "when Stop here for a moment\nnew-history\nsay # Promises made\nsay \nsay No new libraries.\nrepeat",
+  ...Object.keys(FILES).map((path) => `call read_file {"path": "${path}"}`),
+  "say All read.",
+  ...["Folded.", "Whole."].map((text) => `new-history\nsay ${text}`),
+].join("\n---\n");
+
+/** The newest request. */
+function sent({ server }: RunningAgent): string {
+  return JSON.stringify(server.requests.at(-1)?.body);
+}
+
+Deno.test("compact: a line says what was folded, a restart keeps it, undo brings all back", async () => {
+  const options = "title = false";
+  await using agent = await startAgent({ script: SCRIPT, project: FILES, options });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Read all files");
+  await waitForChat(nvim, "All read.");
+  await waitForTurn(nvim);
+  await nvim.command('Agent compact "the names"');
+  await waitForChat(nvim, "of the model's window: a summary stands for");
+  assert.match(sent(agent), /What matters most to the user: the names/);
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "Folded.");
+  await waitForTurn(nvim);
+  assert.match(sent(agent), /No new libraries\..*Read all files/);
+  assert.doesNotMatch(sent(agent), /\/\/ file 1/);
+  await nvim.quit();
+
+  await using other = await startAgent({ script: "", beside: agent, options });
+  await other.nvim.command("Agent resume");
+  await waitForChat(other.nvim, "a summary stands for");
+  await other.nvim.command("Agent compact undo");
+  await waitForChat(other.nvim, "The model sees the folded messages again.");
+  await other.nvim.command("Agent compact undo");
+  await other.nvim.waitForScreen("Nothing is folded");
+  await other.nvim.command("Agent send And now?");
+  await waitForChat(other.nvim, "Whole.");
+  assert.doesNotMatch(sent(agent), /No new libraries/);
+  assert.match(sent(agent), /\/\/ file 1/);
+  assert.deepEqual(server.problems, []);
+});
