@@ -8,6 +8,9 @@ import {
 } from "../../../../tests/support/engine_session.ts";
 import type { RecordedRequest } from "../../../../tests/model/model_server.ts";
 import { transcript } from "../../../../tests/model/model_messages.ts";
+import { storeWork } from "../../../../tests/support/stored_work.ts";
+import { SqliteStore } from "../store/sqlite.ts";
+import { SqliteUsage } from "../store/usage.ts";
 import { WIRES } from "../../protocol/providers.ts";
 
 const WINDOW = 16_000;
@@ -160,6 +163,35 @@ Deno.test("where no model gives a summary the engine makes one: task, files and 
   for (const kept of ["TASK: read", "# Files involved", "- f7.ts", "# Work completed"]) {
     assert.ok(sent.includes(kept), kept);
   }
+});
+
+Deno.test("a stored session that is longer than the window, as another model had a larger one", async () => {
+  await using engine = await startEngine({
+    script: `${SUMMARY}\n---\nsay Went on.`,
+    config: { title: false, context_window: WINDOW },
+    store(database) {
+      const store = new SqliteStore(database);
+      const usage = new SqliteUsage(database);
+      storeWork({ database, store, usage }, { id: "s1", root: "/project", turns: 40, calls: 10 });
+      return store;
+    },
+  });
+  assert.deepEqual(await engine.prompt("Go on"), END_TURN);
+  assert.deepEqual(engine.server.problems, []);
+  const largest = Math.max(...engine.server.requests.map(bytes));
+  assert.ok(largest <= WINDOW * BYTES_A_TOKEN, `${largest / BYTES_A_TOKEN} tokens of ${WINDOW}`);
+  assert.equal(notices(engine).length, 2, "turns are left out, and others folded");
+});
+
+Deno.test("what was taken back is not folded again at once", async () => {
+  const answers = ["One.", "Two."].map((said) => `new-history\nsay ${said}`).join("\n---\n");
+  await using engine = await read(12, answers, { context_window: 18_000 });
+  const folds = engine.store.folds("s1").length;
+  assert.ok(folds > 0);
+  for (let left = folds; left > 0; left--) engine.session.unfold();
+  assert.deepEqual(await engine.prompt("And now?"), END_TURN);
+  assert.equal(engine.store.folds("s1").length, 2 * folds);
+  assert.deepEqual(engine.server.problems, []);
 });
 
 Deno.test("another model writes the summary where the user has set one", async () => {
