@@ -91,6 +91,14 @@ for (const wire of WIRES) {
     const own = requests.filter((request) => !isForSummary(request)).map((one) => transcript(wire, one.body));
     const broken = own.filter((now, at) => at > 0 && own[at - 1]?.some((line, index) => now[index] !== line));
     assert.ok(broken.length <= folds.length, `${broken.length} breaks, ${folds.length} folds`);
+    // The question for a summary goes on from the request before, which the provider has in its cache.
+    const asked = requests.flatMap((one, at) => isForSummary(one) ? [[one, requests[at - 1]] as const] : []);
+    assert.ok(asked.length > 0);
+    for (const [question, before] of asked) {
+      assert.deepEqual(question.body.tools, before?.body.tools);
+      const lines = before === undefined ? [] : transcript(wire, before.body);
+      assert.deepEqual(transcript(wire, question.body).slice(0, lines.length), lines);
+    }
     const all = requests.reduce((sum, request) => sum + bytes(request), 0);
     assert.ok(all <= unmasked(engine) / 2, `${all} bytes, ${unmasked(engine)} unmasked`);
     assert.equal(notices(engine).length, folds.length, "each is told");
