@@ -41,8 +41,8 @@ Deno.test("compact: a line says what was folded, a restart keeps it, undo brings
   await waitForChat(other.nvim, "a summary stands for");
   await other.nvim.command("Agent compact undo");
   await waitForChat(other.nvim, "The model sees the folded messages again.");
-  await other.nvim.command("Agent compact undo");
-  await other.nvim.waitForScreen("Nothing is folded");
+  await other.nvim.keys("<Esc>:Agent compact undo<CR>");
+  await other.nvim.waitForScreen("nothing is folded");
   await other.nvim.command("Agent send And now?");
   await waitForChat(other.nvim, "Whole.");
   assert.doesNotMatch(sent(agent), /No new libraries/);
