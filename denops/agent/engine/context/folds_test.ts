@@ -102,6 +102,21 @@ Deno.test("the user's words: the task and the newest, at most 4,000 characters",
   }));
 });
 
+Deno.test("a fork keeps what was folded before it, and not what the other folds later", () => {
+  using database = Database.inMemory();
+  const store = new SqliteStore(database);
+  store.createSession({ id: "s", root: "/p", model: "m" });
+  const compaction = { turn: 1, skip: 1, words: [], plan: [], by: "model" } as const;
+  const fold = (summary: string) => ({ type: "compaction", ...compaction, summary }) as const;
+  store.append("s", { entries: [asked("one"), ...round("read a"), answered("ok")] });
+  store.append("s", { entries: [{ type: "turn_done", reason: "end_turn" }, fold("before")] });
+  const { id, created } = new StoredSessions(database).fork("s");
+  while (Date.now() <= created);
+  store.append("s", { entries: [fold("later")] });
+  assert.deepEqual(store.folds("s"), [fold("before"), fold("later")]);
+  assert.deepEqual(store.folds(id), [fold("before")]);
+});
+
 /** One step of a session's life. */
 type Step =
   | { readonly type: "say" | "mask" | "summarize" | "undo" }

@@ -219,10 +219,15 @@ export class SqliteStore implements Store {
   }
 
   folds(session: string): readonly FoldEntry[] {
-    return rangesOf(this.#database, session, 1, this.turn(session))
-      .flatMap((range) => this.#log.folded(range).map((turn) => ({ ...range, first: turn, last: turn })))
-      .flatMap((range) => [...this.#log.read(range, { kind: isFoldType })])
-      .flatMap(({ entry }) => entry !== undefined && isFold(entry) ? [entry] : []);
+    const ranges = rangesOf(this.#database, session, 1, this.turn(session));
+    return ranges.flatMap((range, at) => {
+      // What the one that it was forked from has folded since in their last common turn is its own.
+      const fork = ranges[at + 1];
+      const until = fork === undefined ? Infinity : this.session(fork.session)?.created ?? Infinity;
+      return this.#log.folded(range)
+        .flatMap((turn) => [...this.#log.read({ ...range, first: turn, last: turn }, { kind: isFoldType })])
+        .flatMap(({ entry, time }) => entry !== undefined && isFold(entry) && time <= until ? [entry] : []);
+    });
   }
 
   /** @param lost stands once in each turn that has entries which cannot be read */
