@@ -41,6 +41,7 @@ export interface LoopOptions {
 export function loopRunner({ config, model, tools, environment, abilities }: LoopOptions): Runner {
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  const asked = { environment, model: model.name };
   return {
     model,
     tools: offered.map(({ name }) => name),
@@ -52,7 +53,7 @@ export function loopRunner({ config, model, tools, environment, abilities }: Loo
         ...ports,
         model,
         tools,
-        view: (mode) => view(ports.messages(), mode, { environment, tools: specs }),
+        view: (mode) => view(ports.messages(), mode, { ...asked, tools: specs, project: ports.project() }),
         context: { workspace: ports.workspace, session: ports.state, ...abilities },
         checks: abilities.languages === undefined
           ? undefined
@@ -72,8 +73,10 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
 
 async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   const deeds = new Deeds();
+  const touched = new Set<string>();
   const emit = (event: AgentEvent) => {
     deeds.note(event);
+    if (event.type === "tool_start") event.call.paths.forEach((path) => touched.add(path));
     given.emit(event);
   };
   const ports: TurnPorts = { ...given, emit };
@@ -136,6 +139,9 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     for (const result of await runBatch(end.message.calls, ports, memory, signal)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
+    const rules = await ports.rulesOf([...touched], signal);
+    if (rules !== undefined) ports.append({ type: "control_note", reason: "rules", text: rules });
+    touched.clear();
   }
 }
 

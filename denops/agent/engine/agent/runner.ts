@@ -1,4 +1,5 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
+import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
 import type { MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
@@ -23,6 +24,10 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   isOn(tool: string): boolean;
   /** What views are made of, the prompt last. */
   messages(): readonly MessageEntry[];
+  /** What the prompt says of the project. */
+  project(): Project | undefined;
+  /** Rules of the folders that these files are in, as text; undefined if there are none that were not told. */
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<string | undefined>;
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
   append(message: MessageEntry): void;
   /** An id that no other call of the session has, for one that was given, or "". */

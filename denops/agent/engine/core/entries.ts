@@ -32,8 +32,20 @@ const ResultEntry = z.object({
 /** The engine's word to the model, which the user has not said. */
 const ControlNote = z.object({
   type: z.literal("control_note"),
-  /** "files": what has become of files since the last turn, told with the message that begins this one. */
-  reason: z.enum(["files", "output_limit", "need_fixes", "nothing_done", "no_answer", "unreadable"]),
+  /**
+   * "files": what has become of files since the last turn, "context": facts of the moment; both are told with the
+   * message that begins the turn. "rules": those of folders that calls have touched, told with their results.
+   */
+  reason: z.enum([
+    "files",
+    "context",
+    "rules",
+    "output_limit",
+    "need_fixes",
+    "nothing_done",
+    "no_answer",
+    "unreadable",
+  ]),
   text: z.string(),
 });
 
