@@ -4,6 +4,7 @@
  */
 import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
+import type { RequestResult } from "../protocol/requests.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
@@ -202,6 +203,13 @@ export class Session {
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
     return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
+  }
+
+  /** What a request would send now. @throws {ToolError} if that is not known here */
+  context(): RequestResult<"context"> {
+    const { context } = this.#ports.runner;
+    if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
+    return context(this.#turnPorts());
   }
 
   #isOn(name: string): boolean {

@@ -15,6 +15,7 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       if (toggle !== undefined) session.toggleTool(toggle);
       return { tools: [...session.tools] };
     }),
+    context: at(({ sessionId }) => open.get(sessionId).context()),
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

@@ -2,6 +2,7 @@
 import type { EngineConfig } from "../../protocol/config.ts";
 import { type Mode, MODES } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
+import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, wordsOf } from "../core/entries.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
@@ -16,6 +17,7 @@ import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
 import type { Measured } from "./meter.ts";
+import { Prefix } from "./prefix.ts";
 import { Repeats } from "./repeats.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
@@ -41,19 +43,33 @@ export interface LoopOptions {
 export function loopRunner({ config, model, tools, environment, abilities }: LoopOptions): Runner {
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
-  const asked = { environment, model: model.name };
+  const prefix = new Prefix(model.price);
+  const inputs = ({ isOn, project }: Pick<RunnerPorts, "isOn" | "project">) => {
+    const specs = offered.filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+    return { environment, model: model.name, tools: specs, project: project() };
+  };
   return {
     model,
     tools: offered.map(({ name }) => name),
     title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
+    context(ports) {
+      const given = inputs(ports);
+      const parts = [...outline(view(ports.messages(), MODES.agent, given), MODES.agent, given)];
+      const { contextWindow: window } = model;
+      return { parts, ...(Number.isFinite(window) ? { window } : {}), ...prefix.broken };
+    },
     runTurn(prompt, ports, signal) {
-      const tools = offered.filter(({ name }) => ports.isOn(name));
-      const specs = tools.map(({ spec }) => spec);
+      // As they are now: a switch counts from the next turn on.
+      const given = inputs(ports);
       return runTurn(prompt, {
         ...ports,
         model,
-        tools,
-        view: (mode) => view(ports.messages(), mode, { ...asked, tools: specs, project: ports.project() }),
+        tools: offered.filter(({ spec }) => given.tools.includes(spec)),
+        view(mode) {
+          const made = view(ports.messages(), mode, { ...given, project: ports.project() });
+          prefix.note(made);
+          return made;
+        },
         context: { workspace: ports.workspace, session: ports.state, ...abilities },
         checks: abilities.languages === undefined
           ? undefined

@@ -3,6 +3,7 @@ import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
 import type { MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
+import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
@@ -43,6 +44,8 @@ export interface Runner {
    * with the turn. @throws {TurnError} if something cannot be stored
    */
   runTurn(prompt: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
+  /** What a request would send now. Absent where it does not build them itself. */
+  context?(ports: Pick<RunnerPorts, "messages" | "project" | "isOn">): RequestResult<"context">;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,

@@ -42,7 +42,7 @@ export function view(
 }
 
 /** The system prompt, section by section; those with nothing to say are left out. */
-function systemParts(
+export function systemParts(
   sections: readonly Section[],
   { environment, model = "", project = NO_PROJECT }: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
