@@ -5,13 +5,13 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("agent.context")
 
---- In the order in which they are sent.
+--- What differs most from session to session stands first.
 ---@type { [1]: string, [2]: string }[]
 local GROUPS = {
-  { "tools", "Tools" },
-  { "system", "Prompt" },
-  { "rules", "Files of rules" },
   { "messages", "Messages" },
+  { "rules", "Files of rules" },
+  { "system", "Prompt" },
+  { "tools", "Tools" },
 }
 
 --- Of English and code.
