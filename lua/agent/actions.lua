@@ -123,6 +123,7 @@ return {
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this session." },
   { name = "log", doc = "Show every approval with the rule that gave it." },
+  { name = "context", doc = "Show what the model is sent, part by part with sizes." },
   { name = "usage", doc = "Show tokens, time and money by turn, session, day and model." },
   { name = "health", doc = "Run :checkhealth agent." },
 }

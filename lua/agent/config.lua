@@ -88,6 +88,7 @@ function M.for_supervisor()
     end
   end
   sent.rules = { allow = options.allow, ask = options.ask, deny = options.deny }
+  sent.config_dir = vim.fn.stdpath("config")
   sent.socket = vim.v.servername ~= "" and vim.v.servername or nil
   sent.safe_to_write = vim.deepcopy(schema.lists().safe_to_write)
   for _, pair in ipairs(options.safe_to_write) do

@@ -311,6 +311,21 @@ function M.usage()
   end)
 end
 
+--- Shows what the next request would send, part by part.
+function M.context()
+  local chat = ready().get()
+  local session = chat.timeline.session
+  if not session then
+    return say.info("nothing was sent yet")
+  end
+  require("agent.client").request(chat, "context", { sessionId = session }, function(context, problem)
+    if not context then
+      return say.error(problem)
+    end
+    require("agent.context").show(context)
+  end)
+end
+
 --- Lists what the agent has changed and you have not looked at yet, in the quickfix list; or does one of the
 --- things that the keys in buffers with hunks do.
 ---@param what? string  "next", "previous", "diff", or "keep" or "undo", alone or with "hunk", "file" or "all"

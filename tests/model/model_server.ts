@@ -10,7 +10,7 @@
  * ```
  */
 import { HttpConnection, type HttpRequest } from "./http_connection.ts";
-import { titles } from "../../denops/agent/engine/context/sections.ts";
+import { TITLES } from "../../denops/agent/engine/context/sections.ts";
 import { Answers, Gates, Milestones } from "./model_answers.ts";
 import { ClientGone, deliver, isDisconnection } from "./model_delivery.ts";
 import { Judge } from "./model_judge.ts";
@@ -271,7 +271,7 @@ export class ModelServer implements AsyncDisposable {
 }
 
 function asksForTitle(wire: Wire, body: JsonObject): boolean {
-  return transcript(wire, body)[0]?.includes(JSON.stringify(titles()).slice(1, -1)) ?? false;
+  return transcript(wire, body)[0]?.includes(JSON.stringify(TITLES).slice(1, -1)) ?? false;
 }
 
 function parsed(script: string | Script): Script {

@@ -2,7 +2,7 @@
 import { methods, RequestError } from "../../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { titles } from "../../denops/agent/engine/context/sections.ts";
+import { TITLES } from "../../denops/agent/engine/context/sections.ts";
 import { MIGRATIONS } from "../../denops/agent/engine/store/migrations.ts";
 import { exportJson, exportMarkdown } from "../../denops/agent/engine/acp/export.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
@@ -117,7 +117,7 @@ for (const wire of WIRES) {
     const [asked, ...more] = engine.server.titleRequests;
     assert.deepEqual(more, []);
     const body = JSON.stringify(asked);
-    assert.ok(body.includes(titles()) && body.includes("The parser was wrong."), body);
+    assert.ok(body.includes(TITLES) && body.includes("The parser was wrong."), body);
     assert.ok(!body.includes('"tools"'), body);
     assert.deepEqual(engine.server.problems, []);
   });

@@ -44,6 +44,8 @@ export interface EngineOptions {
   readonly publish?: (event: AgentEvent) => void;
   /** Those of the configuration unless told. */
   readonly fileRules?: SessionPorts["fileRules"];
+  /** The model is told nothing of them unless told. */
+  readonly surroundings?: SessionPorts["surroundings"];
   /** One in memory unless told; it is closed with the engine. */
   readonly database?: Database;
   /** The store in this database, with what is to be in it; an empty one unless told. */
@@ -98,6 +100,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         abilities: {},
       }),
     fileRules: options.fileRules,
+    ...(options.surroundings === undefined ? {} : { surroundings: options.surroundings }),
     async ask(request, signal) {
       asked.push(request);
       return await options.ask?.(request, signal) ?? { answer: "allow_once" };

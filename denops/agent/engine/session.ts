@@ -4,6 +4,7 @@
  */
 import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
+import type { RequestResult } from "../protocol/requests.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
@@ -12,6 +13,7 @@ import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { SessionAccess } from "./agent/session_access.ts";
+import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
@@ -37,6 +39,8 @@ interface SessionPorts {
   makeLink(path: string, target: string): Promise<void>;
   /** The rules on files of this moment; undefined where only those of the configuration are known. */
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
+  /** Absent: the model is told nothing of its surroundings. */
+  readonly surroundings?: { readonly ask?: AskSurroundings };
   readonly publish: Emit;
 }
 
@@ -77,6 +81,7 @@ export class Session {
   #cutOff = false;
   readonly #titling: Titling;
   readonly #traps: CommandTraps;
+  readonly #surroundings: Surroundings | undefined;
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -107,6 +112,13 @@ export class Session {
       new Views(this.#memory.known),
     );
     this.#state = { folder, plan };
+    this.#surroundings = ports.surroundings && new Surroundings({
+      workspace: this.#workspace,
+      memory: this.#memory,
+      ask: ports.surroundings.ask,
+      plan: () => this.#state.plan,
+      refreshRules: () => this.#access.refresh(),
+    });
     this.#titling = new Titling(this.#titlingPorts(), titled);
     this.#meter = new Meter({
       session: id,
@@ -218,6 +230,13 @@ export class Session {
     return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
   }
 
+  /** What a request would send now. @throws {ToolError} if that is not known here */
+  context(): RequestResult<"context"> {
+    const { context } = this.#ports.runner;
+    if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
+    return context(this.#turnPorts());
+  }
+
   #isOn(name: string): boolean {
     return this.#memory.tools.get(name) ?? !this.#ports.config.tools_off.includes(name);
   }
@@ -262,10 +281,13 @@ export class Session {
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
       }
+      const context = await this.#surroundings?.begin(controller.signal);
+      if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
       const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
+      await this.#surroundings?.end();
       const untitled = this.#titling.take(end);
       this.#emit(
         end.type === "stopped"
@@ -311,6 +333,7 @@ export class Session {
     const { slid, lost } = this.#history.slide();
     this.#emit(prompt);
     if (slid) {
+      this.#surroundings?.forget();
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
       this.#emit({ type: "notice", severity: "warning", text });
@@ -347,8 +370,14 @@ export class Session {
       isOn: (tool) => this.#isOn(tool),
       messages: () => this.#history.seen,
       history: this.#history,
+      project: () => this.#surroundings?.project,
+      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal),
       append: (message) => this.#append([message]),
-      fold: (entry) => this.#append([entry]),
+      fold: (entry) => {
+        this.#append([entry]);
+        // What was told of folders and of the moment may be in no message that is seen.
+        if (entry.type === "compaction") this.#surroundings?.forget();
+      },
       newCallId: this.#newCallId,
     };
   }

@@ -142,6 +142,8 @@ export const UserConfig = z.object({
     .optional(),
   /** Neovim's own socket, which commands must not reach. */
   socket: z.string().optional(),
+  /** Neovim's folder of settings, absolute. */
+  config_dir: z.string().min(1).optional(),
   deno: list(z.string()),
   state_dir: z.string().min(1),
   environment: map(z.string()).optional(),

@@ -134,6 +134,28 @@ const UsageRow = z.object({
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
+/** A piece of what a request sends. */
+const ContextPart = z.object({
+  group: z.enum(["tools", "system", "rules", "messages"]),
+  /** A tool's, a section's, a file's, or a kind of message. */
+  name: z.string(),
+  characters: z.int(),
+  /** Of the whole file, where it is one. */
+  bytes: z.int().optional(),
+});
+export type ContextPart = z.infer<typeof ContextPart>;
+
+/** Where a request was not what the one before was, so that the provider's cache did not hold. */
+const PrefixBreak = z.object({
+  /** "tool read_file", "system prompt", "message 3" */
+  where: z.string(),
+  reason: z.string(),
+  /** Characters before the first that differed, and in all. */
+  kept: z.int(),
+  sent: z.int(),
+});
+export type PrefixBreak = z.infer<typeof PrefixBreak>;
+
 const nothing = z.object({});
 
 /** Name → what is asked, what is answered. */
@@ -142,6 +164,17 @@ export const REQUESTS = {
   tools: {
     params: z.object({ sessionId, toggle: z.string().optional() }),
     result: z.object({ tools: z.array(z.object({ name: z.string(), on: z.boolean() })) }),
+  },
+  /** What a request would send at this moment. */
+  context: {
+    params: z.object({ sessionId }),
+    result: z.object({
+      parts: z.array(ContextPart),
+      /** Tokens that fit; undefined where that is not known. */
+      window: z.int().optional(),
+      /** The last request of this process that was no continuation; the price is in US dollars. */
+      broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
+    }),
   },
   session_list: {
     params: z.object({ archived: z.boolean() }),

@@ -7,6 +7,7 @@ import { z } from "../deps/zod.ts";
 import { FileRules } from "./config.ts";
 import { LspQuestion, LspResponse } from "./lsp.ts";
 import { changeKind, TurnFile } from "./requests.ts";
+import { Surroundings, SurroundingsWanted } from "./surroundings.ts";
 import { Span } from "./trace.ts";
 import { SearchRequest, SearchResponse } from "./search.ts";
 
@@ -79,6 +80,8 @@ export const SCREEN_REQUESTS = {
     }),
   },
   search: { params: SearchRequest, result: SearchResponse },
+  /** What the model is told before it is asked; see protocol/surroundings.ts. */
+  surroundings: { params: SurroundingsWanted, result: Surroundings },
   lsp: { params: LspQuestion, result: LspResponse },
   /**
    * What a call goes by at this moment: which files may be read and written, and whether a language server runs. `rules`

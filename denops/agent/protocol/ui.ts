@@ -211,6 +211,8 @@ export type EditorQuestion =
     readonly params: { readonly path: string; readonly base: string; readonly text: string };
   }
   | { readonly method: "written_since"; readonly params: { readonly since: number } }
+  /** The answer is what the user has on screen: see protocol/surroundings.ts, with absolute paths. */
+  | { readonly method: "surroundings"; readonly params: Readonly<Record<string, never>> }
   /** `roots`: the answer reads and names no text outside of these folders. */
   | {
     readonly method: "lsp";

@@ -23,6 +23,7 @@ import { engineTrace } from "./system/trace_file.ts";
 import type { Questions } from "./gate/questions.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { search } from "./search/search.ts";
+import { surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./commands/terminals.ts";
 import { oneLine, visible } from "./screen/visible.ts";
@@ -241,6 +242,12 @@ export class EngineClient {
         search: (sessionId, request, signal) => {
           const rules = this.#rulesOf(sessionId);
           return search(request, { roots: this.#roots, rules, sandboxed: this.#sandboxed }, signal);
+        },
+        surroundings: (sessionId, wanted, signal) => {
+          const { config_dir: configDir } = this.#user;
+          const held = { roots: this.#roots, rules: this.#rulesOf(sessionId), sandboxed: this.#sandboxed };
+          const shown = () => editor.ask({ method: "surroundings", params: {} });
+          return surroundings(wanted, { ...held, configDir, editor: shown }, signal);
         },
         before_call: (sessionId, { known }) =>
           Promise.resolve().then(() => {

@@ -95,6 +95,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       makeLink: linkMaker(screen),
       ask: asker(client, id),
       ...(screen.has("before_call") ? { fileRules: () => moment.rules() } : {}),
+      surroundings: screen.has("surroundings")
+        ? { ask: (wanted, signal) => screen.ask("surroundings", wanted, signal) }
+        : {},
       publish: (event) => sender.send(event),
     });
     const text = options.notice;

@@ -26,6 +26,7 @@ export interface FinishPorts {
   readonly meter: Meter;
   emit(event: AgentEvent): void;
   view(mode: Mode): Prompt;
+  sent(prompt: Prompt): void;
   newCallId(given: string): string;
   append(message: MessageEntry): void;
 }
@@ -94,6 +95,8 @@ async function askForIt(ports: FinishPorts, mode: Mode, signal: AbortSignal): Pr
     emit: (event: AgentEvent) => event.type === "tool_writing" ? undefined : emit(event),
     count: (measured: Measured) => meter.count(measured, mode, tools),
   };
-  const end = await ask(mode, view(mode), step, signal);
+  const prompt = view(mode);
+  ports.sent(prompt);
+  const end = await ask(mode, prompt, step, signal);
   return end.type === "answered" ? end.message.text : end.text;
 }

@@ -163,6 +163,7 @@ for (const [what, begun, kept, milliseconds] of slow) {
     const inputs = { environment: { roots: [], os: "" }, tools: [] };
     const ports = {
       ...{ model, tools: [], meter, emit },
+      sent: () => {},
       view: (mode: Mode) => view(history, mode, inputs),
       newCallId: (id: string) => id,
       append: (message: MessageEntry) => void history.push(message),

@@ -2,6 +2,7 @@
 import type { EngineConfig } from "../../protocol/config.ts";
 import { type Mode, MODES } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
+import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
@@ -16,6 +17,7 @@ import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
 import type { Measured } from "./meter.ts";
+import { Prefix } from "./prefix.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./room.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
@@ -46,13 +48,21 @@ export function loopRunner(options: LoopOptions): Runner {
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const room = new Room();
+  const prefix = new Prefix(model.price);
+  const inputs = ({ isOn, project }: Pick<RunnerPorts, "isOn" | "project">) => {
+    const specs = offered.filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+    return { environment, model: model.name, tools: specs, project: project() };
+  };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
-    const tools = offered.filter(({ name }) => ports.isOn(name));
-    const specs = tools.map(({ spec }) => spec);
+    // As they are now: a switch counts from the next turn on.
+    const given = inputs(ports);
+    const tools = offered.filter(({ spec }) => given.tools.includes(spec));
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
-      view: (mode, more = []) => view([...ports.messages(), ...more], mode, { environment, tools: specs }),
+      view: (mode, more = []) =>
+        view([...ports.messages(), ...more], mode, { ...given, project: ports.project() }),
+      sent: (prompt) => prefix.note(prompt),
       context: { workspace: ports.workspace, session: ports.state, ...abilities },
       checks: abilities.languages === undefined
         ? undefined
@@ -64,6 +74,12 @@ export function loopRunner(options: LoopOptions): Runner {
     model,
     tools: offered.map(({ name }) => name),
     title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
+    context(ports) {
+      const given = inputs(ports);
+      const parts = [...outline(view(ports.messages(), MODES.agent, given), MODES.agent, given)];
+      const { contextWindow: window } = model;
+      return { parts, ...(Number.isFinite(window) ? { window } : {}), ...prefix.broken };
+    },
     runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
@@ -76,12 +92,16 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly maxIterations: number;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
+  /** To be told of each prompt that is sent. */
+  sent(prompt: Prompt): void;
 }
 
 async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   const deeds = new Deeds();
+  const touched = new Set<string>();
   const emit = (event: AgentEvent) => {
     deeds.note(event);
+    if (event.type === "tool_start") event.call.paths.forEach((path) => touched.add(path));
     given.emit(event);
   };
   const ports: TurnPorts = { ...given, emit };
@@ -109,6 +129,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
     const prompt = ports.view(mode);
+    ports.sent(prompt);
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
       meter.count(measured, mode, tools);
@@ -158,6 +179,9 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const results = await runBatch(end.message.calls, ports, memory, signal);
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
+    const rules = await ports.rulesOf([...touched], signal);
+    if (rules !== undefined) ports.append({ type: "control_note", reason: "rules", text: rules });
+    touched.clear();
   }
 }
 

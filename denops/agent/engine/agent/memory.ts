@@ -1,5 +1,6 @@
 /** What a session remembers beside its messages, as it is kept for a resume: one fact a row. */
 import { z } from "../../deps/zod.ts";
+import { Project } from "../context/project.ts";
 import { Plan } from "../core/events.ts";
 import type { Remembered } from "../core/ports.ts";
 
@@ -52,6 +53,10 @@ export class Memory {
   readonly known: RememberedMap<string>;
   /** Tools that the user has switched by hand. */
   readonly tools: RememberedMap<boolean>;
+  /** What the prompt says of the project; at most one, whatever its name. */
+  readonly project: RememberedMap<Project>;
+  /** Bytes of the files of rules that were told: see RulesFiles. */
+  readonly rules: RememberedMap<number>;
   /** As they were stored. */
   readonly facts: Facts;
   /** Topic → the value as JSON. */
@@ -67,6 +72,8 @@ export class Memory {
       );
     this.known = map("known", isText);
     this.tools = map("tool", (value) => typeof value === "boolean");
+    this.project = map("project", (value): value is Project => Project.safeParse(value).success);
+    this.rules = map("rules", (value) => typeof value === "number");
     this.facts = factsOf(rows);
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
   }
@@ -88,7 +95,7 @@ export class Memory {
   }
 
   get #maps() {
-    return [this.known, this.tools];
+    return [this.known, this.tools, this.project, this.rules];
   }
 }
 

@@ -1,7 +1,9 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
+import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
 import type { FoldEntry, MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
+import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
@@ -25,6 +27,10 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   /** What views are made of, the prompt last. */
   messages(): readonly MessageEntry[];
   readonly history: SeenHistory;
+  /** What the prompt says of the project. */
+  project(): Project | undefined;
+  /** Rules of the folders that these files are in, as text; undefined if there are none that were not told. */
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<string | undefined>;
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
   append(message: MessageEntry): void;
   /** The same of what the model sees less of from here on. */
@@ -48,6 +54,8 @@ export interface Runner {
    * @returns whether there was anything to fold @throws {TurnError} if that cannot be stored
    */
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
+  /** What a request would send now. Absent where it does not build them itself. */
+  context?(ports: Pick<RunnerPorts, "messages" | "project" | "isOn">): RequestResult<"context">;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,

@@ -1,5 +1,5 @@
 /** What runs a model: one row for each purpose. */
-import { AGENT_SECTIONS, type Section, titles } from "./sections.ts";
+import { AGENT_SECTIONS, fixed, type Section, TITLES } from "./sections.ts";
 
 export interface Mode {
   /** Under this name stands what its requests have used up. */
@@ -38,7 +38,7 @@ export const MODES = {
   /** Not worth waiting for, nor a second request. */
   title: {
     name: "title",
-    sections: [titles],
+    sections: [fixed("titles", TITLES)],
     tools: "none",
     effort: "none",
     limits: { milliseconds: 10_000, tries: 1 },

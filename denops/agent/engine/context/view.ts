@@ -2,15 +2,21 @@
  * Messages of the log → what one request sends. Pure, and the only maker of prompts: the same messages give the same
  * bytes, and those that were sent before stay as they were.
  */
+import { familyOf } from "../core/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { Part, UserMessage } from "../core/events.ts";
 import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
 import type { Mode } from "./modes.ts";
-import type { Environment } from "./sections.ts";
+import { NO_PROJECT, type Project } from "./project.ts";
+import type { Environment, Section } from "./sections.ts";
 
 export interface ViewInputs {
   readonly environment: Environment;
   readonly tools: readonly ToolSpec[];
+  /** The model's name; "" for none in particular. */
+  readonly model?: string;
+  /** Undefined: nothing is known of it. */
+  readonly project?: Project | undefined;
 }
 
 /** The end of an answer that was not given to its end. */
@@ -23,15 +29,25 @@ export const CALL_INTERRUPTED =
 export function view(
   messages: readonly MessageEntry[],
   { sections, tools: given, effort }: Mode,
-  { environment, tools }: ViewInputs,
+  inputs: ViewInputs,
 ): Prompt {
+  const { tools } = inputs;
   return new Prompt(
-    sections.map((section) => section(environment)).join("\n\n"),
+    systemParts(sections, inputs).map(({ text }) => text).join("\n\n"),
     messagesOf(messages),
     given === "none" ? [] : tools,
     given !== "all",
     effort !== "none",
   );
+}
+
+/** The system prompt, section by section; those with nothing to say are left out. */
+export function systemParts(
+  sections: readonly Section[],
+  { environment, model = "", project = NO_PROJECT }: ViewInputs,
+): readonly { readonly name: string; readonly text: string }[] {
+  const inputs = { environment, family: familyOf(model), project };
+  return sections.map(({ name, text }) => ({ name, text: text(inputs) })).filter(({ text }) => text !== "");
 }
 
 function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
@@ -48,8 +64,8 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
         messages.push({ role: "user", text: userText(entry, own.filter(isNote)) });
         break;
       case "assistant_message":
-        messages.push(assistantMessage(entry), ...results(entry, own.filter(isResult)));
-        messages.push(...own.filter(isNote).map(noteMessage));
+        messages.push(assistantMessage(entry), ...results(entry, own));
+        messages.push(...own.filter(isNote).filter(({ reason }) => reason !== "rules").map(noteMessage));
         break;
       case "control_note":
         messages.push(noteMessage(entry));
@@ -65,7 +81,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
 function isWith(entry: MessageEntry | undefined, other: MessageEntry): boolean {
   switch (entry?.type) {
     case "user_message":
-      return isNote(other) && other.reason === "files";
+      return isNote(other) && (other.reason === "files" || other.reason === "context");
     case "assistant_message":
       return isResult(other) || isNote(other);
     default:
@@ -109,12 +125,18 @@ function assistantMessage({ text, calls, reasoning, interrupted }: AssistantEntr
   return { role: "assistant", text: said, calls, reasoning };
 }
 
-/** One for each call, as every provider demands. */
-function results({ calls }: AssistantEntry, found: readonly ResultEntry[]): readonly Message[] {
-  return calls.map(({ id, name }): Message => {
+/**
+ * One for each call, as every provider demands. Rules of the folders that the calls have touched stand in the last one:
+ * not every model takes a user's message after a result.
+ */
+function results({ calls }: AssistantEntry, own: readonly MessageEntry[]): readonly Message[] {
+  const found = own.filter(isResult);
+  const rules = own.filter(isNote).filter(({ reason }) => reason === "rules");
+  return calls.map(({ id, name }, at): Message => {
     const result = found.find((one) => one.id === id);
-    if (result === undefined) return { role: "tool", id, name, text: CALL_INTERRUPTED, isError: true };
-    const { type: _, ...rest } = result;
-    return { role: "tool", ...rest };
+    const { type: _, ...rest } = result ??
+      { type: "tool_result", id, name, text: CALL_INTERRUPTED, isError: true };
+    const text = [rest.text, ...at === calls.length - 1 ? rules.map(({ text }) => text) : []].join("\n\n");
+    return { role: "tool", ...rest, text };
   });
 }

@@ -33,11 +33,14 @@ const ResultEntry = z.object({
 const ControlNote = z.object({
   type: z.literal("control_note"),
   /**
-   * "files": what has become of files since the last turn, told with the message that begins this one.
+   * "files": what has become of files since the last turn, "context": facts of the moment; both are told with the
+   * message that begins the turn. "rules": those of folders that calls have touched, told with their results.
    * "summarize" and "folded" stand in views alone: the question for a summary, and the summary.
    */
   reason: z.enum([
     "files",
+    "context",
+    "rules",
     "output_limit",
     "need_fixes",
     "nothing_done",

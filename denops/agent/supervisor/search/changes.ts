@@ -12,7 +12,7 @@ const MOST_NAME_CHARACTERS = 5_000_000;
 type Changes = Extract<SearchRequest, { op: "changes" }>;
 
 /** Looking at a repository of somebody else's is harmless. */
-const GIT = [
+export const GIT: readonly string[] = [
   ...PLAIN_GIT,
   "-c",
   "safe.directory=*",

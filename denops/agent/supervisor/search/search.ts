@@ -102,16 +102,31 @@ function listing(
 async function files(request: Files, place: Place, signal: AbortSignal): Promise<SearchResponse> {
   const paths: string[] = [];
   let more = false;
-  const args = listing(request, place.plain, place);
-  const { code, stderr } = await run("rg", args, place, signal, (line) => {
-    const path = line.replace(/^\.\//, "");
-    if (place.judge(path).verdict !== "allow") return true;
+  await eachFile(place, signal, (path) => {
     more = paths.length >= request.most;
     if (!more) paths.push(place.prefix + plainText(path));
     return !more;
-  });
-  if (hasFailed(code, stderr) && !more) throw failure(stderr);
+  }, request);
   return { op: "files", paths: paths.sort(), more };
+}
+
+/**
+ * Files of the place that may be read unasked, but for those that git ignores; relative to the root, in any order.
+ * @param onFile false: enough @throws {Error} one line
+ */
+export async function eachFile(
+  place: Place,
+  signal: AbortSignal,
+  onFile: (path: string) => boolean,
+  which: Pick<Files, "glob" | "depth"> = {},
+): Promise<void> {
+  let stopped = false;
+  const { code, stderr } = await run("rg", listing(which, place.plain, place), place, signal, (line) => {
+    const path = line.replace(/^\.\//, "");
+    stopped = place.judge(path).verdict === "allow" && !onFile(path);
+    return !stopped;
+  });
+  if (hasFailed(code, stderr) && !stopped) throw failure(stderr);
 }
 
 /**

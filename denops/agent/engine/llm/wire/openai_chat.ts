@@ -6,6 +6,7 @@
  * DeepSeek and OpenRouter; images in OpenAI's guide, "Images and vision"; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
  */
 import { z } from "../../../deps/zod.ts";
+import { familyOf } from "../../core/families.ts";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
@@ -195,12 +196,12 @@ function streamError(error: unknown): Delta {
   return { type: "error", message, retryable };
 }
 
-/** Mistral's models know no user after a tool ("Unexpected role 'user' after role 'tool'"). */
-const ANSWER_FIRST = /mistral|ministral|devstral|codestral|magistral|pixtral/i;
-
-/** Only a user's message may have images: they follow all results of an answer, in one. */
+/**
+ * Only a user's message may have images: they follow all results of an answer, in one. Mistral's models know no user
+ * after a tool ("Unexpected role 'user' after role 'tool'").
+ */
 function encodeMessages({ messages, model }: ModelRequest): readonly Record<string, unknown>[] {
-  const bridge = ANSWER_FIRST.test(model)
+  const bridge = familyOf(model) === "mistral"
     ? [{ role: "assistant", content: "The images of these results follow." }]
     : [];
   return messages.flatMap((message, at) => {

@@ -18,6 +18,11 @@ export class Views {
     return this.#hashes.has(path);
   }
 
+  /** Texts by path, the one used last at the end. */
+  get held(): ReadonlyMap<string, string> {
+    return this.#texts;
+  }
+
   /** @param current what the file holds now @returns undefined if it was another text, which is no longer known */
   async of(path: string, current: string): Promise<string | undefined> {
     return this.#texts.get(path) ?? (this.#hashes.get(path) === await hash(current) ? current : undefined);

@@ -166,6 +166,25 @@ export class Workspace {
     await this.#views.note(path.path, isNow ? now : text);
   }
 
+  /** Absolute paths of files whose text the model has in mind, the one used last at the end. */
+  get held(): Iterable<string> {
+    return this.#views.held.keys();
+  }
+
+  /** The model was shown what somebody has made of this text: it has the new one in mind if it had the old one. */
+  async noteEdit(path: string, before: string, after: string): Promise<void> {
+    if (this.#views.held.get(path) === before) await this.#views.note(path, after);
+  }
+
+  /** What the file holds; no text if it is gone. Undefined if that cannot be said, or may not be read unasked. */
+  async textNow(named: string, signal: AbortSignal): Promise<{ named: string; text?: string } | undefined> {
+    const path = await unlessRefused(this.resolve(named));
+    if (path === undefined || !this.mayShow(path)) return undefined;
+    const file = await this.readIfText(path, signal);
+    if (file === undefined && (path.exists || signal.aborted)) return undefined;
+    return { named: path.named, ...(file === undefined ? {} : { text: file.text }) };
+  }
+
   async #unsavedText(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
     try {
       return await this.#editor.unsavedText(path.path, signal);

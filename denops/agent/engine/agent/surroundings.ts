@@ -1,0 +1,133 @@
+/**
+ * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
+ * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
+ */
+import type { Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
+import { isManifest, manifestLine } from "../context/manifests.ts";
+import { factsOf, momentText, toldEdits } from "../context/moment.ts";
+import { type Project, rulesText } from "../context/project.ts";
+import { treeText } from "../context/tree.ts";
+import type { Plan } from "../core/events.ts";
+import type { Workspace } from "../tools/files/workspace.ts";
+import type { Memory } from "./memory.ts";
+import { RulesFiles } from "./rules_files.ts";
+import { UserEdits } from "./user_edits.ts";
+
+/** Characters. */
+const MOST_TREE = 2_000;
+const MOST_MANIFEST = 200_000;
+
+/** For the other side's answer, and as long again for reading what a session begins with. */
+const LONGEST_MS = 1_200;
+
+/** Asks the other side. @throws {Error} */
+export type AskSurroundings = (wanted: SurroundingsWanted, signal: AbortSignal) => Promise<Answer>;
+
+export interface SurroundingsPorts {
+  readonly workspace: Workspace;
+  readonly memory: Memory;
+  /** Undefined: there is nobody to ask. */
+  readonly ask: AskSurroundings | undefined;
+  plan(): Plan;
+  /** Which files may be read is known from now on. @throws {Error} if there is no knowing it */
+  refreshRules(): Promise<void>;
+}
+
+/** There is one project. */
+const THE_PROJECT = "project";
+
+export class Surroundings {
+  readonly #ports: SurroundingsPorts;
+  readonly #rules: RulesFiles;
+  readonly #edits: UserEdits;
+  /** What the model was told last. */
+  #told: ReadonlyMap<string, string> = new Map();
+  #isListed = false;
+
+  constructor(ports: SurroundingsPorts) {
+    this.#ports = ports;
+    this.#rules = new RulesFiles(ports.workspace, ports.memory.rules);
+    this.#edits = new UserEdits(ports.workspace);
+  }
+
+  /** Undefined before the first turn. */
+  get project(): Project | undefined {
+    return this.#ports.memory.project.get(THE_PROJECT);
+  }
+
+  /** What was told is no longer sent: it is told anew. */
+  forget(): void {
+    this.#told = new Map();
+  }
+
+  /** At the beginning of a turn. @returns what stands with the user's message */
+  async begin(signal: AbortSignal): Promise<string | undefined> {
+    const { workspace, plan } = this.#ports;
+    try {
+      await this.#ports.refreshRules();
+      const answer = await this.#asked(inTime(signal)).catch(() => undefined) ?? {};
+      if (answer.files !== undefined) {
+        this.#isListed = true;
+        this.#rules.listed = answer.files.rules;
+      }
+      if (this.project === undefined) await this.#describe(answer, inTime(signal));
+      const edits = await this.#edits.since(signal);
+      const told = toldEdits([...edits.values()]);
+      const facts = factsOf({ ...answer, date: today(), plan: plan() });
+      const text = momentText(facts, this.#told, told, edits.size - told.length);
+      this.#told = facts;
+      const whole = new Set(told.filter((one) => one.whole).map(({ edit }) => edit));
+      for (const [path, edit] of edits) {
+        const { before, after } = edit;
+        if (whole.has(edit) && after !== undefined) await workspace.noteEdit(path, before, after);
+      }
+      return text;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #asked(signal: AbortSignal): Promise<Answer | undefined> {
+    signal.throwIfAborted();
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    return await Promise.race([this.#ports.ask?.({ files: !this.#isListed }, signal), late]);
+  }
+
+  /** At the end of a turn, whatever it was. */
+  async end(): Promise<void> {
+    await this.#edits.leave().catch(() => {});
+  }
+
+  /** Rules of folders that calls have touched. @param paths absolute @returns what stands with their results */
+  async rulesOf(paths: readonly string[], signal: AbortSignal): Promise<string | undefined> {
+    const files = await this.#rules.of(paths, signal).catch(() => []);
+    return files.length === 0 ? undefined : rulesText(files);
+  }
+
+  /** For all of the session: what changes later is told as it changes. */
+  async #describe({ files, rules }: Answer, signal: AbortSignal): Promise<void> {
+    const { workspace, memory } = this.#ports;
+    const names = files?.paths ?? [];
+    const manifests: string[] = [];
+    for (const name of names.filter((name) => !name.includes("/") && isManifest(name)).sort()) {
+      const { text = "" } = await workspace.textNow(name, signal) ?? {};
+      manifests.push(manifestLine(name, text.length > MOST_MANIFEST ? "" : text));
+    }
+    const general = await this.#rules.general(rules, signal);
+    const tree = treeText(names, MOST_TREE, files?.more === false);
+    memory.project.set(THE_PROJECT, { manifests, tree, rules: general });
+    for (const { path, text } of general) {
+      const isWhole = (await workspace.textNow(path, signal))?.text === text;
+      if (isWhole) await workspace.noteGiven(path, text, signal);
+    }
+  }
+}
+
+function inTime(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}

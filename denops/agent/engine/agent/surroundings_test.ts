@@ -1,0 +1,247 @@
+/** What the model is told of the project and of the moment, as it stands in its requests. */
+import assert from "node:assert/strict";
+import { objects, string } from "../../../../tests/model/model_messages.ts";
+import {
+  type EngineOptions,
+  type RunningEngine,
+  startEngine,
+} from "../../../../tests/support/engine_session.ts";
+import type { Surroundings } from "../../protocol/surroundings.ts";
+
+const EDITOR = {
+  current: { path: "src/a.ts", line: 3, modified: true },
+  buffers: [{ path: "src/a.ts", modified: true }, { path: "b.ts", modified: false }],
+  errors: 1,
+  warnings: 0,
+};
+
+function start(
+  options: Partial<EngineOptions>,
+  answer: Surroundings | (() => Surroundings) = {},
+): Promise<RunningEngine> {
+  const ask = () => Promise.resolve(typeof answer === "function" ? answer() : answer);
+  return startEngine({ script: "say Hm.\nrepeat", surroundings: { ask }, ...options });
+}
+
+function systemOf({ server }: RunningEngine, at = -1): string {
+  return string(objects(server.requests.at(at)?.body.messages)[0]?.content) ?? "";
+}
+
+function newest({ server }: RunningEngine): string {
+  return string(objects(server.requests.at(-1)?.body.messages).at(-1)?.content) ?? "";
+}
+
+function listed(rules: readonly string[], paths: readonly string[] = []): Surroundings {
+  return { files: { paths: [...paths, ...rules], more: false, rules: [...rules] } };
+}
+
+Deno.test("rules of all projects, of the root and what it imports stand in the prompt, each labelled", async () => {
+  const files = {
+    "AGENTS.md": "Use tabs, see @docs/style.md and @/etc/hostname and @../outside.md.\n",
+    "CLAUDE.md": "Not this one.\n",
+    "AGENTS.override.md": " \n",
+    "docs/style.md": "Short lines. @more.md\n",
+    "docs/more.md": "Too deep.\n",
+    ".github/instructions/all.instructions.md": '---\napplyTo: "**"\n---\nBe kind.\n',
+    ".github/instructions/hand.instructions.md": "By hand.\n",
+  };
+  const answer = {
+    ...listed([
+      ".github/instructions/all.instructions.md",
+      ".github/instructions/hand.instructions.md",
+      "AGENTS.md",
+    ]),
+    rules: "Answer in verse.\n",
+  };
+  await using engine = await start({ files }, answer);
+  await engine.prompt("Hello");
+  const system = systemOf(engine);
+  const [, rules] = /(<rules [^]*<\/rules>)/.exec(system) ?? [];
+  assert.equal(
+    rules,
+    [
+      `<rules file="the user's, for all projects">\nAnswer in verse.\n</rules>`,
+      `<rules file="AGENTS.md">\n${files["AGENTS.md"].trim()}\n</rules>`,
+      `<rules file="docs/style.md">\nShort lines. @more.md\n</rules>`,
+      `<rules file=".github/instructions/all.instructions.md">\nBe kind.\n</rules>`,
+    ].join("\n"),
+  );
+});
+
+Deno.test("rules that may not be read, or not unasked, or lie outside, are not told", async () => {
+  const files = {
+    "AGENTS.md": "Denied.\n",
+    "CLAUDE.md": "Asked about.\n",
+    ".cursorrules": "See @key.pem.\n",
+    "key.pem": "SECRET",
+  };
+  const outside = await Deno.makeTempFile();
+  try {
+    await using engine = await start({
+      files,
+      fileRules: () =>
+        Promise.resolve({
+          safe_to_write: [],
+          deny_read: ["AGENTS.md", "**/*.pem"],
+          read_rules: { deny: [], ask: ["CLAUDE.md"] },
+        }),
+    });
+    await Deno.writeTextFile(outside, "From outside.\n");
+    await Deno.symlink(outside, engine.project.path("AGENTS.override.md"));
+    await engine.prompt("Hello");
+    const system = systemOf(engine);
+    assert.match(system, /<rules file="\.cursorrules">\nSee @key\.pem\.\n<\/rules>/);
+    assert.doesNotMatch(system, /Denied|Asked about|SECRET|From outside/);
+  } finally {
+    await Deno.remove(outside);
+  }
+});
+
+Deno.test("a folder's rules come with the result of the first call that touches it, once", async () => {
+  const files = {
+    "AGENTS.md": "Root.\n",
+    "src/AGENTS.md": "In src.\n",
+    "src/deep/CLAUDE.md": "Deep.\n",
+    "src/deep/a.ts": "1\n",
+    "src/b.ts": "2\n",
+    "dep/AGENTS.md": "Ignored by git.\n",
+    "dep/c.ts": "3\n",
+    ".github/instructions/ts.instructions.md": "---\napplyTo: '**/*.ts'\n---\nTypes.\n",
+  };
+  const rules = [
+    ".github/instructions/ts.instructions.md",
+    "AGENTS.md",
+    "src/AGENTS.md",
+    "src/deep/CLAUDE.md",
+  ];
+  const script = [
+    'call read_file {"path": "src/deep/a.ts"}\ncall read_file {"path": "dep/c.ts"}',
+    'call read_file {"path": "src/b.ts"}',
+    "say Done.",
+  ].join("\n---\n");
+  await using engine = await start({ files, script }, listed(rules));
+  await engine.prompt("Read");
+  const [first, second] = engine.results();
+  assert.doesNotMatch(first ?? "", /rules/);
+  assert.equal(
+    second?.slice(second.indexOf("<rules")),
+    [
+      '<rules file="src/AGENTS.md">\nIn src.\n</rules>',
+      '<rules file="src/deep/CLAUDE.md">\nDeep.\n</rules>',
+      '<rules file=".github/instructions/ts.instructions.md">\nTypes.\n</rules>',
+    ].join("\n"),
+  );
+  assert.doesNotMatch(newest(engine), /<rules/);
+  assert.doesNotMatch(JSON.stringify(engine.server.requests.at(-1)?.body), /Ignored by git/);
+});
+
+Deno.test("all rules of a session take 32 KiB at most", async () => {
+  const files = { "AGENTS.md": "a line\n".repeat(10_000), "src/AGENTS.md": "In src.\n", "src/a.ts": "1\n" };
+  const script = 'call read_file {"path": "src/a.ts"}\n---\nsay Done.';
+  await using engine = await start({ files, script }, listed(["AGENTS.md", "src/AGENTS.md"]));
+  await engine.prompt("Read");
+  const system = systemOf(engine);
+  assert.match(system, /\n\[cut: the file has 70000 bytes; read the rest\]\n<\/rules>/);
+  assert.ok(system.length < 32 * 1024 + 8_000);
+  assert.doesNotMatch(newest(engine), /In src/);
+});
+
+Deno.test("the prompt tells how the project is built and where its files lie, and stays as it was", async () => {
+  const files = {
+    "package.json": '{"scripts": {"build": "x", "test": "y"}}',
+    "src/a.ts": "1\n",
+    Makefile: "all: a\n\techo\nCC := x\nclean:\n",
+  };
+  let paths = Object.keys(files);
+  await using engine = await start({ files }, () => listed([], paths));
+  await engine.prompt("Hello");
+  const system = systemOf(engine);
+  assert.match(system, /\nBuilt with: Makefile \(all, clean\); package\.json \(build, test\)\n/);
+  assert.match(system, /:\nsrc\/\n {2}a\.ts\nMakefile\npackage\.json$/);
+  paths = ["other.ts"];
+  await engine.prompt("Again");
+  assert.equal(systemOf(engine), system);
+  await engine.session.close();
+  await engine.again().prompt([{ type: "text", text: "After a restart" }]);
+  assert.equal(systemOf(engine), system);
+});
+
+Deno.test("facts of the moment stand with the message, and are told again only when they change", async () => {
+  let answer: Surroundings = {
+    editor: EDITOR,
+    git: {
+      branch: "main",
+      upstream: { name: "origin/main", ahead: 2, behind: 0 },
+      changed: ["M b.ts"],
+      more: 3,
+    },
+  };
+  await using engine = await start({}, () => answer);
+  await engine.prompt("One");
+  assert.equal(
+    newest(engine).replace(/\d{4}-\d\d-\d\d/, "TODAY"),
+    [
+      "<context>",
+      "Date: TODAY",
+      "Git: branch main, 2 ahead of origin/main; uncommitted: M b.ts and 3 more",
+      "The user looks at src/a.ts:3 (unsaved)",
+      "Open too: b.ts",
+      "Diagnostics of open files: 1 error, 0 warnings",
+      "</context>",
+      "",
+      "One",
+    ].join("\n"),
+  );
+  await engine.prompt("Two");
+  assert.equal(newest(engine), "Two");
+  answer = { ...answer, editor: { ...EDITOR, errors: 0 } };
+  await engine.prompt("Three");
+  assert.equal(
+    newest(engine),
+    "<context>\nDiagnostics of open files: 0 errors, 0 warnings\n</context>\n\nThree",
+  );
+});
+
+Deno.test("what the user has edited since the last turn is told: small diffs whole, of others how much", async () => {
+  const long = Array.from({ length: 400 }, (_, at) => `line ${at}\n`).join("");
+  const files = { "a.ts": "one\ntwo\nthree\n", "b.ts": long, "c.ts": "gone\n", "d.ts": "same\n" };
+  const script = [
+    ["a", "b", "c", "d"].map((name) => `call read_file {"path": "${name}.ts"}`).join("\n"),
+    "say Read.",
+    "say Seen.",
+    'call edit_file {"path": "a.ts", "old_str": "zwei", "new_str": "deux"}',
+    "say Edited.",
+  ].join("\n---\n");
+  await using engine = await start({ files, script });
+  await engine.prompt("Read");
+  await Deno.writeTextFile(engine.project.path("a.ts"), "one\nzwei\nthree\n");
+  await Deno.writeTextFile(engine.project.path("b.ts"), long.replaceAll("line", "row"));
+  await Deno.remove(engine.project.path("c.ts"));
+  await engine.prompt("Look");
+  const text = newest(engine);
+  assert.match(text, /^<context>\nChanged since your last answer, not by you:\n/);
+  assert.match(text, /\na\.ts \+1 −1\n@@ -1,3 \+1,3 @@\n one\n-two\n\+zwei\n three\n/);
+  assert.match(text, /\nb\.ts \+400 −400: read it again before you use it\n/);
+  assert.match(text, /\nc\.ts: deleted\n/);
+  assert.doesNotMatch(text, /d\.ts/);
+  // What was shown whole counts as read, and is not told twice.
+  await engine.prompt("Edit");
+  assert.equal(await engine.project.read("a.ts"), "one\ndeux\nthree\n");
+  assert.doesNotMatch(
+    JSON.stringify(engine.server.requests.at(-1)?.body.messages).split('Edit"')[1] ?? "",
+    /Changed/,
+  );
+});
+
+Deno.test("a screen that fails, or never answers, keeps no turn from the model", async () => {
+  for (const ask of [() => Promise.reject(new Error("no")), () => new Promise<Surroundings>(() => {})]) {
+    await using engine = await startEngine({
+      script: "say Hm.",
+      files: { "AGENTS.md": "Be kind.\n" },
+      surroundings: { ask },
+    });
+    await engine.prompt("Hello");
+    assert.match(newest(engine), /Hello$/);
+    assert.match(systemOf(engine), /Be kind/);
+  }
+});

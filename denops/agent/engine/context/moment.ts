@@ -1,0 +1,121 @@
+/**
+ * Facts of the moment → what stands with the user's message. A fact is told again only when it has changed: what was
+ * sent stays as it was. Pure.
+ */
+import { createTwoFilesPatch } from "../../deps/diff.ts";
+import type { Surroundings } from "../../protocol/surroundings.ts";
+import type { Plan } from "../core/events.ts";
+import { countsOf, lineDiff } from "../core/line_diff.ts";
+
+/** What somebody else has made of a file since the model had its text. */
+export interface Edit {
+  readonly path: string;
+  readonly before: string;
+  /** Undefined: it is gone. */
+  readonly after: string | undefined;
+}
+
+export interface Moment extends Pick<Surroundings, "git" | "editor"> {
+  /** YYYY-MM-DD */
+  readonly date: string;
+  readonly plan: Plan;
+}
+
+/** Name → one line. */
+type Facts = ReadonlyMap<string, string>;
+
+/** Changed files of a project that are named. */
+const MOST_EDITS = 20;
+/** Characters of one diff that is shown whole, and of all. */
+const MOST_DIFF = 2_000;
+const MOST_DIFFS = 6_000;
+/** A diff that takes longer is left out. */
+const LONGEST_MS = 200;
+
+export function factsOf({ date, git, editor, plan }: Moment): Facts {
+  const facts = new Map([["date", `Date: ${date}`]]);
+  if (git !== undefined) {
+    const { branch, upstream, changed, more } = git;
+    const apart = upstream === undefined ? "" : [
+      ...upstream.ahead > 0 ? [`${upstream.ahead} ahead of ${upstream.name}`] : [],
+      ...upstream.behind > 0 ? [`${upstream.behind} behind ${upstream.name}`] : [],
+    ].map((text) => `, ${text}`).join("");
+    const files = changed.length === 0 ? "nothing uncommitted" : `uncommitted: ${list(changed, more)}`;
+    facts.set("git", `Git: ${branch === undefined ? "no branch" : `branch ${branch}`}${apart}; ${files}`);
+  }
+  if (editor !== undefined) {
+    const { current, buffers, errors, warnings } = editor;
+    const mark = ({ path, modified }: { readonly path: string; readonly modified: boolean }) =>
+      modified ? `${path} (unsaved)` : path;
+    if (current !== undefined) {
+      facts.set(
+        "current",
+        `The user looks at ${mark({ ...current, path: `${current.path}:${current.line}` })}`,
+      );
+    }
+    const others = buffers.filter(({ path }) => path !== current?.path);
+    if (others.length > 0) facts.set("buffers", `Open too: ${others.map(mark).join(", ")}`);
+    facts.set(
+      "diagnostics",
+      `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
+    );
+  }
+  const open = plan.filter(({ status }) => status !== "completed").map(({ step }) => step);
+  if (open.length > 0) facts.set("plan", `Open steps of your plan: ${open.join("; ")}`);
+  return facts;
+}
+
+function list(names: readonly string[], more: number): string {
+  return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
+function counted(count: number, word: string): string {
+  return count === 1 ? `1 ${word}` : `${count} ${word}s`;
+}
+
+/** Of an edit: one line, or its diff below it. */
+export interface ToldEdit {
+  readonly edit: Edit;
+  readonly text: string;
+  /** The model knows the new text from it. */
+  readonly whole: boolean;
+}
+
+/** The smallest diffs are shown whole, as long as there is room for them. */
+export function toldEdits(edits: readonly Edit[]): readonly ToldEdit[] {
+  let room = MOST_DIFFS;
+  return edits.slice(0, MOST_EDITS).map((edit): ToldEdit => {
+    const { path, before, after } = edit;
+    if (after === undefined) return { edit, text: `${path}: deleted`, whole: false };
+    const line = `${path} ${countsOf(lineDiff(path, before, after))}`;
+    const diff = diffText(before, after);
+    const whole = diff !== undefined && diff.length <= Math.min(MOST_DIFF, room);
+    if (!whole) return { edit, text: `${line}: read it again before you use it`, whole };
+    room -= diff.length;
+    return { edit, text: `${line}\n${diff}`, whole };
+  });
+}
+
+/** Hunks without their header. */
+function diffText(before: string, after: string): string | undefined {
+  const patch = createTwoFilesPatch("a", "b", before, after, undefined, undefined, {
+    context: 2,
+    timeout: LONGEST_MS,
+  });
+  return patch?.slice(patch.indexOf("@@")).trimEnd();
+}
+
+/** @param told the facts that the model has been told last @returns undefined if there is nothing new */
+export function momentText(
+  facts: Facts,
+  told: Facts,
+  edits: readonly ToldEdit[],
+  left = 0,
+): string | undefined {
+  const lines = [...facts].filter(([name, text]) => told.get(name) !== text).map(([, text]) => text);
+  if (edits.length > 0) {
+    lines.push("Changed since your last answer, not by you:", ...edits.map(({ text }) => text));
+    if (left > 0) lines.push(`[${left} more files]`);
+  }
+  return lines.length === 0 ? undefined : `<context>\n${lines.join("\n")}\n</context>`;
+}

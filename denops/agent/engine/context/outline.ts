@@ -1,0 +1,99 @@
+/** What a request sends, part by part, and what of it the provider has not sent to it before. Pure. */
+import type { ContextPart, PrefixBreak } from "../../protocol/requests.ts";
+import type { Message, Prompt } from "../core/messages.ts";
+import type { Mode } from "./modes.ts";
+import { NO_PROJECT, rulesText } from "./project.ts";
+import { systemParts, type ViewInputs } from "./view.ts";
+
+/** In the order in which they are sent; messages by kind. */
+export function outline(prompt: Prompt, { sections }: Mode, inputs: ViewInputs): readonly ContextPart[] {
+  const system = systemParts(sections, inputs).flatMap(({ name, text }): readonly ContextPart[] => {
+    if (name !== "rules") return [{ group: "system", name, characters: text.length }];
+    return (inputs.project ?? NO_PROJECT).rules.map((file) => ({
+      ...{ group: "rules" as const, name: file.path, bytes: file.bytes },
+      characters: rulesText([file]).length,
+    }));
+  });
+  const tools = prompt.tools.map((tool): ContextPart => ({
+    ...{ group: "tools", name: tool.name, characters: JSON.stringify(tool).length },
+  }));
+  const kinds = new Map<string, number>();
+  const count = (kind: string, size: number) => kinds.set(kind, (kinds.get(kind) ?? 0) + size);
+  for (const message of prompt.messages) {
+    if (message.role === "user") count("messages to the model", message.text.length);
+    else if (message.role === "tool") count(`results of ${message.name}`, message.text.length);
+    else {
+      count("answers", message.text.length);
+      for (const { name, arguments: text } of message.calls) count("calls", name.length + text.length);
+    }
+  }
+  const messages = [...kinds].filter(([, characters]) => characters > 0)
+    .map(([name, characters]): ContextPart => ({ group: "messages", name, characters }));
+  return [...tools, ...system, ...messages];
+}
+
+/** Where a request is not what the one before was; undefined if that one is its beginning. */
+export function firstBreak(before: Prompt, now: Prompt): PrefixBreak | undefined {
+  if (continues(before, now)) return undefined;
+  const was = pieces(before);
+  const is = pieces(now);
+  const at = was.findIndex(({ text }, index) => is[index]?.text !== text);
+  const [earlier, later] = [was[at], is[at]];
+  if (earlier === undefined) return undefined;
+  const same = [...earlier.text].findIndex((character, index) => later?.text[index] !== character);
+  const kept = sizeOf(was.slice(0, at)) + (same < 0 ? earlier.text.length : same);
+  return { where: earlier.where, reason: reasonOf(earlier, before, now), kept, sent: sizeOf(is) };
+}
+
+/** Asked for each request, thus without writing them out: most of what is compared is the very same string. */
+function continues(before: Prompt, now: Prompt): boolean {
+  return before.system === now.system && before.tools.length === now.tools.length &&
+    before.tools.every((tool, at) => tool === now.tools[at]) &&
+    before.messages.every((message, at) => isSame(message, now.messages[at]));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
+  const entries = Object.entries(one);
+  return entries.length === Object.keys(other).length &&
+    entries.every(([key, value]) => isSame(value, Reflect.get(other, key)));
+}
+
+interface Piece {
+  readonly kind: "tool" | "system" | "message";
+  readonly where: string;
+  readonly text: string;
+}
+
+/** In the order in which a provider reads them. */
+function pieces({ tools, system, messages }: Prompt): readonly Piece[] {
+  return [
+    ...tools.map((tool): Piece => ({ kind: "tool", where: `tool ${tool.name}`, text: JSON.stringify(tool) })),
+    { kind: "system", where: "system prompt", text: system },
+    ...messages.map((message: Message, at): Piece => ({
+      ...{ kind: "message", where: `message ${at + 1}`, text: JSON.stringify(message) },
+    })),
+  ];
+}
+
+function sizeOf(list: readonly Piece[]): number {
+  return list.reduce((sum, { text }) => sum + text.length, 0);
+}
+
+function reasonOf({ kind }: Piece, before: Prompt, now: Prompt): string {
+  const names = (prompt: Prompt) => new Set(prompt.tools.map(({ name }) => name));
+  const off = names(before).difference(names(now));
+  const on = names(now).difference(names(before));
+  if (off.size + on.size > 0) {
+    return [
+      ...off.size > 0 ? [`switched off: ${[...off].join(", ")}`] : [],
+      ...on.size > 0 ? [`switched on: ${[...on].join(", ")}`] : [],
+    ].join("; ");
+  }
+  if (kind === "tool") return "a tool is described otherwise";
+  if (kind === "system") return "the system prompt is another one";
+  return now.messages.length < before.messages.length
+    ? "messages were left out"
+    : "an earlier message is another one";
+}

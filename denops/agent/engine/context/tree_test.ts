@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { treeText } from "./tree.ts";
+
+const PATHS = ["README.md", "src/main.ts", "src/util/text.ts", "src/util/time.ts", "docs/a/b/c.md"];
+
+Deno.test("a small project is shown whole, folders first", () => {
+  assert.equal(
+    treeText(PATHS, 2_000, true),
+    [
+      "docs/",
+      "  a/",
+      "    b/",
+      "      c.md",
+      "src/",
+      "  util/",
+      "    text.ts",
+      "    time.ts",
+      "  main.ts",
+      "README.md",
+    ].join("\n"),
+  );
+});
+
+Deno.test("what does not fit stays closed and is counted, unless the list is not whole", () => {
+  assert.equal(treeText(PATHS, 50, true), "docs/\n  a/ (1 file)\nsrc/ (3 files)\nREADME.md");
+  assert.equal(treeText(PATHS, 22, false), "docs/\nsrc/\nREADME.md");
+});
+
+Deno.test("one folder of many files does not take all the room", () => {
+  const many = Array.from({ length: 500 }, (_, at) => `data/${at}.json`);
+  const text = treeText([...many, "main.ts"], 2_000, true);
+  assert.match(text, /\[470 more files\]\nmain\.ts$/);
+});
+
+Deno.test("no project takes more than the room, and the same files give the same text in any order", () => {
+  const name = fc.constantFrom("a", "b", "src", "ü😀", "a long name of a folder", "x.ts");
+  const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((parts) => `${parts.join("/")}/f`);
+  fc.assert(
+    fc.property(fc.uniqueArray(path, { maxLength: 60 }), fc.integer({ min: 30, max: 600 }), (paths, most) => {
+      const text = treeText(paths, most, true);
+      assert.ok(text.length <= most);
+      assert.equal(treeText(paths.toReversed(), most, true), text);
+    }),
+  );
+});
+
+Deno.test("a hundred thousand files take no time that a user would notice", () => {
+  const paths = Array.from({ length: 100_000 }, (_, at) => `p${at % 300}/q${at % 7}/f${at}.ts`);
+  const begun = performance.now();
+  treeText(paths, 2_000, true);
+  assert.ok(performance.now() - begun < 2_000);
+});

@@ -1,0 +1,66 @@
+/** Where a session works, and what the user looks at: what the model is told of both. */
+import { z } from "../deps/zod.ts";
+
+/**
+ * Rules for agents in a folder: the first of these that is not empty counts.
+ * Source: developers.openai.com/codex/guides/agents-md; docs.github.com, "Adding repository custom instructions".
+ */
+export const RULES_NAMES: readonly string[] = [
+  "AGENTS.override.md",
+  "AGENTS.md",
+  "CLAUDE.md",
+  ".github/copilot-instructions.md",
+  ".cursorrules",
+  ".windsurfrules",
+];
+
+/** Rules for the files that they name themselves. Source: docs.github.com, as above. */
+const INSTRUCTIONS = /(?:^|\/)\.github\/instructions\/(?:.*\/)?[^/]+\.instructions\.md$/;
+
+/** @param path relative to a root, with forward slashes */
+export function isInstructions(path: string): boolean {
+  return INSTRUCTIONS.test(path);
+}
+
+/** May this be a file of rules? @param path as above */
+export function isRules(path: string): boolean {
+  return isInstructions(path) || RULES_NAMES.some((name) => path === name || path.endsWith(`/${name}`));
+}
+
+/** Paths as the model knows them: relative to the project, those of another root with its name before them. */
+const path = z.string();
+
+/** What the user has on screen. */
+const buffer = z.object({ path, modified: z.boolean() });
+export const Shown = z.object({
+  /** Where the cursor is, or was before it went to the chat; lines count from 1. */
+  current: z.object({ path, line: z.int(), modified: z.boolean() }).optional(),
+  /** Those that show files, the one used last first. */
+  buffers: z.array(buffer),
+  /** Diagnostics of all open buffers. */
+  errors: z.int(),
+  warnings: z.int(),
+});
+export type Shown = z.infer<typeof Shown>;
+
+/** `files`: those of the project are wanted too. */
+export const SurroundingsWanted = z.object({ files: z.boolean() });
+export type SurroundingsWanted = z.infer<typeof SurroundingsWanted>;
+
+/** What cannot be known in time is absent. Files that may not be read, or not unasked, are not named. */
+export const Surroundings = z.object({
+  /** Of all roots, those that git ignores left out: any of them where there are more. `rules` are all found so. */
+  files: z.object({ paths: z.array(path), more: z.boolean(), rules: z.array(path) }).optional(),
+  /** The user's own rules for all projects. */
+  rules: z.string().optional(),
+  git: z.object({
+    /** Absent: none is checked out. */
+    branch: z.string().optional(),
+    upstream: z.object({ name: z.string(), ahead: z.int(), behind: z.int() }).optional(),
+    /** "M src/a.ts", as git's short status; `more` are not named. */
+    changed: z.array(z.string()),
+    more: z.int(),
+  }).optional(),
+  editor: Shown.optional(),
+});
+export type Surroundings = z.infer<typeof Surroundings>;

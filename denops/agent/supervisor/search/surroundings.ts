@@ -1,0 +1,142 @@
+/** What the model is told of a project and of what the user looks at, within bounds: what is late is left out. */
+import { join } from "node:path";
+import { nameInRoots } from "../../policy/roots.ts";
+import { isRules, Shown, type Surroundings, type SurroundingsWanted } from "../../protocol/surroundings.ts";
+import { plainText } from "../system/output.ts";
+import { failure, hasFailed, run } from "../system/run.ts";
+import { GIT } from "./changes.ts";
+import { Place, type SearchOptions } from "./place.ts";
+import { eachFile } from "./search.ts";
+
+/** For all of it together. */
+const LONGEST_MS = 1_000;
+
+const MOST_FILES = 5_000;
+const MOST_RULES = 200;
+const MOST_CHANGED = 20;
+const MOST_BUFFERS = 20;
+/** Characters of the user's own rules: more than all rules of a session may have. */
+const MOST_RULES_TEXT = 64 * 1024;
+
+export interface SurroundingsOptions extends SearchOptions {
+  /** Neovim's folder of settings; undefined where there is none. */
+  readonly configDir: string | undefined;
+  /** What the user has on screen, with absolute paths, unchecked. */
+  editor(): Promise<unknown>;
+}
+
+/** Never rejects: what cannot be known is absent. */
+export async function surroundings(
+  { files: wanted }: SurroundingsWanted,
+  options: SurroundingsOptions,
+  signal: AbortSignal,
+): Promise<Surroundings> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), LONGEST_MS);
+  const inTime = AbortSignal.any([signal, controller.signal]);
+  const late = new Promise<undefined>((resolve) =>
+    inTime.addEventListener("abort", () => resolve(undefined), { once: true })
+  );
+  const part = async <T>(asked: Promise<T>): Promise<T | undefined> =>
+    await Promise.race([asked.catch(() => undefined), late]);
+  const [files, rules, git, editor] = await Promise.all([
+    part(wanted ? listed(options, inTime) : Promise.resolve(undefined)),
+    part(ownRules(options.configDir)),
+    part(gitStatus(options, inTime)),
+    part(shown(options)),
+  ]);
+  clearTimeout(timer);
+  return {
+    ...(files === undefined ? {} : { files }),
+    ...(rules === undefined ? {} : { rules }),
+    ...(git === undefined ? {} : { git }),
+    ...(editor === undefined ? {} : { editor }),
+  };
+}
+
+async function listed(options: SearchOptions, signal: AbortSignal): Promise<Surroundings["files"]> {
+  const paths: string[] = [];
+  const rules: string[] = [];
+  let more = false;
+  for (const root of options.roots) {
+    const place = await Place.find(root, options);
+    await eachFile(place, signal, (path) => {
+      if (isRules(path) && rules.length < MOST_RULES) rules.push(place.prefix + path);
+      if (paths.length < MOST_FILES) paths.push(place.prefix + plainText(path));
+      else more = true;
+      return true;
+    });
+  }
+  return { paths, more, rules: rules.sort() };
+}
+
+async function ownRules(configDir: string | undefined): Promise<string | undefined> {
+  if (configDir === undefined) return undefined;
+  const text = await Deno.readTextFile(join(configDir, "agent", "AGENTS.md")).catch(() => "");
+  return text.trim() === "" ? undefined : text.slice(0, MOST_RULES_TEXT);
+}
+
+/** The short format alone names files relative to the folder that git runs in. */
+const STATUS = [
+  "-c",
+  "status.relativePaths=true",
+  "status",
+  "--short",
+  "--branch",
+  "--no-renames",
+  "--",
+  ".",
+];
+
+/** Source: git-status(1), "Short Format" and "Branch header". */
+async function gitStatus(options: SearchOptions, signal: AbortSignal): Promise<Surroundings["git"]> {
+  const place = await Place.find("", options);
+  let head = "";
+  const changed: string[] = [];
+  const { code, stderr } = await run("git", [...GIT, ...STATUS], place, signal, (line) => {
+    if (line.startsWith("## ")) head = plainText(line.slice(3));
+    const [, status = "", path] = /^(?!##)(..) (.+)$/.exec(line) ?? [];
+    // A quoted name with an escape in it is not worth reading.
+    const name = path?.replace(/^"([^\\]*)"$/, "$1").replace(/\/$/, "");
+    if (name !== undefined && !name.startsWith('"') && place.judge(name).verdict === "allow") {
+      changed.push(plainText(`${status.trim()} ${name}`));
+    }
+    return true;
+  });
+  if (hasFailed(code, stderr)) throw failure(stderr);
+  return {
+    ...headOf(head),
+    changed: changed.slice(0, MOST_CHANGED),
+    more: Math.max(0, changed.length - MOST_CHANGED),
+  };
+}
+
+/** "main...origin/main [ahead 1, behind 2]", "No commits yet on main", "HEAD (no branch)" */
+function headOf(head: string): Pick<NonNullable<Surroundings["git"]>, "branch" | "upstream"> {
+  if (head === "HEAD (no branch)") return {};
+  const [, branch = "", name, counts = ""] =
+    /^(?:No commits yet on )?(.+?)(?:\.\.\.(\S+)(?: \[(.*)\])?)?$/.exec(head) ?? [];
+  const count = (word: string) => Number(new RegExp(`${word} (\\d+)`).exec(counts)?.[1] ?? 0);
+  return {
+    branch,
+    ...(name === undefined ? {} : { upstream: { name, ahead: count("ahead"), behind: count("behind") } }),
+  };
+}
+
+async function shown(options: SurroundingsOptions): Promise<Shown> {
+  const { current, buffers, errors, warnings } = Shown.parse(await options.editor());
+  const place = await Place.find("", options);
+  const named = <File extends { readonly path: string }>(file: File): readonly File[] => {
+    const path = nameInRoots(file.path, options.roots);
+    return path === undefined || place.judge(path).verdict !== "allow"
+      ? []
+      : [{ ...file, path: plainText(path) }];
+  };
+  const [looked] = current === undefined ? [] : named(current);
+  return {
+    ...(looked === undefined ? {} : { current: looked }),
+    buffers: buffers.flatMap(named).slice(0, MOST_BUFFERS),
+    errors,
+    warnings,
+  };
+}

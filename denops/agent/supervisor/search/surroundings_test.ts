@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { scratch } from "../../../../tests/support/project.ts";
+import { surroundings } from "./surroundings.ts";
+
+const RULES = { deny_read: ["**/.env", "secret/**"], read_rules: { deny: [], ask: ["asked/**"] } };
+
+async function git(cwd: string, ...args: readonly string[]): Promise<void> {
+  const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"];
+  const { success, stderr } = await new Deno.Command("git", { args: [...own, ...args], cwd }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+const NO_EDITOR = () => Promise.reject(new Error("no editor"));
+
+function look(root: string, changes: Partial<Parameters<typeof surroundings>[1]> = {}) {
+  const { signal } = new AbortController();
+  const options = { roots: [root], rules: RULES, sandboxed: false, configDir: undefined, editor: NO_EDITOR };
+  return surroundings({ files: true }, { ...options, ...changes }, signal);
+}
+
+Deno.test("files, files of rules and git's view, named from the project's own folder; no word of what may not be read", async () => {
+  await using project = await scratch({
+    "repo/work/a.ts": "1\n",
+    "repo/work/AGENTS.md": "Be kind.\n",
+    "repo/work/lib/.github/instructions/ts.instructions.md": "x\n",
+    "repo/work/dep/AGENTS.md": "Ignored.\n",
+    "repo/work/.gitignore": "dep/\n",
+    "repo/work/secret/key.ts": "1\n",
+    "repo/work/asked/b.ts": "1\n",
+    "repo/other.ts": "1\n",
+  });
+  const root = project.path("repo/work");
+  await git(project.path("repo"), "init", "-q");
+  await git(project.path("repo"), "add", "work/a.ts", "work/secret", "other.ts");
+  await git(project.path("repo"), "commit", "-qm", "one");
+  for (const name of ["work/a.ts", "work/secret/key.ts", "other.ts"]) {
+    await Deno.writeTextFile(project.path(`repo/${name}`), "2\n");
+  }
+  const found = await look(root);
+  assert.deepEqual(found.files?.paths.toSorted(), [
+    ".gitignore",
+    "AGENTS.md",
+    "a.ts",
+    "lib/.github/instructions/ts.instructions.md",
+  ]);
+  assert.deepEqual(found.files?.rules, ["AGENTS.md", "lib/.github/instructions/ts.instructions.md"]);
+  assert.deepEqual(found.git, {
+    branch: "main",
+    changed: ["M a.ts", "?? .gitignore", "?? AGENTS.md", "?? lib"],
+    more: 0,
+  });
+  assert.equal(found.editor, undefined);
+});
+
+Deno.test("a repository without a commit has a branch, and no repository is no trouble", async () => {
+  await using project = await scratch({ "a.ts": "1\n" });
+  assert.equal((await look(project.root)).git, undefined);
+  await git(project.root, "init", "-q");
+  assert.deepEqual((await look(project.root)).git, { branch: "main", changed: ["?? a.ts"], more: 0 });
+});
+
+Deno.test("what the user looks at is named only inside of the project, and only if it may be read", async () => {
+  await using project = await scratch({ "a.ts": "1\n", ".env": "KEY=1\n" });
+  const path = (name: string) => ({ path: project.path(name), modified: true });
+  const editor = (current: string) => () =>
+    Promise.resolve({
+      current: { ...path(current), line: 3 },
+      buffers: [path(".env"), path("a.ts"), { path: "/etc/passwd", modified: false }],
+      errors: 1,
+      warnings: 0,
+    });
+  const buffers = [{ path: "a.ts", modified: true }];
+  assert.deepEqual((await look(project.root, { editor: editor(".env") })).editor, {
+    buffers,
+    errors: 1,
+    warnings: 0,
+  });
+  const { editor: shown } = await look(project.root, { editor: editor("a.ts") });
+  assert.deepEqual(shown?.current, { path: "a.ts", line: 3, modified: true });
+});
+
+Deno.test("the user's own rules come from Neovim's folder of settings", async () => {
+  await using project = await scratch({ "config/agent/AGENTS.md": "Use tabs.\n", "work/a.ts": "" });
+  const found = await look(project.path("work"), { configDir: project.path("config") });
+  assert.equal(found.rules, "Use tabs.\n");
+});
+
+Deno.test("an editor that does not answer keeps nobody waiting for long", async () => {
+  await using project = await scratch({ "a.ts": "1\n" });
+  const found = await look(project.root, { editor: () => new Promise(() => {}) });
+  assert.deepEqual(found.files?.paths, ["a.ts"]);
+  assert.equal(found.editor, undefined);
+});

@@ -1,0 +1,104 @@
+-- What the next request would send, part by part, in a tab.
+local format = require("agent.format")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("agent.context")
+
+--- What differs most from session to session stands first.
+---@type { [1]: string, [2]: string }[]
+local GROUPS = {
+  { "messages", "Messages" },
+  { "rules", "Files of rules" },
+  { "system", "Prompt" },
+  { "tools", "Tools" },
+}
+
+--- Of English and code.
+local CHARACTERS_A_TOKEN = 4
+
+--- Parts of a group that are named: the largest.
+local MOST_PARTS = 12
+
+local NAME_WIDTH = 44
+
+---@param characters integer
+---@return string
+local function tokens(characters)
+  return format.count(math.ceil(characters / CHARACTERS_A_TOKEN))
+end
+
+---@param name string
+---@param characters integer
+---@param all integer
+---@return string
+local function row(name, characters, all)
+  name = format.one_line(name)
+  local pad = (" "):rep(math.max(1, NAME_WIDTH - vim.api.nvim_strwidth(name)))
+  return ("%s%s%8s%5.0f%%"):format(name, pad, tokens(characters), 100 * characters / math.max(1, all))
+end
+
+--- The lines of the page, and the highlight group of some.
+---@param context table the answer to the request `context`
+---@return string[] lines, table<integer, string> groups by line, from 1
+function M.lines(context)
+  local lines, groups = {}, {}
+  local function add(text, group)
+    table.insert(lines, text)
+    groups[#lines] = group
+  end
+  local function sum(parts)
+    return vim.iter(parts):fold(0, function(all, part)
+      return all + part.characters
+    end)
+  end
+  local all = sum(context.parts)
+  local window = context.window and (" of %s"):format(format.count(context.window)) or ""
+  add(("The next request sends some %s%s tokens."):format(tokens(all), window), "AgentTitle")
+  add("")
+  for _, group in ipairs(GROUPS) do
+    local parts = vim.tbl_filter(function(part)
+      return part.group == group[1]
+    end, context.parts)
+    if #parts > 0 then
+      add(row(group[2], sum(parts), all), "AgentTitle")
+      table.sort(parts, function(a, b)
+        return a.characters ~= b.characters and a.characters > b.characters
+          or a.characters == b.characters and a.name < b.name
+      end)
+      for _, part in ipairs(vim.list_slice(parts, 1, MOST_PARTS)) do
+        local size = part.bytes and (" (%d bytes)"):format(part.bytes) or ""
+        add(row("  " .. part.name .. size, part.characters, all))
+      end
+      local rest = vim.list_slice(parts, MOST_PARTS + 1)
+      if #rest > 0 then
+        add(row(("  %d more"):format(#rest), sum(rest), all), "AgentHint")
+      end
+      add("")
+    end
+  end
+  local broken = context.broken
+  if broken then
+    local kept = 100 * broken.kept / math.max(1, broken.sent)
+    add(("A request did not begin as the one before: %s."):format(format.one_line(broken.reason)), "AgentTitle")
+    local cost = broken.cost and (", some %s more"):format(format.money(broken.cost)) or ""
+    add(("It differed from %s on; %.0f%% could come from the cache%s."):format(format.one_line(broken.where), kept, cost))
+  else
+    add("Each request began as the one before.", "AgentHint")
+  end
+  return lines, groups
+end
+
+--- Shows the answer to the request `context` in a tab.
+---@param context table
+function M.show(context)
+  require("agent.highlights").define()
+  local lines, groups = M.lines(context)
+  local buffer = require("agent.page").open(lines, "the context")
+  vim.wo.wrap = false
+  for line, group in pairs(groups) do
+    vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
+  end
+end
+
+return M

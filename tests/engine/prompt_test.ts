@@ -1,0 +1,139 @@
+/** What models are sent: recorded, small, and each request a prefix of the next. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { MODES } from "../../denops/agent/engine/context/modes.ts";
+import { view } from "../../denops/agent/engine/context/view.ts";
+import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
+import { wire } from "../../denops/agent/engine/llm/registry.ts";
+import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
+import { WIRES } from "../../denops/agent/protocol/providers.ts";
+import type { Surroundings } from "../../denops/agent/protocol/surroundings.ts";
+import { checkPrefix } from "../model/model_checks.ts";
+import { isObject, transcript } from "../model/model_messages.ts";
+import { startEngine } from "../support/engine_session.ts";
+import { expectRecorded, recorded, yaml } from "../support/recorded.ts";
+
+const FILES = {
+  "AGENTS.md": "Use tabs. See @docs/style.md.\n",
+  "docs/style.md": "Short names.\n",
+  "src/AGENTS.md": "Export nothing by default.\n",
+  "src/greet.ts": 'export const greeting = "Hello";\n',
+  "package.json": '{"scripts": {"test": "node --test"}}\n',
+};
+
+const SURROUNDINGS: Surroundings = {
+  files: { paths: Object.keys(FILES), more: false, rules: ["AGENTS.md", "src/AGENTS.md"] },
+  rules: "Answer in English.\n",
+  git: { branch: "main", changed: ["M src/greet.ts"], more: 0 },
+  editor: {
+    current: { path: "src/greet.ts", line: 1, modified: false },
+    buffers: [{ path: "src/greet.ts", modified: false }],
+    errors: 0,
+    warnings: 0,
+  },
+};
+
+const SCRIPT = [
+  'say I look at it.\ncall read_file {"path": "src/greet.ts"}',
+  'call edit_file {"path": "src/greet.ts", "old_str": "Hello", "new_str": "Good day"}',
+  "say Done: `src/greet.ts:1` says **Good day**.",
+  "say I see.",
+].join("\n---\n");
+
+for (const name of WIRES) {
+  Deno.test(`${name}: a small session, as it is sent`, async () => {
+    await using engine = await startEngine({
+      wire: name,
+      script: SCRIPT,
+      files: FILES,
+      config: { title: false, model: "qwen3:32b" },
+      surroundings: { ask: () => Promise.resolve(SURROUNDINGS) },
+    });
+    await engine.prompt("Make it more polite.");
+    await Deno.writeTextFile(
+      engine.project.path("src/greet.ts"),
+      'export const greeting = "Good evening";\n',
+    );
+    await engine.prompt("I have changed it.");
+    assert.deepEqual(engine.server.problems, []);
+    const { requests } = engine.server;
+    const text = recorded(requests.map(({ body }) => body))
+      .replaceAll(engine.project.root, "/project")
+      .replace(/Date: \d{4}-\d\d-\d\d/g, "Date: DATE");
+    await expectRecorded(name, text);
+  });
+}
+
+Deno.test("the tools, as models are told of them", async () => {
+  await expectRecorded("tools", yaml(TOOLS.map(({ spec }) => spec)) + "\n");
+});
+
+Deno.test("without tools, rules and files the prompt takes less than 1,500 tokens", () => {
+  const inputs = {
+    environment: { roots: ["/home/somebody/project"], os: "linux" },
+    tools: [],
+    model: "gpt-5",
+  };
+  const { system } = view([], MODES.agent, inputs);
+  // Four characters a token, as English has.
+  assert.ok(system.length < 1_500 * 4, `${system.length} characters`);
+});
+
+const words = fc.constantFrom("a", "ü😀", "line\nline\n", " x ");
+const step = fc.record({ text: words, calls: fc.nat({ max: 3 }), rules: fc.boolean(), cut: fc.boolean() });
+const turns = fc.array(
+  fc.record({
+    asked: words,
+    context: fc.boolean(),
+    files: fc.boolean(),
+    steps: fc.array(step, { maxLength: 3 }),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+/** The log as a session writes it, and where each request of it was sent. */
+function logOf(played: typeof turns extends fc.Arbitrary<infer Turns> ? Turns : never) {
+  const log: MessageEntry[] = [];
+  const sent: number[] = [];
+  const note = (reason: "context" | "files" | "rules" | "output_limit") =>
+    log.push({ type: "control_note", reason, text: `<${reason}>` });
+  for (const [turn, { asked, context, files, steps }] of played.entries()) {
+    log.push({ type: "user_message", origin: "user", parts: [{ type: "text", text: asked }] });
+    if (files) note("files");
+    if (context) note("context");
+    sent.push(log.length);
+    for (const [at, { text, calls, rules, cut }] of steps.entries()) {
+      const ids = Array.from({ length: cut ? 0 : calls }, (_, call) => `c${turn}_${at}_${call}`);
+      const made = ids.map((id) => ({ id, name: "read_file", arguments: "{}" }));
+      log.push({ type: "assistant_message", text, calls: made, reasoning: [] });
+      for (const id of ids) log.push({ type: "tool_result", id, name: "read_file", text, isError: false });
+      if (ids.length > 0 && rules) note("rules");
+      if (ids.length === 0) note("output_limit");
+      sent.push(log.length);
+    }
+    log.push({ type: "assistant_message", text: "Done.", calls: [], reasoning: [] });
+  }
+  return { log, sent };
+}
+
+for (const name of WIRES) {
+  Deno.test(`${name}: what was sent stays as it was, within a turn and across turns`, () => {
+    const inputs = { environment: { roots: ["/p"], os: "linux" }, tools: TOOLS.map(({ spec }) => spec) };
+    fc.assert(fc.property(turns, fc.constantFrom("gpt-5", "mistral-large", "claude"), (played, model) => {
+      const { log, sent } = logOf(played);
+      let before: readonly string[] = [];
+      for (const length of sent) {
+        const { system, messages, tools } = view(log.slice(0, length), MODES.agent, { ...inputs, model });
+        const request = { model, system, messages, tools, contextWindow: 8_000, think: false };
+        const body: unknown = JSON.parse(
+          wire(name).encode(request, { baseUrl: "http://a.test", headers: {} }).body,
+        );
+        assert.ok(isObject(body));
+        const now = transcript(name, body);
+        assert.deepEqual(checkPrefix(before, now), []);
+        assert.ok(now.length > before.length);
+        before = now;
+      }
+    }));
+  });
+}
