@@ -212,3 +212,13 @@ Deno.test("a command that was cut off leaves nothing, and nothing is left of any
   await place.terminals[Symbol.asyncDispose]();
   assert.deepEqual(leftovers(place.state.root), []);
 });
+
+Deno.test("a command whose engine ends while its sandbox is made is not started, and leaves nothing", async () => {
+  await using place = await world({ "a.txt": "a\n" });
+  const starting = place.run("echo x > a.txt; sleep 60");
+  const refused = assert.rejects(starting, /the engine is gone/);
+  await waitUntil("the overlay", () => leftovers(place.state.root).length > 0);
+  await place.terminals[Symbol.asyncDispose]();
+  await refused;
+  assert.deepEqual(leftovers(place.state.root), []);
+});
