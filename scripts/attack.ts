@@ -22,6 +22,8 @@ const FILES = [
   "denops/agent/supervisor/commands",
   "tests/commands/command_traps_test.ts",
   "tests/safety/gate_attack_test.ts",
+  "tests/safety/effects_attack_test.ts",
+  "tests/commands/rehearsal_attack_test.ts",
   "tests/commands/git_traps_attack_test.ts",
   "tests/safety/read_rules_test.ts",
   "tests/safety/sensitive_test.ts",

@@ -146,8 +146,8 @@ Deno.test("the engine gets what was agreed to, of its own commands alone", async
   assert.equal(await place.ask("no such id", ONCE), false);
   assert.throws(() => place.terminals.rehearsal("another session", id));
   assert.equal(place.asked.length, 0, "nobody is asked about what is not there");
-  assert.equal(await place.ask(id, { option: "reject" }), false);
-  assert.equal(place.asked.at(-1)?.suggestion, "run(echo *)");
+  assert.equal(await place.ask(await place.run("touch made"), { option: "reject" }), false);
+  assert.equal(place.asked.at(-1)?.suggestion, "run(touch *)");
   assert.equal(await place.ask(id, { option: "reject" }), false);
   assert.deepEqual(place.kept(id), []);
   const number = (path: string) => place.rows().find((row) => row.path === path)?.number ?? 0;
@@ -210,5 +210,15 @@ Deno.test("a command that was cut off leaves nothing, and nothing is left of any
   assert.equal(await Deno.readTextFile(join(place.project.root, "a.txt")), "a\n");
   for (const one of [killed, id]) place.terminals.release(one);
   await place.terminals[Symbol.asyncDispose]();
+  assert.deepEqual(leftovers(place.state.root), []);
+});
+
+Deno.test("a command whose engine ends while its sandbox is made is not started, and leaves nothing", async () => {
+  await using place = await world({ "a.txt": "a\n" });
+  const starting = place.run("echo x > a.txt; sleep 60");
+  const refused = assert.rejects(starting, /the engine is gone/);
+  await waitUntil("the overlay", () => leftovers(place.state.root).length > 0);
+  await place.terminals[Symbol.asyncDispose]();
+  await refused;
   assert.deepEqual(leftovers(place.state.root), []);
 });

@@ -20,7 +20,7 @@ import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
 /** Nobody who has just begun to work is to wait for the next start to be quicker. */
 const FILL_AFTER_MS = 20_000;
 /** The first command finds the project looked at, and nobody waits for that. */
-const PREPARE_AFTER_MS = 1_000;
+const PREPARE_AFTER_MS = 3_000;
 
 export interface ProjectPorts extends EngineClientPorts {
   notice(chat: number, severity: "info" | "warning" | "error", text: string): void;

@@ -61,11 +61,14 @@ async function keep(
     await pause();
     emit({ type: "file_modified", id, change: { ...change, since } });
   }
+  const left = kept.left.length + kept.leftMore;
   const lines = [...keptLines(kept, roots), ...traps.listed(kept.changes)];
   return {
     ...result,
     text: [result.text, ...lines].join("\n"),
-    summary: `${result.summary}, ${counted(kept.files.length, "file")} kept`,
+    summary: `${result.summary}, ${counted(kept.files.length, "file")} kept${
+      left === 0 ? "" : `, ${left} not`
+    }`,
   };
 }
 

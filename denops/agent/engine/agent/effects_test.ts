@@ -99,7 +99,7 @@ Deno.test("what is agreed to is kept: the model is told what, buffers follow, an
     "deleted b.txt",
     "modified a.txt",
     "modified package.json",
-    "completed: exit code 0, 3 files kept",
+    "completed: exit code 0, 3 files kept, 1 not",
   ]);
   assert.equal(await engine.project.read("a.txt"), "ONE\ntwo\n");
   assert.equal(await engine.project.read("new.txt"), "mine\n");

@@ -19,6 +19,13 @@ interface Means {
   makeLink(path: string, target: string): Promise<void>;
 }
 
+/** What is there is not what was looked at. */
+export class ChangedError extends Error {
+  constructor() {
+    super("it changed at this moment; try again");
+  }
+}
+
 /** A folder goes only if it is empty. */
 export async function removeIt(path: string): Promise<void> {
   await Deno.remove(path);
@@ -38,7 +45,7 @@ export async function putBack(
         ...{ isUnchanged, isNew, temporary },
         isSynced: !isNew || syncsNew,
       });
-      if (written === "changed meanwhile") throw new Error("it changed at this moment; try again");
+      if (written === "changed meanwhile") throw new ChangedError();
       return;
     }
     case "link":

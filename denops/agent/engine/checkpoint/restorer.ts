@@ -18,7 +18,7 @@ import { fileChanges } from "./file_changes.ts";
 import type { Changes } from "./net.ts";
 import { opened } from "./opened.ts";
 import { type BufferStep, type Plan, planTaking, type Restored, type Step } from "./planner.ts";
-import { putBack, removeIt } from "./put_back.ts";
+import { ChangedError, putBack, removeIt } from "./put_back.ts";
 import { pauses } from "../core/pauses.ts";
 import type { Disk } from "./planned_tree.ts";
 import { LARGEST_KEPT, takeSnapshot } from "./snapshot.ts";
@@ -43,6 +43,11 @@ export interface CarriedOut {
 
 /** Temporary files that the journal is told of at once. */
 const NOTED = 500;
+
+interface Failed extends Restored {
+  /** Somebody else was there first. */
+  readonly isUntouched?: boolean;
+}
 
 type Act = (step: Step) => Promise<void>;
 
@@ -78,7 +83,7 @@ export class Restorer {
       checkpoint,
       steps.map(({ path, now, image, from }) => ({ path, before: now, after: image, ...movedFrom(from) })),
     );
-    const failures = new Map<string, Restored>();
+    const failures = new Map<string, Failed>();
     const records: FileRecord[] = [];
     for (const [path, step] of plan.buffers) {
       const refused = await this.#toBuffer(path, step, records, signal);
@@ -90,9 +95,7 @@ export class Restorer {
     for (const step of steps) {
       await pause();
       const { path, now, from } = step;
-      const after = this.#isKnown(step) && !failures.has(path)
-        ? step.image
-        : await this.#look(path).catch(() => now);
+      const after = await this.#after(step, failures.get(path)).catch(() => now);
       if (!sameSnapshot(now, after)) records.push({ path, before: now, after, ...movedFrom(from) });
     }
     const paths = [...taken?.paths ?? []].filter((path) => !plan.left.has(path) && !failures.has(path));
@@ -114,13 +117,13 @@ export class Restorer {
    * What is to come comes first, from the top down; then goes what is to go, from the bottom up, but for the other end
    * of a move that has failed.
    */
-  async #carryOutSteps(steps: readonly Step[], failures: Map<string, Restored>): Promise<void> {
+  async #carryOutSteps(steps: readonly Step[], failures: Map<string, Failed>): Promise<void> {
     const places = new Map(steps.flatMap(({ path, from }) => from === undefined ? [] : [[from, path]]));
     const pause = pauses();
     const act = async (step: Step, how: Act) => {
       await pause();
-      const why = await this.#act(step, how);
-      if (why !== undefined) failures.set(step.path, { path: step.path, outcome: "skipped", text: why });
+      const failed = await this.#act(step, how);
+      if (failed !== undefined) failures.set(step.path, { path: step.path, outcome: "skipped", ...failed });
     };
     const puts = steps.filter((step) => !isRemoval(step));
     for (let at = 0; at < puts.length; at += NOTED) {
@@ -132,7 +135,7 @@ export class Restorer {
     }
     for (const step of steps.filter(isRemoval).reverse()) {
       const failed = failures.get(places.get(step.path) ?? "");
-      if (failed !== undefined) failures.set(step.path, { ...failed, path: step.path });
+      if (failed !== undefined) failures.set(step.path, { ...failed, path: step.path, isUntouched: true });
       else await act(step, (step) => this.#remove(step));
     }
   }
@@ -176,8 +179,8 @@ export class Restorer {
     }
   }
 
-  /** @returns why nothing was done */
-  async #act(step: Step, act: Act): Promise<string | undefined> {
+  /** @returns why it was not done */
+  async #act(step: Step, act: Act): Promise<Pick<Failed, "text" | "isUntouched"> | undefined> {
     const { path, now, image } = step;
     try {
       await this.#checkFolder(path);
@@ -185,7 +188,7 @@ export class Restorer {
       const current = isNewFile(step) ? now : await this.#look(path);
       if (image.type === "absent" && current.type === "absent") return undefined;
       const isAsPlanned = sameSnapshot(current, now) || await this.#isSharedMode(path, current, now);
-      if (!isAsPlanned) return "it changed at this moment; try again";
+      if (!isAsPlanned) throw new ChangedError();
       const { roots } = this.#options;
       await opened(path, false, roots, () => {
         // The way to where it is has to be open as well.
@@ -194,8 +197,21 @@ export class Restorer {
       return undefined;
     } catch (error) {
       // A folder that holds something else stays.
-      return now.type === "folder" && image.type === "absent" ? undefined : messageOf(error);
+      if (now.type === "folder" && image.type === "absent") return undefined;
+      return { text: messageOf(error), isUntouched: error instanceof ChangedError };
     }
+  }
+
+  /** What this step has made of its path, whatever others make of it now: theirs is no change of ours. */
+  async #after(step: Step, failed: Failed | undefined): Promise<Snapshot> {
+    const { path, now, image } = step;
+    if (failed?.isUntouched) return now;
+    if (failed === undefined && this.#isKnown(step)) return image;
+    const found = await this.#look(path);
+    if (failed !== undefined || image.type === "folder" || now.type === "folder") return found;
+    if (image.type !== "file") return image;
+    if (this.#options.store.contents.size(image.blob) > LARGEST_KEPT) return found;
+    return { ...image, mode: image.mode ?? (found.type === "file" ? found.mode : undefined) };
   }
 
   /** Hard links have one mode together: what was done to one of them shows in all. */

@@ -1,7 +1,9 @@
 /** Taking back what the user has changed since, and what must not be touched. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { type CheckpointedFolder, checkpointedFolder } from "../../../../tests/support/checkpoints.ts";
 import { waitUntil } from "../../../../tests/support/project.ts";
+import { Restorer } from "./restorer.ts";
 import type { Editor } from "../core/ports.ts";
 
 const A = "one\ntwo\nthree\nfour\nfive\n";
@@ -310,4 +312,30 @@ Deno.test("the model is told once, and only of what is different", async () => {
     /^\[The user has taken back changes that you made, in: a\.txt\./,
   );
   assert.equal(folder.checkpoints.takeNote(), undefined);
+});
+
+Deno.test("what the user saves between the look and the write is no work of the undo: a redo leaves it", async () => {
+  await using folder = await checkpointedFolder({ files: { "a.txt": A, "gone.txt": "gone\n" } });
+  const { project, store } = folder;
+  const path = (name: string) => join(project.root, name);
+  await turn(folder, { "a.txt": EDITED, "gone.txt": undefined });
+  const records = store.checkpoints.list("s1").flatMap(({ files }) => files);
+  const { signal } = new AbortController();
+  const editor: Editor = {
+    unsavedText: () => Promise.resolve(undefined),
+    writeUnsaved: () => Promise.resolve({ status: "not_open" }),
+  };
+  const restorer = new Restorer({
+    ...{ store: store.checkpoints, editor, roots: [project.root], journal: store.writes },
+    makeLink: (path, target) => Deno.symlink(target, path),
+  });
+  const plan = await restorer.plan([records], signal);
+  await project.write("a.txt", EDITED.replace("five", "mine"));
+  await project.write("gone.txt", "mine\n");
+  const undo = { session: "s1", turn: 1, kind: "undo", target: 1 } as const;
+  const done = await restorer.carryOut(plan, undo, signal);
+  assert.deepEqual(done.files.map(({ outcome }) => outcome), ["skipped", "skipped"]);
+  assert.deepEqual(done.records, []);
+  assert.equal(await project.read("a.txt"), EDITED.replace("five", "mine"));
+  assert.equal(await Deno.readTextFile(path("gone.txt")), "mine\n");
 });

@@ -13,7 +13,7 @@ import { plainGitConfig } from "./git_config.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
 import { bwrapArguments, type MountPlan } from "./mounts.ts";
 import type { OverlayOptions } from "./overlay/overlay.ts";
-import { overlaySupport } from "./overlay/probe.ts";
+import { type OverlaySupport, overlaySupport } from "./overlay/probe.ts";
 import { commandMounts, writtenFolders } from "./plan.ts";
 import { Rehearsal } from "./rehearsal.ts";
 import type { CommandSpec } from "./runner.ts";
@@ -62,9 +62,9 @@ export interface Placed {
 
 type Store = OverlayOptions["store"];
 
-/** Where it is kept what commands write over an overlay; or why none can be, half a sentence. */
+/** Where what is not kept goes; or why nothing can, half a sentence. */
 export type Rehearses =
-  | { readonly works: true; readonly stores: Readonly<Record<"try" | "write", Store>> }
+  | { readonly works: true; readonly store: Store }
   | { readonly works: false; readonly reason: string };
 
 export class CommandSandbox {
@@ -108,16 +108,13 @@ export class CommandSandbox {
 
   async #findRehearses(): Promise<Rehearses> {
     if (await this.hold() !== "bubblewrap") return { works: false, reason: "no bubblewrap holds commands" };
-    const roots = this.#overlaid("try");
-    const { state_dir: state } = this.#user;
-    const [memory, disk] = [
-      await overlaySupport({ roots, state, store: "memory" }),
-      await overlaySupport({ roots, state, store: "disk" }),
-    ];
-    if (memory.works) {
-      return { works: true, stores: { try: "memory", write: disk.works ? "disk" : "memory" } };
-    }
-    return disk.works ? { works: true, stores: { try: "disk", write: "disk" } } : memory;
+    const memory = await this.#support("memory");
+    if (memory.works) return { works: true, store: "memory" };
+    return (await this.#support("disk")).works ? { works: true, store: "disk" } : memory;
+  }
+
+  #support(store: Store): Promise<OverlaySupport> {
+    return overlaySupport({ roots: this.#overlaid("try"), state: this.#user.state_dir, store });
   }
 
   /** The roots, and what of git lies outside of them and is written to. */
@@ -184,7 +181,9 @@ export class CommandSandbox {
     if (level !== "try" && level !== "write") throw new Error(`access ${level} is not rehearsed`);
     const roots = this.#overlaid(level);
     const caches = keepsCaches(access) ? [] : this.#caches(roots);
-    const options = { roots, caches, state: this.#user.state_dir, store: found.stores[level] };
+    // What may be kept may be large.
+    const store = level === "write" && (await this.#support("disk")).works ? "disk" : found.store;
+    const options = { roots, caches, state: this.#user.state_dir, store };
     return await Rehearsal.start(options, level === "write");
   }
 

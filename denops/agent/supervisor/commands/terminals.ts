@@ -58,6 +58,9 @@ export class Terminals implements AsyncDisposable {
   readonly #ports: TerminalPorts;
   readonly #lookups: PathLookups;
   readonly #open = new Map<string, Terminal>();
+  /** Their sandboxes are being made. */
+  readonly #starting = new Set<Promise<string>>();
+  #isClosed = false;
   /** Those that were released. */
   readonly #ending = new Set<Promise<void>>();
 
@@ -85,6 +88,12 @@ export class Terminals implements AsyncDisposable {
       );
     }
     await this.#checkFolder(input.cwd);
+    const starting = this.#start(sessionId, input, grant).finally(() => this.#starting.delete(starting));
+    this.#starting.add(starting);
+    return await starting;
+  }
+
+  async #start(sessionId: string, input: TerminalMeta, grant: Grant): Promise<string> {
     const spec = {
       ...await this.#ports.specify(input, sessionId, grant),
       line: input.command,
@@ -95,6 +104,7 @@ export class Terminals implements AsyncDisposable {
     const show = () => this.#ports.show(sessionId, input.toolCallId, command.output);
     let command: RunningCommand;
     try {
+      if (this.#isClosed) throw RequestError.internalError(undefined, "the engine is gone");
       command = new RunningCommand(spec, () => show());
     } catch (error) {
       await spec.sweep();
@@ -203,6 +213,8 @@ export class Terminals implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#starting);
     await Promise.all([...this.#ending, ...[...this.#open.values()].map((terminal) => this.#end(terminal))]);
     this.#open.clear();
   }
