@@ -2,7 +2,7 @@
  * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
  * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
  */
-import type { Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
+import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../context/moment.ts";
 import { type Project, rulesText } from "../context/project.ts";
@@ -42,7 +42,9 @@ export class Surroundings {
   readonly #edits: UserEdits;
   /** What the model was told last. */
   #told: ReadonlyMap<string, string> = new Map();
-  #isListed = false;
+  /** What was heard last of the project, and what is being asked. */
+  #known: Answer = {};
+  #asking: Promise<void> | undefined;
 
   constructor(ports: SurroundingsPorts) {
     this.#ports = ports;
@@ -60,20 +62,27 @@ export class Surroundings {
     this.#told = new Map();
   }
 
-  /** At the beginning of a turn. @returns what stands with the user's message */
-  async begin(signal: AbortSignal): Promise<string | undefined> {
-    const { workspace, plan } = this.#ports;
+  /** Asks for what the next message is told of the project: that one waits for no answer, but for a session's first. */
+  prepare(): void {
+    this.#asking ??= this.#ask().catch(() => {}).finally(() => this.#asking = undefined);
+  }
+
+  /**
+   * At the beginning of a turn.
+   * @param shown what the user has on screen @returns what stands with the user's message
+   */
+  async begin(shown: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
+    const { workspace, plan, refreshRules } = this.#ports;
     try {
-      await this.#ports.refreshRules();
-      const answer = await this.#asked(inTime(signal)).catch(() => undefined) ?? {};
-      if (answer.files !== undefined) {
-        this.#isListed = true;
-        this.#rules.listed = answer.files.rules;
+      if (this.project === undefined) {
+        this.prepare();
+        await unlessAborted(this.#asking, signal);
       }
-      if (this.project === undefined) await this.#describe(answer, inTime(signal));
+      if (this.project === undefined || this.#edits.isWatching) await refreshRules();
+      if (this.project === undefined) await this.#describe(this.#known, inTime(signal));
       const edits = await this.#edits.since(signal);
       const told = toldEdits([...edits.values()]);
-      const facts = factsOf({ ...answer, date: today(), plan: plan() });
+      const facts = factsOf({ git: this.#known.git, shown, date: today(), plan: plan() });
       const text = momentText(facts, this.#told, told, edits.size - told.length);
       this.#told = facts;
       const whole = new Set(told.filter((one) => one.whole).map(({ edit }) => edit));
@@ -87,15 +96,18 @@ export class Surroundings {
     }
   }
 
-  async #asked(signal: AbortSignal): Promise<Answer | undefined> {
-    signal.throwIfAborted();
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    return await Promise.race([this.#ports.ask?.({ files: !this.#isListed }, signal), late]);
+  async #ask(): Promise<void> {
+    const signal = AbortSignal.timeout(LONGEST_MS);
+    const { files } = this.#known;
+    const answer = await unlessAborted(this.#ports.ask?.({ files: files === undefined }, signal), signal);
+    // The list is asked for once.
+    this.#known = { ...files === undefined ? {} : { files }, ...answer };
+    this.#rules.listed = this.#known.files?.rules ?? [];
   }
 
   /** At the end of a turn, whatever it was. */
   async end(): Promise<void> {
+    this.prepare();
     await this.#edits.leave().catch(() => {});
   }
 
@@ -122,6 +134,14 @@ export class Surroundings {
       if (isWhole) await workspace.noteGiven(path, text, signal);
     }
   }
+}
+
+/** @throws {unknown} the signal's reason, however long the promise takes */
+async function unlessAborted<T>(asked: Promise<T> | undefined, signal: AbortSignal): Promise<T | undefined> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  return await Promise.race([asked, aborted]);
 }
 
 function inTime(signal: AbortSignal): AbortSignal {
