@@ -33,6 +33,9 @@ export interface SurroundingsPorts {
   refreshRules(): Promise<void>;
 }
 
+/** What was gathered for a session's first message is gathered anew if that comes later. */
+const FRESH_MS = 60_000;
+
 /** There is one project. */
 const THE_PROJECT = "project";
 
@@ -45,11 +48,16 @@ export class Surroundings {
   /** What was heard last of the project, and what is being asked. */
   #known: Answer = {};
   #asking: Promise<void> | undefined;
+  /** The project is described in what was sent: that stays. */
+  #isSent: boolean;
+  /** When it was described, in milliseconds since 1970. */
+  #described = 0;
 
   constructor(ports: SurroundingsPorts) {
     this.#ports = ports;
     this.#rules = new RulesFiles(ports.workspace, ports.memory.rules);
     this.#edits = new UserEdits(ports.workspace);
+    this.#isSent = this.project !== undefined;
   }
 
   /** Undefined before the first turn. */
@@ -62,9 +70,9 @@ export class Surroundings {
     this.#told = new Map();
   }
 
-  /** Asks for what the next message is told of the project: that one waits for no answer, but for a session's first. */
+  /** Gathers what the next message is told of the project: only a session's first waits for that. */
   prepare(): void {
-    this.#asking ??= this.#ask().catch(() => {}).finally(() => this.#asking = undefined);
+    this.#asking ??= this.#gather().catch(() => {}).finally(() => this.#asking = undefined);
   }
 
   /**
@@ -74,12 +82,12 @@ export class Surroundings {
   async begin(shown: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
     const { workspace, plan, refreshRules } = this.#ports;
     try {
-      if (this.project === undefined) {
-        this.prepare();
+      if (!this.#isSent) {
+        if (Date.now() - this.#described > FRESH_MS) this.prepare();
         await unlessAborted(this.#asking, signal);
+        this.#isSent = true;
       }
-      if (this.project === undefined || this.#edits.isWatching) await refreshRules();
-      if (this.project === undefined) await this.#describe(this.#known, inTime(signal));
+      if (this.#edits.isWatching) await refreshRules();
       const edits = await this.#edits.since(signal);
       const told = toldEdits([...edits.values()]);
       const facts = factsOf({ git: this.#known.git, shown, date: today(), plan: plan() });
@@ -96,13 +104,17 @@ export class Surroundings {
     }
   }
 
-  async #ask(): Promise<void> {
+  async #gather(): Promise<void> {
     const signal = AbortSignal.timeout(LONGEST_MS);
     const { files } = this.#known;
-    const answer = await unlessAborted(this.#ports.ask?.({ files: files === undefined }, signal), signal);
-    // The list is asked for once.
+    const wanted = { files: !this.#isSent || files === undefined };
+    const answer = await unlessAborted(this.#ports.ask?.(wanted, signal), signal).catch(() => undefined);
     this.#known = { ...files === undefined ? {} : { files }, ...answer };
     this.#rules.listed = this.#known.files?.rules ?? [];
+    if (this.#isSent) return;
+    await this.#ports.refreshRules();
+    await this.#describe(this.#known, AbortSignal.timeout(LONGEST_MS));
+    this.#described = Date.now();
   }
 
   /** At the end of a turn, whatever it was. */
@@ -126,6 +138,7 @@ export class Surroundings {
       const { text = "" } = await workspace.textNow(name, signal) ?? {};
       manifests.push(manifestLine(name, text.length > MOST_MANIFEST ? "" : text));
     }
+    for (const told of [...memory.rules.keys()]) memory.rules.delete(told);
     const general = await this.#rules.general(rules, signal);
     const tree = treeText(names, MOST_TREE, files?.more === false);
     memory.project.set(THE_PROJECT, { manifests, tree, rules: general });
@@ -142,10 +155,6 @@ async function unlessAborted<T>(asked: Promise<T> | undefined, signal: AbortSign
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   return await Promise.race([asked, aborted]);
-}
-
-function inTime(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
 }
 
 function today(): string {
