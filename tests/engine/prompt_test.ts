@@ -7,7 +7,7 @@ import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
-import type { Surroundings } from "../../denops/agent/protocol/surroundings.ts";
+import type { Shown, Surroundings } from "../../denops/agent/protocol/surroundings.ts";
 import { checkPrefix } from "../model/model_checks.ts";
 import { isObject, transcript } from "../model/model_messages.ts";
 import { startEngine } from "../support/engine_session.ts";
@@ -25,12 +25,13 @@ const SURROUNDINGS: Surroundings = {
   files: { paths: Object.keys(FILES), more: false, rules: ["AGENTS.md", "src/AGENTS.md"] },
   rules: "Answer in English.\n",
   git: { branch: "main", changed: ["M src/greet.ts"], more: 0 },
-  editor: {
-    current: { path: "src/greet.ts", line: 1, modified: false },
-    buffers: [{ path: "src/greet.ts", modified: false }],
-    errors: 0,
-    warnings: 0,
-  },
+};
+
+const SHOWN: Shown = {
+  current: { path: "src/greet.ts", line: 1, modified: false },
+  buffers: [{ path: "src/greet.ts", modified: false }],
+  errors: 0,
+  warnings: 0,
 };
 
 const SCRIPT = [
@@ -49,7 +50,8 @@ for (const name of WIRES) {
       config: { title: false, model: "qwen3:32b" },
       surroundings: { ask: () => Promise.resolve(SURROUNDINGS) },
     });
-    await engine.prompt("Make it more polite.");
+    const text = "Make it more polite.";
+    await engine.session.prompt([{ type: "text", text }], undefined, [], SHOWN);
     await Deno.writeTextFile(
       engine.project.path("src/greet.ts"),
       'export const greeting = "Good evening";\n',
@@ -57,10 +59,10 @@ for (const name of WIRES) {
     await engine.prompt("I have changed it.");
     assert.deepEqual(engine.server.problems, []);
     const { requests } = engine.server;
-    const text = recorded(requests.map(({ body }) => body))
+    const sent = recorded(requests.map(({ body }) => body))
       .replaceAll(engine.project.root, "/project")
       .replace(/Date: \d{4}-\d\d-\d\d/g, "Date: DATE");
-    await expectRecorded(name, text);
+    await expectRecorded(name, sent);
   });
 }
 

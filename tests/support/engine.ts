@@ -127,7 +127,6 @@ function projectPorts(option: Choice, meanwhile: () => Promise<void>) {
         unsaved_text: {},
         write_unsaved: { status: "not_open" },
         written_since: { files: [] },
-        surroundings: { buffers: [], errors: 0, warnings: 0 },
         lsp: nothing,
       };
       const result = answers[update.method];

@@ -5,6 +5,7 @@
 import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import type { RequestResult } from "../protocol/requests.ts";
+import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
@@ -159,16 +160,26 @@ export class Session {
   }
 
   /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
-  prompt(parts: readonly Part[], branch?: string, given: readonly GivenFile[] = []): Promise<TurnEnd> {
+  prompt(
+    parts: readonly Part[],
+    branch?: string,
+    given: readonly GivenFile[] = [],
+    shown?: Shown,
+  ): Promise<TurnEnd> {
     const asked = this.#cancelled;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given);
+      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
+  }
+
+  /** What the first message needs is asked for, so that it waits the less. */
+  prepare(): void {
+    this.#surroundings?.prepare();
   }
 
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
@@ -269,6 +280,7 @@ export class Session {
     prompt: UserMessage,
     branch: string | undefined,
     given: readonly GivenFile[],
+    shown: Shown | undefined,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
@@ -281,7 +293,7 @@ export class Session {
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
       }
-      const context = await this.#surroundings?.begin(controller.signal);
+      const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
       const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);

@@ -8,6 +8,7 @@ import { z } from "../deps/zod.ts";
 import { Access } from "./access.ts";
 import { CommandAccess } from "./commands.ts";
 import { EngineConfig } from "./config.ts";
+import { Shown } from "./surroundings.ts";
 
 /** The key of everything of ours in `_meta`. */
 export const META = "agent.nvim";
@@ -31,10 +32,12 @@ export type InitializeMeta = z.infer<typeof InitializeMeta>;
 export const TurnMeta = z.object({ turn: z.int(), time: z.number() });
 export type TurnMeta = z.infer<typeof TurnMeta>;
 
-/** `_meta["agent.nvim"]` of a prompt, where the first one counts, and of the answer to session/resume. */
+/** `_meta["agent.nvim"]` of a prompt, and of the answer to session/resume. */
 export const SessionMeta = z.object({
-  /** The git branch that was made for the session. */
+  /** The git branch that was made for the session; of prompts the first one counts. */
   branch: z.string().regex(/^[\x21-\x7e]{1,255}$/).optional(),
+  /** Of every prompt. */
+  shown: Shown.optional(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 

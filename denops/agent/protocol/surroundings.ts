@@ -30,8 +30,8 @@ export function isRules(path: string): boolean {
 /** Paths as the model knows them: relative to the project, those of another root with its name before them. */
 const path = z.string();
 
-/** What the user has on screen. */
 const buffer = z.object({ path, modified: z.boolean() });
+/** What the user had on screen when a message was sent. */
 export const Shown = z.object({
   /** Where the cursor is, or was before it went to the chat; lines count from 1. */
   current: z.object({ path, line: z.int(), modified: z.boolean() }).optional(),
@@ -61,6 +61,5 @@ export const Surroundings = z.object({
     changed: z.array(z.string()),
     more: z.int(),
   }).optional(),
-  editor: Shown.optional(),
 });
 export type Surroundings = z.infer<typeof Surroundings>;

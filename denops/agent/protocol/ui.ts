@@ -5,6 +5,7 @@ import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import { REQUEST_NAMES } from "./requests.ts";
+import { Shown } from "./surroundings.ts";
 
 /** A chat is one session on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
@@ -26,6 +27,8 @@ export const Action = z.discriminatedUnion("type", [
     text: z.string().min(1),
     /** Absolute paths of files that the text shows lines of. */
     selected: z.array(z.string()),
+    /** With absolute paths. */
+    shown: Shown.optional(),
   }),
   z.object({ type: z.literal("cancel"), chat }),
   /** The chat is gone from the screen, and with it what runs in it. */
@@ -211,8 +214,6 @@ export type EditorQuestion =
     readonly params: { readonly path: string; readonly base: string; readonly text: string };
   }
   | { readonly method: "written_since"; readonly params: { readonly since: number } }
-  /** The answer is what the user has on screen: see protocol/surroundings.ts, with absolute paths. */
-  | { readonly method: "surroundings"; readonly params: Readonly<Record<string, never>> }
   /** `roots`: the answer reads and names no text outside of these folders. */
   | {
     readonly method: "lsp";

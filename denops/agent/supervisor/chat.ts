@@ -3,12 +3,13 @@ import type { PromptResponse } from "../deps/acp_sdk.ts";
 import { trace } from "../protocol/trace.ts";
 import type { Action, Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
+import type { Project } from "./project.ts";
 import { ChatSession, type SessionPorts } from "./chat_session.ts";
 import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
 
 /** A session that a message can be sent to. */
 interface Ready {
-  readonly engine: Engine;
+  readonly project: Project;
   readonly sessionId: string;
   /** The branch that was made for it. */
   readonly branch: string | undefined;
@@ -25,7 +26,7 @@ const LAST_WORDS_MS = 40;
 const STUCK_MS = 5_000;
 
 /** What the user sends. */
-export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "selected">;
+export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "selected" | "shown">;
 
 export class Chat {
   readonly id: number;
@@ -63,8 +64,8 @@ export class Chat {
     if (type === "turn") this.#unstored = false;
   }
 
-  prompt({ text, selected }: Message): void {
-    this.#queue.push({ text, selected });
+  prompt({ text, selected, shown }: Message): void {
+    this.#queue.push({ text, selected, shown });
     if (!this.#running) this.#run();
   }
 
@@ -136,11 +137,14 @@ export class Chat {
     await this.#ending;
     const open = await this.session.openForTurn();
     const branch = await this.session.branch(open, text);
-    return { engine: open.project.engine, sessionId: open.sessionId, branch };
+    return { project: open.project, sessionId: open.sessionId, branch };
   }
 
   /** How the turn ended: as the engine says, or stopped without a word of it. */
-  async #prompt({ engine, sessionId, branch }: Ready, { text, selected }: Message): Promise<string> {
+  async #prompt({ project, sessionId, branch }: Ready, message: Message): Promise<string> {
+    const { engine, client } = project;
+    const { text, selected, shown } = message;
+    const told = { branch, shown: shown && client.shown(this.id, shown) };
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
@@ -159,7 +163,7 @@ export class Chat {
     };
     const answered: Promise<PromptResponse> = Promise.race([
       died,
-      engine.prompt(sessionId, text, selected, branch),
+      engine.prompt(sessionId, text, selected, told),
     ])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
     try {

@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
+import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import type { Update } from "../protocol/ui.ts";
 import { fileRules, hiddenFiles } from "../policy/rules.ts";
@@ -23,7 +24,7 @@ import { engineTrace } from "./system/trace_file.ts";
 import type { Questions } from "./gate/questions.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { search } from "./search/search.ts";
-import { surroundings } from "./search/surroundings.ts";
+import { shownIn, surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./commands/terminals.ts";
 import { oneLine, visible } from "./screen/visible.ts";
@@ -124,6 +125,11 @@ export class EngineClient {
   /** Which files an engine may read and write at this moment. @throws {Error} if the rules cannot be known */
   fileRules(chat: number): FileRules {
     return fileRules(this.#user, this.rules.rules(chat));
+  }
+
+  /** What of Neovim's files is to be told. @throws {Error} if the rules cannot be known */
+  shown(chat: number, shown: Shown): Shown {
+    return shownIn(shown, { roots: this.#roots, rules: this.fileRules(chat) });
   }
 
   #rulesOf(sessionId: string): FileRules {
@@ -246,8 +252,7 @@ export class EngineClient {
         surroundings: (sessionId, wanted, signal) => {
           const { config_dir: configDir } = this.#user;
           const held = { roots: this.#roots, rules: this.#rulesOf(sessionId), sandboxed: this.#sandboxed };
-          const shown = () => editor.ask({ method: "surroundings", params: {} });
-          return surroundings(wanted, { ...held, configDir, editor: shown }, signal);
+          return surroundings(wanted, { ...held, configDir }, signal);
         },
         before_call: (sessionId, { known }) =>
           Promise.resolve().then(() => {

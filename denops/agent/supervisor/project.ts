@@ -38,7 +38,7 @@ export class Project implements AsyncDisposable {
   /** The project's folder first. */
   readonly roots: readonly string[];
   readonly model: ProjectModel;
-  readonly #client: EngineClient;
+  readonly client: EngineClient;
   readonly #later: readonly ReturnType<typeof setTimeout>[];
 
   private constructor(
@@ -54,7 +54,7 @@ export class Project implements AsyncDisposable {
     this.root = launch.cwd;
     this.roots = roots;
     this.model = model;
-    this.#client = client;
+    this.client = client;
     this.#later = [
       setTimeout(() => void client.prepare().catch(() => {}), PREPARE_AFTER_MS),
       setTimeout(() => void fillCodeCache(launch.grants, stateDir).catch(() => {}), FILL_AFTER_MS),
@@ -99,29 +99,29 @@ export class Project implements AsyncDisposable {
 
   /** How its sessions get branches. */
   get branches(): BranchOptions & { readonly prefix: string | undefined } {
-    return this.#client.branches;
+    return this.client.branches;
   }
 
   shownRules(chat: number): readonly ShownRule[] {
-    return this.#client.rules.rules(chat)
+    return this.client.rules.rules(chat)
       .map((rule) => ({ verdict: rule.verdict, rule: ruleText(rule), source: rule.source }));
   }
 
   removeRule(rule: string, chat: number): Promise<boolean> {
-    return this.#client.rules.remove(rule, chat);
+    return this.client.rules.remove(rule, chat);
   }
 
   async logEntries(): Promise<readonly string[]> {
-    return logLines((await this.#client.log.entries()).filter(({ root }) => root === this.root));
+    return logLines((await this.client.log.entries()).filter(({ root }) => root === this.root));
   }
 
   /** The turn of this session is over or stopped. */
   stopTurn(sessionId: string): void {
-    this.#client.terminals.stopTurn(sessionId);
+    this.client.terminals.stopTurn(sessionId);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const timer of this.#later) clearTimeout(timer);
-    await Promise.all([this.engine[Symbol.asyncDispose](), this.#client.terminals[Symbol.asyncDispose]()]);
+    await Promise.all([this.engine[Symbol.asyncDispose](), this.client.terminals[Symbol.asyncDispose]()]);
   }
 }

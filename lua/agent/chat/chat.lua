@@ -8,6 +8,7 @@ local input = require("agent.chat.input")
 local navigate = require("agent.chat.navigate")
 local place = require("agent.place")
 local selection = require("agent.selection")
+local shown = require("agent.editor.shown")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local trace = require("agent.trace")
@@ -184,8 +185,13 @@ end
 --- Where the user is, as a place to look for a project.
 ---@return table
 function Chat:here()
-  local back = self.windows and vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0
-  return place.here(back)
+  return place.here(self:back())
+end
+
+--- The window that the user came from.
+---@return integer
+function Chat:back()
+  return self.windows and vim.api.nvim_win_is_valid(self.windows.back) and self.windows.back or 0
 end
 
 ---@param text string
@@ -196,6 +202,7 @@ function Chat:send(text)
   self:follow_all()
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
   action.selected = selection.files(text)
+  action.shown = shown.get(self:back())
   client.send(vim.tbl_extend("error", action, self:place()))
   if since then
     trace.span("key", since)

@@ -5,7 +5,6 @@ local events = require("agent.events")
 local find = require("agent.reload.find")
 local lsp = require("agent.editor.lsp")
 local reload = require("agent.reload")
-local shown = require("agent.editor.shown")
 
 local M = {}
 
@@ -45,10 +44,6 @@ end
 
 function answers.written_since(params, reply)
   reply(true, { files = reload.written_since(params.since) })
-end
-
-function answers.surroundings(_, reply)
-  reply(true, shown.get())
 end
 
 answers.lsp = lsp.answer

@@ -5,30 +5,15 @@ local M = {}
 
 local MOST_BUFFERS = 20
 
---- The window of a file that the cursor was in last, of the tab page on screen.
----@return integer?
-local function current_window()
-  local best, latest ---@type integer?, integer?
-  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
-    local buffer = vim.api.nvim_win_get_buf(window)
-    if find.is_file_buffer(buffer) and vim.api.nvim_win_get_config(window).relative == "" then
-      local used = window == vim.api.nvim_get_current_win() and math.huge or vim.fn.getbufinfo(buffer)[1].lastused
-      if not latest or used > latest then
-        best, latest = window, used
-      end
-    end
-  end
-  return best
-end
-
 ---@class agent.Shown see protocol/surroundings.ts; paths are absolute
 ---@field current? { path: string, line: integer, modified: boolean }
 ---@field buffers { path: string, modified: boolean }[]
 ---@field errors integer
 ---@field warnings integer
 
+---@param window integer the one that the user came from
 ---@return agent.Shown
-function M.get()
+function M.get(window)
   local infos = vim.tbl_filter(function(info)
     return find.is_file_buffer(info.bufnr)
   end, vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 }))
@@ -39,10 +24,9 @@ function M.get()
   for _, info in ipairs(vim.list_slice(infos, 1, MOST_BUFFERS)) do
     table.insert(buffers, { path = find.real(info.name), modified = info.changed == 1 })
   end
-  local window = current_window()
   local current
-  if window then
-    local buffer = vim.api.nvim_win_get_buf(window)
+  local buffer = vim.api.nvim_win_get_buf(window)
+  if find.is_file_buffer(buffer) then
     current = {
       path = find.real(vim.api.nvim_buf_get_name(buffer)),
       line = vim.api.nvim_win_get_cursor(window)[1],

@@ -104,6 +104,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     // After the answer: until then the client does not know whose notices these would be.
     setTimeout(() => {
       if (text !== undefined) sender.send({ type: "notice", severity: "warning", text });
+      session.prepare();
       session.checkpoints.recover().catch(() => {});
     }, 0);
     return { session, sender };
@@ -134,9 +135,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const branch = ours(SessionMeta, params._meta)?.branch;
+      const { branch, shown } = ours(SessionMeta, params._meta) ?? {};
       const parts = params.prompt.map(partOf);
-      return promptAnswer(await open.get(params.sessionId).prompt(parts, branch, filesGiven(parts)));
+      return promptAnswer(await open.get(params.sessionId).prompt(parts, branch, filesGiven(parts), shown));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {

@@ -2,7 +2,7 @@
  * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
  * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
  */
-import type { Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
+import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../context/moment.ts";
 import { type Project, rulesText } from "../context/project.ts";
@@ -33,6 +33,9 @@ export interface SurroundingsPorts {
   refreshRules(): Promise<void>;
 }
 
+/** What was gathered for a session's first message is gathered anew if that comes later. */
+const FRESH_MS = 60_000;
+
 /** There is one project. */
 const THE_PROJECT = "project";
 
@@ -42,12 +45,19 @@ export class Surroundings {
   readonly #edits: UserEdits;
   /** What the model was told last. */
   #told: ReadonlyMap<string, string> = new Map();
-  #isListed = false;
+  /** What was heard last of the project, and what is being asked. */
+  #known: Answer = {};
+  #asking: Promise<void> | undefined;
+  /** The project is described in what was sent: that stays. */
+  #isSent: boolean;
+  /** When it was described, in milliseconds since 1970. */
+  #described = 0;
 
   constructor(ports: SurroundingsPorts) {
     this.#ports = ports;
     this.#rules = new RulesFiles(ports.workspace, ports.memory.rules);
     this.#edits = new UserEdits(ports.workspace);
+    this.#isSent = this.project !== undefined;
   }
 
   /** Undefined before the first turn. */
@@ -60,20 +70,27 @@ export class Surroundings {
     this.#told = new Map();
   }
 
-  /** At the beginning of a turn. @returns what stands with the user's message */
-  async begin(signal: AbortSignal): Promise<string | undefined> {
-    const { workspace, plan } = this.#ports;
+  /** Gathers what the next message is told of the project: only a session's first waits for that. */
+  prepare(): void {
+    this.#asking ??= this.#gather().catch(() => {}).finally(() => this.#asking = undefined);
+  }
+
+  /**
+   * At the beginning of a turn.
+   * @param shown what the user has on screen @returns what stands with the user's message
+   */
+  async begin(shown: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
+    const { workspace, plan, refreshRules } = this.#ports;
     try {
-      await this.#ports.refreshRules();
-      const answer = await this.#asked(inTime(signal)).catch(() => undefined) ?? {};
-      if (answer.files !== undefined) {
-        this.#isListed = true;
-        this.#rules.listed = answer.files.rules;
+      if (!this.#isSent) {
+        if (Date.now() - this.#described > FRESH_MS) this.prepare();
+        await unlessAborted(this.#asking, signal);
+        this.#isSent = true;
       }
-      if (this.project === undefined) await this.#describe(answer, inTime(signal));
+      if (this.#edits.isWatching) await refreshRules();
       const edits = await this.#edits.since(signal);
       const told = toldEdits([...edits.values()]);
-      const facts = factsOf({ ...answer, date: today(), plan: plan() });
+      const facts = factsOf({ git: this.#known.git, shown, date: today(), plan: plan() });
       const text = momentText(facts, this.#told, told, edits.size - told.length);
       this.#told = facts;
       const whole = new Set(told.filter((one) => one.whole).map(({ edit }) => edit));
@@ -87,15 +104,22 @@ export class Surroundings {
     }
   }
 
-  async #asked(signal: AbortSignal): Promise<Answer | undefined> {
-    signal.throwIfAborted();
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    return await Promise.race([this.#ports.ask?.({ files: !this.#isListed }, signal), late]);
+  async #gather(): Promise<void> {
+    const signal = AbortSignal.timeout(LONGEST_MS);
+    const { files } = this.#known;
+    const wanted = { files: !this.#isSent || files === undefined };
+    const answer = await unlessAborted(this.#ports.ask?.(wanted, signal), signal).catch(() => undefined);
+    this.#known = { ...files === undefined ? {} : { files }, ...answer };
+    this.#rules.listed = this.#known.files?.rules ?? [];
+    if (this.#isSent) return;
+    await this.#ports.refreshRules();
+    await this.#describe(this.#known, AbortSignal.timeout(LONGEST_MS));
+    this.#described = Date.now();
   }
 
   /** At the end of a turn, whatever it was. */
   async end(): Promise<void> {
+    this.prepare();
     await this.#edits.leave().catch(() => {});
   }
 
@@ -114,6 +138,7 @@ export class Surroundings {
       const { text = "" } = await workspace.textNow(name, signal) ?? {};
       manifests.push(manifestLine(name, text.length > MOST_MANIFEST ? "" : text));
     }
+    for (const told of [...memory.rules.keys()]) memory.rules.delete(told);
     const general = await this.#rules.general(rules, signal);
     const tree = treeText(names, MOST_TREE, files?.more === false);
     memory.project.set(THE_PROJECT, { manifests, tree, rules: general });
@@ -124,8 +149,12 @@ export class Surroundings {
   }
 }
 
-function inTime(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
+/** @throws {unknown} the signal's reason, however long the promise takes */
+async function unlessAborted<T>(asked: Promise<T> | undefined, signal: AbortSignal): Promise<T | undefined> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  return await Promise.race([asked, aborted]);
 }
 
 function today(): string {

@@ -6,9 +6,9 @@ import {
   type RunningEngine,
   startEngine,
 } from "../../../../tests/support/engine_session.ts";
-import type { Surroundings } from "../../protocol/surroundings.ts";
+import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
 
-const EDITOR = {
+const SHOWN: Shown = {
   current: { path: "src/a.ts", line: 3, modified: true },
   buffers: [{ path: "src/a.ts", modified: true }, { path: "b.ts", modified: false }],
   errors: 1,
@@ -167,17 +167,16 @@ Deno.test("the prompt tells how the project is built and where its files lie, an
 });
 
 Deno.test("facts of the moment stand with the message, and are told again only when they change", async () => {
-  let answer: Surroundings = {
-    editor: EDITOR,
-    git: {
-      branch: "main",
-      upstream: { name: "origin/main", ahead: 2, behind: 0 },
-      changed: ["M b.ts"],
-      more: 3,
-    },
+  const git = {
+    branch: "main",
+    upstream: { name: "origin/main", ahead: 2, behind: 0 },
+    changed: ["M b.ts"],
+    more: 3,
   };
-  await using engine = await start({}, () => answer);
-  await engine.prompt("One");
+  await using engine = await start({}, { git });
+  const say = (text: string, shown: Shown) =>
+    engine.session.prompt([{ type: "text", text }], undefined, [], shown);
+  await say("One", SHOWN);
   assert.equal(
     newest(engine).replace(/\d{4}-\d\d-\d\d/, "TODAY"),
     [
@@ -192,10 +191,9 @@ Deno.test("facts of the moment stand with the message, and are told again only w
       "One",
     ].join("\n"),
   );
-  await engine.prompt("Two");
+  await say("Two", SHOWN);
   assert.equal(newest(engine), "Two");
-  answer = { ...answer, editor: { ...EDITOR, errors: 0 } };
-  await engine.prompt("Three");
+  await say("Three", { ...SHOWN, errors: 0 });
   assert.equal(
     newest(engine),
     "<context>\nDiagnostics of open files: 0 errors, 0 warnings\n</context>\n\nThree",

@@ -17,6 +17,11 @@ export class UserEdits {
     this.#workspace = workspace;
   }
 
+  /** Is any file looked at? */
+  get isWatching(): boolean {
+    return this.#left.size > 0;
+  }
+
   /** To be called at the end of a turn. */
   async leave(): Promise<void> {
     const signal = AbortSignal.timeout(LONGEST_MS);

@@ -3,7 +3,7 @@
  * sent stays as it was. Pure.
  */
 import { createTwoFilesPatch } from "../../deps/diff.ts";
-import type { Surroundings } from "../../protocol/surroundings.ts";
+import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
 import type { Plan } from "../core/events.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
 
@@ -15,7 +15,9 @@ export interface Edit {
   readonly after: string | undefined;
 }
 
-export interface Moment extends Pick<Surroundings, "git" | "editor"> {
+export interface Moment {
+  readonly git: Surroundings["git"];
+  readonly shown: Shown | undefined;
   /** YYYY-MM-DD */
   readonly date: string;
   readonly plan: Plan;
@@ -32,7 +34,7 @@ const MOST_DIFFS = 6_000;
 /** A diff that takes longer is left out. */
 const LONGEST_MS = 200;
 
-export function factsOf({ date, git, editor, plan }: Moment): Facts {
+export function factsOf({ date, git, shown, plan }: Moment): Facts {
   const facts = new Map([["date", `Date: ${date}`]]);
   if (git !== undefined) {
     const { branch, upstream, changed, more } = git;
@@ -43,8 +45,8 @@ export function factsOf({ date, git, editor, plan }: Moment): Facts {
     const files = changed.length === 0 ? "nothing uncommitted" : `uncommitted: ${list(changed, more)}`;
     facts.set("git", `Git: ${branch === undefined ? "no branch" : `branch ${branch}`}${apart}; ${files}`);
   }
-  if (editor !== undefined) {
-    const { current, buffers, errors, warnings } = editor;
+  if (shown !== undefined) {
+    const { current, buffers, errors, warnings } = shown;
     const mark = ({ path, modified }: { readonly path: string; readonly modified: boolean }) =>
       modified ? `${path} (unsaved)` : path;
     if (current !== undefined) {

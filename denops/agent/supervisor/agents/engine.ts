@@ -16,6 +16,7 @@ import {
   type RequestResult,
   REQUESTS,
 } from "../../protocol/requests.ts";
+import type { Shown } from "../../protocol/surroundings.ts";
 import {
   SCREEN_NOTIFICATION_NAMES,
   SCREEN_NOTIFICATIONS,
@@ -104,21 +105,24 @@ export class Engine implements AsyncDisposable {
   /**
    * As {@link AgentConnection.prompt}.
    * @param selected absolute paths of files that the text shows lines of
-   * @param branch what the session is to remember as its git branch; the first message counts
+   * @param told what the session is to remember as its git branch (the first message counts), what the user sees
    */
   async prompt(
     sessionId: string,
     text: string,
     selected: readonly string[] = [],
-    branch?: string,
+    told: { readonly branch?: string | undefined; readonly shown?: Shown | undefined } = {},
   ): Promise<PromptResponse> {
     const shown: TextMeta | undefined = selected.length === 0 ? undefined : { selected: [...selected] };
-    const meta: SessionMeta | undefined = branch === undefined ? undefined : { branch };
+    const meta: SessionMeta = {
+      ...(told.branch === undefined ? {} : { branch: told.branch }),
+      ...(told.shown === undefined ? {} : { shown: told.shown }),
+    };
     return await this.#agent.prompt(sessionId, [{
       type: "text",
       text,
       ...(shown && { _meta: { [META]: shown } }),
-    }], meta && { [META]: meta });
+    }], Object.keys(meta).length === 0 ? undefined : { [META]: meta });
   }
 
   /** @throws {RequestError} one line, if the engine refuses */

@@ -8,8 +8,6 @@ const LONGEST_WAIT_MS = {
   unsaved_text: 4_000,
   write_unsaved: 4_000,
   written_since: 4_000,
-  // The model can do without.
-  surroundings: 500,
   lsp: 30_000,
 } as const;
 
@@ -17,7 +15,6 @@ const CANNOT = {
   unsaved_text: "the editor cannot say whether it has unsaved changes",
   write_unsaved: "the editor cannot say whether it has unsaved changes",
   written_since: "the editor cannot say what it has written",
-  surroundings: "the editor cannot say what it shows",
   lsp: "the editor cannot ask its language servers",
 } as const;
 
@@ -64,8 +61,7 @@ export class EditorQuestions {
 
   /** What Neovim would answer; undefined: it must be asked. A buffer of another file may have the same name. */
   #known({ method, params }: EditorQuestion): unknown {
-    if (method !== "unsaved_text" && method !== "write_unsaved") return undefined;
-    if (this.mayBeOpen(params.path)) return undefined;
+    if (method === "lsp" || method === "written_since" || this.mayBeOpen(params.path)) return undefined;
     return method === "unsaved_text" ? {} : { status: "not_open" };
   }
 

@@ -1,7 +1,13 @@
 /** What the model is told of a project and of what the user looks at, within bounds: what is late is left out. */
 import { join } from "node:path";
+import { mayRead } from "../../policy/file_access.ts";
 import { nameInRoots } from "../../policy/roots.ts";
-import { isRules, Shown, type Surroundings, type SurroundingsWanted } from "../../protocol/surroundings.ts";
+import {
+  isRules,
+  type Shown,
+  type Surroundings,
+  type SurroundingsWanted,
+} from "../../protocol/surroundings.ts";
 import { plainText } from "../system/output.ts";
 import { failure, hasFailed, run } from "../system/run.ts";
 import { GIT } from "./changes.ts";
@@ -21,8 +27,6 @@ const MOST_RULES_TEXT = 64 * 1024;
 export interface SurroundingsOptions extends SearchOptions {
   /** Neovim's folder of settings; undefined where there is none. */
   readonly configDir: string | undefined;
-  /** What the user has on screen, with absolute paths, unchecked. */
-  editor(): Promise<unknown>;
 }
 
 /** Never rejects: what cannot be known is absent. */
@@ -39,18 +43,16 @@ export async function surroundings(
   );
   const part = async <T>(asked: Promise<T>): Promise<T | undefined> =>
     await Promise.race([asked.catch(() => undefined), late]);
-  const [files, rules, git, editor] = await Promise.all([
+  const [files, rules, git] = await Promise.all([
     part(wanted ? listed(options, inTime) : Promise.resolve(undefined)),
     part(ownRules(options.configDir)),
     part(gitStatus(options, inTime)),
-    part(shown(options)),
   ]);
   clearTimeout(timer);
   return {
     ...(files === undefined ? {} : { files }),
     ...(rules === undefined ? {} : { rules }),
     ...(git === undefined ? {} : { git }),
-    ...(editor === undefined ? {} : { editor }),
   };
 }
 
@@ -123,14 +125,15 @@ function headOf(head: string): Pick<NonNullable<Surroundings["git"]>, "branch" |
   };
 }
 
-async function shown(options: SurroundingsOptions): Promise<Shown> {
-  const { current, buffers, errors, warnings } = Shown.parse(await options.editor());
-  const place = await Place.find("", options);
+/** What Neovim shows of the project's files, by names, and without those that may not be read unasked. */
+export function shownIn(
+  { current, buffers, errors, warnings }: Shown,
+  { roots, rules }: Pick<SearchOptions, "roots" | "rules">,
+): Shown {
   const named = <File extends { readonly path: string }>(file: File): readonly File[] => {
-    const path = nameInRoots(file.path, options.roots);
-    return path === undefined || place.judge(path).verdict !== "allow"
-      ? []
-      : [{ ...file, path: plainText(path) }];
+    const path = nameInRoots(file.path, roots);
+    if (path === undefined || mayRead({ relative: path, named: path }, rules).verdict !== "allow") return [];
+    return [{ ...file, path: plainText(path) }];
   };
   const [looked] = current === undefined ? [] : named(current);
   return {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
-import { surroundings } from "./surroundings.ts";
+import { shownIn, surroundings } from "./surroundings.ts";
 
 const RULES = { deny_read: ["**/.env", "secret/**"], read_rules: { deny: [], ask: ["asked/**"] } };
 
@@ -10,11 +10,9 @@ async function git(cwd: string, ...args: readonly string[]): Promise<void> {
   assert.ok(success, new TextDecoder().decode(stderr));
 }
 
-const NO_EDITOR = () => Promise.reject(new Error("no editor"));
-
 function look(root: string, changes: Partial<Parameters<typeof surroundings>[1]> = {}) {
   const { signal } = new AbortController();
-  const options = { roots: [root], rules: RULES, sandboxed: false, configDir: undefined, editor: NO_EDITOR };
+  const options = { roots: [root], rules: RULES, sandboxed: false, configDir: undefined };
   return surroundings({ files: true }, { ...options, ...changes }, signal);
 }
 
@@ -49,7 +47,6 @@ Deno.test("files, files of rules and git's view, named from the project's own fo
     changed: ["M a.ts", "?? .gitignore", "?? AGENTS.md", "?? lib"],
     more: 0,
   });
-  assert.equal(found.editor, undefined);
 });
 
 Deno.test("a repository without a commit has a branch, and no repository is no trouble", async () => {
@@ -62,32 +59,20 @@ Deno.test("a repository without a commit has a branch, and no repository is no t
 Deno.test("what the user looks at is named only inside of the project, and only if it may be read", async () => {
   await using project = await scratch({ "a.ts": "1\n", ".env": "KEY=1\n" });
   const path = (name: string) => ({ path: project.path(name), modified: true });
-  const editor = (current: string) => () =>
-    Promise.resolve({
+  const shown = (current: string) =>
+    shownIn({
       current: { ...path(current), line: 3 },
       buffers: [path(".env"), path("a.ts"), { path: "/etc/passwd", modified: false }],
       errors: 1,
       warnings: 0,
-    });
+    }, { roots: [project.root], rules: RULES });
   const buffers = [{ path: "a.ts", modified: true }];
-  assert.deepEqual((await look(project.root, { editor: editor(".env") })).editor, {
-    buffers,
-    errors: 1,
-    warnings: 0,
-  });
-  const { editor: shown } = await look(project.root, { editor: editor("a.ts") });
-  assert.deepEqual(shown?.current, { path: "a.ts", line: 3, modified: true });
+  assert.deepEqual(shown(".env"), { buffers, errors: 1, warnings: 0 });
+  assert.deepEqual(shown("a.ts").current, { path: "a.ts", line: 3, modified: true });
 });
 
 Deno.test("the user's own rules come from Neovim's folder of settings", async () => {
   await using project = await scratch({ "config/agent/AGENTS.md": "Use tabs.\n", "work/a.ts": "" });
   const found = await look(project.path("work"), { configDir: project.path("config") });
   assert.equal(found.rules, "Use tabs.\n");
-});
-
-Deno.test("an editor that does not answer keeps nobody waiting for long", async () => {
-  await using project = await scratch({ "a.ts": "1\n" });
-  const found = await look(project.root, { editor: () => new Promise(() => {}) });
-  assert.deepEqual(found.files?.paths, ["a.ts"]);
-  assert.equal(found.editor, undefined);
 });
