@@ -181,6 +181,29 @@ Deno.test("rules decide file by file, and a word for the command is none for wha
   assert.equal(place.asked.length, before, "the command was agreed to");
 });
 
+Deno.test("a folder goes by the strictest word on anything in it, and so does one that is moved or replaced", async () => {
+  const rules = { deny: ["write(src/**)"], ask: ["write(docs/**)"] };
+  const files = {
+    "src/a": "a",
+    "docs/deep/a": "a",
+    ".github/workflows/ci.yml": "on: push\n",
+    "plain/a": "a",
+  };
+  await using place = await world(files, rules);
+  const id = await place.run("rm -r src .github plain; mv docs moved");
+  place.agree();
+  assert.ok(await place.ask(id, ONCE));
+  const states = Object.fromEntries(place.rows().map(({ path, state }) => [path, state]));
+  assert.deepEqual(states, {
+    ".github/": "left",
+    "docs/": "left",
+    "src/": "refused",
+    "plain/": "kept",
+    "moved/deep/a": "kept",
+  });
+  assert.deepEqual(place.kept(id).filter((path) => !path.startsWith("moved")), ["plain"]);
+});
+
 Deno.test("what the user has saved meanwhile cannot be kept", async () => {
   await using place = await world({ "a.txt": "a\n", "b.txt": "b\n", go: "" });
   const id = await place.start(

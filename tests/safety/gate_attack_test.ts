@@ -343,6 +343,30 @@ Deno.test("for this session is for this folder and this access", async () => {
   assert.ok((await judged(setup, git, "c3")).question, "another access");
 });
 
+Deno.test("what was agreed to for this session over an overlay does not run on the files themselves", async () => {
+  await using setup = await setUp(NO_RULES, CLEAR, "ask");
+  const context: GateContext = { ...setup.context, rehearses: true };
+  const asked = setup.gate.permission(ask(input("make")), context);
+  setup.gate.answer(await shown(setup), { option: "allow_session" });
+  await asked;
+  const before = setup.updates.length;
+  await setup.gate.permission(ask(input("make"), "call_2"), context);
+  assert.equal(
+    setup.updates.slice(before).some(({ type }) => type === "approval"),
+    false,
+    "the same runs unasked",
+  );
+  for (const more of [{ direct: true }, { background: true }]) {
+    const other = setup.gate.permission(ask(input("make", more), "call_3"), context);
+    const request = await waitUntil("another question", () => {
+      const last = setup.updates.slice(before).findLast((update) => update.type === "approval");
+      return last?.type === "approval" ? last.request : undefined;
+    });
+    setup.gate.answer(request, { option: "reject" });
+    await other;
+  }
+});
+
 Deno.test("where what may not be read cannot be hidden everything asks, and says why", async () => {
   const masks = {
     complete: false,

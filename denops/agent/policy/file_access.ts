@@ -1,6 +1,6 @@
 /** Which files may be read and written, and which need a person's word. Pure. */
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
-import { matchesGlob } from "./glob.ts";
+import { lastMatcher, matchesGlob } from "./glob.ts";
 import type { ResolvedPath } from "./path.ts";
 
 /** A path as rules match it. */
@@ -38,9 +38,13 @@ export function mayRead(path: NamedPath, { deny_read, read_rules }: ReadOptions)
   return { verdict: "allow", rule: "read" };
 }
 
+const matchers = new WeakMap<readonly SafeToWrite[], (name: string) => number>();
+
 /** The entry that makes a file one that asks: the last one that matches decides. Undefined: it may be written. */
 export function sensitivity(name: string, rules: readonly SafeToWrite[]): SafeToWrite | undefined {
-  const last = rules.findLast((rule) => matchesGlob(rule.glob, name)) ?? { glob: "no rule", safe: false };
+  const matcher = matchers.get(rules) ?? lastMatcher(rules.map(({ glob }) => glob));
+  matchers.set(rules, matcher);
+  const last = rules[matcher(name)] ?? { glob: "no rule", safe: false };
   return last.safe ? undefined : last;
 }
 

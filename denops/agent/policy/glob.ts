@@ -4,6 +4,8 @@ import picomatch from "../deps/picomatch.ts";
 /** "." of the regular expression that a glob becomes matches none of these, so that "**" would end at them. */
 const LINE_ENDS = /[\n\r\u2028\u2029]/g;
 
+const OPTIONS = { dot: true, nocase: true } as const;
+
 /** Compiling takes longer than matching, and the same few are asked about for thousands of files. */
 const compiled = new Map<string, (path: string) => boolean>();
 const MOST_COMPILED = 1_000;
@@ -17,7 +19,7 @@ export function globMatcher(globs: readonly string[]): (path: string) => boolean
   const known = compiled.get(key);
   if (known !== undefined) return known;
   if (compiled.size >= MOST_COMPILED) compiled.clear();
-  const matches = picomatch([...globs], { dot: true, nocase: true });
+  const matches = picomatch([...globs], OPTIONS);
   const matcher = (path: string) => matches(path.replace(LINE_ENDS, "_"));
   compiled.set(key, matcher);
   return matcher;
@@ -25,6 +27,23 @@ export function globMatcher(globs: readonly string[]): (path: string) => boolean
 
 export function matchesGlob(glob: string, path: string): boolean {
   return globMatcher([glob])(path);
+}
+
+/**
+ * The number of the last of the globs that matches a path; -1 if none does. One expression for all of them: lists of many
+ * are asked about thousands of paths.
+ */
+export function lastMatcher(globs: readonly string[]): (path: string) => number {
+  const last = globs.map((glob, index) => `(?<g${index}>${picomatch.makeRe(glob, OPTIONS).source})`)
+    .reverse();
+  const any = new RegExp(last.join("|"), "i");
+  return (path) => {
+    if (path === "") return -1;
+    const groups = any.exec(path.replace(LINE_ENDS, "_"))?.groups ?? {};
+    const [name = "g-1"] = Object.entries(groups).find(([, found]) => found !== undefined) ?? [];
+    // A glob is also its own name.
+    return Math.max(Number(name.slice(1)), globs.lastIndexOf(path));
+  };
 }
 
 /** What is wrong with a glob, as the end of a sentence; undefined if nothing is. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { globMatcher, matchesGlob } from "./glob.ts";
+import defaults from "./defaults.json" with { type: "json" };
+import { globMatcher, lastMatcher, matchesGlob } from "./glob.ts";
 
 const GLOBS = ["**/.env", "**/.env.*", "**/.ssh/**", "*.md", "src/**", "**/*.{pem,key}", "a/*/b"];
 
@@ -28,4 +29,37 @@ Deno.test("the end of a line is a character of a name like any other", () => {
     const inserted = (text: string) => `${path.slice(0, position)}${text}${path.slice(position)}`;
     assert.equal(matchesGlob(glob, inserted(ends)), matchesGlob(glob, inserted("_".repeat(ends.length))));
   }));
+});
+
+Deno.test("the last of many globs that matches is the one that each by itself tells", () => {
+  const known = [
+    ...GLOBS,
+    "!a",
+    "[ab].txt",
+    "a[b",
+    "**",
+    "{,.}x*",
+    ...defaults.safe_to_write.map(({ glob }) => glob),
+  ];
+  const part = fc.constantFrom(
+    "a",
+    ".git",
+    "src",
+    "node_modules",
+    ".ENV",
+    "x.pem",
+    "[ab].txt",
+    "b.txt",
+    ".x",
+    "é",
+    "",
+    "hooks",
+  );
+  const path = fc.array(part, { maxLength: 4 }).map((parts) => parts.join("/"));
+  fc.assert(
+    fc.property(fc.subarray(known), path, (globs, path) => {
+      assert.equal(lastMatcher(globs)(path), globs.findLastIndex((glob) => matchesGlob(glob, path)));
+    }),
+    { numRuns: 500 },
+  );
 });

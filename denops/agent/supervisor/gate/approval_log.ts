@@ -73,7 +73,11 @@ export function logLines(entries: readonly LoggedApproval[], most: number = MOST
   const left = entries.length - most;
   const note = left > 0 ? [`[the last ${most}; ${left} older ones are not shown]`] : [];
   const lines = entries.slice(-most).map(({ time, title, answer, rule, accesses }) => {
-    const access = accesses.kind === "command" ? accesses.access : undefined;
+    const access = accesses.kind === "command"
+      ? accesses.access
+      : accesses.kind === "effects"
+      ? "what it changed"
+      : undefined;
     const why = access === undefined || access === rule ? rule : `${access}, ${rule}`;
     return `${time.slice(0, 19).replace("T", " ")}  ${answer}  ${title}  (${why})`;
   });

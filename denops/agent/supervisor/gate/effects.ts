@@ -108,12 +108,20 @@ function judge(
   risk: (effect: Effect) => string | undefined,
 ): JudgedEffect {
   if (effect.refused !== undefined) return { state: "refused", why: effect.refused };
-  const judged = judgeEffect({ relative: name, named: name }, rules);
-  // A folder is made or removed with what is in it.
+  const judgeName = (name: string) => judgeEffect({ relative: name, named: name }, rules);
+  // A folder goes with what is in it, by the strictest word on any of that.
+  const judged = [name, ...effect.lost?.map((inside) => `${name}/${inside}`) ?? []].map(judgeName)
+    .reduce(stricter);
   if (effect.after?.type === "folder" && judged.state === "left") return { state: "kept" };
   if (judged.state !== "kept") return judged;
   const why = risk(effect);
   return why === undefined ? judged : { state: "left", why };
+}
+
+function stricter(a: JudgedEffect, b: JudgedEffect): JudgedEffect {
+  const rank = ({ state, packages }: JudgedEffect) =>
+    state === "refused" ? 3 : state === "left" ? 2 : packages === true ? 1 : 0;
+  return rank(b) > rank(a) ? b : a;
 }
 
 function isFolder({ after }: Effect): boolean {

@@ -10,6 +10,7 @@ import type { Decision } from "../../policy/file_access.ts";
 import { parseRule, ruleText } from "../../policy/rules.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import {
+  type ApprovedCommand,
   type CommandAccess,
   type CommandInput,
   commandKey,
@@ -159,7 +160,8 @@ export class Gate {
     };
     const { judged } = judge(input.command);
     const { decision, always, rehearsed } = judged;
-    const wasAllowed = this.#session.has(sessionKey(context.chat, at(input.command, judged.asked)));
+    const sessionInput = { ...at(input.command, judged.asked), rehearsed };
+    const wasAllowed = this.#session.has(sessionKey(context.chat, sessionInput));
     const answeredBy = (decision: Decision, access: CommandAccess) => {
       if (decision.verdict === "allow") grant(input.command, access, rehearsed, judged.agreed || wasAllowed);
       return this.#automatic(request, decision, at(input.command, access), context, rehearsed);
@@ -184,7 +186,7 @@ export class Gate {
       return this.#automatic(request, last.decision, at(command, last.asked), context);
     }
     if (answer.option === OPTION.allowSession) {
-      this.#session.add(sessionKey(context.chat, at(command, last.asked)));
+      this.#session.add(sessionKey(context.chat, { ...at(command, last.asked), rehearsed: last.rehearsed }));
     }
     // Nobody has agreed to more than was shown.
     grant(command, last.asked, last.rehearsed, true);
@@ -316,9 +318,12 @@ function askedIn({ _meta }: RequestPermissionRequest): Asked | undefined {
   return ours(ApprovalMeta, _meta);
 }
 
-/** What "for this session" allows: this line, in this folder, at this access and no other. */
-function sessionKey(chat: number, { command, cwd, access }: CommandInput): string {
-  return JSON.stringify([chat, command, cwd, access]);
+/**
+ * What "for this session" allows: this line, in this folder, at this access and no other; on the files themselves only if
+ * that was agreed to.
+ */
+function sessionKey(chat: number, { command, cwd, access, rehearsed }: ApprovedCommand): string {
+  return JSON.stringify([chat, command, cwd, access, rehearsed]);
 }
 
 /** What was shown before, with what is wrong as the reason. */

@@ -47,7 +47,7 @@ const HINTS: readonly Hint[] = [
   {
     rehearsed: true,
     pattern: /No space left on device|ENOSPC/,
-    hint: () => "a rehearsal may write 2 GB; direct: true works on the files themselves",
+    hint: () => "what a rehearsal may write has a limit; direct: true works on the files themselves",
   },
   {
     pattern: /Cannot find (?:module|package) '([^']+)'|Module not found: .*'([^']+)'/,

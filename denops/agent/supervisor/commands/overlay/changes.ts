@@ -35,6 +35,8 @@ export interface Change {
   readonly after: Entry | undefined;
   /** A new file: where one with the same content was deleted. */
   readonly from?: string;
+  /** Of a folder that is one no more: what was in it at any depth but folders, relative to it. */
+  readonly lost?: readonly string[];
 }
 
 export interface Changes {
@@ -104,7 +106,11 @@ class Listing {
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
       folders.push(...await this.#folder(folder));
     }
-    return { changes: await this.#renamed(), touched: this.#touched, refused: this.#refused };
+    return {
+      changes: await this.#renamed(await this.#withLost(this.#changes)),
+      touched: this.#touched,
+      refused: this.#refused,
+    };
   }
 
   /** The folders in it that the upper layer has. */
@@ -228,15 +234,41 @@ class Listing {
     }
   }
 
-  async #renamed(): Promise<readonly Change[]> {
+  /** A folder goes with what is in it, and each of that may be what somebody does not want to go. */
+  async #withLost(changes: readonly Change[]): Promise<readonly Change[]> {
+    const all: Change[] = [];
+    for (const change of changes) {
+      const { path, before, after } = change;
+      const isGone = before === "folder" && after?.type !== "folder";
+      all.push(isGone ? { ...change, lost: await this.#below(path) } : change);
+    }
+    return all;
+  }
+
+  async #below(path: string): Promise<readonly string[]> {
+    const found: string[] = [];
+    const folders = [""];
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      for (const name of entered(join(this.#layers.lower, path, folder)) ?? []) {
+        await this.#breathe();
+        this.#count({ files: 1 });
+        const inside = join(folder, name);
+        const isFolder = kindOf(infoAt(join(this.#layers.lower, path, inside))) === "folder";
+        (isFolder ? folders : found).push(inside);
+      }
+    }
+    return found;
+  }
+
+  async #renamed(changes: readonly Change[]): Promise<readonly Change[]> {
     const sizes = new Set<number>();
-    for (const { before, after } of this.#changes) {
+    for (const { before, after } of changes) {
       if (before === undefined && after?.type === "file" && after.size > 0) sizes.add(after.size);
     }
     const left = new Map<string, string[]>();
-    for (const { path, before, after } of sizes.size === 0 ? [] : this.#changes) {
+    for (const { path, before, after, lost = [] } of sizes.size === 0 ? [] : changes) {
       if (after !== undefined) continue;
-      for (const file of before === "folder" ? this.#filesBelow(path) : before === "file" ? [path] : []) {
+      for (const file of before === "file" ? [path] : lost.map((inside) => join(path, inside))) {
         await this.#breathe();
         const old = join(this.#layers.lower, file);
         const size = infoAt(old)?.size ?? 0;
@@ -244,23 +276,11 @@ class Listing {
         if (hash !== undefined) left.set(hash, [...left.get(hash) ?? [], file]);
       }
     }
-    return this.#changes.map((change) => {
+    return changes.map((change) => {
       const { before, after } = change;
       const from = before === undefined && after?.type === "file" ? left.get(after.hash)?.shift() : undefined;
       return from === undefined ? change : { ...change, from };
     });
-  }
-
-  *#filesBelow(path: string): Generator<string> {
-    const folders = [path];
-    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      for (const name of entered(join(this.#layers.lower, folder)) ?? []) {
-        this.#count({ files: 1 });
-        const kind = kindOf(infoAt(join(this.#layers.lower, folder, name)));
-        if (kind === "folder") folders.push(join(folder, name));
-        else if (kind === "file") yield join(folder, name);
-      }
-    }
   }
 
   async #breathe(): Promise<void> {
