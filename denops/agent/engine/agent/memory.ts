@@ -57,6 +57,8 @@ export class Memory {
   readonly project: RememberedMap<Project>;
   /** Bytes of the files of rules that were told: see RulesFiles. */
   readonly rules: RememberedMap<number>;
+  /** Facts of the moment as the model was told them last. */
+  readonly told: RememberedMap<string>;
   /** As they were stored. */
   readonly facts: Facts;
   /** Topic → the value as JSON. */
@@ -74,6 +76,7 @@ export class Memory {
     this.tools = map("tool", (value) => typeof value === "boolean");
     this.project = map("project", (value): value is Project => Project.safeParse(value).success);
     this.rules = map("rules", (value) => typeof value === "number");
+    this.told = map("told", isText);
     this.facts = factsOf(rows);
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
   }
@@ -95,7 +98,7 @@ export class Memory {
   }
 
   get #maps() {
-    return [this.known, this.tools, this.project, this.rules];
+    return [this.known, this.tools, this.project, this.rules, this.told];
   }
 }
 

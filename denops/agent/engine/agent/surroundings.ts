@@ -43,8 +43,6 @@ export class Surroundings {
   readonly #ports: SurroundingsPorts;
   readonly #rules: RulesFiles;
   readonly #edits: UserEdits;
-  /** What the model was told last. */
-  #told: ReadonlyMap<string, string> = new Map();
   /** What was heard last of the project, and what is being asked. */
   #known: Answer = {};
   #asking: Promise<void> | undefined;
@@ -67,7 +65,8 @@ export class Surroundings {
 
   /** What was told is no longer sent: it is told anew. */
   forget(): void {
-    this.#told = new Map();
+    const { told } = this.#ports.memory;
+    for (const name of [...told.keys()]) told.delete(name);
   }
 
   /** Gathers what the next message is told of the project: only a session's first waits for that. */
@@ -80,7 +79,7 @@ export class Surroundings {
    * @param shown what the user has on screen @returns what stands with the user's message
    */
   async begin(shown: Shown | undefined, signal: AbortSignal): Promise<string | undefined> {
-    const { workspace, plan, refreshRules } = this.#ports;
+    const { workspace, memory, plan, refreshRules } = this.#ports;
     try {
       if (!this.#isSent) {
         if (Date.now() - this.#described > FRESH_MS) this.prepare();
@@ -91,8 +90,8 @@ export class Surroundings {
       const edits = await this.#edits.since(signal);
       const told = toldEdits([...edits.values()]);
       const facts = factsOf({ git: this.#known.git, shown, date: today(), plan: plan() });
-      const text = momentText(facts, this.#told, told, edits.size - told.length);
-      this.#told = facts;
+      const text = momentText(facts, memory.told, told, edits.size - told.length);
+      for (const [name, line] of facts) memory.told.set(name, line);
       const whole = new Set(told.filter((one) => one.whole).map(({ edit }) => edit));
       for (const [path, edit] of edits) {
         const { before, after } = edit;
