@@ -26,7 +26,10 @@ async function scriptedPlugin() {
     await copy.write(`denops/agent/engine/${name}`, text.replaceAll("../../denops/agent/engine/", "./"));
   }
   const main = await copy.read("denops/agent/engine/main.ts");
-  const scripted = main.replace(/loopRunner\(\{[^}]*\}\)/, `scriptedRunner(async (turn) => {${PLAY}\n})`);
+  const scripted = main.replace(
+    /loopRunner\(\{[^;]*?\n {6}\}\)/,
+    `scriptedRunner(async (turn) => {${PLAY}\n})`,
+  );
   assert.notEqual(scripted, main);
   await copy.write(
     "denops/agent/engine/main.ts",

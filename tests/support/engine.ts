@@ -58,6 +58,8 @@ async function userConfig({ level, stateDir, baseUrl, rules = {} }: EngineSetup)
     model: "scripted",
     providers: { test: { wire: "openai_chat", base_url: baseUrl, api_key: "env:TEST_API_KEY" } },
     max_iterations: 1000,
+    // No request for a summary takes an answer that is meant for something else.
+    context_window: 10_000_000,
     rules,
     sandbox: level.sandbox,
     state_dir: stateDir,
