@@ -1,0 +1,128 @@
+/** Calls that are written as objects: `{"name": …, "arguments": {…}}`, under the names that models use for both. */
+import type { ToolSpec } from "../../core/messages.ts";
+import type { Literal } from "./literal.ts";
+import { isRecord, type KnownTools, propertiesOf, requiredOf, type TextCall, wholeLiteral } from "./tools.ts";
+
+export const NAMES = ["name", "tool", "tool_name", "function", "function_name", "recipient_name", "action"];
+const ARGUMENTS = [
+  "arguments",
+  "args",
+  "params",
+  "parameters",
+  "input",
+  "tool_input",
+  "action_input",
+  "parameter",
+];
+/** Lists of calls, and objects around one. */
+const AROUND = [
+  "tool_calls",
+  "toolcalls",
+  "tool_uses",
+  "calls",
+  "tool_call",
+  "function_call",
+  "functionCall",
+];
+/** What stands beside the two and says nothing. */
+const ASIDE = new Set(["id", "type", "index", "tool_call_id", "call_id"]);
+
+/** Whether an object may be a call that has this key. */
+export function isKeyOfCall(key: string, tools: KnownTools): boolean {
+  return ASIDE.has(key) || [...NAMES, ...ARGUMENTS, ...AROUND].includes(key) ||
+    tools.named(key) !== undefined;
+}
+
+/**
+ * The calls of a value: of one object, or of a list. Undefined if it is something else, also the definition of a
+ * tool, which models repeat.
+ * @param strict only calls of known tools, and no guess: nothing says that these are calls
+ */
+export function objectCalls(
+  { value, open }: Literal,
+  tools: KnownTools,
+  strict = false,
+): readonly TextCall[] | undefined {
+  const calls: TextCall[] = [];
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const found = isRecord(item) ? objectCall(item, open, tools, strict) : undefined;
+    if (found === undefined) return undefined;
+    calls.push(...found);
+  }
+  return calls.length === 0 ? undefined : calls;
+}
+
+function objectCall(
+  object: Readonly<Record<string, unknown>>,
+  open: ReadonlySet<unknown>,
+  tools: KnownTools,
+  strict: boolean,
+): readonly TextCall[] | undefined {
+  const around = AROUND.find((key) => typeof object[key] === "object" && object[key] !== null);
+  if (around !== undefined) return objectCalls({ value: object[around], open }, tools, strict);
+  if (isRecord(object.function) && typeof object.function.name === "string") {
+    return objectCall(object.function, open, tools, strict);
+  }
+  const named = NAMES.filter((key) => typeof object[key] === "string");
+  const key = named.find((key) => tools.named(String(object[key])) !== undefined) ??
+    (strict ? undefined : named[0]);
+  if (key === undefined) return shortForm(object, open, tools);
+  const name = String(object[key]);
+  const args = argumentsOf(object, key, open, tools.named(name));
+  if (args === undefined) return undefined;
+  const call = args === "open" ? tools.unread(name, "its end is missing") : tools.call(name, args);
+  return call === undefined ? undefined : [call];
+}
+
+/** Apertus: `{"read_file": {…}}`. */
+function shortForm(
+  object: Readonly<Record<string, unknown>>,
+  open: ReadonlySet<unknown>,
+  tools: KnownTools,
+): readonly TextCall[] | undefined {
+  const entries = Object.entries(object);
+  const [name, args] = entries[0] ?? [];
+  if (entries.length !== 1 || name === undefined || tools.named(name) === undefined || !isRecord(args)) {
+    return undefined;
+  }
+  const call = open.has(args) ? tools.unread(name, "its end is missing") : tools.call(name, args);
+  return call === undefined ? undefined : [call];
+}
+
+/** "open": the text ends before they do, so more of them may be missing. Undefined if this is no call. */
+function argumentsOf(
+  object: Readonly<Record<string, unknown>>,
+  named: string,
+  open: ReadonlySet<unknown>,
+  spec: ToolSpec | undefined,
+): Readonly<Record<string, unknown>> | "open" | undefined {
+  const properties = spec === undefined ? {} : propertiesOf(spec);
+  // An argument of the tool's own may be called so too.
+  const key = ARGUMENTS.find((key) =>
+    key !== named && key in object && (!(key in properties) || isRecord(object[key]))
+  );
+  if (key !== undefined) return givenArguments(object[key], open, properties);
+  if (spec === undefined) return undefined;
+  const rest = Object.entries(object).filter(([key]) =>
+    key !== named && !(ASIDE.has(key) && !(key in properties))
+  );
+  const isCall = rest.every(([key]) => key in properties) && requiredOf(spec).every((key) => key in object);
+  if (!isCall) return undefined;
+  return open.has(object) ? "open" : Object.fromEntries(rest);
+}
+
+function givenArguments(
+  value: unknown,
+  open: ReadonlySet<unknown>,
+  properties: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | "open" | undefined {
+  if (value === null || value === "") return {};
+  if (typeof value === "string") {
+    const inner = wholeLiteral(value);
+    return inner !== undefined && isRecord(inner.value) ? inner.value : undefined;
+  }
+  if (!isRecord(value)) return undefined;
+  const isSchema = isRecord(value.properties) && !("properties" in properties);
+  if (isSchema) return undefined;
+  return open.has(value) ? "open" : value;
+}

@@ -1,0 +1,356 @@
+/**
+ * Finds the calls in an answer's text. Marks that only calls have count wherever they stand; what other texts look like
+ * too counts where the answer begins or ends with it, for a model stops after its call: an example has words around it.
+ * Code in fences and thoughts hold no calls, unless the answer ends in them.
+ */
+import type { ToolSpec } from "../../core/messages.ts";
+import { Cursor } from "./cursor.ts";
+import { SYNTAXES } from "./registry.ts";
+import type { Syntax } from "./syntax/syntax.ts";
+import { KnownTools, type TextCall } from "./tools.ts";
+
+export interface Extracted {
+  readonly calls: readonly TextCall[];
+  /** The text without them. */
+  readonly rest: string;
+}
+
+/** The calls in a whole answer. Linear in its length; never throws. */
+export function extract(text: string, grammar: Grammar): Extracted {
+  const { spans } = new Scanner(text, grammar, true).run();
+  return { calls: spans.flatMap(({ calls }) => calls), rest: without(spans, text) };
+}
+
+/** What of an answer that is still coming may be shown: it stays so, whatever comes. */
+export function partial(text: string, grammar: Grammar): string {
+  const { spans, frozen } = new Scanner(text, grammar, false).run();
+  return without(spans, text.slice(0, frozen));
+}
+
+function without(spans: readonly Span[], text: string): string {
+  let rest = "";
+  let at = 0;
+  for (const { begin, end } of spans) {
+    rest += text.slice(at, begin);
+    at = end;
+  }
+  return rest + text.slice(at);
+}
+
+interface Span {
+  readonly begin: number;
+  readonly end: number;
+  readonly calls: readonly TextCall[];
+}
+
+interface Mark {
+  readonly text: string;
+  /** Undefined: it begins something that hides calls, or a made-up result. */
+  readonly syntax: Syntax | undefined;
+  readonly atLine: boolean;
+}
+
+const FENCES = ["```", "~~~"];
+const THOUGHTS: ReadonlyMap<string, string> = new Map([
+  ["<think>", "</think>"],
+  ["<thinking>", "</thinking>"],
+  ["<seed:think>", "</seed:think>"],
+  ["◁think▷", "◁/think▷"],
+  ["[THINK]", "[/THINK]"],
+]);
+/** Models that have just called a tool sometimes go on with what it might answer. */
+const RESULTS = [
+  "<tool_response",
+  "<function_results",
+  "<|observation|>",
+  "<｜tool▁outputs▁begin｜>",
+  "\nObservation:",
+];
+
+/** The marks of all syntaxes, for some tools. */
+export class Grammar {
+  readonly tools: KnownTools;
+  readonly marks: readonly Mark[];
+  readonly longest: number;
+  /** Texts of marks that count anywhere. */
+  readonly anywhere: readonly string[];
+  /** Of those at the beginning of a line, by their first character. */
+  readonly #atLine = new Map<string, string[]>();
+
+  constructor(specs: readonly ToolSpec[]) {
+    this.tools = new KnownTools(specs);
+    const hiding = [...FENCES, "Observation:"].map((text) => ({ text, syntax: undefined, atLine: true }));
+    const others = [...THOUGHTS.keys(), ...RESULTS].map((text) => ({
+      text,
+      syntax: undefined,
+      atLine: false,
+    }));
+    const calls = SYNTAXES.flatMap((syntax) =>
+      syntax.marks(this.tools).map((text) => ({ text, syntax, atLine: syntax.atLine === true }))
+    );
+    this.marks = [...hiding, ...others, ...calls];
+    this.longest = Math.max(...this.marks.map(({ text }) => text.length));
+    this.anywhere = [...new Set(this.marks.filter(({ atLine }) => !atLine).map(({ text }) => text))];
+    for (const { text } of this.marks.filter(({ atLine }) => atLine)) {
+      const first = text.charAt(0);
+      this.#atLine.set(first, [...this.#atLine.get(first) ?? [], text]);
+    }
+  }
+
+  /** Whether one of those at the beginning of a line stands here. */
+  isAtLine(text: string, at: number): boolean {
+    return this.#atLine.get(text.charAt(at))?.some((mark) => text.startsWith(mark, at)) === true;
+  }
+}
+
+const FENCE = /(`{3,}|~{3,})([^\n`]*)\n/y;
+const CALLS_IN = /^\s*(?:json\w*|tool\w*|function\w*|xml|python|text|plaintext|action)?\s*$/i;
+const AS_AN_EXAMPLE = /\b(?:example|e\.g\.|for instance|such as|would look|looks like)/i;
+/** Characters of the line before a fence. */
+const LINE = 300;
+/** What stands between calls that follow each other. */
+const BLANK = /[^\s;,]/g;
+/** White space before what stands at the beginning of a line. */
+const INDENT = 40;
+const INDENTED = new RegExp(`[ \\t;,]{0,${INDENT}}`, "y");
+/** How often the text may be read over. */
+const PATIENCE = 20;
+
+class Scanner {
+  readonly #text: string;
+  readonly #grammar: Grammar;
+  readonly #isWhole: boolean;
+  readonly #cursor: Cursor;
+  readonly #spans: Span[] = [];
+  /** Calls in a row that count if the answer begins or ends with them. */
+  #pending: Span[] = [];
+  #hasProse = false;
+  #frozen: number | undefined;
+
+  constructor(text: string, grammar: Grammar, isWhole: boolean) {
+    this.#text = text;
+    this.#grammar = grammar;
+    this.#isWhole = isWhole;
+    this.#cursor = new Cursor(text);
+  }
+
+  /** `frozen`: what comes from there on is not certain yet. */
+  run(): { readonly spans: readonly Span[]; readonly frozen: number | undefined } {
+    for (let at = 0; at !== -1;) at = this.#step(at);
+    const [first] = this.#pending;
+    if (this.#isWhole) this.#spans.push(...this.#pending);
+    else if (first !== undefined) this.#frozen = first.begin;
+    return { spans: this.#spans, frozen: this.#isWhole ? undefined : this.#frozen };
+  }
+
+  /** Goes on from `at`. @returns where to go on, -1 at the end */
+  #step(at: number): number {
+    const mark = this.#nextMark(at);
+    if (!this.#isBlank(at, mark ?? this.#cut(at))) this.#prose();
+    if (mark === undefined) {
+      const cut = this.#cut(at);
+      if (cut < this.#text.length) this.#frozen = cut;
+      return -1;
+    }
+    const after = this.#fence(mark) ?? this.#thought(mark) ?? this.#result(mark) ?? this.#call(mark);
+    if (after !== undefined) return after;
+    this.#prose();
+    return mark + 1;
+  }
+
+  #call(at: number): number | undefined {
+    const span = this.#read(at);
+    if (span === undefined) return undefined;
+    if (span === "open") return this.#freeze(at);
+    if (span.isWeak) {
+      if (this.#pending.length === 0 && this.#isExample(at)) return undefined;
+      this.#pending.push(span);
+    } else {
+      this.#spans.push(...this.#pending, span);
+      this.#pending = [];
+    }
+    return span.end;
+  }
+
+  /** What stands at a mark; "open" if more of the text could change what it is. */
+  #read(at: number): (Span & { readonly isWeak: boolean }) | "open" | undefined {
+    if (/["'`]/.test(this.#text[at - 1] ?? "")) return undefined;
+    for (const { text, syntax, atLine } of this.#grammar.marks) {
+      if (syntax === undefined || !this.#text.startsWith(text, at)) continue;
+      if (atLine && !this.#isAtLine(at)) continue;
+      const cursor = this.#cursor.from(at);
+      const calls = syntax.read(cursor, this.#grammar.tools);
+      if (cursor.metEnd && !this.#isWhole) return "open";
+      if (calls !== undefined) return { begin: at, end: cursor.at, calls, isWeak: syntax.weak === true };
+    }
+    return undefined;
+  }
+
+  #freeze(at: number): -1 {
+    this.#frozen = at;
+    return -1;
+  }
+
+  /** Words between or after calls. */
+  #prose(): void {
+    if (!this.#hasProse) this.#spans.push(...this.#pending);
+    this.#pending = [];
+    this.#hasProse = true;
+  }
+
+  /** A fence that holds calls and nothing else counts as weak ones; what another one holds is code. */
+  #fence(at: number): number | undefined {
+    if (!FENCES.some((fence) => this.#text.startsWith(fence, at)) || !this.#isAtLine(at)) return undefined;
+    FENCE.lastIndex = at;
+    const [head, ticks = "", info = ""] = FENCE.exec(this.#text) ?? [];
+    if (head === undefined) {
+      return this.#text.includes("\n", at) || this.#isWhole ? undefined : this.#freeze(at);
+    }
+    const inside = at + head.length;
+    if (CALLS_IN.test(info) && !this.#isExample(at)) {
+      const span = this.#fenced(at, inside, ticks);
+      if (span === "open") return this.#freeze(at);
+      if (span !== undefined) {
+        this.#pending.push(span);
+        return span.end;
+      }
+    }
+    this.#prose();
+    const end = this.#cursor.from(inside - 1).find(`\n${ticks}`);
+    if (end !== -1) return end + 1 + ticks.length;
+    return this.#tail(inside, "");
+  }
+
+  #fenced(begin: number, inside: number, ticks: string): Span | "open" | undefined {
+    const calls: TextCall[] = [];
+    let at = inside;
+    for (;;) {
+      at = this.#blankTo(at);
+      if (at >= this.#text.length && !this.#isWhole) return "open";
+      const isEnd = at >= this.#text.length || this.#text.startsWith(ticks, at);
+      if (isEnd && calls.length > 0) {
+        return { begin, end: Math.min(this.#text.length, at + ticks.length), calls };
+      }
+      const span = isEnd ? undefined : this.#read(at);
+      if (span === undefined && !this.#isWhole && this.#isCutMark(at)) return "open";
+      if (span === undefined || span === "open") return span;
+      calls.push(...span.calls);
+      at = span.end;
+    }
+  }
+
+  #thought(at: number): number | undefined {
+    const open = [...THOUGHTS.keys()].find((open) => this.#text.startsWith(open, at));
+    if (open === undefined) return undefined;
+    const close = THOUGHTS.get(open) ?? "";
+    const inside = at + open.length;
+    const end = this.#cursor.from(inside).find(close);
+    const after = end === -1 ? this.#text.length : end + close.length;
+    // What it thinks is no prose: an answer may begin after it.
+    return this.#isBlank(after, this.#text.length) ? this.#tail(inside, close) : after;
+  }
+
+  /** To the end of the text, where only the calls count with which it ends. @param close may stand behind them */
+  #tail(begin: number, close: string): -1 {
+    let row: Span[] = [];
+    let at = begin;
+    for (let mark = this.#nextMark(at); mark !== undefined; mark = this.#nextMark(at)) {
+      const span = this.#read(mark);
+      if (!this.#isWhole && span !== undefined) return this.#freeze(mark);
+      if (span === undefined || span === "open") {
+        row = [];
+        at = mark + 1;
+      } else {
+        if (!this.#isBlank(row.at(-1)?.end ?? mark, mark)) row = [];
+        row.push(span);
+        at = span.end;
+      }
+    }
+    if (!this.#isWhole) {
+      const cut = this.#cut(at);
+      return cut < this.#text.length ? this.#freeze(cut) : -1;
+    }
+    const last = row.at(-1);
+    if (last === undefined) return -1;
+    const next = this.#blankTo(last.end);
+    const end = close !== "" && this.#text.startsWith(close, next)
+      ? this.#blankTo(next + close.length)
+      : next;
+    if (end >= this.#text.length) this.#spans.push(...this.#pending.splice(0), ...row);
+    return -1;
+  }
+
+  /** After calls it is made up, and with it all that follows. */
+  #result(at: number): -1 | undefined {
+    const isResult = [...RESULTS, "Observation:"].some((text) => this.#text.startsWith(text, at));
+    if (!isResult || this.#spans.length + this.#pending.length === 0) return undefined;
+    if (!this.#isWhole) return this.#freeze(this.#pending[0]?.begin ?? at);
+    this.#spans.push(...this.#pending.splice(0), { begin: at, end: this.#text.length, calls: [] });
+    return -1;
+  }
+
+  /** Where the next mark stands. */
+  #nextMark(from: number): number | undefined {
+    if (this.#cursor.work > PATIENCE * this.#text.length) return undefined;
+    const anywhere = this.#cursor.from(from).findOne(this.#grammar.anywhere)?.at ?? this.#text.length;
+    for (
+      let line = this.#isAtLine(from) ? from : this.#lineAfter(from);
+      line < anywhere;
+      line = this.#lineAfter(line)
+    ) {
+      const at = this.#indentTo(line);
+      if (at < anywhere && this.#grammar.isAtLine(this.#text, at)) return at;
+    }
+    return anywhere < this.#text.length ? anywhere : undefined;
+  }
+
+  #lineAfter(at: number): number {
+    const end = this.#text.indexOf("\n", at);
+    return end === -1 ? this.#text.length : end + 1;
+  }
+
+  #indentTo(line: number): number {
+    INDENTED.lastIndex = line;
+    return line + (INDENTED.exec(this.#text)?.[0].length ?? 0);
+  }
+
+  /** Where a mark begins that the text's end cuts off; the end, if none does. */
+  #cut(from: number): number {
+    const { length } = this.#text;
+    if (this.#isWhole) return length;
+    for (let at = Math.max(from, length - this.#grammar.longest + 1); at < length; at++) {
+      if (this.#isCutMark(at)) return at;
+    }
+    return length;
+  }
+
+  #isCutMark(at: number): boolean {
+    const end = this.#text.slice(at);
+    return this.#grammar.marks.some(({ text, atLine }) =>
+      text.startsWith(end) && (!atLine || this.#isAtLine(at))
+    );
+  }
+
+  /** White space alone before it on its line; calls and thoughts end a line too. */
+  #isAtLine(at: number): boolean {
+    let begin = at;
+    while (begin > at - INDENT && /[ \t;,]/.test(this.#text[begin - 1] ?? "")) begin -= 1;
+    if (begin === 0 || this.#text[begin - 1] === "\n") return true;
+    const last = this.#pending.at(-1) ?? this.#spans.at(-1);
+    return last?.end === begin || this.#text.endsWith("think>", begin);
+  }
+
+  #isExample(at: number): boolean {
+    const before = this.#text.slice(Math.max(0, at - LINE), at).trimEnd();
+    return AS_AN_EXAMPLE.test(before.slice(before.lastIndexOf("\n") + 1));
+  }
+
+  #blankTo(from: number): number {
+    BLANK.lastIndex = from;
+    return BLANK.exec(this.#text)?.index ?? this.#text.length;
+  }
+
+  #isBlank(from: number, to: number): boolean {
+    return this.#blankTo(from) >= to;
+  }
+}

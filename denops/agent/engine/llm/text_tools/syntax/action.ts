@@ -1,0 +1,40 @@
+/**
+ * `Action:` at the beginning of a line. Command R: a list of calls in a fence `json` behind it
+ * (c4ai-command-r-v01's chat template for tools). ReAct: `Action: n` and `Action Input: {…}`.
+ */
+import { wholeObject } from "./name_object.ts";
+import { objects } from "./object.ts";
+import { asCalls, type Syntax, unread } from "./syntax.ts";
+
+const FENCE = /```(?:json)?\s*/y;
+const NAMED = /[`"]?([\w.:/-]+)[`"]?\s*\n\s*Action[ _]Input:\s*(?:```(?:json)?\s*)?/y;
+
+export const action: Syntax = {
+  marks: () => ["Action:"],
+  atLine: true,
+  read(cursor, tools) {
+    const begin = cursor.at;
+    cursor.take("Action:");
+    cursor.space();
+    const { at } = cursor;
+    const isFenced = cursor.match(FENCE) !== undefined;
+    const name = isFenced ? undefined : cursor.match(NAMED)?.[1];
+    if (name !== undefined) {
+      if (tools.named(name) === undefined) return undefined;
+      const args = cursor.sees("{") ? wholeObject(cursor) : undefined;
+      if (args === undefined) return unread(cursor, tools, name, begin, []);
+      past("```");
+      return asCalls(tools.call(name, args));
+    }
+    if (!isFenced) cursor.at = at;
+    const calls = objects(cursor, tools);
+    if (calls !== undefined) past("```");
+    return calls;
+
+    function past(mark: string): void {
+      const { at } = cursor;
+      cursor.space();
+      if (!cursor.take(mark)) cursor.at = at;
+    }
+  },
+};

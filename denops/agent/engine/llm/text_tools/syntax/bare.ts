@@ -1,0 +1,44 @@
+/**
+ * Objects without any mark, alone or one after the other: what Qwen 2.5 Coder, Llama 3 and Devstral write where their
+ * template was not kept to (ollama/ollama, issue 12174; NousResearch/hermes-agent, pull request 87900). Only for tools
+ * that are known, since files look so too.
+ */
+import type { Cursor } from "../cursor.ts";
+import { readLiteral } from "../literal.ts";
+import { isKeyOfCall, NAMES, objectCalls } from "../object_calls.ts";
+import type { KnownTools } from "../tools.ts";
+import { type Syntax, unread } from "./syntax.ts";
+
+/** The first key of what could be a call, and the beginning of its value. */
+const HEAD =
+  /[[{]\s{0,80}(?:[[{]\s{0,80}){0,2}["'“]?([A-Za-z_]\w{0,40})["'”]?\s{0,9}:\s{0,80}(?:["']([^"']{0,80})["'])?/y;
+const CUT_HEAD = /[[{]\s{0,80}(?:[[{]\s{0,80}){0,2}["'“]?(?:[A-Za-z_]\w{0,40})?["'”]?\s{0,9}$/y;
+
+export const bare: Syntax = {
+  marks: () => ["{", "["],
+  atLine: true,
+  weak: true,
+  read(cursor, tools) {
+    const begin = cursor.at;
+    const head = headOf(cursor, tools);
+    if (head === undefined) return undefined;
+    const own = cursor.from(begin);
+    const read = readLiteral(own);
+    cursor.at = own.at;
+    cursor.metEnd ||= own.metEnd;
+    if (read !== undefined) return objectCalls(read, tools, true);
+    const isCut = own.metEnd && tools.named(head.name) !== undefined;
+    return isCut ? unread(cursor, tools, head.name, begin, []) : undefined;
+  },
+};
+
+/** Undefined if what begins here is no call, as its first key tells: a large file is not waited for. */
+function headOf(cursor: Cursor, tools: KnownTools): { readonly name: string } | undefined {
+  const [, key, name = ""] = cursor.from(cursor.at).match(HEAD, 0) ?? [];
+  if (key === undefined) {
+    if (cursor.from(cursor.at).match(CUT_HEAD, 0) !== undefined) cursor.metEnd = true;
+    return undefined;
+  }
+  const isOther = NAMES.includes(key) && name !== "" && tools.named(name) === undefined;
+  return isOther || !isKeyOfCall(key, tools) ? undefined : { name: NAMES.includes(key) ? name : "" };
+}

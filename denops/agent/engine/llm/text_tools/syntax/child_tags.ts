@@ -1,0 +1,93 @@
+/**
+ * A tag for each argument. `<read_file><path>a.ts</path></read_file>` is how Cline and Roo Code ask for calls, and what
+ * models that learnt from their sessions write; `<tool_call><name>n</name><arguments>{…}</arguments></tool_call>` and
+ * `<tool_call name="n">{…}</tool_call>` are mixtures of it and Hermes's format.
+ */
+import type { Cursor } from "../cursor.ts";
+import { type KnownTools, propertiesOf } from "../tools.ts";
+import { wholeObject } from "./name_object.ts";
+import { asCalls, type Read, type Syntax, unread } from "./syntax.ts";
+import { unwrapped, valueTo } from "./tagged_values.ts";
+
+const NAMED = /<(?:name|tool_name|tool|function|function_name)>\s*([\w.:/-]+)\s*<\/\w+>/y;
+const ARGUMENTS = /<(arguments|args|parameters|params|input)>/y;
+const ATTRIBUTE = /<(tool_call|function_call|tool|function)\s+name=["']?([\w.:/-]+)["']?[^<>]*>/y;
+
+/** The name in a tag of its own, or as an attribute. */
+export const namedByTag: Read = (cursor, tools) => {
+  const begin = cursor.at;
+  const attribute = cursor.match(ATTRIBUTE);
+  const name = attribute?.[2] ?? cursor.match(NAMED)?.[1];
+  if (name === undefined) return undefined;
+  cursor.space();
+  const outer = cursor.match(ARGUMENTS)?.[1];
+  const close = outer === undefined ? `</${attribute?.[1] ?? "tool_call"}>` : `</${outer}>`;
+  const args = argumentsOf(name, close, cursor, tools);
+  if (args === undefined) return unread(cursor, tools, name, begin, [close]);
+  if (attribute !== undefined && outer !== undefined) {
+    cursor.space();
+    cursor.take(`</${attribute[1]}>`);
+  }
+  return asCalls(tools.call(name, args));
+};
+
+/** Up to the closing tag and past it. */
+function argumentsOf(
+  name: string,
+  close: string,
+  cursor: Cursor,
+  tools: KnownTools,
+): Readonly<Record<string, unknown>> | undefined {
+  cursor.space();
+  const args = cursor.sees("{") ? wholeObject(cursor) : children(name, close, cursor, tools);
+  cursor.space();
+  return cursor.take(close) ? args : undefined;
+}
+
+function children(
+  name: string,
+  close: string,
+  cursor: Cursor,
+  tools: KnownTools,
+): Readonly<Record<string, string>> | undefined {
+  const keys = keysOf(name, tools);
+  const follows = [close, ...keys.map((key) => `<${key}>`)];
+  const given = new Map<string, string>();
+  for (;;) {
+    cursor.space();
+    const key = keys.find((key) => cursor.take(`<${key}>`));
+    if (key === undefined) return Object.fromEntries(given);
+    const value = valueTo(cursor, { closes: [`</${key}>`], follows });
+    if (value === undefined) return undefined;
+    given.set(key, unwrapped(value));
+  }
+}
+
+function keysOf(name: string, tools: KnownTools): readonly string[] {
+  const spec = tools.named(name);
+  return spec === undefined ? [] : Object.keys(propertiesOf(spec));
+}
+
+/** Of tools with names that are no words: `<think>` is another thing. */
+export const toolTags: Syntax = {
+  marks: ({ names }) =>
+    names.filter((name) => name.includes("_")).flatMap((name) => [`<${name}>`, `<${name}/>`]),
+  atLine: true,
+  read(cursor, tools) {
+    const begin = cursor.at;
+    const name = tools.names.find((name) => cursor.sees(`<${name}>`) || cursor.sees(`<${name}/>`));
+    if (name === undefined) return undefined;
+    const close = `</${name}>`;
+    if (cursor.take(`<${name}/>`)) return asCalls(tools.call(name, {}));
+    cursor.take(`<${name}>`);
+    const args = argumentsOf(name, close, cursor, tools);
+    if (args === undefined) {
+      // A name between such marks may be a placeholder in prose.
+      const inside = cursor.from(begin + name.length + 2);
+      inside.space();
+      const isBegun = keysOf(name, tools).some((key) => inside.sees(`<${key}>`)) || inside.sees("{");
+      return isBegun ? unread(cursor, tools, name, begin, [close]) : undefined;
+    }
+    return asCalls(tools.call(name, args));
+  },
+};

@@ -1,0 +1,65 @@
+/**
+ * DeepSeek V3, R1: `<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>n` and the arguments in a fence `json`;
+ * V3.1: `…begin｜>n<｜tool▁sep｜>{…}<｜tool▁call▁end｜>`. The marks come in other spellings too. Sources: the templates in
+ * llama.cpp's models/templates and its common/chat-parser.cpp.
+ */
+import type { TextCall } from "../tools.ts";
+import { wholeObject } from "./name_object.ts";
+import { type Syntax, unread } from "./syntax.ts";
+
+const BAR = "[｜|]";
+const GAP = "(?:▁|_| |\\\\_)";
+const mark = (inside: string) => new RegExp(`<${BAR}${inside}${BAR}>\\s*`, "y");
+const CALLS = mark(`tool${GAP}calls(?:${GAP}begin)?`);
+const CALL = mark(`tool${GAP}call${GAP}begin`);
+const SEPARATOR = mark(`tool${GAP}sep`);
+const END = mark(`tool${GAP}calls?${GAP}end`);
+const NAME = /\s*([\w.:/-]+)\s*/y;
+const FENCE = /```(?:json)?\s*/y;
+
+const spelled = (...words: readonly string[]) =>
+  ["｜", "|"].flatMap((bar) => ["▁", "_", " ", "\\_"].map((gap) => `<${bar}${words.join(gap)}${bar}>`));
+const CLOSES = [...spelled("tool", "call", "end"), ...spelled("tool", "calls", "end")];
+
+export const deepseek: Syntax = {
+  marks: () => [
+    ...spelled("tool", "calls", "begin"),
+    ...spelled("tool", "calls"),
+    ...spelled("tool", "call", "begin"),
+  ],
+  read(cursor, tools) {
+    const calls: TextCall[] = [];
+    cursor.match(CALLS);
+    for (;;) {
+      const begin = cursor.at;
+      const isMarked = cursor.match(CALL) !== undefined;
+      const first = cursor.match(NAME, 100)?.[1];
+      const isTyped = cursor.match(SEPARATOR) !== undefined;
+      const second = isTyped ? cursor.match(NAME, 100)?.[1] : undefined;
+      const name = second ?? first;
+      if (name === undefined || !(isTyped || isMarked)) {
+        cursor.at = begin;
+        break;
+      }
+      cursor.match(FENCE);
+      const args = cursor.sees("{") ? wholeObject(cursor) : undefined;
+      const call = args === undefined ? undefined : tools.call(name, args);
+      if (call === undefined) return [...calls, ...unread(cursor, tools, name, begin, CLOSES) ?? []];
+      calls.push(call);
+      const { at } = cursor;
+      cursor.space();
+      if (!cursor.take("```")) cursor.at = at;
+      if (!ended()) break;
+    }
+    ended();
+    return calls.length === 0 ? undefined : calls;
+
+    function ended(): boolean {
+      const { at } = cursor;
+      cursor.space();
+      if (cursor.match(END) !== undefined) return true;
+      cursor.at = at;
+      return cursor.text.startsWith("<", at);
+    }
+  },
+};

@@ -1,0 +1,93 @@
+/**
+ * `<function=n><parameter=k>v</parameter>…</function>`: Qwen3-Coder, Nemotron 3, Seed-OSS, Step 3.5, often without the tag
+ * around it; a value stands on lines of its own. Sources: Qwen3-Coder's chat_template.jinja; sglang,
+ * function_call/qwen3_coder_detector.py; QwenLM/Qwen3-Coder, issue 475. With JSON between the tags: Llama 3.1's own
+ * format for tools of others, Functionary v3.1 (llama.cpp, common/chat-parser.cpp).
+ */
+import type { Cursor } from "../cursor.ts";
+import { type KnownTools, propertiesOf } from "../tools.ts";
+import { wholeObject } from "./name_object.ts";
+import { asCalls, meetsEnd, type Read, type Syntax, unread } from "./syntax.ts";
+import { unwrapped, valueTo } from "./tagged_values.ts";
+
+const OPEN = /<function(?:=|\s+name=)\s*["']?([\w.:/-]+)["']?\s*>/y;
+const PARAMETER = /<parameter(?:=|\s+name=)\s*["']?([\w.$-]+)["']?\s*>/y;
+const CLOSES = ["</function>", "</tool_call>", "</seed:tool_call>"];
+const ENDS = {
+  closes: ["</parameter>"],
+  follows: ["<parameter", "</function", "</tool_call", "</seed:tool_call", "<function", "<tool_call"],
+};
+
+export const functionTag: Read = (cursor, tools) => {
+  const begin = cursor.at;
+  const name = cursor.match(OPEN)?.[1];
+  if (name === undefined) return undefined;
+  cursor.space();
+  const args = cursor.sees("{") ? wholeObject(cursor) : parameters(name, cursor, tools);
+  if (args === undefined) return unread(cursor, tools, name, begin, CLOSES);
+  const { at } = cursor;
+  cursor.space();
+  if (!cursor.take("</function>")) cursor.at = at;
+  return asCalls(tools.call(name, args));
+};
+
+/** Undefined where their end is missing: there may have been more. */
+function parameters(
+  name: string,
+  cursor: Cursor,
+  tools: KnownTools,
+): Readonly<Record<string, string>> | undefined {
+  const spec = tools.named(name);
+  const properties = spec === undefined ? {} : propertiesOf(spec);
+  const given = new Map<string, string>();
+  for (;;) {
+    cursor.space();
+    const key = cursor.match(PARAMETER)?.[1];
+    if (key === undefined) break;
+    const value = unclosedValue(cursor, (other) =>
+      other in properties && other !== key && !given.has(other)) ??
+      valueTo(cursor, ENDS);
+    if (value !== undefined) {
+      given.set(key, oneLine(unwrapped(value)));
+      continue;
+    }
+    // The last one lacks its own end.
+    const end = cursor.find("</function>");
+    if (end === -1) return undefined;
+    given.set(key, oneLine(unwrapped(cursor.text.slice(cursor.at, end))));
+    cursor.at = end;
+    break;
+  }
+  if (cursor.sees("<parameter")) return undefined;
+  const isCut = meetsEnd(
+    cursor,
+    () => ["<parameter", ...CLOSES].some((tag) => cursor.sees(tag)) || cursor.next,
+  );
+  return isCut ? undefined : Object.fromEntries(given);
+}
+
+/** A value without its closing tag: another parameter of the tool begins on the next line. */
+function unclosedValue(cursor: Cursor, isNext: (key: string) => boolean): string | undefined {
+  const begin = cursor.at;
+  const close = cursor.find("</parameter>");
+  const limit = close === -1 ? cursor.text.length : close;
+  for (
+    let at = cursor.find("\n<parameter", begin);
+    at !== -1 && at < limit;
+    at = cursor.find("\n<parameter", at + 1)
+  ) {
+    const key = cursor.from(at + 1).match(PARAMETER)?.[1];
+    if (key === undefined || !isNext(key)) continue;
+    cursor.at = at + 1;
+    return cursor.text.slice(begin, at + 1);
+  }
+  cursor.at = begin;
+  return undefined;
+}
+
+/** A single line that ends before the tag on the next one. */
+function oneLine(value: string): string {
+  return /^[^\n]*\n$/.test(value) ? value.trimEnd() : value;
+}
+
+export const functionTags: Syntax = { marks: () => ["<function=", "<function name="], read: functionTag };

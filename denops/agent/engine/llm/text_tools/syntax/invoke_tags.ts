@@ -1,0 +1,65 @@
+/**
+ * `<invoke name="n"><parameter name="k">v</parameter>…</invoke>`, the tags with or without a name space: MiniMax M2
+ * (unsloth-MiniMax-M2.jinja in llama.cpp's models/templates), DeepSeek V3.2 and V4 with `｜DSML｜` and
+ * `string="true|false"` (sglang, function_call/deepseekv32_detector.py), Claude's older format. Between the tags there may
+ * be JSON instead. The name spaces of opening and closing tags may differ.
+ */
+import type { Cursor } from "../cursor.ts";
+import { wholeObject } from "./name_object.ts";
+import { asCalls, meetsEnd, type Read, type Syntax, unread } from "./syntax.ts";
+import { unwrapped, valueTo } from "./tagged_values.ts";
+import { wholeLiteral } from "../tools.ts";
+
+const SPACES = ["", "｜DSML｜", "|DSML|", "antml:", "minimax:"];
+const SPACE = "(?:[｜|]DSML[｜|]|antml:|minimax:)?";
+const OPEN = new RegExp(`<${SPACE}invoke\\s+name=["']?([\\w.:/-]+)["']?\\s*>`, "y");
+const PARAMETER = new RegExp(
+  `<${SPACE}parameter\\s+name=["']?([\\w.$-]+)["']?(?:\\s+(?:string=["'](true|false)["']|type=["']\\w+["']))?\\s*>`,
+  "y",
+);
+const closing = (name: string) => SPACES.map((space) => `</${space}${name}>`);
+const CLOSES = closing("invoke");
+const OUTER = ["function_calls", "tool_calls", "tool_call"].flatMap(closing);
+const NEXT = SPACES.flatMap((space) => [`<${space}parameter`, `<${space}invoke`]);
+const ENDS = { closes: closing("parameter"), follows: [...NEXT, ...CLOSES, ...OUTER] };
+
+export const invokeTag: Read = (cursor, tools) => {
+  const begin = cursor.at;
+  const name = cursor.match(OPEN)?.[1];
+  if (name === undefined) return undefined;
+  cursor.space();
+  const args = cursor.sees("{") ? wholeObject(cursor) : parameters(cursor);
+  if (args === undefined) return unread(cursor, tools, name, begin, CLOSES);
+  const { at } = cursor;
+  cursor.space();
+  if (cursor.takeOne(CLOSES) === undefined) cursor.at = at;
+  return asCalls(tools.call(name, args));
+};
+
+/** Undefined where their end is missing: there may have been more. */
+function parameters(cursor: Cursor): Readonly<Record<string, unknown>> | undefined {
+  const given = new Map<string, unknown>();
+  for (;;) {
+    cursor.space();
+    const tag = cursor.match(PARAMETER);
+    if (tag === undefined) break;
+    const [, key = "", isString] = tag;
+    const value = valueTo(cursor, ENDS);
+    if (value === undefined) return undefined;
+    given.set(key, isString === undefined ? unwrapped(value) : isString === "true" ? value : typed(value));
+  }
+  if (NEXT.some((tag) => tag.endsWith("parameter") && cursor.sees(tag))) return undefined;
+  const ends = [...NEXT, ...CLOSES, ...OUTER];
+  const isCut = meetsEnd(cursor, () => ends.some((tag) => cursor.sees(tag)) || cursor.next);
+  return isCut ? undefined : Object.fromEntries(given);
+}
+
+function typed(value: string): unknown {
+  const read = wholeLiteral(value.trim());
+  return read === undefined ? value : read.value;
+}
+
+export const invokeTags: Syntax = {
+  marks: () => SPACES.map((space) => `<${space}invoke name=`),
+  read: invokeTag,
+};

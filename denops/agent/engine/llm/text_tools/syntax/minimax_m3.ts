@@ -1,0 +1,68 @@
+/**
+ * MiniMax M3: every tag begins with `]<]minimax[>[`, and an argument is a tag of its own name; lists are `item` tags:
+ * `]<]minimax[>[<invoke name="n">]<]minimax[>[<path>a.ts]<]minimax[>[</path>]<]minimax[>[</invoke>`.
+ * Source: sglang, function_call/minimax_m3.py.
+ */
+import type { Cursor } from "../cursor.ts";
+import type { TextCall } from "../tools.ts";
+import { type Syntax, unread } from "./syntax.ts";
+
+const SIGN = "]<]minimax[>[";
+const sign = "\\]<\\]minimax\\[>\\[\\s*";
+const tag = (inside: string) => new RegExp(`\\s*${sign}<${inside}>`, "y");
+const CALLS = tag("tool_call");
+const INVOKE = tag(`invoke\\s+name="([\\w.:/-]+)"`);
+const KEY = tag("(?!invoke|tool_call)([\\w.$-]+)");
+const INVOKE_END = tag("/invoke");
+const CALLS_END = tag("/tool_call");
+const DEEPEST = 20;
+
+export const minimaxM3: Syntax = {
+  marks: () => [SIGN],
+  read(cursor, tools) {
+    const calls: TextCall[] = [];
+    cursor.match(CALLS);
+    for (;;) {
+      const begin = cursor.at;
+      const name = cursor.match(INVOKE)?.[1];
+      if (name === undefined) break;
+      const args = children(cursor, 0);
+      const isWhole = args !== undefined && cursor.match(INVOKE_END) !== undefined;
+      const call = isWhole ? tools.call(name, Object.fromEntries(args)) : undefined;
+      if (call === undefined) {
+        return [...calls, ...unread(cursor, tools, name, begin, [`${SIGN}</invoke>`]) ?? []];
+      }
+      calls.push(call);
+    }
+    cursor.match(CALLS_END);
+    return calls.length === 0 ? undefined : calls;
+  },
+};
+
+/** Undefined where an end is missing. */
+function children(cursor: Cursor, depth: number): readonly (readonly [string, unknown])[] | undefined {
+  const given: (readonly [string, unknown])[] = [];
+  for (;;) {
+    const key = cursor.match(KEY)?.[1];
+    if (key === undefined) return given;
+    const value = valueOf(key, cursor, depth);
+    if (value === undefined) return undefined;
+    given.push([key, value.value]);
+  }
+}
+
+function valueOf(key: string, cursor: Cursor, depth: number): { readonly value: unknown } | undefined {
+  const begin = cursor.at;
+  const close = `${SIGN}</${key}>`;
+  const inner = depth < DEEPEST ? children(cursor, depth + 1) : undefined;
+  if (inner !== undefined && inner.length > 0) {
+    cursor.space();
+    if (!cursor.take(close)) return undefined;
+    const isList = inner.every(([name]) => name === "item");
+    return { value: isList ? inner.map(([, value]) => value) : Object.fromEntries(inner) };
+  }
+  const end = cursor.find(close, begin);
+  if (inner === undefined || end === -1) return undefined;
+  cursor.at = end + close.length;
+  return { value: cursor.text.slice(begin, end) };
+}

@@ -1,0 +1,39 @@
+/** Values between tags, which are text as it is: `<`, `&` and line breaks stand for themselves. */
+import type { Cursor } from "../cursor.ts";
+
+export interface TagEnds {
+  /** Of a value. */
+  readonly closes: readonly string[];
+  /** What follows the end of a value. Text of a value may look like its end, but hardly like that too. */
+  readonly follows: readonly string[];
+}
+
+/**
+ * Reads up to the end of a value and past it.
+ * @returns undefined if it has no end
+ */
+export function valueTo(cursor: Cursor, { closes, follows }: TagEnds): string | undefined {
+  const begin = cursor.at;
+  let first: { readonly at: number; readonly needle: string } | undefined;
+  for (let from = begin;;) {
+    const end = cursor.findOne(closes, from);
+    if (end === undefined) break;
+    first ??= end;
+    from = end.at + end.needle.length;
+    cursor.at = from;
+    cursor.space();
+    const isEnd = cursor.next === undefined || follows.some((text) => cursor.sees(text));
+    if (!isEnd) continue;
+    cursor.at = from;
+    return cursor.text.slice(begin, end.at);
+  }
+  if (first === undefined) return undefined;
+  cursor.at = first.at + first.needle.length;
+  return cursor.text.slice(begin, first.at);
+}
+
+/** One line break after the opening tag, and then one before the closing tag, belong to the tags. */
+export function unwrapped(value: string): string {
+  const inner = value.replace(/^\r?\n/, "");
+  return inner === value ? value : inner.replace(/\r?\n$/, "");
+}
