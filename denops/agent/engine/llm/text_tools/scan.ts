@@ -74,6 +74,8 @@ export class Grammar {
   readonly longest: number;
   /** Texts of marks that count anywhere. */
   readonly anywhere: readonly string[];
+  /** What marks may be cut off to by the text's end → whether the beginning of a line alone is theirs. */
+  readonly beginnings: ReadonlyMap<string, boolean>;
   /** Of those at the beginning of a line, by their first character. */
   readonly #atLine = new Map<string, string[]>();
 
@@ -90,6 +92,11 @@ export class Grammar {
     );
     this.marks = [...hiding, ...others, ...calls];
     this.longest = Math.max(...this.marks.map(({ text }) => text.length));
+    this.beginnings = new Map(
+      [...this.marks].sort((a, b) => Number(b.atLine) - Number(a.atLine)).flatMap(({ text, atLine }) =>
+        Array.from({ length: text.length }, (_, end) => [text.slice(0, end + 1), atLine] as const)
+      ),
+    );
     this.anywhere = [...new Set(this.marks.filter(({ atLine }) => !atLine).map(({ text }) => text))];
     for (const { text } of this.marks.filter(({ atLine }) => atLine)) {
       const first = text.charAt(0);
@@ -164,12 +171,17 @@ class Scanner {
     if (span === "open") return this.#freeze(at);
     if (span.isWeak) {
       if (this.#pending.length === 0 && this.#isExample(at)) return undefined;
-      this.#pending.push(span);
+      this.#pending.push(this.#inRow(span));
     } else {
       this.#spans.push(...this.#pending, span);
       this.#pending = [];
     }
     return span.end;
+  }
+
+  /** What parts it from the one before it is of no use to anybody. */
+  #inRow(span: Span): Span {
+    return { ...span, begin: this.#pending.at(-1)?.end ?? span.begin };
   }
 
   /** What stands at a mark; "open" if more of the text could change what it is. */
@@ -211,7 +223,7 @@ class Scanner {
       const span = this.#fenced(at, inside, ticks);
       if (span === "open") return this.#freeze(at);
       if (span !== undefined) {
-        this.#pending.push(span);
+        this.#pending.push(this.#inRow(span));
         return span.end;
       }
     }
@@ -325,10 +337,8 @@ class Scanner {
   }
 
   #isCutMark(at: number): boolean {
-    const end = this.#text.slice(at);
-    return this.#grammar.marks.some(({ text, atLine }) =>
-      text.startsWith(end) && (!atLine || this.#isAtLine(at))
-    );
+    const atLine = this.#grammar.beginnings.get(this.#text.slice(at));
+    return atLine === false || (atLine === true && this.#isAtLine(at));
   }
 
   /** White space alone before it on its line; calls and thoughts end a line too. */

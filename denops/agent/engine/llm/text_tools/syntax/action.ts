@@ -3,10 +3,10 @@
  * (c4ai-command-r-v01's chat template for tools). ReAct: `Action: n` and `Action Input: {…}`.
  */
 import { wholeObject } from "./name_object.ts";
-import { objects } from "./object.ts";
-import { asCalls, type Syntax, unread } from "./syntax.ts";
+import { brokenObjects, objects } from "./object.ts";
+import { asCalls, type Syntax, takeClose, unread } from "./syntax.ts";
 
-const FENCE = /```(?:json)?\s*/y;
+const FENCE = /```\w*\s*/y;
 const NAMED = /[`"]?([\w.:/-]+)[`"]?\s*\n\s*Action[ _]Input:\s*(?:```(?:json)?\s*)?/y;
 
 export const action: Syntax = {
@@ -23,18 +23,17 @@ export const action: Syntax = {
       if (tools.named(name) === undefined) return undefined;
       const args = cursor.sees("{") ? wholeObject(cursor) : undefined;
       if (args === undefined) return unread(cursor, tools, name, begin, []);
-      past("```");
+      takeClose(cursor, ["```"]);
       return asCalls(tools.call(name, args));
     }
     if (!isFenced) cursor.at = at;
+    const object = cursor.at;
     const calls = objects(cursor, tools);
-    if (calls !== undefined) past("```");
-    return calls;
-
-    function past(mark: string): void {
-      const { at } = cursor;
-      cursor.space();
-      if (!cursor.take(mark)) cursor.at = at;
+    if (calls === undefined) {
+      cursor.at = object;
+      return brokenObjects(cursor, tools, []);
     }
+    takeClose(cursor, ["```"]);
+    return calls;
   },
 };

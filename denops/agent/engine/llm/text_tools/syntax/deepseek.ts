@@ -5,7 +5,7 @@
  */
 import type { TextCall } from "../tools.ts";
 import { wholeObject } from "./name_object.ts";
-import { type Syntax, unread } from "./syntax.ts";
+import { type Syntax, takeClose, unread } from "./syntax.ts";
 
 const BAR = "[｜|]";
 const GAP = "(?:▁|_| |\\\\_)";
@@ -15,7 +15,7 @@ const CALL = mark(`tool${GAP}call${GAP}begin`);
 const SEPARATOR = mark(`tool${GAP}sep`);
 const END = mark(`tool${GAP}calls?${GAP}end`);
 const NAME = /\s*([\w.:/-]+)\s*/y;
-const FENCE = /```(?:json)?\s*/y;
+const FENCE = /```\w*\s*/y;
 
 const spelled = (...words: readonly string[]) =>
   ["｜", "|"].flatMap((bar) => ["▁", "_", " ", "\\_"].map((gap) => `<${bar}${words.join(gap)}${bar}>`));
@@ -46,9 +46,7 @@ export const deepseek: Syntax = {
       const call = args === undefined ? undefined : tools.call(name, args);
       if (call === undefined) return [...calls, ...unread(cursor, tools, name, begin, CLOSES) ?? []];
       calls.push(call);
-      const { at } = cursor;
-      cursor.space();
-      if (!cursor.take("```")) cursor.at = at;
+      takeClose(cursor, ["```"]);
       if (!ended()) break;
     }
     ended();

@@ -7,7 +7,7 @@
 import type { Cursor } from "../cursor.ts";
 import { type KnownTools, propertiesOf } from "../tools.ts";
 import { wholeObject } from "./name_object.ts";
-import { asCalls, meetsEnd, type Read, type Syntax, unread } from "./syntax.ts";
+import { alone, asCalls, meetsEnd, type Read, type Syntax, takeClose, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
 
 const OPEN = /<function(?:=|\s+name=)\s*["']?([\w.:/-]+)["']?\s*>/y;
@@ -24,10 +24,8 @@ export const functionTag: Read = (cursor, tools) => {
   if (name === undefined) return undefined;
   cursor.space();
   const args = cursor.sees("{") ? wholeObject(cursor) : parameters(name, cursor, tools);
-  if (args === undefined) return unread(cursor, tools, name, begin, CLOSES);
-  const { at } = cursor;
-  cursor.space();
-  if (!cursor.take("</function>")) cursor.at = at;
+  if (args === undefined) return unread(cursor, tools, name, begin, ["</function>"]);
+  takeClose(cursor, ["</function>"]);
   return asCalls(tools.call(name, args));
 };
 
@@ -90,4 +88,7 @@ function oneLine(value: string): string {
   return /^[^\n]*\n$/.test(value) ? value.trimEnd() : value;
 }
 
-export const functionTags: Syntax = { marks: () => ["<function=", "<function name="], read: functionTag };
+export const functionTags: Syntax = {
+  marks: () => ["<function=", "<function name="],
+  read: alone(functionTag, ["</tool_call>", "</seed:tool_call>"]),
+};

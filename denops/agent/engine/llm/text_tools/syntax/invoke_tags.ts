@@ -6,7 +6,7 @@
  */
 import type { Cursor } from "../cursor.ts";
 import { wholeObject } from "./name_object.ts";
-import { asCalls, meetsEnd, type Read, type Syntax, unread } from "./syntax.ts";
+import { alone, asCalls, meetsEnd, type Read, type Syntax, takeClose, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
 import { wholeLiteral } from "../tools.ts";
 
@@ -30,9 +30,7 @@ export const invokeTag: Read = (cursor, tools) => {
   cursor.space();
   const args = cursor.sees("{") ? wholeObject(cursor) : parameters(cursor);
   if (args === undefined) return unread(cursor, tools, name, begin, CLOSES);
-  const { at } = cursor;
-  cursor.space();
-  if (cursor.takeOne(CLOSES) === undefined) cursor.at = at;
+  takeClose(cursor, CLOSES);
   return asCalls(tools.call(name, args));
 };
 
@@ -61,5 +59,5 @@ function typed(value: string): unknown {
 
 export const invokeTags: Syntax = {
   marks: () => SPACES.map((space) => `<${space}invoke name=`),
-  read: invokeTag,
+  read: alone(invokeTag, OUTER),
 };

@@ -2,9 +2,11 @@
  * `{"name": …, "arguments": {…}}`, or a list of such objects: Hermes, Qwen 2.5 and 3, Granite, Mistral, Llama, xLAM, in the
  * marks of each. Doubled braces come from Qwen 2.5's template, which shows them so.
  */
+import { Cursor } from "../cursor.ts";
 import { readLiteral, skip } from "../literal.ts";
 import { objectCalls } from "../object_calls.ts";
-import type { Read } from "./syntax.ts";
+import type { KnownTools, TextCall } from "../tools.ts";
+import { type Read, unread } from "./syntax.ts";
 
 export const objects: Read = (cursor, tools) => {
   const isDoubled = cursor.sees("{{");
@@ -18,3 +20,33 @@ export const objects: Read = (cursor, tools) => {
   }
   return objectCalls(read, tools);
 };
+
+/** Where the name stands of a call that cannot be read. */
+const NAME = /["'](?:name|tool|tool_name|function)["']\s*:\s*["']([\w.:/-]+)["']/;
+const SHORT_FORM = /^[\s[{]*["']([\w.:/-]+)["']\s*:\s*\{/;
+const HEAD = 300;
+
+/**
+ * A call at the cursor that is not read to its end. Where its end mark stands, brackets may be missing before it; else it
+ * is one that is not run. Undefined if it is none of a known tool.
+ */
+export function brokenObjects(
+  cursor: Cursor,
+  tools: KnownTools,
+  closes: readonly string[],
+): readonly TextCall[] | undefined {
+  const begin = cursor.at;
+  const head = cursor.text.slice(begin, begin + HEAD);
+  const name = NAME.exec(head)?.[1] ?? SHORT_FORM.exec(head)?.[1];
+  if (name === undefined || tools.named(name) === undefined) return undefined;
+  const read = readLiteral(cursor.from(begin));
+  if (read !== undefined && read.open.size === 0) return undefined;
+  const end = cursor.findOne(closes);
+  const inside = new Cursor(cursor.text.slice(begin, end?.at));
+  const calls = end === undefined ? undefined : objects(inside, tools);
+  if (end === undefined || calls === undefined || inside.text.slice(inside.at).trim() !== "") {
+    return unread(cursor, tools, name, begin, closes);
+  }
+  cursor.at = end.at + end.needle.length;
+  return calls;
+}

@@ -73,7 +73,9 @@ function callAt(cursor: Cursor, tools: KnownTools): TextCall | undefined {
 /** Without any mark: a list, or a line of its own. */
 export const bareCall: Syntax = {
   marks: ({ names }) =>
-    names.filter((name) => name.includes("_")).flatMap((name) => [`[${name}(`, `${name}(`]),
+    names.filter((name) => name.includes("_")).flatMap((
+      name,
+    ) => [`[${name}(`, `${name}(`, `default_api.${name}(`, `print(default_api.${name}(`]),
   atLine: true,
   weak: true,
   read: pythonic,

@@ -61,3 +61,21 @@ export function unread(
 export function asCalls(call: TextCall | undefined): readonly TextCall[] | undefined {
   return call === undefined ? undefined : [call];
 }
+
+/** Past the first of `closes` that stands here, after white space; nowhere, if none does. */
+export function takeClose(cursor: Cursor, closes: readonly string[]): boolean {
+  const { at } = cursor;
+  cursor.space();
+  if (cursor.takeOne(closes) !== undefined) return true;
+  cursor.at = at;
+  return false;
+}
+
+/** Alone, without the mark around it: its end may stand there all the same. */
+export function alone(read: Read, closes: readonly string[]): Read {
+  return (cursor, tools) => {
+    const calls = read(cursor, tools);
+    if (calls !== undefined) takeClose(cursor, closes);
+    return calls;
+  };
+}

@@ -14,11 +14,9 @@ export interface TagEnds {
  */
 export function valueTo(cursor: Cursor, { closes, follows }: TagEnds): string | undefined {
   const begin = cursor.at;
-  let first: { readonly at: number; readonly needle: string } | undefined;
   for (let from = begin;;) {
     const end = cursor.findOne(closes, from);
     if (end === undefined) break;
-    first ??= end;
     from = end.at + end.needle.length;
     cursor.at = from;
     cursor.space();
@@ -27,9 +25,8 @@ export function valueTo(cursor: Cursor, { closes, follows }: TagEnds): string | 
     cursor.at = from;
     return cursor.text.slice(begin, end.at);
   }
-  if (first === undefined) return undefined;
-  cursor.at = first.at + first.needle.length;
-  return cursor.text.slice(begin, first.at);
+  cursor.at = begin;
+  return undefined;
 }
 
 /** One line break after the opening tag, and then one before the closing tag, belong to the tags. */

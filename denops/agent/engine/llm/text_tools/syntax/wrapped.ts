@@ -10,9 +10,9 @@ import { namedByTag } from "./child_tags.ts";
 import { functionTag } from "./function_tags.ts";
 import { invokeTag } from "./invoke_tags.ts";
 import { nameObject } from "./name_object.ts";
-import { objects } from "./object.ts";
+import { brokenObjects, objects } from "./object.ts";
 import { pythonic } from "./pythonic.ts";
-import { firstOf, type Syntax, unread } from "./syntax.ts";
+import { firstOf, type Syntax } from "./syntax.ts";
 
 /** Opening mark → closing marks; none where the end of the answer is the end. */
 const MARKS: Readonly<Record<string, readonly string[]>> = {
@@ -21,6 +21,7 @@ const MARKS: Readonly<Record<string, readonly string[]>> = {
   "<tool_calls>": ["</tool_calls>"],
   "<function_call>": ["</function_call>"],
   "<function_calls>": ["</function_calls>"],
+  "<antml:function_calls>": ["</antml:function_calls>"],
   "<tools>": ["</tools>"],
   "<tool>": ["</tool>"],
   "<tool_use>": ["</tool_use>"],
@@ -62,14 +63,10 @@ const inside = firstOf([objects, functionTag, invokeTag, namedByTag, argumentTag
 const FENCE = /```[\w-]*\s*/y;
 const BETWEEN = /[\s,;]*/y;
 const TOO_MANY = /[\s}\]`,;]*/y;
-/** Where the name stands of a call that cannot be read. */
-const NAME = /["'](?:name|tool|tool_name|function)["']\s*:\s*["']([\w.:/-]+)["']/;
-const HEAD = 300;
 
 export const wrapped: Syntax = {
   marks: () => [...OPENS, ...NAMED],
   read(cursor, tools) {
-    const begin = cursor.at;
     const open = NAMED.some((mark) => cursor.sees(mark)) ? undefined : cursor.takeOne(OPENS);
     // Its bracket is the list's.
     if (open?.endsWith("s[")) cursor.at -= 1;
@@ -85,7 +82,11 @@ export const wrapped: Syntax = {
       }
       calls.push(...found);
     }
-    if (calls.length === 0) return broken(cursor, tools, begin, open === undefined ? [] : MARKS[open] ?? []);
+    if (calls.length === 0) {
+      cursor.match(BETWEEN);
+      cursor.match(FENCE);
+      return brokenObjects(cursor, tools, open === undefined ? [] : MARKS[open] ?? []);
+    }
     closed(cursor);
     return calls;
   },
@@ -111,16 +112,4 @@ function closed(cursor: Cursor): void {
     cursor.at = at;
     return;
   }
-}
-
-/** What is named like a call of a tool, and cannot be read. */
-function broken(
-  cursor: Cursor,
-  tools: KnownTools,
-  begin: number,
-  closes: readonly string[],
-): readonly TextCall[] | undefined {
-  const name = NAME.exec(cursor.text.slice(begin, begin + HEAD))?.[1];
-  if (name === undefined || tools.named(name) === undefined) return undefined;
-  return unread(cursor, tools, name, begin, closes);
 }

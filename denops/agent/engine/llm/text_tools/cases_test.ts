@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { TOOLS } from "../../tools/registry.ts";
+import { extract, Grammar, partial } from "./scan.ts";
+
+const grammar = new Grammar(TOOLS.map(({ spec }) => spec));
+
+interface Case {
+  readonly what: string;
+  readonly text: string;
+  /** "NAME JSON" or "NAME !". */
+  readonly calls: readonly string[];
+  readonly rest: string;
+}
+
+function casesOf(file: string): readonly Case[] {
+  const groups = file.split(/^== /m).slice(1);
+  return groups.flatMap((group) => {
+    const [who = "", ...cases] = group.split(/^-- /m);
+    return cases.map((one) => {
+      const [what = "", ...lines] = one.trimEnd().split("\n");
+      const end = lines.findIndex((line) => line.startsWith("=> "));
+      const marked = (mark: string) =>
+        lines.slice(end).filter((line) => line.startsWith(mark)).map((line) => line.slice(mark.length));
+      return {
+        what: `${who.trim()}: ${what}`,
+        text: lines.slice(0, end).join("\n"),
+        calls: marked("=> ").filter((call) => call !== "nothing"),
+        rest: marked("=| ").join("\n"),
+      };
+    });
+  });
+}
+
+/** Not every cut of every text is tried. */
+const STEP = 5;
+
+const CASES = casesOf(await Deno.readTextFile(new URL("cases.txt", import.meta.url)));
+
+function found(text: string) {
+  const { calls, rest } = extract(text, grammar);
+  return {
+    calls: calls.map(({ name, arguments: args }) => [name, isJson(args) ? JSON.parse(args) : "!"]),
+    rest: rest.trim(),
+  };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("calls are found as they are written", () => {
+  assert.ok(CASES.length > 400);
+  const wrong: unknown[] = [];
+  for (const { what, text, calls, rest } of CASES) {
+    const expected = {
+      calls: calls.map((call) => {
+        const [name = "", ...args] = call.split(" ");
+        return [name, args.join(" ") === "!" ? "!" : JSON.parse(args.join(" "))];
+      }),
+      rest,
+    };
+    const actual = found(text);
+    try {
+      assert.deepEqual(actual, expected);
+    } catch {
+      wrong.push({ what, text, actual, expected });
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("what is shown while it comes is the beginning of what stays, and never a part of a call", () => {
+  for (const [index, { what, text }] of CASES.entries()) {
+    const { rest } = extract(text, grammar);
+    let before = "";
+    for (let end = index % STEP; end <= text.length; end += STEP) {
+      const shown = partial(text.slice(0, end), grammar);
+      assert.ok(shown.startsWith(before), `${what}: ${JSON.stringify(before)} is taken back at ${end}`);
+      assert.ok(rest.startsWith(shown), `${what}: ${JSON.stringify(shown)} is shown at ${end}`);
+      before = shown;
+    }
+  }
+});
+
+Deno.test("what is left holds none of the calls", () => {
+  for (const { what, text } of CASES) {
+    const { calls, rest } = extract(text, grammar);
+    const left = extract(rest, grammar).calls.filter((call) => calls.some((one) => isSame(one, call)));
+    assert.deepEqual(left, [], what);
+  }
+});
+
+Deno.test("a write that is cut off is never run", () => {
+  for (const { what, text, calls } of CASES) {
+    const [only = "", ...others] = calls;
+    if (others.length > 0 || !/^(?:write|edit|delete)_file \{/.test(only)) continue;
+    const [name = "", ...args] = only.split(" ");
+    for (let end = 0; end < text.length; end++) {
+      for (const [found_, given] of found(text.slice(0, end)).calls) {
+        const isWhole = given === "!" || isSame(given, JSON.parse(args.join(" ")));
+        assert.ok(found_ !== name || isWhole, `${what}: ${JSON.stringify(given)} runs, cut at ${end}`);
+      }
+    }
+  }
+});
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

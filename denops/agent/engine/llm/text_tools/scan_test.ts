@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { TOOLS } from "../../tools/registry.ts";
+import { SYNTAXES } from "./registry.ts";
+import { extract, Grammar, partial } from "./scan.ts";
+
+const grammar = new Grammar(TOOLS.map(({ spec }) => spec));
+const MARKS = [
+  ...new Set(SYNTAXES.flatMap((syntax) => syntax.marks(grammar.tools)).filter((mark) => mark.length < 60)),
+];
+
+/** What answers consist of, whole and broken. */
+const PIECES = [
+  ...[
+    '{"name": "read_file", "arguments": {"path": "a.ts"}}',
+    '{"name": "write_file", "arguments": {"path": "',
+    "}",
+  ],
+  ...[
+    "<parameter=path>",
+    "</parameter>",
+    "</function>",
+    "</tool_call>",
+    "<arg_key>path</arg_key><arg_value>a</arg_value>",
+  ],
+  ...[
+    '<parameter name="path">',
+    "</invoke>",
+    "<path>",
+    "</path>",
+    "</read_file>",
+    "<｜tool▁sep｜>",
+    "[ARGS]",
+    "path=",
+    ")",
+  ],
+  ...[
+    "```",
+    "```json\n",
+    "\n```\n",
+    "<think>",
+    "</think>",
+    "<tool_response>",
+    "Observation:",
+    "For example:",
+    "`",
+    "~~~",
+  ],
+  ...[
+    "\n",
+    " ",
+    "Some words.",
+    '"',
+    "'",
+    "\\",
+    "{",
+    "[",
+    "<",
+    "read_file",
+    ",",
+    ";",
+    "a",
+    "😀",
+    "\ud83d",
+    "/*",
+    "//",
+    "#",
+  ],
+];
+const text = fc.array(fc.constantFrom(...PIECES, ...PIECES, ...MARKS), { maxLength: 16 }).map((parts) =>
+  parts.join("")
+);
+
+Deno.test("whatever comes: nothing is thrown, and every call has a name and arguments", () => {
+  fc.assert(
+    fc.property(text, (text) => {
+      for (const { name, arguments: args } of extract(text, grammar).calls) {
+        assert.match(name, /^[\w.-]{1,64}$/);
+        assert.ok(args.startsWith("{") ? typeof JSON.parse(args) === "object" : args.startsWith("[cut off"));
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+Deno.test("whatever comes, in whatever pieces: what is shown stays", () => {
+  fc.assert(
+    fc.property(text, fc.array(fc.nat(200), { maxLength: 12 }), (text, cuts) => {
+      const { rest } = extract(text, grammar);
+      let before = "";
+      for (const end of [...cuts].sort((a, b) => a - b)) {
+        const shown = partial(text.slice(0, end), grammar);
+        assert.ok(shown.startsWith(before), `${JSON.stringify(before)} is taken back`);
+        assert.ok(rest.startsWith(shown), `${JSON.stringify(shown)} is shown`);
+        before = shown;
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+/** Where each place looks like the beginning of something long. */
+const HOSTILE = [
+  ...[
+    "{\n",
+    '{"a":"\n',
+    "{/*\n",
+    "[1,\n",
+    "{'",
+    '["x",',
+    "```\n",
+    "~~~json\n",
+    "<think>",
+    "<tool_call>",
+    " ",
+    "\n ",
+  ],
+  ...[
+    '<tool_call>{"name":"read_file","arguments":{"path":"',
+    '<invoke name="x"><parameter name="y">',
+    "read_file(",
+  ],
+  ...[
+    "<function=write_file>\n<parameter=content>",
+    "commentary to=functions.",
+    "<｜tool▁calls▁begin｜>",
+    "]<]minimax[>[",
+  ],
+  ...[
+    "</parameter>",
+    "<|open|>call tool=",
+    "&lt;tool_call&gt;",
+    "Action:\n",
+    '{"name": "read_file", "arguments": {\n',
+    "\\",
+  ],
+  ...["<read_file>\n<path>", "```json\n{", '"""', "[read_file(path=", '{"name":"think","x":['],
+];
+
+Deno.test("hostile texts are read in time", () => {
+  for (const piece of HOSTILE) {
+    const text = piece.repeat(100_000 / piece.length);
+    extract(text, grammar);
+    extract(`<tool_call>${text}`, grammar);
+    extract(`<function=write_file>\n<parameter=content>${text}`, grammar);
+    partial(text, grammar);
+  }
+});
