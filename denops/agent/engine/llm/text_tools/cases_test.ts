@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { TOOLS } from "../../tools/registry.ts";
-import { extract, Grammar, partial } from "./scan.ts";
+import { Grammar } from "./grammar.ts";
+import { extract, partial } from "./scan.ts";
 
 const grammar = new Grammar(TOOLS.map(({ spec }) => spec));
 
@@ -23,7 +24,7 @@ function casesOf(file: string): readonly Case[] {
         lines.slice(end).filter((line) => line.startsWith(mark)).map((line) => line.slice(mark.length));
       return {
         what: `${who.trim()}: ${what}`,
-        text: lines.slice(0, end).join("\n"),
+        text: lines.slice(0, end).join("\n").replaceAll("␍", "\r"),
         calls: marked("=> ").filter((call) => call !== "nothing"),
         rest: marked("=| ").join("\n"),
       };

@@ -3,11 +3,9 @@
  * too counts where the answer begins or ends with it, for a model stops after its call: an example has words around it.
  * Code in fences and thoughts hold no calls, unless the answer ends in them.
  */
-import type { ToolSpec } from "../../core/messages.ts";
 import { Cursor } from "./cursor.ts";
-import { SYNTAXES } from "./registry.ts";
-import type { Syntax } from "./syntax/syntax.ts";
-import { KnownTools, type TextCall } from "./tools.ts";
+import { FENCES, type Grammar, RESULTS, THOUGHTS } from "./grammar.ts";
+import type { TextCall } from "./tools.ts";
 
 export interface Extracted {
   readonly calls: readonly TextCall[];
@@ -43,73 +41,6 @@ interface Span {
   readonly calls: readonly TextCall[];
 }
 
-interface Mark {
-  readonly text: string;
-  /** Undefined: it begins something that hides calls, or a made-up result. */
-  readonly syntax: Syntax | undefined;
-  readonly atLine: boolean;
-}
-
-const FENCES = ["```", "~~~"];
-const THOUGHTS: ReadonlyMap<string, string> = new Map([
-  ["<think>", "</think>"],
-  ["<thinking>", "</thinking>"],
-  ["<seed:think>", "</seed:think>"],
-  ["◁think▷", "◁/think▷"],
-  ["[THINK]", "[/THINK]"],
-]);
-/** Models that have just called a tool sometimes go on with what it might answer. */
-const RESULTS = [
-  "<tool_response",
-  "<function_results",
-  "<|observation|>",
-  "<｜tool▁outputs▁begin｜>",
-  "\nObservation:",
-];
-
-/** The marks of all syntaxes, for some tools. */
-export class Grammar {
-  readonly tools: KnownTools;
-  readonly marks: readonly Mark[];
-  readonly longest: number;
-  /** Texts of marks that count anywhere. */
-  readonly anywhere: readonly string[];
-  /** What marks may be cut off to by the text's end → whether the beginning of a line alone is theirs. */
-  readonly beginnings: ReadonlyMap<string, boolean>;
-  /** Of those at the beginning of a line, by their first character. */
-  readonly #atLine = new Map<string, string[]>();
-
-  constructor(specs: readonly ToolSpec[]) {
-    this.tools = new KnownTools(specs);
-    const hiding = [...FENCES, "Observation:"].map((text) => ({ text, syntax: undefined, atLine: true }));
-    const others = [...THOUGHTS.keys(), ...RESULTS].map((text) => ({
-      text,
-      syntax: undefined,
-      atLine: false,
-    }));
-    const calls = SYNTAXES.flatMap((syntax) =>
-      syntax.marks(this.tools).map((text) => ({ text, syntax, atLine: syntax.atLine === true }))
-    );
-    this.marks = [...hiding, ...others, ...calls];
-    this.longest = Math.max(...this.marks.map(({ text }) => text.length));
-    this.beginnings = new Map(
-      [...this.marks].sort((a, b) => Number(b.atLine) - Number(a.atLine)).flatMap(({ text, atLine }) =>
-        Array.from({ length: text.length }, (_, end) => [text.slice(0, end + 1), atLine] as const)
-      ),
-    );
-    this.anywhere = [...new Set(this.marks.filter(({ atLine }) => !atLine).map(({ text }) => text))];
-    for (const { text } of this.marks.filter(({ atLine }) => atLine)) {
-      const first = text.charAt(0);
-      this.#atLine.set(first, [...this.#atLine.get(first) ?? [], text]);
-    }
-  }
-
-  /** Whether one of those at the beginning of a line stands here. */
-  isAtLine(text: string, at: number): boolean {
-    return this.#atLine.get(text.charAt(at))?.some((mark) => text.startsWith(mark, at)) === true;
-  }
-}
-
 const FENCE = /(`{3,}|~{3,})([^\n`]*)\n/y;
 const CALLS_IN = /^\s*(?:json\w*|tool\w*|function\w*|xml|python|text|plaintext|action)?\s*$/i;
 const AS_AN_EXAMPLE = /\b(?:example|e\.g\.|for instance|such as|would look|looks like)/i;
@@ -132,6 +63,8 @@ class Scanner {
   /** Calls in a row that count if the answer begins or ends with them. */
   #pending: Span[] = [];
   #hasProse = false;
+  /** Where the next mark stands that counts anywhere. */
+  #anywhere = -1;
   #frozen: number | undefined;
 
   constructor(text: string, grammar: Grammar, isWhole: boolean) {
@@ -187,9 +120,8 @@ class Scanner {
   /** What stands at a mark; "open" if more of the text could change what it is. */
   #read(at: number): (Span & { readonly isWeak: boolean }) | "open" | undefined {
     if (/["'`]/.test(this.#text[at - 1] ?? "")) return undefined;
-    for (const { text, syntax, atLine } of this.#grammar.marks) {
-      if (syntax === undefined || !this.#text.startsWith(text, at)) continue;
-      if (atLine && !this.#isAtLine(at)) continue;
+    for (const { syntax, atLine } of this.#grammar.marksAt(this.#text, at)) {
+      if (syntax === undefined || (atLine && !this.#isAtLine(at))) continue;
       const cursor = this.#cursor.from(at);
       const calls = syntax.read(cursor, this.#grammar.tools);
       if (cursor.metEnd && !this.#isWhole) return "open";
@@ -294,7 +226,7 @@ class Scanner {
 
   /** After calls it is made up, and with it all that follows. */
   #result(at: number): -1 | undefined {
-    const isResult = [...RESULTS, "Observation:"].some((text) => this.#text.startsWith(text, at));
+    const isResult = RESULTS.some((text) => this.#text.startsWith(text, at));
     if (!isResult || this.#spans.length + this.#pending.length === 0) return undefined;
     if (!this.#isWhole) return this.#freeze(this.#pending[0]?.begin ?? at);
     this.#spans.push(...this.#pending.splice(0), { begin: at, end: this.#text.length, calls: [] });
@@ -304,14 +236,17 @@ class Scanner {
   /** Where the next mark stands. */
   #nextMark(from: number): number | undefined {
     if (this.#cursor.work > PATIENCE * this.#text.length) return undefined;
-    const anywhere = this.#cursor.from(from).findOne(this.#grammar.anywhere)?.at ?? this.#text.length;
+    if (this.#anywhere < from) {
+      this.#anywhere = this.#cursor.from(from).findOne(this.#grammar.anywhere)?.at ?? this.#text.length;
+    }
+    const anywhere = this.#anywhere;
     for (
       let line = this.#isAtLine(from) ? from : this.#lineAfter(from);
       line < anywhere;
       line = this.#lineAfter(line)
     ) {
       const at = this.#indentTo(line);
-      if (at < anywhere && this.#grammar.isAtLine(this.#text, at)) return at;
+      if (at < anywhere && this.#grammar.marksAt(this.#text, at).some(({ atLine }) => atLine)) return at;
     }
     return anywhere < this.#text.length ? anywhere : undefined;
   }
@@ -337,8 +272,8 @@ class Scanner {
   }
 
   #isCutMark(at: number): boolean {
-    const atLine = this.#grammar.beginnings.get(this.#text.slice(at));
-    return atLine === false || (atLine === true && this.#isAtLine(at));
+    const cut = this.#grammar.isCut(this.#text, at);
+    return cut === "line" ? this.#isAtLine(at) : cut;
   }
 
   /** White space alone before it on its line; calls and thoughts end a line too. */

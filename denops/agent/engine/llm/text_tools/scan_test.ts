@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { TOOLS } from "../../tools/registry.ts";
 import { SYNTAXES } from "./registry.ts";
-import { extract, Grammar, partial } from "./scan.ts";
+import { Grammar } from "./grammar.ts";
+import { extract, partial } from "./scan.ts";
 
 const grammar = new Grammar(TOOLS.map(({ spec }) => spec));
 const MARKS = [
@@ -141,8 +142,6 @@ Deno.test("hostile texts are read in time", () => {
   for (const piece of HOSTILE) {
     const text = piece.repeat(100_000 / piece.length);
     extract(text, grammar);
-    extract(`<tool_call>${text}`, grammar);
-    extract(`<function=write_file>\n<parameter=content>${text}`, grammar);
     partial(text, grammar);
   }
 });

@@ -2,21 +2,29 @@
 import { Cursor } from "../cursor.ts";
 import { withoutEntities } from "../literal.ts";
 import { functionTag } from "./function_tags.ts";
-import { firstOf, type Syntax } from "./syntax.ts";
+import { firstOf, type Syntax, unread } from "./syntax.ts";
 import { wrapped } from "./wrapped.ts";
 
 const inside = firstOf([wrapped.read, functionTag]);
+const NAME =
+  /(?:&quot;|["'])(?:name|tool)(?:&quot;|["'])\s*:\s*(?:&quot;|["'])([\w.:/-]+)|^&lt;function=([\w.:/-]+)/;
+const HEAD = 300;
 
 export const escaped: Syntax = {
   marks: () => ["&lt;tool_call&gt;", "&lt;function="],
   read(cursor, tools) {
     const begin = cursor.at;
-    const isTagged = cursor.sees("&lt;tool_call&gt;");
-    const close = isTagged ? "&lt;/tool_call&gt;" : "&lt;/function&gt;";
+    const [, object, tag] = NAME.exec(cursor.text.slice(begin, begin + HEAD)) ?? [];
+    const name = object ?? tag;
+    if (name === undefined) {
+      // It may still come.
+      if (cursor.text.length < begin + HEAD) cursor.metEnd = true;
+      return undefined;
+    }
+    const close = tag === undefined ? "&lt;/tool_call&gt;" : "&lt;/function&gt;";
     const at = cursor.find(close);
-    const end = at === -1 ? cursor.text.length : at + close.length;
-    const calls = inside(new Cursor(withoutEntities(cursor.text.slice(begin, end))), tools);
-    cursor.at = end;
-    return calls;
+    if (at === -1) return unread(cursor, tools, name, begin, []);
+    cursor.at = at + close.length;
+    return inside(new Cursor(withoutEntities(cursor.text.slice(begin, cursor.at))), tools);
   },
 };

@@ -1,0 +1,83 @@
+/** The marks of all syntaxes, for some tools. */
+import type { ToolSpec } from "../../core/messages.ts";
+import { SYNTAXES } from "./registry.ts";
+import type { Syntax } from "./syntax/syntax.ts";
+import { KnownTools } from "./tools.ts";
+
+interface Mark {
+  readonly text: string;
+  /** Undefined: it begins something that hides calls, or a made-up result. */
+  readonly syntax: Syntax | undefined;
+  readonly atLine: boolean;
+}
+
+export const FENCES = ["```", "~~~"];
+/** What a model thinks, where its server leaves that in the answer: opening mark → closing mark. */
+export const THOUGHTS: ReadonlyMap<string, string> = new Map([
+  ["<think>", "</think>"],
+  ["<thinking>", "</thinking>"],
+  ["<seed:think>", "</seed:think>"],
+  ["◁think▷", "◁/think▷"],
+  ["[THINK]", "[/THINK]"],
+]);
+/** Models that have just called a tool sometimes go on with what it might answer. */
+const RESULTS_ANYWHERE = [
+  "<tool_response",
+  "<function_results",
+  "<|observation|>",
+  "<｜tool▁outputs▁begin｜>",
+];
+const RESULTS_AT_LINE = ["Observation:"];
+export const RESULTS = [...RESULTS_ANYWHERE, ...RESULTS_AT_LINE];
+
+export class Grammar {
+  readonly tools: KnownTools;
+  /** Characters of the longest mark. */
+  readonly longest: number;
+  /** Texts of marks that count anywhere. */
+  readonly anywhere: readonly string[];
+  /** By their first character, in the order of the syntaxes. */
+  readonly #marks = new Map<string, Mark[]>();
+  /** What marks may be cut off to by the text's end → whether the beginning of a line alone is theirs. */
+  readonly #beginnings: ReadonlyMap<string, boolean>;
+
+  constructor(specs: readonly ToolSpec[]) {
+    this.tools = new KnownTools(specs);
+    const hiding = (texts: Iterable<string>, atLine: boolean) =>
+      [...texts].map((text) => ({ text, syntax: undefined, atLine }));
+    const calls = SYNTAXES.flatMap((syntax) =>
+      syntax.marks(this.tools).map((text) => ({ text, syntax, atLine: syntax.atLine === true }))
+    );
+    const anywhere: readonly Mark[] = [
+      ...hiding([...THOUGHTS.keys(), ...RESULTS_ANYWHERE], false),
+      ...calls.filter(({ atLine }) => !atLine),
+    ];
+    const atLine: readonly Mark[] = [
+      ...hiding([...FENCES, ...RESULTS_AT_LINE], true),
+      ...calls.filter(({ atLine }) => atLine),
+    ];
+    this.anywhere = [...new Set(anywhere.map(({ text }) => text))];
+    this.longest = Math.max(...[...anywhere, ...atLine].map(({ text }) => text.length));
+    // Those that count anywhere come last, and stay.
+    this.#beginnings = new Map([...atLine, ...anywhere].flatMap(beginningsOf));
+    for (const mark of [...anywhere, ...atLine]) {
+      const first = mark.text.charAt(0);
+      this.#marks.set(first, [...this.#marks.get(first) ?? [], mark]);
+    }
+  }
+
+  /** Those that stand at a place. */
+  marksAt(text: string, at: number): readonly Mark[] {
+    return this.#marks.get(text.charAt(at))?.filter((mark) => text.startsWith(mark.text, at)) ?? [];
+  }
+
+  /** Whether the end of a text from `at` on is the beginning of a mark: "line" if only where a line begins. */
+  isCut(text: string, at: number): boolean | "line" {
+    const atLine = text.length - at <= this.longest ? this.#beginnings.get(text.slice(at)) : undefined;
+    return atLine === undefined ? false : atLine ? "line" : true;
+  }
+}
+
+function beginningsOf({ text, atLine }: Mark): readonly (readonly [string, boolean])[] {
+  return Array.from({ length: text.length }, (_, end) => [text.slice(0, end + 1), atLine] as const);
+}
