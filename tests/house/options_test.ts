@@ -28,6 +28,7 @@ const OPTIONS: Readonly<
   temperature: ["0.7", "engine"],
   request_timeout: ["70", "engine"],
   vision: ["true", "engine"],
+  native_tools: ["false", "engine"],
   max_tokens_per_turn: ["71", "engine"],
   max_cost_per_session: ["7.5", "engine"],
   max_cost_per_day: ["8.5", "engine"],

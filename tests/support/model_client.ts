@@ -46,6 +46,7 @@ export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUS
     fetch: asked.fetch ?? fetch,
     temperatureRefused: () => void (told.temperatureRefused = true),
     imagesRefused: () => void (told.imagesRefused = true),
+    toolsRefused: () => undefined,
   };
   const signal = asked.signal ?? new AbortController().signal;
   return streamModel(asked.request ?? request([user("Hi")]), options, signal);
@@ -74,7 +75,10 @@ export function checked(
   const ends = events.filter(({ type }) => type === "done" || type === "cancelled" || type === "failed");
   assert.equal(ends.length, 1, "a stream has one end");
   const last = events.at(-1);
-  assert.ok(last !== undefined && last === ends[0] && last.type !== "deltas" && last.type !== "retry");
+  assert.ok(
+    last !== undefined && last === ends[0] && last.type !== "deltas" && last.type !== "retry" &&
+      last.type !== "notice",
+  );
   const error = last.type === "failed" ? last.error : undefined;
   if (error !== undefined) checkError(error.message);
   // What helps is not said as long as we try again ourselves.

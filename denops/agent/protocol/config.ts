@@ -93,6 +93,8 @@ const shared = {
   request_timeout: z.number().min(1),
   /** Whether the model sees images; undefined: by its name, or as Ollama says. */
   vision: z.boolean().optional(),
+  /** Whether the model calls tools in a way of the provider's; undefined: as the provider and its answers tell. */
+  native_tools: z.boolean().optional(),
   safe_to_write: FileRules.shape.safe_to_write,
   deny_read: FileRules.shape.deny_read,
   ...Budget.shape,

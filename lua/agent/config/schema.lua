@@ -85,6 +85,13 @@ M.options = {
     doc = "Whether the model sees images. Without it: as Ollama says, or by the model's name.",
   },
   {
+    name = "native_tools",
+    sent = true,
+    type = "boolean|nil",
+    doc = "Whether the model has tool calls of its own; false: they are asked for, and read, as text. Without it: as "
+      .. "Ollama says, or as the server and its answers show.",
+  },
+  {
     name = "max_tokens_per_turn",
     sent = true,
     type = "integer|nil",

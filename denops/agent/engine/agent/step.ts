@@ -57,6 +57,9 @@ export async function runStep(
         screen.show(deltas);
         break;
       }
+      case "notice":
+        emit({ ...event, severity: "info" });
+        break;
       case "retry":
         clock.restart(event.waitMs);
         emit(event);

@@ -84,11 +84,12 @@ const NOTES: Readonly<Record<Family, string>> = {
   gpt: "Do not stop to report a plan or to offer the next step: carry it out in the same turn.",
   gemini:
     "Do not guess paths, names or signatures: look them up. Change files with tools, not with commands.",
-  deepseek: "Think as briefly as the task allows, then call the tool; a call written as text does nothing.",
-  qwen: "Call tools by their exact names and arguments; a call written as text does nothing.",
+  deepseek:
+    "Think as briefly as the task allows, then call the tool; a call that you only speak of does nothing.",
+  qwen: "Call tools by their exact names and arguments; a call that you only speak of does nothing.",
   llama:
-    "Call a tool only if it is needed, by its exact name and arguments; a call written as text does nothing.",
-  mistral: "Go on with tool calls until the task is done; a call written as text does nothing.",
+    "Call a tool only if it is needed, by its exact name and arguments; one that you only speak of does nothing.",
+  mistral: "Go on with tool calls until the task is done; a call that you only speak of does nothing.",
   default: "",
 };
 

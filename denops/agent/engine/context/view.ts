@@ -120,9 +120,9 @@ function partText(part: Part): string {
   }
 }
 
-function assistantMessage({ text, calls, reasoning, interrupted }: AssistantEntry): Message {
+function assistantMessage({ text, calls, reasoning, interrupted, written }: AssistantEntry): Message {
   const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
-  return { role: "assistant", text: said, calls, reasoning };
+  return { role: "assistant", text: said, calls, reasoning, ...(written === undefined ? {} : { written }) };
 }
 
 /**

@@ -15,6 +15,8 @@ const AssistantEntry = z.object({
   text: z.string(),
   calls: z.array(ToolCall),
   reasoning: z.array(Reasoning),
+  /** All of it as the model wrote it, if its calls stood in its text. */
+  written: z.string().exactOptional(),
   /** It was not given to its end. */
   interrupted: z.literal(true).exactOptional(),
 });

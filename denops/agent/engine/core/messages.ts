@@ -35,6 +35,8 @@ export interface AssistantMessage {
   readonly text: string;
   readonly calls: readonly ToolCall[];
   readonly reasoning: readonly Reasoning[];
+  /** All of it as the model wrote it, if its calls stood in its text. */
+  readonly written?: string;
 }
 
 const ImageType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);

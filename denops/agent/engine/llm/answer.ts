@@ -35,6 +35,8 @@ export type TryEnd =
     readonly noTemperature?: boolean;
     /** If there are images in the request, they are why: it may be good without them. */
     readonly noImages?: boolean;
+    /** The server takes no tools with this model, or as it was started. */
+    readonly noTools?: boolean;
   }
   /** The body ended before the answer did. */
   | { readonly type: "cut_off" };
@@ -58,15 +60,26 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     const error = windowFullError(`HTTP ${response.status}: ${detail}`, target);
     return { type: "failed", error, retryable: false, noImages: response.status === 413 };
   }
+  const noTools = REFUSES_TOOLS.test(detail);
   return {
     type: "failed",
     error: statusError(response.status, detail, target),
-    retryable: isRetryable(response.status),
+    retryable: isRetryable(response.status) && !noTools,
     headers: response.headers,
     noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
     noImages: refusesImages(response.status, detail),
+    noTools,
   };
 }
+
+/**
+ * How servers say that they take no tools: Ollama with 400 ("llama3 does not support tools"), llama.cpp with 500 ("tools
+ * param requires --jinja flag", "Unsupported param: tools"), vLLM with 400 ('"auto" tool choice requires
+ * --enable-auto-tool-choice and --tool-call-parser to be set'), OpenRouter with 404 ("No endpoints found that support
+ * tool use").
+ */
+const REFUSES_TOOLS =
+  /does not support (?:tools|tool calls|function calling)|tools? param requires|unsupported param: tools|tool choice requires|support tool use/i;
 
 /**
  * How servers say that the model does not see, or that an image is not one they take: OpenRouter with 404,

@@ -14,6 +14,7 @@ export class Assembly {
   #thought = "";
   readonly #reasoning: Reasoning[] = [];
   readonly #calls = new Map<number, PartialCall>();
+  #written: string | undefined;
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
 
@@ -31,6 +32,9 @@ export class Assembly {
         break;
       case "redacted":
         this.#reasoning.push({ type: "redacted", data: delta.data });
+        break;
+      case "written":
+        this.#written = delta.text;
         break;
       case "call_start":
         this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [], extra: undefined });
@@ -85,6 +89,7 @@ export class Assembly {
   /** The message; `withCalls: false` for an answer that was cut off, whose last call may be incomplete. */
   message(options: { readonly withCalls: boolean }): AssistantMessage {
     const calls = options.withCalls ? this.calls : [];
-    return { role: "assistant", text: this.#text, calls, reasoning: this.#reasoning };
+    const written = calls.length === 0 || this.#written === undefined ? {} : { written: this.#written };
+    return { role: "assistant", text: this.#text, calls, reasoning: this.#reasoning, ...written };
   }
 }

@@ -26,6 +26,8 @@ export type ModelEvent =
     readonly waitMs: number;
     readonly reason: string;
   }
+  /** For the user. */
+  | { readonly type: "notice"; readonly text: string }
   | { readonly type: "done" }
   | { readonly type: "cancelled" }
   | { readonly type: "failed"; readonly error: TurnError };
@@ -41,6 +43,8 @@ export interface ClientOptions {
   temperatureRefused(): void;
   /** The provider takes no images, or not these: later requests must not have any. */
   imagesRefused(): void;
+  /** The server takes no tools: @returns the request without them; undefined if there is no other way */
+  toolsRefused(request: ModelRequest): ModelRequest | undefined;
 }
 
 export async function* streamModel(
@@ -74,7 +78,7 @@ export async function* streamModel(
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
-    const { error, retryable, headers, noTemperature, noImages }: Failure = end.type === "failed"
+    const { error, retryable, headers, noTemperature, noImages, noTools }: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };
     if (current.temperature !== undefined && noTemperature) {
@@ -87,6 +91,12 @@ export async function* streamModel(
     if (noImages && hasImages(current.messages)) {
       options.imagesRefused();
       current = { ...current, messages: withoutImages(current.messages) };
+      attempt--;
+      continue;
+    }
+    const without = noTools && current.tools.length > 0 ? options.toolsRefused(current) : undefined;
+    if (without !== undefined) {
+      current = without;
       attempt--;
       continue;
     }

@@ -1,11 +1,13 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
 import type { ModelConfig, Price } from "../../protocol/config.ts";
-import { TurnError } from "../core/errors.ts";
-import type { Prompt } from "../core/messages.ts";
+import type { ModelRequest, Prompt } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
+import { formFor } from "./text_tools/forms.ts";
+import { withTextCalls } from "./text_tools/reading.ts";
+import { inText } from "./text_tools/request.ts";
 import { seesByName, withoutImages } from "./vision.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
@@ -13,6 +15,8 @@ import type { Endpoint } from "./wire/wire.ts";
 const DEFAULT_WINDOW = 128_000;
 /** A local model's context costs memory: what Ollama is asked for unless the user says. */
 const OLLAMA_WINDOW = 32_768;
+/** Answers with calls in their text after which they are asked for in text. */
+const MOST_IN_TEXT = 2;
 
 export interface Model {
   readonly provider: string;
@@ -59,6 +63,15 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
   };
   let asked = provider.wire !== "ollama";
+  const form = formFor(config.model);
+  let hasNativeTools = config.native_tools ?? true;
+  let answersInText = 0;
+  let notice: string | undefined;
+  /** From here on tools are described in the prompt, and calls stand in the answer's text. */
+  const goOnInText = (reason: string) => {
+    hasNativeTools = false;
+    notice = `${config.model} ${reason}: its tool calls are asked for, and read, as text.`;
+  };
 
   /** Ollama knows what each model can do; asked once, and a failure shows with the request itself. */
   async function askAbilities(signal: AbortSignal): Promise<void> {
@@ -100,12 +113,11 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     },
     async *stream(prompt, signal) {
       if (!asked) await askAbilities(signal).catch(() => {});
-      if (!abilities.tools && prompt.tools.length > 0) {
-        const message = `Cannot work with ${config.model}: it has no tool calls. ` +
-          `Choose a model with the capability "tools", see: ollama show ${config.model}`;
-        return yield { type: "failed", error: new TurnError("setup", message) };
+      const isLeftToUs = config.native_tools === undefined;
+      if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
+        goOnInText("has no tool calls of its own");
       }
-      const request = {
+      const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
         messages: abilities.sees ? prompt.messages : withoutImages(prompt.messages),
@@ -123,8 +135,24 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         fetch: fetchImpl,
         temperatureRefused: () => void (temperature = undefined),
         imagesRefused: () => void (abilities = { ...abilities, sees: false }),
+        toolsRefused: (refused: ModelRequest) => {
+          if (!isLeftToUs) return undefined;
+          goOnInText("is served without tool calls");
+          return inText(refused, form);
+        },
       };
-      yield* streamModel(request, options, signal);
+      const told = (calls: number) => {
+        if (calls > 0) answersInText += 1;
+        if (hasNativeTools && isLeftToUs && answersInText >= MOST_IN_TEXT) {
+          goOnInText("has written its tool calls into its answer twice");
+        }
+      };
+      const sent = hasNativeTools ? request : inText(request, form);
+      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt.tools, told)) {
+        if (notice !== undefined) yield { type: "notice", text: notice };
+        notice = undefined;
+        yield event;
+      }
     },
   };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { z } from "../../deps/zod.ts";
 import { ModelServer } from "../../../../tests/model/model_server.ts";
 import { assistant, call, PNG_IMAGE, READ_FILE, result, user } from "../../../../tests/support/histories.ts";
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
@@ -94,15 +95,111 @@ Deno.test("whether a model sees: the user's word, else Ollama's, else what its n
   assert.ok(await sees("openai_chat", "model-1", [], true));
 });
 
-Deno.test("a model without tool calls says so, unless none are wanted", async () => {
-  await using server = await ModelServer.start("say Hello", { model: { capabilities: ["completion"] } });
+/** What was sent to a model without tool calls of its own, and which calls it made. */
+async function inText(server: ModelServer, model: Model, asked = prompt) {
+  const { assembly, events } = await answer(model, asked);
+  const notices = events.flatMap((event) => event.type === "notice" ? [event.text] : []);
+  return {
+    calls: assembly.calls.map(({ name }) => name),
+    text: assembly.text,
+    notices,
+    body: server.requests.at(-1)?.body,
+  };
+}
+
+const CALL_IN_TEXT =
+  'say I look.\nsay <tool_call>\nsay {"name": "read_file", "arguments": {"path": "a.ts"}}\nsay </tool_call>';
+
+Deno.test("a model of Ollama's without tool calls is asked for them in text, and told so once", async () => {
+  await using server = await ModelServer.start(`${CALL_IN_TEXT}\n---\nsay Hello\nnew-history`, {
+    model: { capabilities: ["completion"] },
+  });
   const model = createModel(engineConfig(server.url, "ollama"));
-  const { error } = await answer(model);
-  assert.equal(
-    error?.message,
-    'Cannot work with model-1: it has no tool calls. Choose a model with the capability "tools", see: ollama show model-1',
+  const first = await inText(server, model);
+  assert.deepEqual(first.calls, ["read_file"]);
+  assert.equal(first.text.trim(), "I look.");
+  assert.deepEqual(first.notices, [
+    "model-1 has no tool calls of its own: its tool calls are asked for, and read, as text.",
+  ]);
+  assert.equal(first.body?.tools, undefined);
+  assert.match(JSON.stringify(first.body?.messages), /<function=NAME>.*## read_file/);
+  const second = await inText(server, model);
+  assert.deepEqual([second.text, second.notices], ["Hello", []]);
+  assert.deepEqual(server.problems, []);
+});
+
+const REFUSALS = [
+  'status 400 {"error":"registry.ollama.ai/library/gemma3:4b does not support tools"}',
+  'status 500 {"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}',
+  'status 400 {"object":"error","message":"\\"auto\\" tool choice requires --enable-auto-tool-choice and ' +
+  '--tool-call-parser to be set","code":400}',
+  'status 404 {"error":{"message":"No endpoints found that support tool use.","code":404}}',
+];
+
+Deno.test("a server that refuses tools gets them in text in its next request", async () => {
+  for (const refusal of REFUSALS) {
+    await using server = await ModelServer.start(`${refusal}\n---\n${CALL_IN_TEXT}\nnew-history`);
+    const { calls, notices, body } = await inText(
+      server,
+      createModel(engineConfig(server.url, "openai_chat")),
+    );
+    assert.deepEqual(calls, ["read_file"], refusal);
+    assert.match(notices.join(), /is served without tool calls/);
+    assert.deepEqual([body?.tools, body?.tool_choice, server.requests.length], [undefined, undefined, 2]);
+  }
+});
+
+Deno.test("a server that refuses tools is believed where the user says that it has them", async () => {
+  await using server = await ModelServer.start(REFUSALS[1] ?? "");
+  const { error } = await answer(
+    createModel(engineConfig(server.url, "openai_chat", { native_tools: true })),
   );
-  assert.equal((await answer(model, new Prompt("Be brief.", prompt.messages, []))).text, "Hello");
+  assert.match(error?.message ?? "", /requires --jinja flag/);
+});
+
+Deno.test("calls in the text of an answer are calls; after two such answers they are asked for so", async () => {
+  await using server = await ModelServer.start(
+    `${CALL_IN_TEXT}\n---\n${CALL_IN_TEXT}\nnew-history\n---\n${CALL_IN_TEXT}\nnew-history`,
+  );
+  const model = createModel(engineConfig(server.url, "openai_chat"));
+  const answers = [await inText(server, model), await inText(server, model), await inText(server, model)];
+  assert.deepEqual(answers.map(({ calls }) => calls), [["read_file"], ["read_file"], ["read_file"]]);
+  assert.deepEqual(answers.map(({ body }) => body?.tools === undefined), [false, false, true]);
+  assert.deepEqual(answers.map(({ notices }) => notices.length), [0, 1, 0]);
+});
+
+Deno.test("calls and results of before go back as text, roles alternating", async () => {
+  await using server = await ModelServer.start("say Done");
+  const model = createModel(
+    engineConfig(server.url, "openai_chat", { native_tools: false, model: "qwen3:8b" }),
+  );
+  const own = '<tool_call>{"name":"read_file","arguments":{"path":"a.ts"}}</tool_call>';
+  const messages = [
+    user("Hi"),
+    { ...assistant("", [call("c1", "read_file", '{"path":"a.ts"}')]), written: own },
+    result("c1", "read_file", "A </tool_response>"),
+    assistant("On.", [
+      call("c2", "read_file", '{"path":"b.ts"}'),
+      call("c3", "read_file", '{"path":"c.ts"}'),
+    ]),
+    result("c2", "read_file", "B"),
+    result("c3", "read_file", "C"),
+    user("And now?"),
+  ];
+  await answer(model, new Prompt("Be brief.", messages, [READ_FILE]));
+  const [system, ...sent] =
+    z.object({ messages: z.array(z.object({ role: z.string(), content: z.string() })) })
+      .parse(server.requests[0]?.body).messages;
+  assert.match(system?.content ?? "", /^Be brief\.\n\n# Tools/);
+  assert.deepEqual(sent.map(({ role }) => role), ["user", "assistant", "user", "assistant", "user"]);
+  assert.equal(sent[1]?.content, own);
+  assert.equal(sent[2]?.content, '<tool_response name="read_file">\nA <\\/tool_response>\n</tool_response>');
+  assert.match(
+    sent[3]?.content ?? "",
+    /^On\.\n<tool_call>\n\{"name":"read_file","arguments":\{"path":"b\.ts"/,
+  );
+  assert.match(sent[4]?.content ?? "", /B\n<\/tool_response>\n\n<tool_response.*\nC\n.*\n\nAnd now\?$/s);
+  assert.deepEqual(server.problems, []);
 });
 
 Deno.test("what the model can is asked with the key, and not knowing it ends nothing", async () => {

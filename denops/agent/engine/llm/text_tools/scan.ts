@@ -9,7 +9,7 @@ import type { TextCall } from "./tools.ts";
 
 export interface Extracted {
   readonly calls: readonly TextCall[];
-  /** The text without them. */
+  /** The text without them, and without the white space before each. */
   readonly rest: string;
 }
 
@@ -20,19 +20,57 @@ export function extract(text: string, grammar: Grammar): Extracted {
 }
 
 /** What of an answer that is still coming may be shown: it stays so, whatever comes. */
-export function partial(text: string, grammar: Grammar): string {
-  const { spans, frozen } = new Scanner(text, grammar, false).run();
-  return without(spans, text.slice(0, frozen));
+export class Partial {
+  readonly #grammar: Grammar;
+  /** From where on it is looked at: what is before is decided. */
+  #text = "";
+  #state: State = { hasProse: false, hasCalls: false };
+  /** Characters shown of it. */
+  #shown = 0;
+  /** Not looked at again before it has so many characters. */
+  #next = 0;
+
+  constructor(grammar: Grammar) {
+    this.#grammar = grammar;
+  }
+
+  /** Adds a piece. @returns what may be shown now and was not before */
+  add(piece: string): string {
+    this.#text += piece;
+    if (this.#text.length < this.#next) return "";
+    const { spans, frozen, decided, state } = new Scanner(this.#text, this.#grammar, false, this.#state)
+      .run();
+    const { length } = this.#text;
+    // A long call is not read anew for each of its pieces.
+    this.#next = frozen === undefined ? 0 : length + (length - frozen) / PIECES;
+    // White space before a call is not shown, and a call may follow.
+    const certain = without(spans, this.#text.slice(0, frozen)).trimEnd();
+    const news = certain.slice(this.#shown);
+    this.#shown = certain.length;
+    const before = without(spans.filter(({ end }) => end <= decided), this.#text.slice(0, decided)).length;
+    if (decided > 0 && before <= this.#shown) {
+      this.#shown -= before;
+      this.#text = this.#text.slice(decided);
+      this.#state = state;
+    }
+    return news;
+  }
 }
 
 function without(spans: readonly Span[], text: string): string {
   let rest = "";
   let at = 0;
   for (const { begin, end } of spans) {
-    rest += text.slice(at, begin);
+    rest += text.slice(at, begin).trimEnd();
     at = end;
   }
   return rest + text.slice(at);
+}
+
+/** What of the text before decides about what follows. */
+interface State {
+  readonly hasProse: boolean;
+  readonly hasCalls: boolean;
 }
 
 interface Span {
@@ -51,8 +89,12 @@ const BLANK = /[^\s;,]/g;
 /** White space before what stands at the beginning of a line. */
 const INDENT = 40;
 const INDENTED = new RegExp(`[ \\t;,]{0,${INDENT}}`, "y");
+/** Of a call that is coming: it is looked at again when it has grown by one. */
+const PIECES = 16;
 /** How often the text may be read over. */
 const PATIENCE = 20;
+
+const NOTHING: State = { hasProse: false, hasCalls: false };
 
 class Scanner {
   readonly #text: string;
@@ -62,36 +104,65 @@ class Scanner {
   readonly #spans: Span[] = [];
   /** Calls in a row that count if the answer begins or ends with them. */
   #pending: Span[] = [];
-  #hasProse = false;
+  #hasProse: boolean;
+  readonly #hadCalls: boolean;
+  /** Between these there is nothing but words. */
+  #words: { readonly from: number; readonly to: number } = { from: 0, to: 0 };
   /** Where the next mark stands that counts anywhere. */
   #anywhere = -1;
   #frozen: number | undefined;
 
-  constructor(text: string, grammar: Grammar, isWhole: boolean) {
+  /** @param before of the text before, which is not here */
+  constructor(text: string, grammar: Grammar, isWhole: boolean, before: State = NOTHING) {
     this.#text = text;
     this.#grammar = grammar;
     this.#isWhole = isWhole;
     this.#cursor = new Cursor(text);
+    this.#hasProse = before.hasProse;
+    this.#hadCalls = before.hasCalls;
   }
 
-  /** `frozen`: what comes from there on is not certain yet. */
-  run(): { readonly spans: readonly Span[]; readonly frozen: number | undefined } {
+  /**
+   * `frozen`: what comes from there on is not certain yet. `decided`: what comes from there on can be looked at alone,
+   * with `state`.
+   */
+  run(): {
+    readonly spans: readonly Span[];
+    readonly frozen: number | undefined;
+    readonly decided: number;
+    readonly state: State;
+  } {
     for (let at = 0; at !== -1;) at = this.#step(at);
     const [first] = this.#pending;
     if (this.#isWhole) this.#spans.push(...this.#pending);
     else if (first !== undefined) this.#frozen = first.begin;
-    return { spans: this.#spans, frozen: this.#isWhole ? undefined : this.#frozen };
+    const state = { hasProse: this.#hasProse, hasCalls: this.#hasCalls };
+    return {
+      spans: this.#spans,
+      frozen: this.#isWhole ? undefined : this.#frozen,
+      decided: this.#lineDecided(),
+      state,
+    };
+  }
+
+  get #hasCalls(): boolean {
+    return this.#hadCalls || this.#spans.length + this.#pending.length > 0;
+  }
+
+  /** A line begins there, and what is looked at before a mark stays. */
+  #lineDecided(): number {
+    if (!this.#hasProse || this.#pending.length > 0) return 0;
+    const { from, to } = this.#words;
+    const line = this.#text.lastIndexOf("\n", to - LINE - INDENT) + 1;
+    return line > from ? line : 0;
   }
 
   /** Goes on from `at`. @returns where to go on, -1 at the end */
   #step(at: number): number {
     const mark = this.#nextMark(at);
-    if (!this.#isBlank(at, mark ?? this.#cut(at))) this.#prose();
-    if (mark === undefined) {
-      const cut = this.#cut(at);
-      if (cut < this.#text.length) this.#frozen = cut;
-      return -1;
-    }
+    this.#words = { from: at, to: mark ?? this.#cut(at) };
+    if (!this.#isBlank(at, this.#words.to)) this.#prose();
+    if (mark === undefined) return this.#words.to < this.#text.length ? this.#freeze(this.#words.to) : -1;
     const after = this.#fence(mark) ?? this.#thought(mark) ?? this.#result(mark) ?? this.#call(mark);
     if (after !== undefined) return after;
     this.#prose();
@@ -227,7 +298,7 @@ class Scanner {
   /** After calls it is made up, and with it all that follows. */
   #result(at: number): -1 | undefined {
     const isResult = RESULTS.some((text) => this.#text.startsWith(text, at));
-    if (!isResult || this.#spans.length + this.#pending.length === 0) return undefined;
+    if (!isResult || !this.#hasCalls) return undefined;
     if (!this.#isWhole) return this.#freeze(this.#pending[0]?.begin ?? at);
     this.#spans.push(...this.#pending.splice(0), { begin: at, end: this.#text.length, calls: [] });
     return -1;

@@ -26,6 +26,8 @@ export type Delta =
   /** `id` is empty where the provider gives none. */
   | { readonly type: "call_start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "call_arguments"; readonly index: number; readonly text: string }
+  /** The whole text of an answer whose calls stood in it, as the model wrote it. */
+  | { readonly type: "written"; readonly text: string }
   /** What goes back to the provider with the call. */
   | { readonly type: "call_extra"; readonly index: number; readonly extra: Readonly<Record<string, unknown>> }
   | { readonly type: "usage"; readonly usage: Partial<Usage> }

@@ -16,7 +16,8 @@ export const nameObject: Read = (cursor, tools) => {
   const [name] = cursor.match(NAME, 100) ?? [];
   if (name === undefined) return undefined;
   const [between = ""] = cursor.match(BETWEEN, 100) ?? [];
-  if (!cursor.sees("{")) return undefined;
+  // The marks between may be cut off.
+  if (!["{", "[ARGS]", "[CALL_ID]"].map((mark) => cursor.sees(mark))[0]) return undefined;
   const args = wholeObject(cursor);
   if (args === undefined) return unread(cursor, tools, name, begin, []);
   if (between.includes("(")) cursor.take(")");

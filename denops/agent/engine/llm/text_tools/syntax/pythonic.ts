@@ -49,6 +49,8 @@ function callAt(cursor: Cursor, tools: KnownTools): TextCall | undefined {
   };
   const head = cursor.match(NAME, 120);
   const name = head?.[1];
+  // What is printed may still come.
+  if (name === "print" && cursor.text.length - begin < 120) cursor.metEnd = true;
   const spec = name === undefined ? undefined : tools.named(name);
   if (head === undefined || name === undefined || spec === undefined) return undefined;
   const positions = Object.keys(propertiesOf(spec));

@@ -1,0 +1,79 @@
+/** How a model is told of its tools in text, and how a call of another model's is shown to it: a row for each form. */
+import type { ToolCall, ToolSpec } from "../../core/messages.ts";
+import { argumentsObject } from "../arguments.ts";
+import { isRecord, propertiesOf, requiredOf } from "./tools.ts";
+
+export interface Form {
+  /** Of models that have learnt it. */
+  readonly models: RegExp;
+  /** How one call is written. */
+  readonly example: string;
+  /** What is to be said about it. */
+  readonly notes: string;
+  call(name: string, args: Readonly<Record<string, unknown>>): string;
+}
+
+/** Source: Qwen3-Coder's chat_template.jinja. Text needs no escapes: also for models that have learnt no form. */
+const TAGS: Form = {
+  models: /^/,
+  example: "<tool_call>\n<function=NAME>\n<parameter=KEY>\nVALUE\n</parameter>\n</function>\n</tool_call>",
+  notes: "A text stands between its tags as it is, without quotes and escapes; other values are JSON.",
+  call(name, args) {
+    const parameters = Object.entries(args).map(([key, value]) =>
+      `<parameter=${key}>\n${typeof value === "string" ? value : JSON.stringify(value)}\n</parameter>\n`
+    );
+    return `<tool_call>\n<function=${name}>\n${parameters.join("")}</function>\n</tool_call>`;
+  },
+};
+
+/** Source: the chat templates of Hermes 2 Pro, Qwen 2.5 and 3, Granite 4. */
+const OBJECTS: Form = {
+  models: /hermes|granite-?4|qwq|qwen-?2|qwen-?3(?!.*coder)(?!\.[5-9])/i,
+  example: '<tool_call>\n{"name": "NAME", "arguments": {"KEY": VALUE}}\n</tool_call>',
+  notes: "Values are JSON: line breaks and quotes in a text are escaped.",
+  call: (name, args) => `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`,
+};
+
+/** @param model as the provider calls it */
+export function formFor(model: string): Form {
+  return [OBJECTS, TAGS].find(({ models }) => models.test(model)) ?? TAGS;
+}
+
+export function written({ call }: Form, { name, arguments: args }: ToolCall): string {
+  return call(name, argumentsObject(args));
+}
+
+/** A section of the system prompt. */
+export function describeTools({ example, notes }: Form, tools: readonly ToolSpec[]): string {
+  return [
+    "# Tools",
+    `You call a tool by writing this at the end of your answer, outside of any fence:\n\n${example}`,
+    `${notes} Several calls may follow each other. After them you stop: their results come in the next message, inside ` +
+    "of <tool_response> tags that only the system writes. A call that you only speak of does nothing.",
+    "The tools, and of each its arguments:",
+    ...tools.map(describeTool),
+  ].join("\n\n");
+}
+
+function describeTool(spec: ToolSpec): string {
+  const required = requiredOf(spec);
+  const lines = Object.entries(propertiesOf(spec)).map(([key, schema]) => {
+    const { description, ...rest } = isRecord(schema) ? schema : {};
+    const type = shortType(rest);
+    const optional = required.includes(key) ? "" : ", optional";
+    const said = typeof description === "string" ? `: ${description}` : "";
+    return `- ${key} (${type}${optional})${said}`;
+  });
+  return [`## ${spec.name}`, spec.description, ...lines].join("\n");
+}
+
+/** Numbers that only bound what nobody would write are left out. */
+function shortType(schema: Readonly<Record<string, unknown>>): string {
+  const { type, enum: values, items, ...rest } = schema;
+  if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ");
+  if (type === "array" && isRecord(items)) {
+    const { description: _, ...item } = items;
+    return `array of ${isRecord(item.properties) ? JSON.stringify(item) : shortType(item)}`;
+  }
+  return typeof type === "string" ? type : JSON.stringify(rest);
+}

@@ -1,0 +1,50 @@
+/** A request to a model that has no tool calls of its own: tools, calls and results as text. Pure. */
+import type { Message, ModelRequest, ToolMessage } from "../../core/messages.ts";
+import { withoutImages } from "../vision.ts";
+import { describeTools, type Form, written } from "./forms.ts";
+
+/**
+ * The same request without tools. Calls stand as the model wrote them, the results of an answer in one user message, and
+ * user messages that follow each other are one: templates of such models have roles alternate.
+ */
+export function inText(request: ModelRequest, form: Form): ModelRequest {
+  const { tools, textOnly: _, ...rest } = request;
+  const messages = withoutImages(request.messages).map((message) => asText(message, form));
+  const system = tools.length === 0 ? request.system : `${request.system}\n\n${describeTools(form, tools)}`;
+  return { ...rest, system, messages: merged(messages), tools: [] };
+}
+
+function asText(message: Message, form: Form): Message {
+  switch (message.role) {
+    case "user":
+      return message;
+    case "assistant": {
+      const { written: own, text, calls } = message;
+      const shown = own ??
+        [text, ...calls.map((call) => written(form, call))].filter((part) => part !== "").join("\n");
+      return { ...message, text: shown, calls: [] };
+    }
+    case "tool":
+      return { role: "user", text: response(message) };
+  }
+}
+
+/** As Hermes and Qwen have it in their templates; with the name, for results of several calls. */
+function response({ name, text }: ToolMessage): string {
+  // A file must not end its own quotation.
+  const quoted = text.replaceAll("</tool_response", "<\\/tool_response");
+  return `<tool_response name="${name}">\n${quoted}\n</tool_response>`;
+}
+
+function merged(messages: readonly Message[]): readonly Message[] {
+  const list: Message[] = [];
+  for (const message of messages) {
+    const last = list.at(-1);
+    if (message.role === "user" && last?.role === "user") {
+      list[list.length - 1] = { role: "user", text: `${last.text}\n\n${message.text}` };
+    } else {
+      list.push(message);
+    }
+  }
+  return list;
+}

@@ -1,0 +1,88 @@
+/** The main job with models that have no tool calls of their own, as servers of this machine send what they write. */
+import assert from "node:assert/strict";
+import { startAgent } from "../support/agent.ts";
+import { transcript } from "../support/chat.ts";
+
+const QWEN_CODER = `
+say I will look at the file first.
+say <tool_call>
+say <function=read_file>
+say <parameter=path>
+say src/greet.ts
+say </parameter>
+say </function>
+say </tool_call>
+---
+expect <tool_response name="read_file">
+expect export function greet
+say Now I rename it, and keep the name.
+say <tool_call>
+say <function=edit_file>
+say <parameter=path>
+say src/greet.ts
+say </parameter>
+say <parameter=old_str>
+say greet(name: string) {
+say </parameter>
+say <parameter=new_str>
+say salute(name: string) { // a < b && c
+say </parameter>
+say </function>
+say </tool_call>
+say <tool_call>
+say <function=write_file>
+say <parameter=path>
+say .env
+say </parameter>
+say <parameter=content>
+say GREETING="<salute>"
+say </parameter>
+say </function>
+say </tool_call>
+---
+expect Edited src/greet.ts
+expect Created .env
+say Done: **greet** is now salute.
+---
+expect And the README?
+say It needs no change.
+`;
+
+Deno.test("a project is changed by calls in text, with an approval, and no mark is ever shown", async () => {
+  await using agent = await startAgent({
+    script: QWEN_CODER,
+    wire: "ollama",
+    files: ["src/greet.ts"],
+    options: "native_tools = false",
+  });
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent rename greet to salute everywhere");
+
+  await nvim.waitForScreen("? write .env");
+  await nvim.waitForScreen('+GREETING="<salute>"');
+  const shown = (await transcript(nvim)).join("\n");
+  assert.match(shown, /I will look at the file first\.\n+✓ read src\/greet\.ts/);
+  assert.match(shown, /Now I rename it, and keep the name\.\n+✓ edit src\/greet\.ts/);
+  assert.doesNotMatch(nvim.screen().join("\n") + shown, /tool_call|parameter|<function/);
+  assert.match(
+    await project.read("src/greet.ts"),
+    /^export function salute\(name: string\) \{ \/\/ a < b && c\n/,
+  );
+  await nvim.waitForScreen("a once");
+  await nvim.keys("a");
+
+  await nvim.waitForScreen("greet** is now salute.");
+  await nvim.waitForScreen("· ready");
+  assert.equal(await project.read(".env"), 'GREETING="<salute>"');
+
+  await nvim.keys("iAnd the README?<Esc><CR>");
+  await nvim.waitForScreen("It needs no change.");
+  assert.equal(server.requests.length, 4);
+  assert.deepEqual(server.requests.map(({ body }) => body.tools), [
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  assert.deepEqual(server.problems, []);
+});
