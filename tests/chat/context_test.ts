@@ -19,6 +19,7 @@ say Hm.
 ---
 say Well.
 ---
+new-history
 say Other.
 `;
 
@@ -62,8 +63,15 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   await nvim.waitForScreen("Files of rules");
   await nvim.waitForScreen("AGENTS.md (10 bytes)");
   await nvim.waitForScreen("Each request began as the one before.");
+  await nvim.command('call search("src/greet.ts ")');
+  await nvim.keys("p");
+  await nvim.waitForScreen("%  pinned");
+  await nvim.keys("d");
+  await nvim.waitForScreen("%  dropped");
   await nvim.keys("q");
   await nvim.waitForScreenGone("Files of rules");
+  const whole = JSON.stringify(server.requests.at(-1)?.body);
+  assert.match(whole, /name: string/);
 
   await nvim.lua(`vim.ui.select = function() end; require("agent").tools(nil, { toggle = "think" })`);
   await nvim.command("Agent Other");
@@ -71,6 +79,10 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   await waitForTurn(nvim);
   await nvim.command("Agent context");
   await nvim.waitForScreen("switched off: think");
+  assert.match(
+    JSON.stringify(server.requests.at(-1)?.body),
+    /\[read src\/greet\.ts, \d lines: dropped by the user; call it again if you need it\]/,
+  );
   await nvim.waitForScreen("It differed from tool ");
   assert.deepEqual(server.problems, []);
 });

@@ -9,6 +9,7 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { choose, type ContextChange } from "./agent/context_page.ts";
 import { missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
@@ -20,6 +21,7 @@ import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { MODES } from "./context/modes.ts";
+import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
 import type { LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
@@ -106,7 +108,10 @@ export class Session {
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
     const window = () => ports.runner.model.contextWindow;
-    this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
+    this.#history = new HistoryWindow(
+      { store, session: id, window, chosen: this.#memory },
+      this.#stored ? first : undefined,
+    );
     this.#newCallId = callIds((call) => store.hasCall(id, call));
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
@@ -241,11 +246,16 @@ export class Session {
     return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
   }
 
-  /** What a request would send now. @throws {ToolError} if that is not known here */
-  context(): RequestResult<"context"> {
+  /** What a request would send now. @param change is made first @throws {ToolError} if that is not known here */
+  context(change?: ContextChange): RequestResult<"context"> {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
-    return context(this.#turnPorts());
+    if (change !== undefined) {
+      choose(this.#memory, change, context(this.#turnPorts()));
+      if (this.#stored) this.#append([]);
+    }
+    const { lines: _, ...page } = context(this.#turnPorts());
+    return page;
   }
 
   #isOn(name: string): boolean {
@@ -382,7 +392,8 @@ export class Session {
       isOn: (tool) => this.#isOn(tool),
       messages: () => this.#history.seen,
       history: this.#history,
-      project: () => this.#surroundings?.project,
+      project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),
+      chosen: this.#memory,
       rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal),
       append: (message) => this.#append([message]),
       fold: (entry) => {

@@ -59,6 +59,9 @@ export class Memory {
   readonly rules: RememberedMap<number>;
   /** Facts of the moment as the model was told them last. */
   readonly told: RememberedMap<string>;
+  /** What the user has dropped and pinned of the view: see Chosen. */
+  readonly dropped: RememberedMap<string>;
+  readonly pinned: RememberedMap<boolean>;
   /** As they were stored. */
   readonly facts: Facts;
   /** Topic → the value as JSON. */
@@ -77,6 +80,8 @@ export class Memory {
     this.project = map("project", (value): value is Project => Project.safeParse(value).success);
     this.rules = map("rules", (value) => typeof value === "number");
     this.told = map("told", isText);
+    this.dropped = map("dropped", isText);
+    this.pinned = map("pinned", (value) => value === true);
     this.facts = factsOf(rows);
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
   }
@@ -98,7 +103,8 @@ export class Memory {
   }
 
   get #maps() {
-    return [this.known, this.tools, this.project, this.rules, this.told];
+    const { known, tools, project, rules, told, dropped, pinned } = this;
+    return [known, tools, project, rules, told, dropped, pinned];
   }
 }
 

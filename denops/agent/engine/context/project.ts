@@ -1,5 +1,6 @@
 /** What a session's prompt says of its project: gathered once, and kept with the session, so that the bytes stay. */
 import { z } from "../../deps/zod.ts";
+import { type Chosen, rulesId } from "./chosen.ts";
 import type { ReadonlyDeep } from "../core/readonly.ts";
 
 /** A file of instructions for agents, as the model is shown it. */
@@ -27,4 +28,9 @@ export const NO_PROJECT: Project = { manifests: [], tree: "", rules: [] };
 /** Each file labelled, the nearest to the code last. */
 export function rulesText(files: readonly RulesFile[]): string {
   return files.map(({ path, text }) => `<rules file="${path}">\n${text.trim()}\n</rules>`).join("\n");
+}
+
+export function withoutDroppedRules(project: Project | undefined, { dropped }: Chosen): Project | undefined {
+  if (project === undefined || dropped.size === 0) return project;
+  return { ...project, rules: project.rules.filter(({ path }) => !dropped.has(rulesId(path))) };
 }
