@@ -41,11 +41,11 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   await nvim.waitForScreen("Hm.");
   await waitForTurn(nvim);
   const system = string(objects(server.requests[0]?.body.messages)[0]?.content) ?? "";
-  assert.match(system, /<rules file="AGENTS\.md">\nUse tabs\.\n<\/rules>/);
+  assert.match(system, /<rules_(\w+) file="AGENTS\.md">\nUse tabs\.\n<\/rules_\1>/);
   assert.match(system, /\nsrc\/\n {2}AGENTS\.md\n {2}greet\.ts\nAGENTS\.md\nREADME\.md/);
   assert.match(
     newest(),
-    /^<context>\nDate: .*\n(?:Git: .*\n)?The user looks at src\/greet\.ts:2\nDiagnostics/,
+    /^<context_\w+>\nDate: .*\n(?:Git: .*\n)?The user looks at src\/greet\.ts:2\nDiagnostics/,
   );
   assert.doesNotMatch(JSON.stringify(server.requests.map(({ body }) => body)), /\.env/);
 

@@ -113,13 +113,15 @@ export class Session {
       this.#stored ? first : undefined,
     );
     this.#newCallId = callIds((call) => store.hasCall(id, call));
+    const views = new Views(this.#memory.known);
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      new Views(this.#memory.known),
+      views,
     );
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
+      views,
       memory: this.#memory,
       ask: ports.surroundings.ask,
       plan: () => this.#state.plan,
@@ -199,6 +201,9 @@ export class Session {
     });
     this.#queue = taken.catch(() => {});
     const done = await taken;
+    this.#surroundings?.takenBack(
+      done.changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]),
+    );
     for (const change of done.changes) {
       const id = `${action.kind}-${done.turn}`;
       this.#ports.publish({ type: "file_modified", id, change: { ...change, since } });
@@ -355,7 +360,7 @@ export class Session {
     const { slid, lost } = this.#history.slide();
     this.#emit(prompt);
     if (slid) {
-      this.#surroundings?.forget();
+      this.#surroundings?.forget(this.#history);
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
       this.#emit({ type: "notice", severity: "warning", text });
@@ -394,12 +399,12 @@ export class Session {
       history: this.#history,
       project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),
       chosen: this.#memory,
-      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal),
+      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal) ?? [],
       append: (message) => this.#append([message]),
       fold: (entry) => {
         this.#append([entry]);
         // What was told of folders and of the moment may be in no message that is seen.
-        if (entry.type === "compaction") this.#surroundings?.forget();
+        if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
       },
       newCallId: this.#newCallId,
     };

@@ -183,8 +183,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const results = await runBatch(end.message.calls, ports, memory, signal);
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
-    const rules = await ports.rulesOf([...touched], signal);
-    if (rules !== undefined) ports.append({ type: "control_note", reason: "rules", text: rules });
+    for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
     touched.clear();
   }
 }

@@ -3,7 +3,7 @@ import type { Chosen } from "../context/chosen.ts";
 import type { MessagePart } from "../context/message_parts.ts";
 import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
-import type { FoldEntry, MessageEntry } from "../core/entries.ts";
+import type { ControlNote, FoldEntry, MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
@@ -32,8 +32,8 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   readonly chosen: Chosen;
   /** What the prompt says of the project. */
   project(): Project | undefined;
-  /** Rules of the folders that these files are in, as text; undefined if there are none that were not told. */
-  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<string | undefined>;
+  /** Rules of the folders that these files are in, but for those that were told. */
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]>;
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
   append(message: MessageEntry): void;
   /** The same of what the model sees less of from here on. */

@@ -4,13 +4,15 @@
  */
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
+import { contextText, type Project } from "./project.ts";
 import type { Plan } from "../core/events.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
 
 /** What somebody else has made of a file since the model had its text. */
 export interface Edit {
   readonly path: string;
-  readonly before: string;
+  /** Undefined: nobody knows it any more. */
+  readonly before: string | undefined;
   /** Undefined: it is gone. */
   readonly after: string | undefined;
 }
@@ -75,6 +77,8 @@ function counted(count: number, word: string): string {
   return count === 1 ? `1 ${word}` : `${count} ${word}s`;
 }
 
+const READ_AGAIN = "read it again before you use it";
+
 /** Of an edit: one line, or its diff below it. */
 export interface ToldEdit {
   readonly edit: Edit;
@@ -89,10 +93,11 @@ export function toldEdits(edits: readonly Edit[]): readonly ToldEdit[] {
   return edits.slice(0, MOST_EDITS).map((edit): ToldEdit => {
     const { path, before, after } = edit;
     if (after === undefined) return { edit, text: `${path}: deleted`, whole: false };
+    if (before === undefined) return { edit, text: `${path}: ${READ_AGAIN}`, whole: false };
     const line = `${path} ${countsOf(lineDiff(path, before, after))}`;
     const diff = diffText(before, after);
     const whole = diff !== undefined && diff.length <= Math.min(MOST_DIFF, room);
-    if (!whole) return { edit, text: `${line}: read it again before you use it`, whole };
+    if (!whole) return { edit, text: `${line}: ${READ_AGAIN}`, whole };
     room -= diff.length;
     return { edit, text: `${line}\n${diff}`, whole };
   });
@@ -112,12 +117,13 @@ export function momentText(
   facts: Facts,
   told: Facts,
   edits: readonly ToldEdit[],
-  left = 0,
+  left: number,
+  project: Pick<Project, "mark">,
 ): string | undefined {
   const lines = [...facts].filter(([name, text]) => told.get(name) !== text).map(([, text]) => text);
   if (edits.length > 0) {
     lines.push("Changed since your last answer, not by you:", ...edits.map(({ text }) => text));
     if (left > 0) lines.push(`[${left} more files]`);
   }
-  return lines.length === 0 ? undefined : `<context>\n${lines.join("\n")}\n</context>`;
+  return lines.length === 0 ? undefined : contextText(lines.join("\n"), project);
 }

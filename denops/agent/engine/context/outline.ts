@@ -10,9 +10,10 @@ import { systemParts, type ViewInputs } from "./view.ts";
 export function outline(prompt: Prompt, { sections }: Mode, inputs: ViewInputs): readonly ContextPart[] {
   const system = systemParts(sections, inputs).flatMap(({ name, text }): readonly ContextPart[] => {
     if (name !== "rules") return [{ group: "system", name, characters: text.length }];
-    return (inputs.project ?? NO_PROJECT).rules.map((file) => ({
+    const { rules, ...marked } = inputs.project ?? NO_PROJECT;
+    return rules.map((file) => ({
       ...{ group: "rules" as const, name: file.path, bytes: file.bytes, id: rulesId(file.path) },
-      characters: rulesText([file]).length,
+      characters: rulesText([file], marked).length,
     }));
   });
   const tools = prompt.tools.map((tool): ContextPart => ({

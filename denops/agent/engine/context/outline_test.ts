@@ -8,6 +8,7 @@ import { view } from "./view.ts";
 
 const environment = { roots: ["/p"], os: "linux" };
 const project: Project = {
+  mark: "m",
   manifests: [],
   tree: "a.ts",
   rules: [{ path: "AGENTS.md", text: "Use tabs.", bytes: 9 }],
@@ -28,7 +29,7 @@ Deno.test("every part of a request is counted under its name", () => {
   const named = (group: string) => parts.filter((part) => part.group === group);
   assert.deepEqual(named("tools").map(({ name }) => name), ["list"]);
   assert.deepEqual(named("rules"), [
-    { group: "rules", name: "AGENTS.md", bytes: 9, id: "rules:AGENTS.md", characters: 43 },
+    { group: "rules", name: "AGENTS.md", bytes: 9, id: "rules:AGENTS.md", characters: 47 },
   ]);
   const sizes = [...named("system"), ...named("rules")].reduce((sum, { characters }) => sum + characters, 0);
   const separators = 2 * named("system").length;

@@ -18,6 +18,16 @@ export class Views {
     return this.#hashes.has(path);
   }
 
+  /** Paths of what was read in an earlier process, and not since. */
+  get remembered(): Iterable<string> {
+    return this.#hashes.keys().filter((path) => !this.#texts.has(path));
+  }
+
+  forget(path: string): void {
+    this.#drop(path);
+    this.#hashes.delete(path);
+  }
+
   /** Texts by path, the one used last at the end. */
   get held(): ReadonlyMap<string, string> {
     return this.#texts;
