@@ -73,10 +73,19 @@ Deno.test("the model is told where the user is, what is open, and what was edite
   const whole = JSON.stringify(server.requests.at(-1)?.body);
   assert.match(whole, /name: string/);
 
+  await nvim.lua(`
+    vim.cmd("topleft 5split")
+    local buffer = vim.api.nvim_create_buf(true, false)
+    vim.api.nvim_win_set_buf(0, buffer)
+    vim.fn.jobstart({ "sh", "-c", "printf '3 tests failed\\n'; exec sleep 100" }, { term = true })
+    vim.cmd("wincmd p")
+  `);
+  await nvim.waitForScreen("3 tests failed");
   await nvim.lua(`vim.ui.select = function() end; require("agent").tools(nil, { toggle = "think" })`);
   await nvim.command("Agent Other");
   await nvim.waitForScreen("Other.");
   await waitForTurn(nvim);
+  assert.match(newest(), /\nThe end of the user's terminal \(.*sh\):\n\| 3 tests failed\n/);
   await nvim.command("Agent context");
   await nvim.waitForScreen("switched off: think");
   assert.match(

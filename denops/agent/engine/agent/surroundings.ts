@@ -124,7 +124,7 @@ export class Surroundings {
   async #gather(): Promise<void> {
     const signal = AbortSignal.timeout(LONGEST_MS);
     const { files } = this.#known;
-    const wanted = { files: !this.#isSent || files === undefined };
+    const wanted = { files: !this.#isSent || files === undefined || files.late === true };
     const answer = await unlessAborted(this.#ports.ask?.(wanted, signal), signal).catch(() => undefined);
     this.#known = { ...files === undefined ? {} : { files }, ...answer };
     this.#rules.listed = this.#known.files?.rules ?? [];

@@ -29,7 +29,7 @@ export class UserEdits {
   /** The model is told of these files otherwise, and is to read them again. @param paths absolute */
   forget(paths: readonly string[]): void {
     this.#left = new Map([...this.#left].filter(([path]) => !paths.includes(path)));
-    for (const path of paths) this.#views.forget(path);
+    for (const path of paths) this.#views.outdate(path);
   }
 
   /** To be called at the end of a turn. */
@@ -63,7 +63,7 @@ export class UserEdits {
       const isSame = now.text !== undefined && await this.#views.of(path, now.text) !== undefined;
       if (!isSame) edits.set(path, { path: now.named, before: undefined, after: now.text });
     }
-    for (const path of edits.keys()) this.#views.forget(path);
+    for (const path of edits.keys()) this.#views.outdate(path);
     return edits;
   }
 

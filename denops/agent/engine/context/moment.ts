@@ -48,7 +48,7 @@ export function factsOf({ date, git, shown, plan }: Moment): Facts {
     facts.set("git", `Git: ${branch === undefined ? "no branch" : `branch ${branch}`}${apart}; ${files}`);
   }
   if (shown !== undefined) {
-    const { current, buffers, errors, warnings } = shown;
+    const { current, buffers, errors, warnings, terminal } = shown;
     const mark = ({ path, modified }: { readonly path: string; readonly modified: boolean }) =>
       modified ? `${path} (unsaved)` : path;
     if (current !== undefined) {
@@ -63,6 +63,11 @@ export function factsOf({ date, git, shown, plan }: Moment): Facts {
       "diagnostics",
       `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
     );
+    if (terminal !== undefined) {
+      // What programs print is data, and no fact of the editor's.
+      const lines = terminal.text.split("\n").map((line) => `| ${line}`.trimEnd());
+      facts.set("terminal", [`The end of the user's terminal (${terminal.command}):`, ...lines].join("\n"));
+    }
   }
   const open = plan.filter(({ status }) => status !== "completed").map(({ step }) => step);
   if (open.length > 0) facts.set("plan", `Open steps of your plan: ${open.join("; ")}`);
