@@ -369,6 +369,7 @@ export class Session {
 
   #turnPorts(): RunnerPorts {
     return {
+      mode: MODES.agent,
       workspace: this.#workspace,
       state: this.#state,
       meter: this.#meter,

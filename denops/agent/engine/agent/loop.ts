@@ -1,6 +1,7 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
+import { againstMode } from "../../policy/decide_mode.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { type Mode, MODES } from "../context/modes.ts";
+import { type Mode, toolsOf, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
@@ -49,8 +50,8 @@ export function loopRunner(options: LoopOptions): Runner {
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const room = new Room();
   const prefix = new Prefix(model.price);
-  const inputs = ({ isOn, project }: Pick<RunnerPorts, "isOn" | "project">) => {
-    const specs = offered.filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+  const inputs = ({ isOn, project, mode }: Pick<RunnerPorts, "isOn" | "project" | "mode">) => {
+    const specs = toolsOf(mode, offered).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
     return { environment, model: model.name, tools: specs, project: project() };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
@@ -60,14 +61,19 @@ export function loopRunner(options: LoopOptions): Runner {
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
-      view: (mode, more = []) =>
-        view([...ports.messages(), ...more], mode, { ...given, project: ports.project() }),
+      view: (row, more = []) =>
+        view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
+      decide: (accesses, granted) =>
+        againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
       sent: (prompt) => prefix.note(prompt),
-      context: { workspace: ports.workspace, session: ports.state, ...abilities },
+      context: {
+        ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
+        ...abilities,
+      },
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
-      maxIterations: config.max_iterations,
+      maxIterations: ports.mode.limits.iterations ?? config.max_iterations,
     };
   };
   return {
@@ -76,7 +82,8 @@ export function loopRunner(options: LoopOptions): Runner {
     title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
-      const parts = [...outline(view(ports.messages(), MODES.agent, given), MODES.agent, given)];
+      const { mode } = ports;
+      const parts = [...outline(view(ports.messages(), mode, given), mode, given)];
       const { contextWindow: window } = model;
       return { parts, ...(Number.isFinite(window) ? { window } : {}), ...prefix.broken };
     },
@@ -105,8 +112,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     given.emit(event);
   };
   const ports: TurnPorts = { ...given, emit };
-  const { meter, model, tools, room } = ports;
-  const mode = MODES.agent;
+  const { meter, model, tools, room, mode } = ports;
   const step = { model, tools, emit, newCallId: ports.newCallId };
   let repeats = new Repeats();
   let refused = false;

@@ -66,6 +66,7 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
   };
   const emit = () => {};
   const ports: Parameters<Room["make"]>[1] = {
+    mode: MODES.agent,
     ...{ model, history, emit, tools: TOOLS, state: { plan: [] }, newCallId: (id) => id },
     meter: new Meter({
       ...{ session: "s", turn: () => 1, model, emit },

@@ -1,4 +1,5 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
+import type { Mode } from "../context/modes.ts";
 import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
 import type { FoldEntry, MessageEntry } from "../core/entries.ts";
@@ -17,6 +18,8 @@ export type TurnEnd =
 
 /** What a turn may use of its session. */
 export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
+  /** The session's. */
+  readonly mode: Mode;
   readonly workspace: Workspace;
   readonly state: SessionState;
   readonly meter: Meter;
@@ -55,7 +58,7 @@ export interface Runner {
    */
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
   /** What a request would send now. Absent where it does not build them itself. */
-  context?(ports: Pick<RunnerPorts, "messages" | "project" | "isOn">): RequestResult<"context">;
+  context?(ports: Pick<RunnerPorts, "messages" | "project" | "isOn" | "mode">): RequestResult<"context">;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,

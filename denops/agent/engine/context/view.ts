@@ -36,7 +36,7 @@ export function view(
     systemParts(sections, inputs).map(({ text }) => text).join("\n\n"),
     messagesOf(messages),
     given === "none" ? [] : tools,
-    given !== "all",
+    given === "none" || given === "listed",
     effort !== "none",
   );
 }
