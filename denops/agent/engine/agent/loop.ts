@@ -6,6 +6,7 @@ import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
+import { ToolError } from "../core/errors.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
@@ -69,6 +70,7 @@ export function loopRunner(options: LoopOptions): Runner {
       context: {
         ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
         ...abilities,
+        agents: ports.agents,
       },
       checks: abilities.languages === undefined
         ? undefined
@@ -87,10 +89,17 @@ export function loopRunner(options: LoopOptions): Runner {
       const { contextWindow: window } = model;
       return { parts, ...(Number.isFinite(window) ? { window } : {}), ...prefix.broken };
     },
+    subagent: () => loopRunner({ ...options, abilities: { ...abilities, questions: UNASKED } }),
     runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
+
+/** Who works for another agent asks nobody. */
+const UNASKED: ClientAbilities["questions"] = {
+  ask: () =>
+    Promise.reject(new ToolError("A sub-agent asks nobody: decide, and say in your answer what is unclear.")),
+};
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
@@ -122,6 +131,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   let nudged = false;
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
+    if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
     if (iteration > limit) {
       if (!await mayStepOn(ports, limit, ports.maxIterations, signal)) {
         return interrupted(ports, signal.aborted ? "cancelled" : "max_iterations");
@@ -132,6 +142,8 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
+    const news = ports.agents?.news();
+    if (news !== undefined) ports.append({ type: "control_note", reason: "agents", text: news });
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
     const prompt = ports.view(mode);

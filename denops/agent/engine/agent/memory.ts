@@ -57,6 +57,8 @@ export class Memory {
   readonly project: RememberedMap<Project>;
   /** Bytes of the files of rules that were told: see RulesFiles. */
   readonly rules: RememberedMap<number>;
+  /** Sub-agents in the background of which the model has not been told, with their titles. */
+  readonly agents: RememberedMap<string>;
   /** Facts of the moment as the model was told them last. */
   readonly told: RememberedMap<string>;
   /** As they were stored. */
@@ -77,6 +79,7 @@ export class Memory {
     this.project = map("project", (value): value is Project => Project.safeParse(value).success);
     this.rules = map("rules", (value) => typeof value === "number");
     this.told = map("told", isText);
+    this.agents = map("agents", isText);
     this.facts = factsOf(rows);
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
   }
@@ -98,7 +101,7 @@ export class Memory {
   }
 
   get #maps() {
-    return [this.known, this.tools, this.project, this.rules, this.told];
+    return [this.known, this.tools, this.project, this.rules, this.told, this.agents];
   }
 }
 

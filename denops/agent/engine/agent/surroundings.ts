@@ -2,6 +2,7 @@
  * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
  * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
  */
+import { join } from "node:path";
 import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../context/moment.ts";
@@ -124,8 +125,17 @@ export class Surroundings {
 
   /** Rules of folders that calls have touched. @param paths absolute @returns what stands with their results */
   async rulesOf(paths: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-    const files = await this.#rules.of(paths, signal).catch(() => []);
-    return files.length === 0 ? undefined : rulesText(files);
+    return await textOf(this.#rules, paths, signal);
+  }
+
+  /** The same for a sub-agent, who was told what stands in the prompt. */
+  rulesFor(workspace: Workspace): Surroundings["rulesOf"] {
+    const told = (this.project?.rules ?? []).map(({ path, bytes }) =>
+      [join(workspace.root, path), bytes] as const
+    );
+    const rules = new RulesFiles(workspace, new Map(told));
+    rules.listed = this.#known.files?.rules ?? [];
+    return (paths, signal) => textOf(rules, paths, signal);
   }
 
   /** For all of the session: what changes later is told as it changes. */
@@ -146,6 +156,15 @@ export class Surroundings {
       if (isWhole) await workspace.noteGiven(path, text, signal);
     }
   }
+}
+
+async function textOf(
+  rules: RulesFiles,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const files = await rules.of(paths, signal).catch(() => []);
+  return files.length === 0 ? undefined : rulesText(files);
 }
 
 /** @throws {unknown} the signal's reason, however long the promise takes */

@@ -11,7 +11,15 @@ import type { Image, ToolSpec } from "../core/messages.ts";
 import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
 import type { CommandAccess } from "../../protocol/commands.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
-import type { Commands, Effects, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
+import type {
+  Commands,
+  Effects,
+  LanguageServers,
+  Plan,
+  Questions,
+  Search,
+  Subagents,
+} from "../core/ports.ts";
 import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
 
@@ -55,6 +63,8 @@ export interface ToolContext extends Partial<ClientAbilities> {
   readonly session: SessionState;
   readonly images: ImageRoom;
   readonly callId: string;
+  /** Undefined for a sub-agent. */
+  readonly agents?: Subagents | undefined;
 }
 
 export interface PreparedCall {
@@ -95,6 +105,8 @@ export interface Tool {
   readonly kind: ToolKind;
   /** True if it changes nothing; such calls of one batch run at the same time. */
   readonly readOnly: boolean;
+  /** Calls of one batch run at the same time although it may change something: it sees to the order itself. */
+  readonly parallel: boolean;
   /** What a mode must be allowed to change at least, for the tool to be of use. */
   readonly least: ModeAccess;
   /** The same call may answer otherwise although nothing was changed: it is never answered from before. */
@@ -121,6 +133,7 @@ interface Definition<Schema extends z.ZodObject, Need extends keyof ClientAbilit
   readonly readOnly: boolean;
   /** By `readOnly` unless told. */
   readonly least?: ModeAccess;
+  readonly parallel?: true;
   readonly answersChange?: true;
   readonly schema: Schema;
   readonly needs?: Need;
@@ -147,6 +160,7 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
     kind: definition.kind,
     readOnly: definition.readOnly,
     least: definition.least ?? (definition.readOnly ? "read" : "write"),
+    parallel: definition.parallel ?? definition.readOnly,
     answersChange: definition.answersChange ?? false,
     spec: { name, description, parameters },
     ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),
