@@ -45,7 +45,7 @@ export interface MeterPorts {
   turn(): number;
   readonly model: MeteredModel;
   readonly spending: Spending;
-  readonly log: UsageLog;
+  readonly log: Pick<UsageLog, "record">;
   readonly emit: Emit;
 }
 

@@ -244,4 +244,12 @@ export const MIGRATIONS: readonly string[] = [
   -- 1: what the model sees of the session was folded in this turn, or that was taken back.
   ALTER TABLE turns ADD COLUMN folded INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- Of a sub-agent: the call of its parent's that has started it.
+  ALTER TABLE sessions ADD COLUMN call TEXT;
+  -- How the last turn has ended; NULL: it has not.
+  ALTER TABLE sessions ADD COLUMN ended TEXT;
+  -- The session of the sub-agent that a request was made for.
+  ALTER TABLE usage ADD COLUMN agent TEXT;
+  `,
 ];

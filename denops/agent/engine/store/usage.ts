@@ -8,6 +8,7 @@ type Row = UsageReport["turns"][number];
 
 /** Rows of each list. */
 const MOST_TURNS = 20;
+const MOST_AGENTS = 10;
 const MOST_SESSIONS = 10;
 const MOST_DAYS = 14;
 const MOST_MODELS = 10;
@@ -29,8 +30,8 @@ export class SqliteUsage implements UsageLog {
     saving(() =>
       this.#database.run(
         `INSERT INTO usage (session, turn, purpose, provider, model, reported, input, output, cached_read,
-       cached_write, cost, first_token_ms, all_ms, tools, invalid_calls, time)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       cached_write, cost, first_token_ms, all_ms, tools, invalid_calls, agent, time)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         session,
         turn,
         request.purpose,
@@ -46,6 +47,7 @@ export class SqliteUsage implements UsageLog {
         request.duration,
         JSON.stringify(request.tools),
         request.invalidCalls,
+        request.agent ?? null,
         Date.now(),
       )
     );
@@ -64,17 +66,29 @@ export class SqliteUsage implements UsageLog {
       : this.#grouped("turn", MOST_TURNS, (turn) => this.#turnName(session, Number(turn)), session);
     return {
       turns,
+      agents: session === undefined ? [] : this.#agents(session),
       sessions: this.#grouped("session", MOST_SESSIONS, (id) => this.#sessionName(id)),
       days: this.#grouped("date(time / 1000, 'unixepoch')", MOST_DAYS, asItIs),
       models: this.#grouped("provider || '/' || model", MOST_MODELS, asItIs),
     };
   }
 
-  /** @param key SQL by which requests belong together */
-  #grouped(key: string, most: number, name: (key: string) => string, session?: string): Row[] {
+  /** Those of sub-agents, which are in the sums of their turns too. */
+  #agents(session: string): Row[] {
+    return this.#grouped("agent", MOST_AGENTS, (id) => this.#sessionName(id), session, "agent IS NOT NULL");
+  }
+
+  /** @param key SQL by which requests belong together @param which of them, in SQL */
+  #grouped(
+    key: string,
+    most: number,
+    name: (key: string) => string,
+    session?: string,
+    which = "TRUE",
+  ): Row[] {
     const rows = this.#database.all(
       `WITH picked AS MATERIALIZED (
-         SELECT ${key} AS key, * FROM usage ${session === undefined ? "" : "WHERE session = ?"}
+         SELECT ${key} AS key, * FROM usage WHERE ${session === undefined ? "" : "session = ? AND "}${which}
        ),
        places AS (
          SELECT key, first_token_ms AS ms, count(*) OVER (PARTITION BY key) AS count,

@@ -18,6 +18,7 @@ export const editFile = defineTool({
     "numbers that read_file shows. Several edits of one file go into edits; all are applied or none.",
   kind: "edit",
   readOnly: false,
+  least: "docs",
   schema: z.object({
     path: z.string().describe("relative to the project"),
     old_str: Edit.shape.old_str.optional(),
