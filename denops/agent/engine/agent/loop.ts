@@ -5,6 +5,7 @@ import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
+import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
@@ -45,8 +46,10 @@ export interface LoopOptions {
 /** The loop as the runner of one session. */
 export function loopRunner(options: LoopOptions): Runner {
   const { config, model, summarizer, tools, environment, abilities } = options;
+  const editForms = config.edit_form === undefined ? editFormsOf(model.name) : [config.edit_form];
   // Those that this client makes possible.
-  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined)
+    .map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(editForms) });
   const room = new Room();
   const prefix = new Prefix(model.price);
   const inputs = ({ isOn, project }: Pick<RunnerPorts, "isOn" | "project">) => {
