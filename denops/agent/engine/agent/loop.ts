@@ -66,6 +66,7 @@ export function loopRunner(options: LoopOptions): Runner {
       view: (mode, more = []) =>
         view([...ports.messages(), ...more], mode, { ...given, project: ports.project() }),
       sent: (prompt) => prefix.note(prompt),
+      tried: (edit) => ports.meter.tried(edit),
       context: { workspace: ports.workspace, session: ports.state, ...abilities },
       checks: abilities.languages === undefined
         ? undefined
@@ -131,11 +132,14 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     }
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
+    const begun = performance.now();
     const prompt = ports.view(mode);
+    const build = performance.now() - begun;
     ports.sent(prompt);
+    const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools);
+      meter.count(measured, mode, tools, { prompt: facts });
     };
     const end = await runStep({ ...step, count }, prompt, signal);
     if (end.type === "failed" && end.error.kind === "window_full" && !refused) {
@@ -180,6 +184,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const { dropped } = end;
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     const results = await runBatch(end.message.calls, ports, memory, signal);
+    meter.begin();
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
     const rules = await ports.rulesOf([...touched], signal);

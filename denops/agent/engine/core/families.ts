@@ -40,7 +40,7 @@ export function editFormsOf(model: string): readonly EditForm[] {
 }
 
 /** The parameters that its name says: 30 of "qwen3-coder:30b-a3b", 56 of "mixtral:8x7b", 0.27 of "gemma3:270m". */
-export function billionsOf(model: string): number | undefined {
+function billionsOf(model: string): number | undefined {
   const found = [...model.matchAll(/(?<![\w.]|\d)[ae]?(?:(\d+)x)?(\d+(?:\.\d+)?)([bm])(?![a-z0-9])/gi)];
   const sizes = found.flatMap(([, times = "1", count, unit]) => {
     const size = Number(times) * Number(count);

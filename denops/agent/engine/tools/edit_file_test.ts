@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { END_TURN, type EngineOptions, startEngine } from "../../../../tests/support/engine_session.ts";
 import { property } from "../../../../tests/model/model_messages.ts";
 import { scratch } from "../../../../tests/support/project.ts";
-import { billionsOf, editFormsOf } from "../core/families.ts";
+import { editFormsOf } from "../core/families.ts";
 import { editFile } from "./edit_file.ts";
 
 const FILES = { "a.txt": "one\ntwo\nthree\n", "b.txt": "x\r\ny\r\n", "old.txt": "gone\n" };
@@ -152,30 +152,27 @@ Deno.test("the whole text: line endings stay, and what the file says itself is n
   assert.equal(await engine.project.read("b.txt"), "x\r\nz\r\n# ... existing code ...\r\n");
 });
 
-const sizes: readonly (readonly [model: string, billions: number | undefined, forms: string])[] = [
-  ["qwen2.5-coder:7b", 7, "whole"],
-  ["qwen3:14b-q4_K_M", 14, "whole"],
-  ["Qwen/Qwen2.5-Coder-32B-Instruct", 32, "whole"],
-  ["qwen3-coder:30b-a3b", 30, "replace"],
-  ["qwen3:32b", 32, "replace"],
-  ["gemma3:270m", 0.27, "whole"],
-  ["gemma3n:e4b", 4, "whole"],
-  ["mixtral:8x7b", 56, "replace"],
-  ["qwen2.5-7b-instruct-1m", 7, "whole"],
-  ["gpt-oss:20b", 20, "whole"],
-  ["openai/gpt-oss-120b", 120, "replace patch"],
-  ["gpt-5-codex", undefined, "replace patch"],
-  ["claude-sonnet-4-5-20250929", undefined, "replace"],
-  ["gemini-2.5-pro", undefined, "replace"],
-  ["deepseek-r1:1.5b", 1.5, "whole"],
-  ["", undefined, "replace"],
+const models: readonly (readonly [model: string, forms: string])[] = [
+  ["qwen2.5-coder:7b", "whole"],
+  ["qwen3:14b-q4_K_M", "whole"],
+  ["Qwen/Qwen2.5-Coder-32B-Instruct", "whole"],
+  ["qwen3-coder:30b-a3b", "replace"],
+  ["qwen3:32b", "replace"],
+  ["gemma3:270m", "whole"],
+  ["gemma3n:e4b", "whole"],
+  ["mixtral:8x7b", "replace"],
+  ["qwen2.5-7b-instruct-1m", "whole"],
+  ["gpt-oss:20b", "whole"],
+  ["openai/gpt-oss-120b", "replace patch"],
+  ["gpt-5-codex", "replace patch"],
+  ["claude-sonnet-4-5-20250929", "replace"],
+  ["gemini-2.5-pro", "replace"],
+  ["deepseek-r1:1.5b", "whole"],
+  ["", "replace"],
 ];
 
 Deno.test("the forms of a model, by its name", () => {
-  for (const [model, billions, forms] of sizes) {
-    assert.equal(billionsOf(model), billions, model);
-    assert.equal(editFormsOf(model).join(" "), forms, model);
-  }
+  for (const [model, forms] of models) assert.equal(editFormsOf(model).join(" "), forms, model);
 });
 
 Deno.test("a model is shown the forms that it is good at, or the one that the user has set", async () => {
