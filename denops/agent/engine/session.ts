@@ -297,6 +297,7 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
+    this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
       this.#begin(prompt, branch);
