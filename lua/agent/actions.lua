@@ -120,6 +120,11 @@ return {
     doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",
   },
   { name = "why", plug = "AgentWhy", doc = "Open the chat at the turn that wrote the line at the cursor." },
+  {
+    name = "agents",
+    plug = "AgentAgents",
+    doc = "List the sub-agents of the session; read what one has done, or stop it.",
+  },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this session." },
   { name = "log", doc = "Show every approval with the rule that gave it." },

@@ -291,6 +291,11 @@ function M.tools(_, extra)
   end)
 end
 
+--- Lists the sub-agents of the session; the chosen one is opened, or stopped.
+function M.agents()
+  require("agent.agents").choose(ready().get())
+end
+
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
   ask(ready().get(), { type = "log" }, function(update)

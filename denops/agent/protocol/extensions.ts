@@ -77,6 +77,8 @@ export const ApprovalMeta = z.object({
   /** A person must answer, whatever the rules say: the same call was made again and again. */
   force: z.boolean(),
   accesses: Access,
+  /** The title of the sub-agent that wants it. */
+  agent: z.string().optional(),
 });
 export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
 

@@ -341,6 +341,8 @@ export type ApprovalUpdate = ApprovalSubject & {
   readonly tool: string;
   readonly title: string;
   readonly reason: string;
+  /** The title of the sub-agent that wants it. */
+  readonly agent?: string;
   /** The rule that "always allow" would write. */
   readonly suggestion?: string;
 };

@@ -1,9 +1,6 @@
 /** Sub-agents, run by the real session for a scripted model. */
 import assert from "node:assert/strict";
-import fc from "fast-check";
-import { CANCELLED, checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
-import { soon } from "../../../../tests/support/soon.ts";
-import { shortened } from "./subagents.ts";
+import { checkEvents, END_TURN, startEngine } from "../../../../tests/support/engine_session.ts";
 
 const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
 

@@ -89,10 +89,11 @@ export class Gate {
   /** Answers a permission request of an engine. */
   async permission(
     request: RequestPermissionRequest,
-    context: GateContext,
+    given: GateContext,
   ): Promise<RequestPermissionResponse> {
     const asked = askedIn(request);
-    if (asked === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, context);
+    if (asked === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, given);
+    const context = { ...given, agent: asked.agent };
     const { accesses, reason, force } = asked;
     if (accesses.kind === "command") return await this.#command(request, { ...asked, accesses }, context);
     if (accesses.kind === "effects") return await this.#effects(request, { ...asked, accesses }, context);
@@ -249,6 +250,7 @@ export class Gate {
     edited?: (command: string) => Shown,
   ): Promise<UserAnswer | undefined> {
     const { chat, root } = context;
+    const agent = context.agent === undefined ? {} : { agent: oneLine(context.agent) };
     const request = this.#nextRequest();
     const title = oneLine(toolCall.title ?? NAMELESS);
     const waiting = this.#waiting.add(request, `chat ${chat}`);
@@ -256,7 +258,7 @@ export class Gate {
       // A rule is edited on one line, as it is.
       const rule = suggestion !== undefined && isPlainLine(suggestion) ? { suggestion } : {};
       const call = { type: "approval", chat, request, tool: toolCall.toolCallId, title } as const;
-      return { ...now, ...rule, ...call, reason: oneLine(now.reason) };
+      return { ...now, ...rule, ...agent, ...call, reason: oneLine(now.reason) };
     };
     this.#push(update(shown));
     if (edited !== undefined) {

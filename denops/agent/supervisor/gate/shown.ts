@@ -18,6 +18,8 @@ import type { RuleBook } from "./rule_book.ts";
 /** Where a request comes from. */
 export interface GateContext {
   readonly chat: number;
+  /** The title of the sub-agent that asks. */
+  readonly agent?: string | undefined;
   readonly root: string;
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
@@ -41,6 +43,8 @@ export interface Asked {
   readonly reason: string;
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
+  /** The title of the sub-agent that asks. */
+  readonly agent?: string | undefined;
 }
 
 export type Shown = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;
