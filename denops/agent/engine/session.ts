@@ -14,12 +14,13 @@ import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { SessionAccess } from "./agent/session_access.ts";
+import { SessionModes } from "./agent/session_modes.ts";
 import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
-import { MODES } from "./context/modes.ts";
+import { type Mode, MODES } from "./context/modes.ts";
 import { HistoryWindow } from "./context/window.ts";
 import type { LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
@@ -65,6 +66,7 @@ const LEFT_OPEN = {
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
+  readonly modes: SessionModes;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
@@ -104,7 +106,10 @@ export class Session {
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
-    const { folder, plan, titled, spent, first } = this.#memory.facts;
+    const { folder, plan, titled, spent, first, mode, model, effort } = this.#memory.facts;
+    this.modes = new SessionModes(config, { mode, model, effort }, () => {
+      if (this.#stored) this.#append([]);
+    });
     const window = () => ports.runner.model.contextWindow;
     this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
@@ -167,11 +172,12 @@ export class Session {
     shown?: Shown,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    const mode = this.modes.current;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown);
+      return this.#turn({ type: "user_message", origin: "user", parts }, mode, branch, given, shown);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -278,6 +284,7 @@ export class Session {
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
     prompt: UserMessage,
+    mode: Mode,
     branch: string | undefined,
     given: readonly GivenFile[],
     shown: Shown | undefined,
@@ -296,7 +303,7 @@ export class Session {
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
-      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
+      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(mode), controller.signal);
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
@@ -367,9 +374,9 @@ export class Session {
     if (entries.length > 0) this.#append(entries);
   }
 
-  #turnPorts(): RunnerPorts {
+  #turnPorts(mode = this.modes.current): RunnerPorts {
     return {
-      mode: MODES.agent,
+      mode,
       workspace: this.#workspace,
       state: this.#state,
       meter: this.#meter,
@@ -418,6 +425,7 @@ export class Session {
       spent: this.#meter.spending.session,
       titled: this.#titling.done,
       first: this.#history.first,
+      ...this.modes.choice,
     });
     this.#save({ entries, memory });
     this.#memory.stored(memory);

@@ -6,6 +6,7 @@ import type { Circumstances, Judged } from "../../policy/decide.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { levelOf } from "../../protocol/commands.ts";
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
 import type { ApprovalSubject, ApprovalUpdate, EffectRow } from "../../protocol/ui.ts";
 import type { CommandView } from "../commands/sandbox.ts";
 import type { EndedCommand } from "../commands/terminals.ts";
@@ -22,6 +23,8 @@ export interface GateContext {
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
   readonly commands: UserConfig["commands"];
+  /** What the mode of the turn may change. */
+  readonly mode: ModeAccess;
   /** Which files may be written. */
   readonly files: FileRules;
   /** Real paths. */
