@@ -9,6 +9,7 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { choose, type ContextChange } from "./agent/context_page.ts";
 import { missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
@@ -21,8 +22,9 @@ import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { type Mode, MODES } from "./context/modes.ts";
+import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import type { LogEntry } from "./core/entries.ts";
+import { hasHappened, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
@@ -106,20 +108,23 @@ export class Session {
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
-    const { folder, plan, titled, spent, first, mode, model, effort } = this.#memory.facts;
-    this.modes = new SessionModes(config, { mode, model, effort }, () => {
-      if (this.#stored) this.#append([]);
-    });
+    const { folder, plan, titled, spent, first } = this.#memory.facts;
+    this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     const window = () => ports.runner.model.contextWindow;
-    this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
+    this.#history = new HistoryWindow(
+      { store, session: id, window, chosen: this.#memory },
+      this.#stored ? first : undefined,
+    );
     this.#newCallId = callIds((call) => store.hasCall(id, call));
+    const views = new Views(this.#memory.known);
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      new Views(this.#memory.known),
+      views,
     );
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
+      views,
       memory: this.#memory,
       ask: ports.surroundings.ask,
       plan: () => this.#state.plan,
@@ -200,6 +205,9 @@ export class Session {
     });
     this.#queue = taken.catch(() => {});
     const done = await taken;
+    this.#surroundings?.takenBack(
+      done.changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]),
+    );
     for (const change of done.changes) {
       const id = `${action.kind}-${done.turn}`;
       this.#ports.publish({ type: "file_modified", id, change: { ...change, since } });
@@ -240,18 +248,23 @@ export class Session {
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
     this.#memory.tools.set(name, !this.#isOn(name));
-    if (this.#stored) this.#append([]);
+    this.#remember();
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
     return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
   }
 
-  /** What a request would send now. @throws {ToolError} if that is not known here */
-  context(): RequestResult<"context"> {
+  /** What a request would send now. @param change is made first @throws {ToolError} if that is not known here */
+  context(change?: ContextChange): RequestResult<"context"> {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
-    return context(this.#turnPorts());
+    if (change !== undefined) {
+      choose(this.#memory, change, context(this.#turnPorts()));
+      this.#remember();
+    }
+    const { lines: _, ...page } = context(this.#turnPorts());
+    return page;
   }
 
   #isOn(name: string): boolean {
@@ -352,7 +365,7 @@ export class Session {
     const { slid, lost } = this.#history.slide();
     this.#emit(prompt);
     if (slid) {
-      this.#surroundings?.forget();
+      this.#surroundings?.forget(this.#history);
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
       this.#emit({ type: "notice", severity: "warning", text });
@@ -390,13 +403,14 @@ export class Session {
       isOn: (tool) => this.#isOn(tool),
       messages: () => this.#history.seen,
       history: this.#history,
-      project: () => this.#surroundings?.project,
-      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal),
+      project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),
+      chosen: this.#memory,
+      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal) ?? [],
       append: (message) => this.#append([message]),
       fold: (entry) => {
         this.#append([entry]);
         // What was told of folders and of the moment may be in no message that is seen.
-        if (entry.type === "compaction") this.#surroundings?.forget();
+        if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
       },
       newCallId: this.#newCallId,
     };
@@ -414,6 +428,11 @@ export class Session {
       },
       titled: (title) => this.#emit({ type: "title", title }),
     };
+  }
+
+  /** What was chosen is stored, unless nothing is yet. */
+  #remember(): void {
+    if (this.#stored) this.#append([]);
   }
 
   /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
@@ -440,7 +459,7 @@ export class Session {
       this.#ports.store.append(this.id, entries);
       trace?.span("append", since);
     } catch (error) {
-      if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
+      if (!(error instanceof TurnError) || !hasHappened(entries.entries ?? [])) throw error;
       if (this.#unsaved.length === 0) {
         const text =
           `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
@@ -468,18 +487,6 @@ export class Session {
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-/** Files are changed, a call has ended, and both are to be told. */
-const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
-  "tool_result",
-  "tool_done",
-  "file_modified",
-  "notice",
-]);
-
-function hasHappened({ entries = [] }: Entries): boolean {
-  return entries.some(({ type }) => HAPPENED.has(type));
-}
 
 function today(): string {
   return new Date().toISOString().slice(0, 10);

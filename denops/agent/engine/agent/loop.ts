@@ -19,6 +19,7 @@ import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
 import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
+import { causesOf, contextPage } from "./context_page.ts";
 import { Prefix } from "./prefix.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./room.ts";
@@ -75,7 +76,7 @@ export function loopRunner(options: LoopOptions): Runner {
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
       decide: (accesses, granted) =>
         againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
-      sent: (prompt) => prefix.note(prompt, ports.mode.name, model.name),
+      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name)),
       context: {
         ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
         ...abilities,
@@ -104,9 +105,12 @@ export function loopRunner(options: LoopOptions): Runner {
     context(ports) {
       const given = inputs(ports);
       const { mode } = ports;
-      const parts = [...outline(view(ports.messages(), mode, given), mode, given)];
-      const { contextWindow: window } = modelOf(mode);
-      return { parts, ...(Number.isFinite(window) ? { window } : {}), ...prefix.broken };
+      const prompt = view(ports.messages(), mode, given);
+      const parts = outline(prompt, mode, given);
+      return {
+        ...contextPage(parts, ports, { window: modelOf(mode).contextWindow, tools: offered }),
+        ...prefix.broken,
+      };
     },
     async runTurn(prompt, ports, signal) {
       const mode = await rowOf(prompt, ports, signal);
@@ -209,8 +213,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const results = await runBatch(end.message.calls, ports, memory, signal);
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
-    const rules = await ports.rulesOf([...touched], signal);
-    if (rules !== undefined) ports.append({ type: "control_note", reason: "rules", text: rules });
+    for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
     touched.clear();
   }
 }

@@ -22,7 +22,8 @@ export class SessionModes {
   constructor(config: EngineConfig, choice: Choice, changed: () => void) {
     this.#config = config;
     this.#own = config.modes;
-    this.#choice = choice;
+    const { mode, model, effort } = choice;
+    this.#choice = { mode, model, effort };
     this.#changed = changed;
   }
 
