@@ -43,6 +43,14 @@ return {
     takes = "file",
     doc = "Write the session as markdown or JSON.",
   },
+  {
+    name = "mode",
+    plug = "AgentMode",
+    args = "[name]",
+    takes = "mode",
+    doc = "Choose how the agent works, from the next message on: ask, plan, review …",
+  },
+  { name = "start", plug = "AgentStart", doc = "Carry the plan out, in mode agent." },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   {
     name = "send",

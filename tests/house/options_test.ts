@@ -45,6 +45,7 @@ const OPTIONS: Readonly<
   tools_off: ['{ "think" }', "engine"],
   git_branch: ['"agent/"', "supervisor"],
   title: ["false", "engine"],
+  mode: ['"plan"', "engine"],
   summary_model: ['"model-y"', "engine"],
   keep_sessions_days: ["30", "engine"],
   save_unsaved: ["true", "editor"],

@@ -13,7 +13,7 @@ import type {
   Editor,
   UsageLog,
 } from "../../denops/agent/engine/core/ports.ts";
-import { createModel, createSummarizer } from "../../denops/agent/engine/llm/model.ts";
+import { createModel, createSummarizer, otherModel } from "../../denops/agent/engine/llm/model.ts";
 import { Session } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
@@ -97,6 +97,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         config,
         model: createModel(config),
         summarizer: createSummarizer(config),
+        modelOf: (name) => otherModel(config, name),
         tools: [...TOOLS, ...tools],
         environment,
         abilities: options.abilities ?? {},

@@ -14,7 +14,7 @@ import { loopRunner } from "./agent/loop.ts";
 import { NO_RUNNER } from "./agent/runner.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
 import { messageOf } from "./core/errors.ts";
-import { createModel, createSummarizer } from "./llm/model.ts";
+import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
@@ -77,6 +77,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
         ...{ model: createModel(config), summarizer: createSummarizer(config) },
+        modelOf: (name) => otherModel(config, name),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

@@ -9,20 +9,23 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { choose, type ContextChange } from "./agent/context_page.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { Subagents } from "./agent/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
+import { SessionModes } from "./agent/session_modes.ts";
 import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
-import { MODES } from "./context/modes.ts";
+import { type Mode, MODES } from "./context/modes.ts";
+import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import type { LogEntry } from "./core/entries.ts";
+import { hasHappened, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
@@ -55,6 +58,7 @@ export interface GivenFile {
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
+  readonly modes: SessionModes;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
@@ -96,15 +100,21 @@ export class Session {
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
+    this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     const window = () => ports.runner.model.contextWindow;
-    this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
+    this.#history = new HistoryWindow(
+      { store, session: id, window, chosen: this.#memory },
+      this.#stored ? first : undefined,
+    );
     this.#newCallId = callIds((call) => store.hasCall(id, call));
+    const views = new Views(this.#memory.known);
     const mayRead = this.#access.mayRead.bind(this.#access);
     const places = { roots, editor: ports.editor, journal: store.writes, mayRead };
-    this.#workspace = new Workspace(places, new Views(this.#memory.known));
+    this.#workspace = new Workspace(places, views);
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
+      views,
       memory: this.#memory,
       ask: ports.surroundings.ask,
       plan: () => this.#state.plan,
@@ -137,7 +147,8 @@ export class Session {
       untold: this.#memory.agents,
       ports: () => this.#turnPorts(),
       workspace: () => new Workspace(places),
-      rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve(undefined)),
+      rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),
+      modes: this.modes,
     });
     this.#traps = new CommandTraps({
       emit: (event) => this.#emit(event),
@@ -164,11 +175,12 @@ export class Session {
     shown?: Shown,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    const mode = this.modes.current;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown);
+      return this.#turn({ type: "user_message", origin: "user", parts }, mode, branch, given, shown);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -191,6 +203,9 @@ export class Session {
     });
     this.#queue = taken.catch(() => {});
     const done = await taken;
+    this.#surroundings?.takenBack(
+      done.changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]),
+    );
     for (const change of done.changes) {
       const id = `${action.kind}-${done.turn}`;
       this.#ports.publish({ type: "file_modified", id, change: { ...change, since } });
@@ -231,18 +246,23 @@ export class Session {
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
     this.#memory.tools.set(name, !this.#isOn(name));
-    if (this.#stored) this.#append([]);
+    this.#remember();
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
     return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
   }
 
-  /** What a request would send now. @throws {ToolError} if that is not known here */
-  context(): RequestResult<"context"> {
+  /** What a request would send now. @param change is made first @throws {ToolError} if that is not known here */
+  context(change?: ContextChange): RequestResult<"context"> {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
-    return context(this.#turnPorts());
+    if (change !== undefined) {
+      choose(this.#memory, change, context(this.#turnPorts()));
+      this.#remember();
+    }
+    const { lines: _, ...page } = context(this.#turnPorts());
+    return page;
   }
 
   #isOn(name: string): boolean {
@@ -276,6 +296,7 @@ export class Session {
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
     prompt: UserMessage,
+    mode: Mode,
     branch: string | undefined,
     given: readonly GivenFile[],
     shown: Shown | undefined,
@@ -296,7 +317,7 @@ export class Session {
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
-      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
+      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(mode), controller.signal);
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
@@ -345,7 +366,7 @@ export class Session {
     const { slid, lost } = this.#history.slide();
     this.#emit(prompt);
     if (slid) {
-      this.#surroundings?.forget();
+      this.#surroundings?.forget(this.#history);
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
       this.#emit({ type: "notice", severity: "warning", text });
@@ -367,9 +388,9 @@ export class Session {
     if (entries.length > 0) this.#append(entries);
   }
 
-  #turnPorts(): RunnerPorts {
+  #turnPorts(mode = this.modes.current): RunnerPorts {
     return {
-      mode: MODES.agent,
+      mode,
       workspace: this.#workspace,
       state: this.#state,
       meter: this.#meter,
@@ -383,13 +404,14 @@ export class Session {
       isOn: (tool) => this.#isOn(tool),
       messages: () => this.#history.seen,
       history: this.#history,
-      project: () => this.#surroundings?.project,
-      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal),
+      project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),
+      chosen: this.#memory,
+      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal) ?? [],
       append: (message) => this.#append([message]),
       fold: (entry) => {
         this.#append([entry]);
         // What was told of folders and of the moment may be in no message that is seen.
-        if (entry.type === "compaction") this.#surroundings?.forget();
+        if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
       },
       newCallId: this.#newCallId,
       agents: this.agents,
@@ -410,6 +432,11 @@ export class Session {
     };
   }
 
+  /** What was chosen is stored, unless nothing is yet. */
+  #remember(): void {
+    if (this.#stored) this.#append([]);
+  }
+
   /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
   #append(entries: readonly LogEntry[]): void {
     const { folder, plan } = this.#state;
@@ -419,6 +446,7 @@ export class Session {
       spent: this.#meter.spending.session,
       titled: this.#titling.done,
       first: this.#history.first,
+      ...this.modes.choice,
     });
     this.#save({ entries, memory });
     this.#memory.stored(memory);
@@ -433,7 +461,7 @@ export class Session {
       this.#ports.store.append(this.id, entries);
       trace?.span("append", since);
     } catch (error) {
-      if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
+      if (!(error instanceof TurnError) || !hasHappened(entries.entries ?? [])) throw error;
       if (this.#unsaved.length === 0) {
         const text =
           `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
@@ -461,18 +489,6 @@ export class Session {
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-/** Files are changed, a call has ended, and both are to be told. */
-const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
-  "tool_result",
-  "tool_done",
-  "file_modified",
-  "notice",
-]);
-
-function hasHappened({ entries = [] }: Entries): boolean {
-  return entries.some(({ type }) => HAPPENED.has(type));
-}
 
 function today(): string {
   return new Date().toISOString().slice(0, 10);

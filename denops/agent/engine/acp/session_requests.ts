@@ -26,7 +26,7 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       if (stop !== undefined) await agents.stop(stop);
       return { agents: [...agents.list()] };
     },
-    context: at(({ sessionId }) => open.get(sessionId).context()),
+    context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

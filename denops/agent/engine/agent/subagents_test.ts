@@ -241,7 +241,7 @@ ${start("One", "task one")}`,
   });
   assert.deepEqual(await engine.prompt("Go"), END_TURN);
   const limits = engine.asked.filter(({ accesses }) => accesses.kind === "ask");
-  assert.deepEqual(limits.map(({ agent }) => agent), ["One", undefined]);
+  assert.deepEqual(limits.map(({ agent }) => agent?.title), ["One", undefined]);
   assert.equal(engine.server.requests.length, 1);
 });
 

@@ -52,6 +52,8 @@ const ControlNote = z.object({
     "unreadable",
   ]),
   text: z.string(),
+  /** Of a file of rules. */
+  path: z.string().exactOptional(),
 });
 
 /** What a view is made of. */
@@ -80,6 +82,8 @@ const Compaction = z.object({
   words: z.array(z.string()),
   /** As it was then. */
   plan: Plan,
+  /** What the user has pinned there, by the ids of parts (context/chosen.ts). */
+  pinned: z.array(z.object({ id: z.string(), title: z.string(), text: z.string() })).exactOptional(),
   /** Who has written the summary. */
   by: z.enum(["model", "engine"]),
 });
@@ -101,6 +105,7 @@ export type ResultEntry = ReadonlyDeep<z.infer<typeof ResultEntry>>;
 export type ControlNote = ReadonlyDeep<z.infer<typeof ControlNote>>;
 export type MessageEntry = ReadonlyDeep<z.infer<typeof MessageEntry>>;
 export type Masking = ReadonlyDeep<z.infer<typeof Masking>>;
+export type PinnedPart = NonNullable<Compaction["pinned"]>[number];
 export type Compaction = ReadonlyDeep<z.infer<typeof Compaction>>;
 export type FoldEntry = ReadonlyDeep<z.infer<typeof FoldEntry>>;
 export type LogEntry = MessageEntry | FoldEntry | AgentEvent;
@@ -136,4 +141,16 @@ export function isEvent(entry: LogEntry): entry is AgentEvent {
 /** What the user has said in words of their own. */
 export function wordsOf({ parts }: UserMessage): string {
   return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
+}
+
+/** Files are changed, a call has ended, and both are to be told. */
+const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
+  "tool_result",
+  "tool_done",
+  "file_modified",
+  "notice",
+]);
+
+export function hasHappened(entries: readonly LogEntry[]): boolean {
+  return entries.some(({ type }) => HAPPENED.has(type));
 }
