@@ -107,9 +107,9 @@ export class Session {
       this.#stored ? first : undefined,
     );
     this.#newCallId = callIds((call) => store.hasCall(id, call));
-    const views = new Views(this.#memory.known);
     const mayRead = this.#access.mayRead.bind(this.#access);
     const places = { roots, editor: ports.editor, journal: store.writes, mayRead };
+    const views = new Views(this.#memory.known);
     this.#workspace = new Workspace(places, views);
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
@@ -303,6 +303,7 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
+    this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
       this.#begin(prompt, branch);

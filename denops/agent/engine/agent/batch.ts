@@ -34,6 +34,8 @@ export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   readonly context: Omit<ToolContext, "callId" | "images">;
   /** Undefined where there are no language servers. */
   readonly checks?: WriteChecks | undefined;
+  /** To be told how a call went that was to change the text of files. */
+  tried?(edit: { readonly call: string; readonly form: string; readonly written: boolean }): void;
   /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
   refreshRules(): Promise<void>;
 }
@@ -188,18 +190,27 @@ async function runCall(
       : await runCheckpointed(call.id, prepared, permitted, ports, signal);
     trace?.span("run", running, call.id);
     const { roots } = workspace;
+    if ((ran.changes ?? []).length > 0) noteEdit(call, ports, true);
     const result = await settleEffects(call.id, ran, permissions, { ...ports, roots }, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.
     permissions.start();
     if (signal.aborted) return failed(call, new ToolError("Cancelled by the user.", "stopped"), ports);
+    noteEdit(call, ports, false);
     return failed(
       call,
       error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`),
       ports,
     );
   }
+}
+
+/** What the user has refused is no fault of the edit's, and is not noted. */
+function noteEdit({ id, tool, args }: ReadCall, { tried }: BatchPorts, written: boolean): void {
+  if (tool?.kind !== "edit") return;
+  const given = args.ok && typeof args.value === "object" && args.value !== null ? { ...args.value } : {};
+  tried?.({ call: id, form: tool.forms?.of(given) ?? tool.name, written });
 }
 
 /** What it wanted, as far as that can be read. */

@@ -27,7 +27,7 @@ export interface SubagentOptions {
   readonly workspace: Workspace;
   readonly rulesOf: RunnerPorts["rulesOf"];
   readonly store: Store;
-  readonly usage: Pick<UsageLog, "record">;
+  readonly usage: Pick<UsageLog, "record" | "edits">;
   readonly parent: {
     readonly session: string;
     readonly turn: number;
@@ -139,7 +139,10 @@ function meterOf({ id, runner, usage, parent }: SubagentOptions, emit: (event: A
     turn: () => parent.turn,
     model: runner.model,
     spending: parent.ports.meter.spending,
-    log: { record: (session, turn, request) => usage.record(session, turn, { ...request, agent: id }) },
+    log: {
+      record: (session, turn, request) => usage.record(session, turn, { ...request, agent: id }),
+      edits: usage.edits,
+    },
     emit,
   });
 }

@@ -2,7 +2,6 @@
  * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
  * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
  */
-import { join } from "node:path";
 import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../context/moment.ts";
@@ -13,7 +12,7 @@ import type { ControlNote } from "../core/entries.ts";
 import type { Plan } from "../core/events.ts";
 import type { Views } from "../tools/files/views.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
-import { type Memory, RememberedMap } from "./memory.ts";
+import type { Memory } from "./memory.ts";
 import { RulesFiles } from "./rules_files.ts";
 import type { SeenHistory } from "./room.ts";
 import { UserEdits } from "./user_edits.ts";
@@ -142,21 +141,19 @@ export class Surroundings {
   }
 
   /** Rules of folders that calls have touched. @param paths absolute @returns what stands with their results */
-  async rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
-    return await this.#notes(this.#rules, paths, signal);
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
+    return this.#notesOf(this.#rules, paths, signal);
   }
 
   /** The same for a sub-agent, who was told what stands in the prompt. */
   rulesFor(workspace: Workspace): Surroundings["rulesOf"] {
-    const rules = new RulesFiles(workspace, {
-      rules: this.#ports.memory.rules,
-      folderRules: new RememberedMap("", []),
-    });
+    const { rules: told } = this.#ports.memory;
+    const rules = new RulesFiles(workspace, { rules: told, folderRules: new Map() });
     rules.listed = this.#known.files?.rules ?? [];
-    return (paths, signal) => this.#notes(rules, paths, signal);
+    return (paths, signal) => this.#notesOf(rules, paths, signal);
   }
 
-  async #notes(
+  async #notesOf(
     rules: RulesFiles,
     paths: readonly string[],
     signal: AbortSignal,

@@ -4,6 +4,7 @@ import type { ApprovedCommand, CommandAccess, CommandEffects } from "../../proto
 import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
 import type { ModeAccess } from "../../protocol/modes.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
+import type { EditLog } from "./edits.ts";
 import type { FoldEntry, LogEntry, MessageEntry } from "./entries.ts";
 import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
@@ -248,6 +249,15 @@ export interface HoldBack {
   place(file: HeldFile): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }>;
 }
 
+/** How a step of a turn came to its request. */
+export interface PromptFacts {
+  /** Milliseconds to build it. */
+  readonly build: number;
+  /** Milliseconds from what it answers, the message or the last result, to the request. */
+  readonly ready: number;
+  readonly messages: number;
+}
+
 /** One request to a model. */
 export interface RequestUsage {
   /** What it was for: the name of its mode. */
@@ -268,10 +278,15 @@ export interface RequestUsage {
   readonly tools: Readonly<Record<string, number>>;
   /** Calls of tools that there are not, or whose arguments could not be read. */
   readonly invalidCalls: number;
+  /** Tools that were offered. */
+  readonly offered: number;
+  /** Undefined for one that is no step of a turn. */
+  readonly prompt?: PromptFacts;
 }
 
 /** What requests to models have used up; kept also where the session is deleted. */
 export interface UsageLog {
+  readonly edits: EditLog;
   /** @throws {TurnError} if it cannot be stored */
   record(session: string, turn: number, request: RequestUsage): void;
   /** US dollars of all requests of the session; undefined where none had a price. */
