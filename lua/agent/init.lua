@@ -41,21 +41,21 @@ end
 
 --- Opens the chat and goes to its input.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: agent.Given }
 function M.open(_, extra)
   start()
   local chat = ready().get()
   chat:open()
   if extra and extra.context then
-    chat.input:add(extra.context .. "\n")
+    chat:select(extra.context)
   end
-  -- Behind what stands there: a draft, or the selected lines.
+  -- Behind what stands there: a draft.
   vim.cmd("startinsert!")
 end
 
 --- Opens the chat, or hides it; a turn goes on. With a context it opens.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: agent.Given }
 function M.toggle(_, extra)
   local chat = ready().get()
   if chat:is_visible() and not (extra and extra.context) then
@@ -67,7 +67,7 @@ end
 
 --- Begins a new chat. The old one goes on in the background.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: agent.Given }
 function M.new(_, extra)
   ready().new()
   M.open(nil, extra)
@@ -158,7 +158,7 @@ end
 
 --- Sends the text, or what stands in the input; opens the chat unless told not to.
 ---@param text? string
----@param extra? { context?: string, open?: boolean }
+---@param extra? { context?: agent.Given, open?: boolean }
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
   if text then
@@ -174,7 +174,7 @@ function M.send(text, extra)
     return M.open(nil, extra)
   end
   if context then
-    text = text .. "\n\n" .. context
+    chat:select(context)
   end
   if not (extra and extra.open == false) then
     chat:open()

@@ -9,6 +9,7 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
 import { missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
@@ -21,7 +22,9 @@ import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { MODES } from "./context/modes.ts";
 import { HistoryWindow } from "./context/window.ts";
-import type { LogEntry } from "./core/entries.ts";
+import { askedTools } from "./context/mentions.ts";
+import { withoutRepeats } from "./context/repeats.ts";
+import { handedOver, type LogEntry, wordsOf } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
@@ -42,13 +45,9 @@ interface SessionPorts {
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** Absent: the model is told nothing of its surroundings. */
   readonly surroundings?: { readonly ask?: AskSurroundings };
+  /** Who is asked for what a message mentions; absent: files alone are known. */
+  readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
   readonly publish: Emit;
-}
-
-/** A file that the user has handed over with a prompt; `text` if it is all of it. */
-export interface GivenFile {
-  readonly path: string;
-  readonly text?: string;
 }
 
 /** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
@@ -161,9 +160,8 @@ export class Session {
 
   /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
   prompt(
-    parts: readonly Part[],
+    handed: readonly Handed[],
     branch?: string,
-    given: readonly GivenFile[] = [],
     shown?: Shown,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
@@ -171,7 +169,7 @@ export class Session {
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown);
+      return this.#turn(handed, branch, shown);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -277,18 +275,25 @@ export class Session {
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
-    prompt: UserMessage,
+    handed: readonly Handed[],
     branch: string | undefined,
-    given: readonly GivenFile[],
     shown: Shown | undefined,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
     try {
       const notice = await this.#ports.store.ensure();
-      this.#begin(prompt, branch);
-      if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
-      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
+      const { parts, problems } = await handOver(handed, {
+        ...{ abilities: {}, ...this.#ports.given },
+        ...{ workspace: this.#workspace, seen: this.#history.seen },
+        window: this.#ports.runner.model.contextWindow,
+        refreshRules: () => this.#access.refresh(),
+      }, controller.signal);
+      const prompt = this.#begin(parts, branch);
+      for (const text of [...notice === undefined ? [] : [notice], ...problems]) {
+        this.#emit({ type: "notice", severity: "warning", text });
+      }
+      this.#noteTools(prompt);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
@@ -332,7 +337,13 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(prompt: UserMessage, branch: string | undefined): void {
+  /** The tools that the user asks for by name. */
+  #noteTools(prompt: UserMessage): void {
+    const text = askedTools(wordsOf(prompt), this.tools.flatMap(({ name, on }) => on ? [name] : []));
+    if (text !== undefined) this.#append([{ type: "control_note", reason: "context", text }]);
+  }
+
+  #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
     const { store, runner } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
@@ -343,6 +354,8 @@ export class Session {
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const { slid, lost } = this.#history.slide();
+    const told = withoutRepeats(parts, this.#history.seen);
+    const prompt: UserMessage = { type: "user_message", origin: "user", parts: told };
     this.#emit(prompt);
     if (slid) {
       this.#surroundings?.forget();
@@ -355,7 +368,9 @@ export class Session {
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";
-    this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
+    const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
+    this.#emit({ type: "title", title, began });
+    return prompt;
   }
 
   /** A session with a call that has no result, or a question without an answer, is never sent. */

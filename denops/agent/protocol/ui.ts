@@ -3,6 +3,7 @@ import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
+import { Given } from "./given.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 import { Shown } from "./surroundings.ts";
@@ -25,8 +26,8 @@ export const Action = z.discriminatedUnion("type", [
     ...place,
     session,
     text: z.string().min(1),
-    /** Absolute paths of files that the text shows lines of. */
-    selected: z.array(z.string()),
+    /** With it, in order. */
+    given: z.array(Given).max(1_000).default([]),
     /** With absolute paths. */
     shown: Shown.optional(),
   }),
@@ -115,9 +116,9 @@ export type Update =
   }
   | { readonly type: "turn_started"; readonly chat: number }
   /** The engine has stored the message that began this turn, counted from 1 within the session. */
-  | { readonly type: "turn"; readonly chat: number; readonly turn: number }
+  | ({ readonly type: "turn"; readonly chat: number; readonly turn: number } & Handed)
   /** A message of the user's, in a stored part of a session. */
-  | { readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number }
+  | ({ readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number } & Handed)
   | { readonly type: "title"; readonly chat: number; readonly title: string }
   /** What the agent says of itself; each field takes the place of what was said before. */
   | {
@@ -199,6 +200,11 @@ export type Update =
     readonly result?: Readonly<Record<string, unknown>>;
     readonly error?: string;
   };
+
+interface Handed {
+  /** What was handed over with the message, each in a word or two. */
+  readonly given?: readonly string[];
+}
 
 export interface ShownRule {
   readonly verdict: string;

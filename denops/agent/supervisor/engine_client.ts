@@ -2,9 +2,11 @@
  * The client's side of ACP for a project's engine: what its updates and requests are answered with.
  * It is there before the engine is.
  */
+import type { ContentBlock } from "../deps/acp_sdk.ts";
 import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
+import type { Given } from "../protocol/given.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
@@ -23,6 +25,7 @@ import { lookups } from "./system/lookups.ts";
 import { engineTrace } from "./system/trace_file.ts";
 import type { Questions } from "./gate/questions.ts";
 import { RuleBook } from "./gate/rule_book.ts";
+import { givenBlocks } from "./search/given.ts";
 import { search } from "./search/search.ts";
 import { shownIn, surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
@@ -130,6 +133,11 @@ export class EngineClient {
   /** What of Neovim's files is to be told. @throws {Error} if the rules cannot be known */
   shown(chat: number, shown: Shown): Shown {
     return shownIn(shown, { roots: this.#roots, rules: this.fileRules(chat) });
+  }
+
+  /** What Neovim hands over with a message, as a prompt has it. @throws {Error} if the rules cannot be known */
+  given(chat: number, given: readonly Given[]): readonly ContentBlock[] {
+    return given.length === 0 ? [] : givenBlocks(given, { roots: this.#roots, rules: this.fileRules(chat) });
   }
 
   #rulesOf(sessionId: string): FileRules {

@@ -93,6 +93,9 @@ function M:make_input()
   vim.api.nvim_create_autocmd({ "BufEnter", "InsertEnter", "InsertLeave", "BufLeave" }, {
     buffer = buffer,
     callback = function(event)
+      if event.event == "BufEnter" then
+        self:show_attached()
+      end
       window.hint(self.windows, modes[event.event])
     end,
   })

@@ -16,6 +16,7 @@ M.keys = {
   { keys = "<C-s>", modes = "ni", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "i" },
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
+  { keys = "ga", modes = "n", where = "input", action = "attach", doc = "switch what goes along with a message" },
   { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn", hint = "stop", hint_in = "ni" },
   {
     keys = "q",

@@ -175,7 +175,7 @@ Deno.test("facts of the moment stand with the message, and are told again only w
   };
   await using engine = await start({}, { git });
   const say = (text: string, shown: Shown) =>
-    engine.session.prompt([{ type: "text", text }], undefined, [], shown);
+    engine.session.prompt([{ type: "text", text }], undefined, shown);
   await say("One", SHOWN);
   assert.equal(
     newest(engine).replace(/\d{4}-\d\d-\d\d/, "TODAY"),

@@ -57,10 +57,12 @@ export function factsOf({ date, git, shown, plan }: Moment): Facts {
     }
     const others = buffers.filter(({ path }) => path !== current?.path);
     if (others.length > 0) facts.set("buffers", `Open too: ${others.map(mark).join(", ")}`);
-    facts.set(
-      "diagnostics",
-      `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
-    );
+    if (errors !== undefined && warnings !== undefined) {
+      facts.set(
+        "diagnostics",
+        `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
+      );
+    }
   }
   const open = plan.filter(({ status }) => status !== "completed").map(({ step }) => step);
   if (open.length > 0) facts.set("plan", `Open steps of your plan: ${open.join("; ")}`);
