@@ -318,11 +318,17 @@ function M.context()
   if not session then
     return say.info("nothing was sent yet")
   end
-  require("agent.client").request(chat, "context", { sessionId = session }, function(context, problem)
-    if not context then
-      return say.error(problem)
-    end
-    require("agent.context").show(context)
+  local function request(change, done)
+    local params = { sessionId = session, change = change }
+    require("agent.client").request(chat, "context", params, function(context, problem)
+      if not context then
+        return say.error(problem)
+      end
+      done(context)
+    end)
+  end
+  request(nil, function(context)
+    require("agent.context").show(context, request)
   end)
 end
 

@@ -1,6 +1,7 @@
 /** What models are sent: recorded, small, and each request a prefix of the next. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { MARK } from "../../denops/agent/engine/context/project.ts";
 import { MODES } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";
 import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
@@ -61,6 +62,7 @@ for (const name of WIRES) {
     const { requests } = engine.server;
     const sent = recorded(requests.map(({ body }) => body))
       .replaceAll(engine.project.root, "/project")
+      .replaceAll(MARK, "MARK")
       .replace(/Date: \d{4}-\d\d-\d\d/g, "Date: DATE");
     await expectRecorded(name, sent);
   });

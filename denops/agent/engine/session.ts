@@ -9,6 +9,7 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { choose, type ContextChange } from "./agent/context_page.ts";
 import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
 import { missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
@@ -21,11 +22,13 @@ import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { MODES } from "./context/modes.ts";
+import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
 import { askedTools } from "./context/mentions.ts";
 import { withoutRepeats } from "./context/repeats.ts";
 import { handedOver, type LogEntry, wordsOf } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
+import { hasHappened, isTransient } from "./core/happened.ts";
 import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
@@ -49,9 +52,6 @@ interface SessionPorts {
   readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
   readonly publish: Emit;
 }
-
-/** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
-const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
 
 /** How a call ends that its runner has left open. */
 const LEFT_OPEN = {
@@ -105,15 +105,20 @@ export class Session {
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
     const window = () => ports.runner.model.contextWindow;
-    this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
+    this.#history = new HistoryWindow(
+      { store, session: id, window, chosen: this.#memory },
+      this.#stored ? first : undefined,
+    );
     this.#newCallId = callIds((call) => store.hasCall(id, call));
+    const views = new Views(this.#memory.known);
     this.#workspace = new Workspace(
       { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      new Views(this.#memory.known),
+      views,
     );
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
+      views,
       memory: this.#memory,
       ask: ports.surroundings.ask,
       plan: () => this.#state.plan,
@@ -192,6 +197,9 @@ export class Session {
     });
     this.#queue = taken.catch(() => {});
     const done = await taken;
+    this.#surroundings?.takenBack(
+      done.changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]),
+    );
     for (const change of done.changes) {
       const id = `${action.kind}-${done.turn}`;
       this.#ports.publish({ type: "file_modified", id, change: { ...change, since } });
@@ -239,11 +247,16 @@ export class Session {
     return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
   }
 
-  /** What a request would send now. @throws {ToolError} if that is not known here */
-  context(): RequestResult<"context"> {
+  /** What a request would send now. @param change is made first @throws {ToolError} if that is not known here */
+  context(change?: ContextChange): RequestResult<"context"> {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
-    return context(this.#turnPorts());
+    if (change !== undefined) {
+      choose(this.#memory, change, context(this.#turnPorts()));
+      if (this.#stored) this.#append([]);
+    }
+    const { lines: _, ...page } = context(this.#turnPorts());
+    return page;
   }
 
   #isOn(name: string): boolean {
@@ -358,7 +371,7 @@ export class Session {
     const prompt: UserMessage = { type: "user_message", origin: "user", parts: told };
     this.#emit(prompt);
     if (slid) {
-      this.#surroundings?.forget();
+      this.#surroundings?.forget(this.#history);
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
       this.#emit({ type: "notice", severity: "warning", text });
@@ -397,13 +410,14 @@ export class Session {
       isOn: (tool) => this.#isOn(tool),
       messages: () => this.#history.seen,
       history: this.#history,
-      project: () => this.#surroundings?.project,
-      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal),
+      project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),
+      chosen: this.#memory,
+      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal) ?? [],
       append: (message) => this.#append([message]),
       fold: (entry) => {
         this.#append([entry]);
         // What was told of folders and of the moment may be in no message that is seen.
-        if (entry.type === "compaction") this.#surroundings?.forget();
+        if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
       },
       newCallId: this.#newCallId,
     };
@@ -468,24 +482,12 @@ export class Session {
     else if (event.type === "tool_done") this.#open.delete(event.id);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
-    } else if (!TRANSIENT.has(event.type)) this.#save({ entries: [event] });
+    } else if (!isTransient(event)) this.#save({ entries: [event] });
     this.#ports.publish(event);
   }
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-/** Files are changed, a call has ended, and both are to be told. */
-const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
-  "tool_result",
-  "tool_done",
-  "file_modified",
-  "notice",
-]);
-
-function hasHappened({ entries = [] }: Entries): boolean {
-  return entries.some(({ type }) => HAPPENED.has(type));
-}
 
 function today(): string {
   return new Date().toISOString().slice(0, 10);

@@ -136,10 +136,16 @@ export type UsageRow = z.infer<typeof UsageRow>;
 
 /** A piece of what a request sends. */
 const ContextPart = z.object({
-  group: z.enum(["tools", "system", "rules", "messages"]),
-  /** A tool's, a section's, a file's, or a kind of message. */
+  group: z.enum(["tools", "system", "rules", "files", "results", "messages"]),
+  /** A tool's, a section's, a file's, a call's, or a kind of message. */
   name: z.string(),
   characters: z.int(),
+  /** It can be dropped and pinned by this. */
+  id: z.string().optional(),
+  /** What the user wants of it. */
+  state: z.enum(["dropped", "pinned"]).optional(),
+  /** It becomes a line first when the window fills up. */
+  next: z.boolean().optional(),
   /** Of the whole file, where it is one. */
   bytes: z.int().optional(),
 });
@@ -165,9 +171,15 @@ export const REQUESTS = {
     params: z.object({ sessionId, toggle: z.string().optional() }),
     result: z.object({ tools: z.array(z.object({ name: z.string(), on: z.boolean() })) }),
   },
-  /** What a request would send at this moment. */
+  /**
+   * What a request would send at this moment. `change` first leaves a part out of it, keeps it from being folded away,
+   * or does neither any more.
+   */
   context: {
-    params: z.object({ sessionId }),
+    params: z.object({
+      sessionId,
+      change: z.object({ id: z.string().max(10_000), to: z.enum(["dropped", "pinned", "plain"]) }).optional(),
+    }),
     result: z.object({
       parts: z.array(ContextPart),
       /** Tokens that fit; undefined where that is not known. */

@@ -36,6 +36,7 @@ const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
   "restore_preview",
   "restore",
   "compact",
+  "context",
 ]);
 
 export interface SupervisorOptions {

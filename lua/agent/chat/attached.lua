@@ -67,6 +67,9 @@ function M:attachable()
   if #now.buffers > 0 then
     add("buffers", counted(#now.buffers, "other file", "other files"))
   end
+  if now.terminal then
+    add("terminal", "terminal")
+  end
   if self.selected then
     table.insert(list, {
       name = "selection",
@@ -90,6 +93,9 @@ function M:attached()
   end
   if not is_on(self, "diagnostics") then
     now.errors, now.warnings = nil, nil
+  end
+  if not is_on(self, "terminal") then
+    now.terminal = nil
   end
   return now, { self.selected }
 end

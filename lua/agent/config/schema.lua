@@ -245,9 +245,9 @@ M.options = {
   {
     name = "attach",
     type = "list",
-    default = { "file", "diagnostics", "buffers" },
+    default = { "file", "diagnostics", "buffers", "terminal" },
     doc = "What goes along with each message by itself: the file and line you look at, the number of diagnostics, the"
-      .. " names of other open files.",
+      .. " names of other open files, the end of a terminal in view.",
   },
   { name = "input_height", type = "integer", default = 3, min = 1, doc = "Lines of the input." },
   {

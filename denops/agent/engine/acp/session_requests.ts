@@ -21,7 +21,7 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       else await session.compact(focus);
       return {};
     },
-    context: at(({ sessionId }) => open.get(sessionId).context()),
+    context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

@@ -17,6 +17,7 @@ import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
 import type { Measured } from "./meter.ts";
+import { causesOf, contextPage } from "./context_page.ts";
 import { Prefix } from "./prefix.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./room.ts";
@@ -62,7 +63,7 @@ export function loopRunner(options: LoopOptions): Runner {
       ...{ model, summarizer, tools, room },
       view: (mode, more = []) =>
         view([...ports.messages(), ...more], mode, { ...given, project: ports.project() }),
-      sent: (prompt) => prefix.note(prompt),
+      sent: (prompt) => prefix.note(prompt, causesOf(ports)),
       context: { workspace: ports.workspace, session: ports.state, ...abilities },
       checks: abilities.languages === undefined
         ? undefined
@@ -76,9 +77,12 @@ export function loopRunner(options: LoopOptions): Runner {
     title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
-      const parts = [...outline(view(ports.messages(), MODES.agent, given), MODES.agent, given)];
-      const { contextWindow: window } = model;
-      return { parts, ...(Number.isFinite(window) ? { window } : {}), ...prefix.broken };
+      const prompt = view(ports.messages(), MODES.agent, given);
+      const parts = outline(prompt, MODES.agent, given);
+      return {
+        ...contextPage(parts, ports, { window: model.contextWindow, tools: offered }),
+        ...prefix.broken,
+      };
     },
     runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
@@ -179,8 +183,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const results = await runBatch(end.message.calls, ports, memory, signal);
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
-    const rules = await ports.rulesOf([...touched], signal);
-    if (rules !== undefined) ports.append({ type: "control_note", reason: "rules", text: rules });
+    for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
     touched.clear();
   }
 }

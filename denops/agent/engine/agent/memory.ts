@@ -18,6 +18,10 @@ const Facts = z.object({
 });
 export type Facts = z.infer<typeof Facts>;
 
+/** As the model knows the file, and bytes of it. */
+const FolderRules = z.object({ path: z.string(), bytes: z.number() });
+type FolderRules = Readonly<z.infer<typeof FolderRules>>;
+
 /** A map that knows which of its entries are not stored yet. */
 export class RememberedMap<Value> extends Map<string, Value> {
   readonly #topic: string;
@@ -55,10 +59,15 @@ export class Memory {
   readonly tools: RememberedMap<boolean>;
   /** What the prompt says of the project; at most one, whatever its name. */
   readonly project: RememberedMap<Project>;
-  /** Bytes of the files of rules that were told: see RulesFiles. */
+  /** Bytes of the files of rules that the prompt tells: see RulesFiles. */
   readonly rules: RememberedMap<number>;
+  /** Files of rules of folders: told with messages. */
+  readonly folderRules: RememberedMap<FolderRules>;
   /** Facts of the moment as the model was told them last. */
   readonly told: RememberedMap<string>;
+  /** What the user has dropped and pinned of the view: see Chosen. */
+  readonly dropped: RememberedMap<string>;
+  readonly pinned: RememberedMap<boolean>;
   /** As they were stored. */
   readonly facts: Facts;
   /** Topic → the value as JSON. */
@@ -76,7 +85,13 @@ export class Memory {
     this.tools = map("tool", (value) => typeof value === "boolean");
     this.project = map("project", (value): value is Project => Project.safeParse(value).success);
     this.rules = map("rules", (value) => typeof value === "number");
+    this.folderRules = map(
+      "folder_rules",
+      (value): value is FolderRules => FolderRules.safeParse(value).success,
+    );
     this.told = map("told", isText);
+    this.dropped = map("dropped", isText);
+    this.pinned = map("pinned", (value) => value === true);
     this.facts = factsOf(rows);
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
   }
@@ -98,7 +113,8 @@ export class Memory {
   }
 
   get #maps() {
-    return [this.known, this.tools, this.project, this.rules, this.told];
+    const { known, tools, project, rules, folderRules, told, dropped, pinned } = this;
+    return [known, tools, project, rules, folderRules, told, dropped, pinned];
   }
 }
 

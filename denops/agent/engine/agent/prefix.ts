@@ -2,14 +2,24 @@
 import type { Price } from "../../protocol/config.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import { firstBreak } from "../context/outline.ts";
+import type { Folds } from "../context/folds.ts";
+import type { RulesFile } from "../context/project.ts";
 import type { Prompt } from "../core/messages.ts";
 
 /** Of English and code. */
 const CHARACTERS_A_TOKEN = 4;
 
+/** What changes an earlier part on purpose. */
+export interface Causes {
+  readonly folds: Folds;
+  /** Ids of what the user has dropped. */
+  readonly dropped: ReadonlySet<string>;
+  readonly rules: readonly RulesFile[];
+}
+
 export class Prefix {
   readonly #price: Price | undefined;
-  #last: Prompt | undefined;
+  #last: { readonly prompt: Prompt; readonly causes: Causes } | undefined;
   #broken: RequestResult<"context">["broken"];
 
   constructor(price: Price | undefined) {
@@ -21,12 +31,17 @@ export class Prefix {
     return this.#broken === undefined ? {} : { broken: this.#broken };
   }
 
-  note(prompt: Prompt): void {
-    const found = this.#last === undefined ? undefined : firstBreak(this.#last, prompt);
-    this.#last = prompt;
+  /** @param causes as they are now */
+  note(prompt: Prompt, causes: Causes): void {
+    const found = this.#last === undefined ? undefined : firstBreak(this.#last.prompt, prompt);
+    const before = this.#last?.causes;
+    this.#last = { prompt, causes };
     if (found === undefined) return;
     const cost = this.#costOf(found.sent - found.kept);
-    this.#broken = { ...found, ...(cost === undefined ? {} : { cost }) };
+    const reason = before === undefined || found.where.startsWith("tool ")
+      ? found.reason
+      : causeOf(before, causes) ?? found.reason;
+    this.#broken = { ...found, reason, ...(cost === undefined ? {} : { cost }) };
   }
 
   /** What so many characters cost more than from the cache. */
@@ -35,4 +50,18 @@ export class Prefix {
     const { input, cached_read = input, cached_write = input } = this.#price;
     return characters / CHARACTERS_A_TOKEN * (Math.max(input, cached_write) - cached_read) / 1_000_000;
   }
+}
+
+function causeOf(before: Causes, now: Causes): string | undefined {
+  const causes = [
+    ...before.folds === now.folds ? [] : [now.folds.undone ? "a fold was taken back" : "folded"],
+    ...now.dropped.difference(before.dropped).size > 0 ? ["dropped by you"] : [],
+    ...before.dropped.difference(now.dropped).size > 0 ? ["brought back by you"] : [],
+    ...areSame(before.rules, now.rules) ? [] : ["files of rules were read anew"],
+  ];
+  return causes.length === 0 ? undefined : causes.join("; ");
+}
+
+function areSame(some: readonly RulesFile[], others: readonly RulesFile[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at]);
 }

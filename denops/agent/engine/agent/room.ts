@@ -8,15 +8,17 @@ import {
   type MaskPlan,
   middleCut,
   MOST_WORDS,
+  pinnedParts,
   planMasks,
   tailBegin,
   usersWords,
 } from "../context/fold_plan.ts";
+import type { Chosen } from "../context/chosen.ts";
 import { folded } from "../context/folds.ts";
 import { type Mode, MODES } from "../context/modes.ts";
 import { ownSummary, summaryQuestion } from "../context/summary.ts";
 import type { HistoryWindow } from "../context/window.ts";
-import type { FoldEntry, MessageEntry, ResultEntry } from "../core/entries.ts";
+import type { Compaction, FoldEntry, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Prompt, ToolCall } from "../core/messages.ts";
 import { parseArguments } from "../llm/arguments.ts";
@@ -35,6 +37,8 @@ const LEAST_LEFT = 0.1;
 /** Share of the window that the last messages may take, and the summary, and the user's words with it. */
 const MOST_TAIL = 0.25;
 const MOST_SUMMARY = 0.125;
+/** The same of what the user has pinned before them. */
+const MOST_PINNED = 0.25;
 /** Tokens that an answer needs at least. */
 const ANSWER_TOKENS = 1_000;
 /** Bytes of messages that no summary is shorter than by much. */
@@ -54,6 +58,7 @@ interface RoomPorts {
   readonly meter: Meter;
   readonly state: Pick<SessionState, "plan">;
   readonly history: SeenHistory;
+  readonly chosen: Chosen;
   emit(event: AgentEvent): void;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
@@ -78,7 +83,7 @@ export class Room {
 
   /** @returns whether anything was folded @throws {TurnError} if that cannot be stored */
   async make(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<boolean> {
-    const { model: { contextWindow: window }, history, tools } = ports;
+    const { model: { contextWindow: window }, history, tools, chosen } = ports;
     const sizes = sizesOf(ports.view(MODES.agent));
     if (cause.type === "refused") this.#estimate.refused(allOf(sizes), window);
     // What nothing can be folded of is full already.
@@ -89,7 +94,8 @@ export class Room {
       get masked() {
         return history.folds.masked;
       },
-      about: (call) => factsOf(call, tools),
+      about: (call) => callFacts(call, tools),
+      chosen,
     };
     const told = new Told(ports, () => this.#share(ports));
     const wantsSummary = cause.type === "asked" && cause.focus !== undefined;
@@ -171,8 +177,24 @@ export class Room {
       words: [...keptWords([...before?.words ?? [], ...usersWords(covered)], Math.min(MOST_WORDS, room))],
       plan: [...state.plan],
       by: asked === undefined ? "engine" : "model",
+      ...this.#pinned({ ...given, messages: covered }, before, this.#estimate.bytes(window * MOST_PINNED)),
     }, covered.length);
     return true;
+  }
+
+  /** What the user has pinned goes over from one summary to the next. @param room bytes */
+  #pinned(covered: Foldable, before: Compaction | undefined, room: number): Pick<Compaction, "pinned"> {
+    const { pinned } = covered.chosen;
+    const found = pinnedParts(covered);
+    const again = new Set(found.map(({ id }) => id));
+    const earlier = before?.pinned?.filter(({ id }) => pinned.has(id) && !again.has(id)) ?? [];
+    const all = [...earlier, ...found];
+    const bytes = all.reduce((sum, { text }) => sum + bytesOf(text), 0);
+    const share = Math.min(1, room / Math.max(1, bytes));
+    if (all.length === 0) return {};
+    return {
+      pinned: all.map((one) => ({ ...one, text: cutTo(one.text, Math.floor(bytesOf(one.text) * share)) })),
+    };
   }
 
   /** Undefined if no model gives one. */
@@ -243,7 +265,7 @@ function cutTo(text: string, bytes: number): string {
   return middleCut(text, Math.floor(bytes * text.length / size), "left out: the window has no more room");
 }
 
-function factsOf(call: ToolCall, tools: readonly Tool[]): CallFacts {
+export function callFacts(call: ToolCall, tools: readonly Tool[]): CallFacts {
   const tool = tools.find(({ name }) => name === call.name);
   const args = parseArguments(call.arguments);
   const given = args.ok && typeof args.value === "object" && args.value !== null ? { ...args.value } : {};

@@ -15,6 +15,7 @@ import { SqliteStore } from "../store/sqlite.ts";
 import { TOOLS } from "../tools/registry.ts";
 import { Spending } from "./budget.ts";
 import { Meter } from "./meter.ts";
+import { NOTHING_CHOSEN } from "../context/chosen.ts";
 import { Room } from "./room.ts";
 
 const DAY = "2026-01-02";
@@ -67,6 +68,7 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
   const emit = () => {};
   const ports: Parameters<Room["make"]>[1] = {
     ...{ model, history, emit, tools: TOOLS, state: { plan: [] }, newCallId: (id) => id },
+    chosen: NOTHING_CHOSEN,
     meter: new Meter({
       ...{ session: "s", turn: () => 1, model, emit },
       spending: new Spending(engineConfig("http://x"), 0, DAY, { amount: 0, raised: 0 }),

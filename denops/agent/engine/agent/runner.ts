@@ -1,7 +1,9 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
+import type { Chosen } from "../context/chosen.ts";
+import type { MessagePart } from "../context/message_parts.ts";
 import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
-import type { FoldEntry, MessageEntry } from "../core/entries.ts";
+import type { ControlNote, FoldEntry, MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
@@ -27,10 +29,11 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   /** What views are made of, the prompt last. */
   messages(): readonly MessageEntry[];
   readonly history: SeenHistory;
+  readonly chosen: Chosen;
   /** What the prompt says of the project. */
   project(): Project | undefined;
-  /** Rules of the folders that these files are in, as text; undefined if there are none that were not told. */
-  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<string | undefined>;
+  /** Rules of the folders that these files are in, but for those that were told. */
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]>;
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
   append(message: MessageEntry): void;
   /** The same of what the model sees less of from here on. */
@@ -55,13 +58,20 @@ export interface Runner {
    */
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
   /** What a request would send now. Absent where it does not build them itself. */
-  context?(ports: Pick<RunnerPorts, "messages" | "project" | "isOn">): RequestResult<"context">;
+  context?(ports: ContextPorts): ContextPage;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,
     count: (measured: Measured) => void,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+}
+
+export type ContextPorts = Pick<RunnerPorts, "messages" | "project" | "isOn" | "history" | "chosen">;
+
+/** What a request would send, and how each of its parts can be dropped. */
+export interface ContextPage extends RequestResult<"context"> {
+  readonly lines: ReadonlyMap<string, MessagePart["lines"]>;
 }
 
 /** Where there is no model. */

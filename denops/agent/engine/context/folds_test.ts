@@ -7,6 +7,7 @@ import type { Message } from "../core/messages.ts";
 import { Database } from "../store/database.ts";
 import { StoredSessions } from "../store/sessions.ts";
 import { SqliteStore } from "../store/sqlite.ts";
+import { NOTHING_CHOSEN } from "./chosen.ts";
 import { type CallFacts, type Foldable, keptWords, middleCut, planMasks, tailBegin } from "./fold_plan.ts";
 import { MODES } from "./modes.ts";
 import { view } from "./view.ts";
@@ -31,7 +32,7 @@ function round(...made: readonly string[]): readonly MessageEntry[] {
 }
 
 function foldable(messages: readonly MessageEntry[], masked: Foldable["masked"] = new Map()): Foldable {
-  return { messages, masked, about };
+  return { messages, masked, about, chosen: NOTHING_CHOSEN };
 }
 
 /** The calls whose results are masked. */

@@ -144,7 +144,8 @@ function results({ calls }: AssistantEntry, own: readonly MessageEntry[]): reado
     const result = found.find((one) => one.id === id);
     const { type: _, ...rest } = result ??
       { type: "tool_result", id, name, text: CALL_INTERRUPTED, isError: true };
-    const text = [rest.text, ...at === calls.length - 1 ? rules.map(({ text }) => text) : []].join("\n\n");
+    const told = at === calls.length - 1 ? rules.map(({ text }) => text) : [];
+    const text = told.length === 0 ? rest.text : `${rest.text}\n\n${told.join("\n")}`;
     return { role: "tool", ...rest, text };
   });
 }

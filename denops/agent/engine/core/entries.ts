@@ -50,6 +50,8 @@ const ControlNote = z.object({
     "unreadable",
   ]),
   text: z.string(),
+  /** Of a file of rules. */
+  path: z.string().exactOptional(),
 });
 
 /** What a view is made of. */
@@ -78,6 +80,8 @@ const Compaction = z.object({
   words: z.array(z.string()),
   /** As it was then. */
   plan: Plan,
+  /** What the user has pinned there, by the ids of parts (context/chosen.ts). */
+  pinned: z.array(z.object({ id: z.string(), title: z.string(), text: z.string() })).exactOptional(),
   /** Who has written the summary. */
   by: z.enum(["model", "engine"]),
 });
@@ -99,6 +103,7 @@ export type ResultEntry = ReadonlyDeep<z.infer<typeof ResultEntry>>;
 export type ControlNote = ReadonlyDeep<z.infer<typeof ControlNote>>;
 export type MessageEntry = ReadonlyDeep<z.infer<typeof MessageEntry>>;
 export type Masking = ReadonlyDeep<z.infer<typeof Masking>>;
+export type PinnedPart = NonNullable<Compaction["pinned"]>[number];
 export type Compaction = ReadonlyDeep<z.infer<typeof Compaction>>;
 export type FoldEntry = ReadonlyDeep<z.infer<typeof FoldEntry>>;
 export type LogEntry = MessageEntry | FoldEntry | AgentEvent;
