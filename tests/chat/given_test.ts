@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { messagesOf } from "../model/model_messages.ts";
 import { GREET, type RunningAgent, startAgent } from "../support/agent.ts";
 import { transcript, waitForChat, waitForTurn } from "../support/chat.ts";
+import { pngFile } from "../support/pictures.ts";
+import { scratch } from "../support/project.ts";
 
 const PROJECT = { ...GREET, ".env": "KEY=secret\n", "src/other.ts": "export const other = 1;\n" };
 
@@ -135,4 +137,30 @@ Deno.test("nothing goes along by itself where the option says so", async () => {
   const text = await ask(agent, "Hello");
   assert.doesNotMatch(text, /greet\.ts|Diagnostics/);
   assert.doesNotMatch(agent.nvim.text(), /▸/);
+});
+
+Deno.test("an image of the clipboard goes into the message by a key, and to a model that sees", async () => {
+  const png = pngFile(40, 30);
+  await using bin = await scratch({
+    "shot.png": png,
+    "xclip": `#!/bin/sh\nexec cat "$(dirname "$0")/shot.png"\n`,
+  });
+  await Deno.chmod(bin.path("xclip"), 0o755);
+  await using agent = await start({
+    options: "title = false, vision = true",
+    env: { PATH: `${bin.root}:${Deno.env.get("PATH")}`, DISPLAY: ":0", WAYLAND_DISPLAY: "" },
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent");
+  await nvim.keys("<Esc>iwhat is<Esc>gp");
+  await nvim.waitForScreen("what is @image:1");
+  await nvim.keys("<Esc><CR>");
+  await waitForTurn(nvim);
+  const images = messagesOf("openai_chat", server.requests[0]?.body ?? {}).flatMap(({ images }) => images);
+  assert.deepEqual(images, [{ type: "image/png", data: png.toBase64() }]);
+  assert.deepEqual((await transcript(nvim)).slice(0, 2), ["what is @image:1", "▸ image 1"]);
+  assert.deepEqual(server.problems, []);
+  await Deno.writeTextFile(bin.path("shot.png"), "text");
+  await nvim.command("Agent paste");
+  await nvim.waitForScreen("agent: the clipboard has no image");
 });

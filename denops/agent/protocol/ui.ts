@@ -66,6 +66,7 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
   z.object({ type: z.literal("log"), request, chat, session, ...place }),
+  z.object({ type: z.literal("files"), request, chat, session, ...place }),
   z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),
   /** A request of requests.ts, answered by an `engine_answer`. */
   z.object({
@@ -184,6 +185,8 @@ export type Update =
   | ({ readonly type: "ask_editor"; readonly request: number } & EditorQuestion)
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
+  /** Of the project, as far as they are found in time; those that may not be read unasked are not named. */
+  | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
   | {
     readonly type: "tools";
     readonly request: number;

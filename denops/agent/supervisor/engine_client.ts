@@ -27,7 +27,7 @@ import type { Questions } from "./gate/questions.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { givenBlocks } from "./search/given.ts";
 import { search } from "./search/search.ts";
-import { shownIn, surroundings } from "./search/surroundings.ts";
+import { fileNames, shownIn, surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./commands/terminals.ts";
 import { oneLine, visible } from "./screen/visible.ts";
@@ -138,6 +138,11 @@ export class EngineClient {
   /** What Neovim hands over with a message, as a prompt has it. @throws {Error} if the rules cannot be known */
   given(chat: number, given: readonly Given[]): readonly ContentBlock[] {
     return given.length === 0 ? [] : givenBlocks(given, { roots: this.#roots, rules: this.fileRules(chat) });
+  }
+
+  /** Of the project's files that may be read unasked. @throws {Error} if the rules cannot be known */
+  async fileNames(chat: number): Promise<readonly string[]> {
+    return await fileNames({ roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.#sandboxed });
   }
 
   #rulesOf(sessionId: string): FileRules {

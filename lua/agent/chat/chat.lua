@@ -225,12 +225,31 @@ function Chat:stop()
   end
 end
 
+--- In a menu the key moves in the menu.
+---@param key string
+---@return boolean
+local function in_menu(key)
+  if vim.fn.pumvisible() == 0 then
+    return false
+  end
+  vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+  return true
+end
+
 function Chat:earlier()
-  self.input:browse(-1)
+  if not in_menu("<C-p>") then
+    self.input:browse(-1)
+  end
 end
 
 function Chat:later()
-  self.input:browse(1)
+  if not in_menu("<C-n>") then
+    self.input:browse(1)
+  end
+end
+
+function Chat:paste()
+  require("agent").paste()
 end
 
 function Chat:focus_input()

@@ -17,6 +17,7 @@ M.keys = {
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
   { keys = "ga", modes = "n", where = "input", action = "attach", doc = "switch what goes along with a message" },
+  { keys = "gp", modes = "n", where = "input", action = "paste", doc = "put the clipboard's image into the message" },
   { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn", hint = "stop", hint_in = "ni" },
   {
     keys = "q",
