@@ -11,10 +11,11 @@ import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
 import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
-import { missing } from "./agent/interrupted.ts";
+import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
+import { Subagents } from "./agent/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
@@ -24,12 +25,11 @@ import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { MODES } from "./context/modes.ts";
 import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import { askedTools } from "./context/mentions.ts";
 import { withoutRepeats } from "./context/repeats.ts";
-import { handedOver, type LogEntry, wordsOf } from "./core/entries.ts";
+import { handedOver, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
-import { hasHappened, isTransient } from "./core/happened.ts";
-import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
+import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
+import { hasHappened } from "./core/happened.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
 import { Views } from "./tools/files/views.ts";
@@ -53,14 +53,6 @@ interface SessionPorts {
   readonly publish: Emit;
 }
 
-/** How a call ends that its runner has left open. */
-const LEFT_OPEN = {
-  status: "failed",
-  summary: "stopped",
-  output: "The turn ended before the call did.",
-  stopped: true,
-} as const;
-
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
@@ -82,6 +74,7 @@ export class Session {
   readonly #titling: Titling;
   readonly #traps: CommandTraps;
   readonly #surroundings: Surroundings | undefined;
+  readonly agents: Subagents;
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -110,11 +103,10 @@ export class Session {
       this.#stored ? first : undefined,
     );
     this.#newCallId = callIds((call) => store.hasCall(id, call));
+    const mayRead = this.#access.mayRead.bind(this.#access);
+    const places = { roots, editor: ports.editor, journal: store.writes, mayRead };
     const views = new Views(this.#memory.known);
-    this.#workspace = new Workspace(
-      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      views,
-    );
+    this.#workspace = new Workspace(places, views);
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
@@ -145,6 +137,13 @@ export class Session {
       makeLink: ports.makeLink,
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
       isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),
+    });
+    this.agents = new Subagents({
+      ...{ session: id, root: roots[0] ?? "", store, usage: ports.usage, runner: ports.runner },
+      untold: this.#memory.agents,
+      ports: () => this.#turnPorts(),
+      workspace: () => new Workspace(places),
+      rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),
     });
     this.#traps = new CommandTraps({
       emit: (event) => this.#emit(event),
@@ -277,6 +276,7 @@ export class Session {
   async close(): Promise<void> {
     this.cancel();
     this.#titling.stop();
+    await this.agents.close();
     await this.#queue;
     await this.#titling.settled;
     try {
@@ -294,11 +294,12 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
+    this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
-      const { parts, problems } = await handOver(handed, {
+      const { parts, problems, note } = await handOver(handed, {
         ...{ abilities: {}, ...this.#ports.given },
-        ...{ workspace: this.#workspace, seen: this.#history.seen },
+        ...{ workspace: this.#workspace, seen: this.#history.seen, tools: this.tools },
         window: this.#ports.runner.model.contextWindow,
         refreshRules: () => this.#access.refresh(),
       }, controller.signal);
@@ -306,11 +307,13 @@ export class Session {
       for (const text of [...notice === undefined ? [] : [notice], ...problems]) {
         this.#emit({ type: "notice", severity: "warning", text });
       }
-      this.#noteTools(prompt);
+      if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
       }
+      const news = this.agents.news();
+      if (news !== undefined) this.#append([{ type: "control_note", reason: "agents", text: news }]);
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
@@ -348,12 +351,6 @@ export class Session {
     const turn = this.#ports.store.turn(this.id);
     const files = await this.checkpoints.filesOf(turn);
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
-  }
-
-  /** The tools that the user asks for by name. */
-  #noteTools(prompt: UserMessage): void {
-    const text = askedTools(wordsOf(prompt), this.tools.flatMap(({ name, on }) => on ? [name] : []));
-    if (text !== undefined) this.#append([{ type: "control_note", reason: "context", text }]);
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
@@ -397,6 +394,7 @@ export class Session {
 
   #turnPorts(): RunnerPorts {
     return {
+      mode: MODES.agent,
       workspace: this.#workspace,
       state: this.#state,
       meter: this.#meter,
@@ -420,6 +418,7 @@ export class Session {
         if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
       },
       newCallId: this.#newCallId,
+      agents: this.agents,
     };
   }
 
@@ -482,7 +481,7 @@ export class Session {
     else if (event.type === "tool_done") this.#open.delete(event.id);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
-    } else if (!isTransient(event)) this.#save({ entries: [event] });
+    } else if (!TRANSIENT.has(event.type)) this.#save({ entries: [event] });
     this.#ports.publish(event);
   }
 }

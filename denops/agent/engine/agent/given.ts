@@ -7,7 +7,13 @@ import { fileURLToPath } from "node:url";
 import type { GivenMeta } from "../../protocol/given.ts";
 import { imageCarriers } from "../context/repeats.ts";
 import { Share } from "../context/share.ts";
-import { type FoundMention, type Lines, mentionsIn, type PathMention } from "../context/mentions.ts";
+import {
+  askedTools,
+  type FoundMention,
+  type Lines,
+  mentionsIn,
+  type PathMention,
+} from "../context/mentions.ts";
 import { treeText } from "../context/tree.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { MessageEntry } from "../core/entries.ts";
@@ -39,6 +45,8 @@ export interface GivenPorts {
   readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages">>;
   /** What the model sees of the session. */
   readonly seen: readonly MessageEntry[];
+  /** Those of the session. */
+  readonly tools: readonly { readonly name: string; readonly on: boolean }[];
   /** Tokens that fit into the model's window. */
   readonly window: number;
   /** What may be read is judged by the rules of that moment. @throws {Error} if there is no knowing them */
@@ -57,6 +65,8 @@ export interface HandedOver {
   readonly parts: readonly Part[];
   /** For the user, one line each. */
   readonly problems: readonly string[];
+  /** For the model, beside the words: the tools that the user asks for. */
+  readonly note?: string | undefined;
 }
 
 /** Milliseconds for what is asked of the editor and of git. */
@@ -91,19 +101,17 @@ class Handing {
   }
 
   async run(): Promise<HandedOver> {
-    const words: Part[] = [];
-    const text = this.#handed.flatMap((one) => one.type === "text" ? [one.text] : []).join("\n\n");
+    const words = this.#handed.filter(isWord);
+    const text = words.flatMap((one) => one.type === "text" ? [one.text] : []).join("\n\n");
+    const note = askedTools(text, this.#ports.tools.flatMap(({ name, on }) => on ? [name] : []));
     const found = mentionsIn(text);
-    if (found.length === 0 && this.#handed.every(isWord)) {
-      return { parts: this.#handed.filter(isWord), problems: [] };
-    }
-    await this.#ports.refreshRules();
+    if (found.length > 0 || words.length < this.#handed.length) await this.#ports.refreshRules();
     for (const one of this.#handed) {
-      if (isWord(one)) words.push(one);
-      else if (one.meta?.mention === undefined) await this.#try(undefined, () => this.#take(one, false));
+      const isMeant = !isWord(one) && one.meta?.mention === undefined;
+      if (isMeant) await this.#try(undefined, () => this.#take(one, false));
     }
     for (const one of found) await this.#try(one, () => this.#mentioned(one));
-    return { parts: [...words, ...this.#given.values()], problems: this.#problems };
+    return { parts: [...words, ...this.#given.values()], problems: this.#problems, note };
   }
 
   async #try(found: FoundMention | undefined, take: () => Promise<void>): Promise<void> {

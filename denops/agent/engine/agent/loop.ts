@@ -1,10 +1,13 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
+import { againstMode } from "../../policy/decide_mode.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { type Mode, MODES } from "../context/modes.ts";
+import { type Mode, toolsOf, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
+import { ToolError } from "../core/errors.ts";
+import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
@@ -46,12 +49,14 @@ export interface LoopOptions {
 /** The loop as the runner of one session. */
 export function loopRunner(options: LoopOptions): Runner {
   const { config, model, summarizer, tools, environment, abilities } = options;
+  const editForms = config.edit_form === undefined ? editFormsOf(model.name) : [config.edit_form];
   // Those that this client makes possible.
-  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined)
+    .map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(editForms) });
   const room = new Room();
   const prefix = new Prefix(model.price);
-  const inputs = ({ isOn, project }: Pick<RunnerPorts, "isOn" | "project">) => {
-    const specs = offered.filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+  const inputs = ({ isOn, project, mode }: Pick<RunnerPorts, "isOn" | "project" | "mode">) => {
+    const specs = toolsOf(mode, offered).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
     return { environment, model: model.name, tools: specs, project: project() };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
@@ -61,14 +66,21 @@ export function loopRunner(options: LoopOptions): Runner {
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
-      view: (mode, more = []) =>
-        view([...ports.messages(), ...more], mode, { ...given, project: ports.project() }),
+      view: (row, more = []) =>
+        view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
+      decide: (accesses, granted) =>
+        againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
       sent: (prompt) => prefix.note(prompt, causesOf(ports)),
-      context: { workspace: ports.workspace, session: ports.state, ...abilities },
+      context: {
+        ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
+        ...abilities,
+        agents: ports.agents,
+      },
+      tried: (edit) => ports.meter.tried(edit),
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
-      maxIterations: config.max_iterations,
+      maxIterations: ports.mode.limits.iterations ?? config.max_iterations,
     };
   };
   return {
@@ -77,17 +89,24 @@ export function loopRunner(options: LoopOptions): Runner {
     title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
-      const prompt = view(ports.messages(), MODES.agent, given);
-      const parts = outline(prompt, MODES.agent, given);
+      const { mode } = ports;
+      const parts = outline(view(ports.messages(), mode, given), mode, given);
       return {
         ...contextPage(parts, ports, { window: model.contextWindow, tools: offered }),
         ...prefix.broken,
       };
     },
+    subagent: () => loopRunner({ ...options, abilities: { ...abilities, questions: UNASKED } }),
     runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
+
+/** Who works for another agent asks nobody. */
+const UNASKED: ClientAbilities["questions"] = {
+  ask: () =>
+    Promise.reject(new ToolError("A sub-agent asks nobody: decide, and say in your answer what is unclear.")),
+};
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
@@ -109,8 +128,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     given.emit(event);
   };
   const ports: TurnPorts = { ...given, emit };
-  const { meter, model, tools, room } = ports;
-  const mode = MODES.agent;
+  const { meter, model, tools, room, mode } = ports;
   const step = { model, tools, emit, newCallId: ports.newCallId };
   let repeats = new Repeats();
   let refused = false;
@@ -120,6 +138,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   let nudged = false;
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
+    if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
     if (iteration > limit) {
       if (!await mayStepOn(ports, limit, ports.maxIterations, signal)) {
         return interrupted(ports, signal.aborted ? "cancelled" : "max_iterations");
@@ -130,13 +149,18 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
+    const news = ports.agents?.news();
+    if (news !== undefined) ports.append({ type: "control_note", reason: "agents", text: news });
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
+    const begun = performance.now();
     const prompt = ports.view(mode);
+    const build = performance.now() - begun;
     ports.sent(prompt);
+    const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools);
+      meter.count(measured, mode, tools, { prompt: facts });
     };
     const end = await runStep({ ...step, count }, prompt, signal);
     if (end.type === "failed" && end.error.kind === "window_full" && !refused) {
@@ -181,6 +205,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const { dropped } = end;
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     const results = await runBatch(end.message.calls, ports, memory, signal);
+    meter.begin();
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
     for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
