@@ -10,6 +10,7 @@ import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
+import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
@@ -25,7 +26,8 @@ import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { type Mode, MODES } from "./context/modes.ts";
 import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import { hasHappened, type LogEntry } from "./core/entries.ts";
+import { withoutRepeats } from "./context/repeats.ts";
+import { handedOver, hasHappened, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
@@ -46,13 +48,9 @@ interface SessionPorts {
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** Absent: the model is told nothing of its surroundings. */
   readonly surroundings?: { readonly ask?: AskSurroundings };
+  /** Who is asked for what a message mentions; absent: files alone are known. */
+  readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
   readonly publish: Emit;
-}
-
-/** A file that the user has handed over with a prompt; `text` if it is all of it. */
-export interface GivenFile {
-  readonly path: string;
-  readonly text?: string;
 }
 
 export class Session {
@@ -169,9 +167,8 @@ export class Session {
 
   /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
   prompt(
-    parts: readonly Part[],
+    handed: readonly Handed[],
     branch?: string,
-    given: readonly GivenFile[] = [],
     shown?: Shown,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
@@ -180,7 +177,7 @@ export class Session {
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, mode, branch, given, shown);
+      return this.#turn(handed, mode, branch, shown);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -295,10 +292,9 @@ export class Session {
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
-    prompt: UserMessage,
+    handed: readonly Handed[],
     mode: Mode,
     branch: string | undefined,
-    given: readonly GivenFile[],
     shown: Shown | undefined,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
@@ -306,9 +302,17 @@ export class Session {
     this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
-      this.#begin(prompt, branch);
-      if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
-      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
+      const { parts, problems, note } = await handOver(handed, {
+        ...{ abilities: {}, ...this.#ports.given },
+        ...{ workspace: this.#workspace, seen: this.#history.seen, tools: this.tools },
+        window: this.#ports.runner.model.contextWindow,
+        refreshRules: () => this.#access.refresh(),
+      }, controller.signal);
+      const prompt = this.#begin(parts, branch);
+      for (const text of [...notice === undefined ? [] : [notice], ...problems]) {
+        this.#emit({ type: "notice", severity: "warning", text });
+      }
+      if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
@@ -354,7 +358,7 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(prompt: UserMessage, branch: string | undefined): void {
+  #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
     const { store, runner } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
@@ -365,6 +369,8 @@ export class Session {
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const { slid, lost } = this.#history.slide();
+    const told = withoutRepeats(parts, this.#history.seen);
+    const prompt: UserMessage = { type: "user_message", origin: "user", parts: told };
     this.#emit(prompt);
     if (slid) {
       this.#surroundings?.forget(this.#history);
@@ -377,7 +383,9 @@ export class Session {
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";
-    this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
+    const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
+    this.#emit({ type: "title", title, began });
+    return prompt;
   }
 
   /** A session with a call that has no result, or a question without an answer, is never sent. */
