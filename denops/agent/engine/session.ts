@@ -224,7 +224,9 @@ export class Session {
     const isDone = await folding.catch((error) => {
       throw error instanceof TurnError ? new ToolError(error.message) : error;
     });
-    if (isDone !== true && !controller.signal.aborted) throw NOTHING_TO_FOLD;
+    if (isDone === true) return;
+    if (!controller.signal.aborted) throw NOTHING_TO_FOLD;
+    this.#emit({ type: "notice", severity: "info", text: "Stopped: nothing was folded." });
   }
 
   /** Takes back what was folded last. @throws {ToolError} one line */

@@ -69,11 +69,11 @@ export class Chat {
     if (!this.#running) this.#run();
   }
 
-  /** Stops the turn and takes back what waits. */
+  /** Stops the turn, or what runs without one, and takes back what waits. */
   cancel(): void {
     const unsent = this.#unsent();
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
-    if (!this.#running) return;
+    if (!this.#running) return this.session.cancel();
     this.#stopStarting?.();
     this.#stopPrompt?.();
     this.#ports.settle();

@@ -156,6 +156,19 @@ function on.stopping(timeline)
   timeline.state = "stopping"
 end
 
+--- Room is being made in the model's window, between turns.
+function on.folding(timeline)
+  if timeline.state == "idle" then
+    timeline.state, timeline.is_folding = "folding", true
+  end
+end
+
+function on.folded(timeline)
+  if timeline.is_folding then
+    timeline.state, timeline.is_folding = "idle", nil
+  end
+end
+
 function on.unsent(timeline, update, changed)
   local unstored = update.unstored and last_sent(timeline)
   for index, block in ipairs(timeline.blocks) do
@@ -167,7 +180,7 @@ function on.unsent(timeline, update, changed)
 end
 
 function on.turn_started(timeline, _, changed)
-  timeline.state = "working"
+  timeline.state, timeline.is_folding = "working", nil
   for _, block in ipairs(timeline.blocks) do
     -- The message that found nothing to wait for is the one that starts.
     if block.status == "sent" then

@@ -34,7 +34,8 @@ local M = {}
 
 ---@class agent.Timeline
 ---@field blocks agent.Block[]
----@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"
+---@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"|"folding"
+---@field is_folding? boolean   room is being made, and no turn has begun since
 ---@field session? string       id under which it is stored
 ---@field title? string         of the session
 ---@field root? string
