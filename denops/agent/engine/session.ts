@@ -23,11 +23,12 @@ import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { MODES } from "./context/modes.ts";
 import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import type { LogEntry } from "./core/entries.ts";
+import { hasHappened, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
+import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
@@ -71,6 +72,7 @@ export class Session {
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
   readonly #access: SessionAccess;
+  readonly #scratch: Scratch | undefined;
   readonly #state: SessionState;
   readonly #meter: Meter;
   readonly #memory: Memory;
@@ -102,7 +104,8 @@ export class Session {
     this.#ports = ports;
     this.#roots = roots;
     const { config, store } = ports;
-    this.#access = new SessionAccess(config, ports.fileRules);
+    this.#scratch = store.folder === undefined ? undefined : new Scratch(store.folder, id);
+    this.#access = new SessionAccess(config, ports.fileRules, (path) => this.#scratch?.holds(path) === true);
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
@@ -115,7 +118,10 @@ export class Session {
     this.#newCallId = callIds((call) => store.hasCall(id, call));
     const views = new Views(this.#memory.known);
     this.#workspace = new Workspace(
-      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
+      {
+        ...{ roots, editor: ports.editor, journal: store.writes, scratch: this.#scratch },
+        mayRead: (path) => this.#access.mayRead(path),
+      },
       views,
     );
     this.#state = { folder, plan };
@@ -303,6 +309,7 @@ export class Session {
     this.#running = controller;
     try {
       const notice = await this.#ports.store.ensure();
+      await this.#scratch?.make();
       this.#begin(prompt, branch);
       if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
       for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
@@ -317,6 +324,8 @@ export class Session {
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
+      const tidied = await this.#scratch?.tidy();
+      if (tidied !== undefined) this.#emit({ type: "notice", severity: "warning", text: tidied });
       const untitled = this.#titling.take(end);
       this.#emit(
         end.type === "stopped"
@@ -401,6 +410,7 @@ export class Session {
       history: this.#history,
       project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),
       chosen: this.#memory,
+      scratch: this.#scratch?.folder,
       rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal) ?? [],
       append: (message) => this.#append([message]),
       fold: (entry) => {
@@ -449,7 +459,7 @@ export class Session {
       this.#ports.store.append(this.id, entries);
       trace?.span("append", since);
     } catch (error) {
-      if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
+      if (!(error instanceof TurnError) || !hasHappened(entries.entries)) throw error;
       if (this.#unsaved.length === 0) {
         const text =
           `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
@@ -477,18 +487,6 @@ export class Session {
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-/** Files are changed, a call has ended, and both are to be told. */
-const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
-  "tool_result",
-  "tool_done",
-  "file_modified",
-  "notice",
-]);
-
-function hasHappened({ entries = [] }: Entries): boolean {
-  return entries.some(({ type }) => HAPPENED.has(type));
-}
 
 function today(): string {
   return new Date().toISOString().slice(0, 10);

@@ -118,6 +118,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       config = ours(InitializeMeta, params._meta)?.config;
       const days = (config ?? ownConfigIfRight(options))?.keep_sessions_days;
       if (days !== undefined) open.expire(days).catch(() => {});
+      open.expireScratch().catch(() => {});
       return {
         protocolVersion: 1,
         agentInfo: { name: "agent.nvim", version: options.version },

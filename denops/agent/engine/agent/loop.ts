@@ -50,9 +50,9 @@ export function loopRunner(options: LoopOptions): Runner {
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const room = new Room();
   const prefix = new Prefix(model.price);
-  const inputs = ({ isOn, project }: Pick<RunnerPorts, "isOn" | "project">) => {
+  const inputs = ({ isOn, project, scratch }: Pick<RunnerPorts, "isOn" | "project" | "scratch">) => {
     const specs = offered.filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: model.name, tools: specs, project: project() };
+    return { environment, model: model.name, tools: specs, project: project(), scratch };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.

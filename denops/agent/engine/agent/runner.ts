@@ -30,6 +30,8 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   messages(): readonly MessageEntry[];
   readonly history: SeenHistory;
   readonly chosen: Chosen;
+  /** The session's folder for the model's notes; undefined where nothing is kept. */
+  readonly scratch: string | undefined;
   /** What the prompt says of the project. */
   project(): Project | undefined;
   /** Rules of the folders that these files are in, but for those that were told. */
@@ -67,7 +69,10 @@ export interface Runner {
   ): Promise<string | undefined>;
 }
 
-export type ContextPorts = Pick<RunnerPorts, "messages" | "project" | "isOn" | "history" | "chosen">;
+export type ContextPorts = Pick<
+  RunnerPorts,
+  "messages" | "project" | "isOn" | "history" | "chosen" | "scratch"
+>;
 
 /** What a request would send, and how each of its parts can be dropped. */
 export interface ContextPage extends RequestResult<"context"> {

@@ -136,6 +136,19 @@ export function isEvent(entry: LogEntry): entry is AgentEvent {
   return isEventType(entry.type);
 }
 
+/** Files are changed, a call has ended, and both are to be told. */
+const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
+  "tool_result",
+  "tool_done",
+  "file_modified",
+  "notice",
+]);
+
+/** Is any of them about what cannot be taken back by not storing it? */
+export function hasHappened(entries: readonly LogEntry[] = []): boolean {
+  return entries.some(({ type }) => HAPPENED.has(type));
+}
+
 /** What the user has said in words of their own. */
 export function wordsOf({ parts }: UserMessage): string {
   return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
