@@ -10,7 +10,7 @@ import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
-import { missing } from "./agent/interrupted.ts";
+import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
@@ -56,14 +56,6 @@ export interface GivenFile {
 
 /** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
 const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
-
-/** How a call ends that its runner has left open. */
-const LEFT_OPEN = {
-  status: "failed",
-  summary: "stopped",
-  output: "The turn ended before the call did.",
-  stopped: true,
-} as const;
 
 export class Session {
   readonly id: string;
@@ -111,10 +103,8 @@ export class Session {
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
     const window = () => ports.runner.model.contextWindow;
-    this.#history = new HistoryWindow(
-      { store, session: id, window, chosen: this.#memory },
-      this.#stored ? first : undefined,
-    );
+    const seen = { store, session: id, window, chosen: this.#memory };
+    this.#history = new HistoryWindow(seen, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
     const views = new Views(this.#memory.known);
     this.#workspace = new Workspace(
@@ -172,19 +162,24 @@ export class Session {
     return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
-  /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
+  /**
+   * Runs one turn, after those asked for before it.
+   * @param branch what the first turn stores as the session's git branch
+   * @param remember no model is asked: this is written into the project's rules
+   */
   prompt(
     parts: readonly Part[],
     branch?: string,
     given: readonly GivenFile[] = [],
     shown?: Shown,
+    remember?: string,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown);
+      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown, remember);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -193,6 +188,12 @@ export class Session {
   /** What the first message needs is asked for, so that it waits the less. */
   prepare(): void {
     this.#surroundings?.prepare();
+  }
+
+  /** Files of rules have changed: the prompt tells them as they are now. */
+  async rereadRules(): Promise<void> {
+    await this.#surroundings?.rereadRules();
+    if (this.#stored) this.#append([]);
   }
 
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
@@ -304,6 +305,7 @@ export class Session {
     branch: string | undefined,
     given: readonly GivenFile[],
     shown: Shown | undefined,
+    remember: string | undefined,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
@@ -320,7 +322,10 @@ export class Session {
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
-      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
+      const { runner } = this.#ports;
+      const { signal } = controller;
+      const remembering = remember && runner.remember?.(remember, this.#turnPorts(), signal);
+      const end = await (remembering || runner.runTurn(prompt, this.#turnPorts(), signal));
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
@@ -412,6 +417,7 @@ export class Session {
       chosen: this.#memory,
       scratch: this.#scratch?.folder,
       rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal) ?? [],
+      rereadRules: async () => await this.#surroundings?.rereadRules(),
       append: (message) => this.#append([message]),
       fold: (entry) => {
         this.#append([entry]);

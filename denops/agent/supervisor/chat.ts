@@ -26,7 +26,7 @@ const LAST_WORDS_MS = 40;
 const STUCK_MS = 5_000;
 
 /** What the user sends. */
-export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "selected" | "shown">;
+export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "selected" | "shown" | "remember">;
 
 export class Chat {
   readonly id: number;
@@ -64,8 +64,8 @@ export class Chat {
     if (type === "turn") this.#unstored = false;
   }
 
-  prompt({ text, selected, shown }: Message): void {
-    this.#queue.push({ text, selected, shown });
+  prompt({ text, selected, shown, remember }: Message): void {
+    this.#queue.push({ text, selected, shown, remember });
     if (!this.#running) this.#run();
   }
 
@@ -73,9 +73,10 @@ export class Chat {
   cancel(): void {
     const unsent = this.#unsent();
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
-    if (!this.#running) return this.session.cancel();
-    this.#stopStarting?.();
-    this.#stopPrompt?.();
+    if (this.#running) {
+      this.#stopStarting?.();
+      this.#stopPrompt?.();
+    } else this.session.cancel();
     this.#ports.settle();
   }
 
@@ -143,8 +144,8 @@ export class Chat {
   /** How the turn ended: as the engine says, or stopped without a word of it. */
   async #prompt({ project, sessionId, branch }: Ready, message: Message): Promise<string> {
     const { engine, client } = project;
-    const { text, selected, shown } = message;
-    const told = { branch, shown: shown && client.shown(this.id, shown) };
+    const { text, selected, shown, remember } = message;
+    const told = { branch, shown: shown && client.shown(this.id, shown), remember };
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));

@@ -195,7 +195,8 @@ function Chat:back()
 end
 
 ---@param text string
-function Chat:send(text)
+---@param remember? string  no model is asked: this is written into the project's rules
+function Chat:send(text, remember)
   local since = trace.now and trace.now()
   input.remember(text)
   self:apply({ { type = "submitted", text = text } })
@@ -203,6 +204,7 @@ function Chat:send(text)
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
   action.selected = selection.files(text)
   action.shown = shown.get(self:back())
+  action.remember = remember
   client.send(vim.tbl_extend("error", action, self:place()))
   if since then
     trace.span("key", since)

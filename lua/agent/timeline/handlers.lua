@@ -180,7 +180,7 @@ function on.unsent(timeline, update, changed)
 end
 
 function on.turn_started(timeline, _, changed)
-  timeline.state, timeline.is_folding = "working", nil
+  timeline.state, timeline.is_folding, timeline.asks_alone = "working", nil, nil
   for _, block in ipairs(timeline.blocks) do
     -- The message that found nothing to wait for is the one that starts.
     if block.status == "sent" then
@@ -287,6 +287,7 @@ end
 
 function on.approval(timeline, update, changed)
   timeline.approvals = timeline.approvals + 1
+  timeline.asks_alone = timeline.asks_alone or timeline.state == "idle" or nil
   timeline.state = "waiting"
   local block = block_of(timeline, update.tool)
   if block then
@@ -303,7 +304,12 @@ function on.approval_closed(timeline, update, changed)
   if block and block.status == "waiting" then
     block.status, changed[timeline.tools[tool]] = "in_progress", true
   end
-  if timeline.approvals == 0 and timeline.state == "waiting" then
+  if timeline.approvals > 0 then
+    return
+  end
+  if timeline.asks_alone then
+    timeline.state, timeline.asks_alone = "idle", nil
+  elseif timeline.state == "waiting" then
     timeline.state = "working"
   end
 end

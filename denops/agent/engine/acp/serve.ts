@@ -136,9 +136,10 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const { branch, shown } = ours(SessionMeta, params._meta) ?? {};
+      const { branch, shown, remember } = ours(SessionMeta, params._meta) ?? {};
       const parts = params.prompt.map(partOf);
-      return promptAnswer(await open.get(params.sessionId).prompt(parts, branch, filesGiven(parts), shown));
+      const session = open.get(params.sessionId);
+      return promptAnswer(await session.prompt(parts, branch, filesGiven(parts), shown, remember));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {

@@ -19,6 +19,7 @@ import { partialAnswer } from "./interrupted.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./context_page.ts";
 import { Prefix } from "./prefix.ts";
+import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./room.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
@@ -85,6 +86,7 @@ export function loopRunner(options: LoopOptions): Runner {
       };
     },
     runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
+    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }

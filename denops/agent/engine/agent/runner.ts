@@ -36,6 +36,8 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   project(): Project | undefined;
   /** Rules of the folders that these files are in, but for those that were told. */
   rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]>;
+  /** Files of rules have changed: the prompt tells them as they are now. */
+  rereadRules(): Promise<void>;
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
   append(message: MessageEntry): void;
   /** The same of what the model sees less of from here on. */
@@ -59,6 +61,8 @@ export interface Runner {
    * @returns whether there was anything to fold @throws {TurnError} if that cannot be stored
    */
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
+  /** A turn that writes this into the project's rules instead. Absent where it has no tools of its own. */
+  remember?(line: string, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
   /** What a request would send now. Absent where it does not build them itself. */
   context?(ports: ContextPorts): ContextPage;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */

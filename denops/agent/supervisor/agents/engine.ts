@@ -16,7 +16,6 @@ import {
   type RequestResult,
   REQUESTS,
 } from "../../protocol/requests.ts";
-import type { Shown } from "../../protocol/surroundings.ts";
 import {
   SCREEN_NOTIFICATION_NAMES,
   SCREEN_NOTIFICATIONS,
@@ -111,12 +110,13 @@ export class Engine implements AsyncDisposable {
     sessionId: string,
     text: string,
     selected: readonly string[] = [],
-    told: { readonly branch?: string | undefined; readonly shown?: Shown | undefined } = {},
+    told: { readonly [Name in keyof SessionMeta]?: SessionMeta[Name] | undefined } = {},
   ): Promise<PromptResponse> {
     const shown: TextMeta | undefined = selected.length === 0 ? undefined : { selected: [...selected] };
     const meta: SessionMeta = {
       ...(told.branch === undefined ? {} : { branch: told.branch }),
       ...(told.shown === undefined ? {} : { shown: told.shown }),
+      ...(told.remember === undefined ? {} : { remember: told.remember }),
     };
     return await this.#agent.prompt(sessionId, [{
       type: "text",
