@@ -126,6 +126,26 @@ function M.compact(focus)
   require("agent.sessions").compact(ready(), focus)
 end
 
+--- Writes a line into the project's rules for agents, after an approval; with `bang` into yours for all projects.
+---@param text? string
+---@param extra? { bang?: boolean }
+function M.remember(text, extra)
+  vim.validate("text", text, "string", true)
+  text = vim.trim((text or ""):gsub("%s+", " "))
+  local rest = text:match("^%-%-global%s+(.*)$")
+  if (rest or text) == "" or text == "--global" then
+    return say.error("nothing to remember: say what")
+  end
+  start()
+  local chat = ready().get()
+  chat:open()
+  if rest or extra and extra.bang then
+    local action = { type = "remember", chat = chat.id, text = rest or text, session = chat.timeline.session }
+    return require("agent.client").send(vim.tbl_extend("error", action, chat:place()))
+  end
+  chat:send("Remember: " .. text, text)
+end
+
 --- Archives the session, or brings it back from there.
 function M.archive()
   require("agent.sessions").archive(ready())

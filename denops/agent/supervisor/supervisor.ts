@@ -111,6 +111,9 @@ export class Supervisor implements AsyncDisposable {
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action);
+      case "remember":
+        this.#place(action);
+        return this.#report(action.chat, this.#remember(action.text, action.chat));
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
       case "close":
@@ -293,6 +296,15 @@ export class Supervisor implements AsyncDisposable {
     const paths = await this.#chat(chat).session.project()
       .then(({ client }) => client.fileNames(chat)).catch(() => []);
     this.#pump.push({ type: "files", request, paths });
+  }
+
+  /** Into the user's rules for all projects; a session that is open goes on with them. */
+  async #remember(text: string, id: number): Promise<void> {
+    const { session } = this.#chat(id);
+    const { client } = await session.project();
+    await client.remember(text, id);
+    const { id: sessionId, engine } = session;
+    if (sessionId !== undefined) await engine?.request("reread_rules", { sessionId });
   }
 
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {

@@ -16,6 +16,7 @@ import type { SessionModes } from "../agent/session_modes.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { Store } from "../core/ports.ts";
 import type { Session } from "../session.ts";
+import { Scratch } from "../tools/files/scratch.ts";
 import type { SessionLocks } from "../store/locks.ts";
 import type { Place, StoredSessions } from "../store/sessions.ts";
 
@@ -194,15 +195,22 @@ export class AcpSessions {
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
   async remove(id: string): Promise<void> {
     await this.close(id);
-    const { locks, sessions } = this.#archive;
+    const { locks, sessions, store } = this.#archive;
     if (!await locks.take(id)) {
       throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
     }
     try {
       sessions.remove(id);
+      if (store.folder !== undefined) await new Scratch(store.folder, id).remove();
     } finally {
       await locks.free(id);
     }
+  }
+
+  /** Of sessions that nobody goes on with the scratch folders are removed. */
+  async expireScratch(): Promise<void> {
+    const { store } = this.#archive;
+    if (store.folder !== undefined) await Scratch.expire(store.folder, (id) => store.session(id)?.updated);
   }
 
   /** Deletes what nothing was added to for so many days; what is archived or open anywhere stays. */

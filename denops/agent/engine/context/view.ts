@@ -17,6 +17,7 @@ export interface ViewInputs {
   readonly model?: string;
   /** Undefined: nothing is known of it. */
   readonly project?: Project | undefined;
+  readonly scratch?: string | undefined;
 }
 
 /** The end of an answer that was not given to its end. */
@@ -44,9 +45,9 @@ export function view(
 /** The system prompt, section by section; those with nothing to say are left out. */
 export function systemParts(
   sections: readonly Section[],
-  { environment, model = "", project = NO_PROJECT }: ViewInputs,
+  { environment, model = "", project = NO_PROJECT, scratch }: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
-  const inputs = { environment, family: familyOf(model), project };
+  const inputs = { environment, family: familyOf(model), project, scratch };
   return sections.map(({ name, text }) => ({ name, text: text(inputs) })).filter(({ text }) => text !== "");
 }
 
