@@ -315,6 +315,22 @@ export const REQUESTS = {
         .optional(),
     }),
   },
+  /** Sub-agents of the session, the newest first. `stop` ends one first. */
+  agents: {
+    params: z.object({ sessionId, stop: z.string().optional() }),
+    result: z.object({
+      agents: z.array(z.object({
+        sessionId,
+        title: z.string(),
+        mode: z.string(),
+        created: time,
+        /** "waiting", "running", or how it has ended. */
+        state: z.string(),
+        tokens: z.int(),
+        cost: z.number().optional(),
+      })),
+    }),
+  },
   usage: {
     params: z.object({ sessionId: sessionId.optional() }),
     result: z.object({
@@ -322,6 +338,8 @@ export const REQUESTS = {
       pricesOf: z.string(),
       /** Each the newest first. */
       turns: z.array(UsageRow),
+      /** Sub-agents of the session, which are in the sums of their turns too. */
+      agents: z.array(UsageRow),
       sessions: z.array(UsageRow),
       days: z.array(UsageRow),
       models: z.array(UsageRow),

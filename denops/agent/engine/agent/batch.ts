@@ -62,8 +62,7 @@ export async function runBatch(
   const read = calls.map((call) => readCall(call, ports.tools));
   const running = read.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
-    const reads = readOnlyRun(running.slice(at));
-    const group = running.slice(at, at + Math.max(1, reads));
+    const group = running.slice(at, at + Math.max(1, atOnce(running.slice(at))));
     // Once for those that run at the same time.
     let refreshed: Promise<void> | undefined;
     const own: BatchPorts = { ...ports, refreshRules: () => refreshed ??= ports.refreshRules() };
@@ -113,9 +112,9 @@ function cutOff(signal: AbortSignal, emit: BatchPorts["emit"]): BatchPorts["emit
   };
 }
 
-/** How many calls from the first on change nothing, and so may run at the same time. */
-function readOnlyRun(calls: readonly ReadCall[]): number {
-  const end = calls.findIndex(({ tool }) => tool?.readOnly !== true);
+/** How many calls from the first on may run at the same time. */
+function atOnce(calls: readonly ReadCall[]): number {
+  const end = calls.findIndex(({ tool }) => tool?.parallel !== true);
   return end === -1 ? calls.length : end;
 }
 

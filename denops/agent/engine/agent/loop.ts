@@ -1,10 +1,12 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
+import { againstMode } from "../../policy/decide_mode.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { type Mode, MODES } from "../context/modes.ts";
+import { type Mode, toolsOf, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
+import { ToolError } from "../core/errors.ts";
 import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
@@ -51,8 +53,8 @@ export function loopRunner(options: LoopOptions): Runner {
     .map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(editForms) });
   const room = new Room();
   const prefix = new Prefix(model.price);
-  const inputs = ({ isOn, project }: Pick<RunnerPorts, "isOn" | "project">) => {
-    const specs = offered.filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+  const inputs = ({ isOn, project, mode }: Pick<RunnerPorts, "isOn" | "project" | "mode">) => {
+    const specs = toolsOf(mode, offered).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
     return { environment, model: model.name, tools: specs, project: project() };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
@@ -62,15 +64,21 @@ export function loopRunner(options: LoopOptions): Runner {
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
-      view: (mode, more = []) =>
-        view([...ports.messages(), ...more], mode, { ...given, project: ports.project() }),
+      view: (row, more = []) =>
+        view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
+      decide: (accesses, granted) =>
+        againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
       sent: (prompt) => prefix.note(prompt, causesOf(ports)),
+      context: {
+        ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
+        ...abilities,
+        agents: ports.agents,
+      },
       tried: (edit) => ports.meter.tried(edit),
-      context: { workspace: ports.workspace, session: ports.state, ...abilities },
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
-      maxIterations: config.max_iterations,
+      maxIterations: ports.mode.limits.iterations ?? config.max_iterations,
     };
   };
   return {
@@ -79,17 +87,24 @@ export function loopRunner(options: LoopOptions): Runner {
     title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
-      const prompt = view(ports.messages(), MODES.agent, given);
-      const parts = outline(prompt, MODES.agent, given);
+      const { mode } = ports;
+      const parts = outline(view(ports.messages(), mode, given), mode, given);
       return {
         ...contextPage(parts, ports, { window: model.contextWindow, tools: offered }),
         ...prefix.broken,
       };
     },
+    subagent: () => loopRunner({ ...options, abilities: { ...abilities, questions: UNASKED } }),
     runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
+
+/** Who works for another agent asks nobody. */
+const UNASKED: ClientAbilities["questions"] = {
+  ask: () =>
+    Promise.reject(new ToolError("A sub-agent asks nobody: decide, and say in your answer what is unclear.")),
+};
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
@@ -111,8 +126,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     given.emit(event);
   };
   const ports: TurnPorts = { ...given, emit };
-  const { meter, model, tools, room } = ports;
-  const mode = MODES.agent;
+  const { meter, model, tools, room, mode } = ports;
   const step = { model, tools, emit, newCallId: ports.newCallId };
   let repeats = new Repeats();
   let refused = false;
@@ -122,6 +136,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   let nudged = false;
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
+    if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
     if (iteration > limit) {
       if (!await mayStepOn(ports, limit, ports.maxIterations, signal)) {
         return interrupted(ports, signal.aborted ? "cancelled" : "max_iterations");
@@ -132,6 +147,8 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
+    const news = ports.agents?.news();
+    if (news !== undefined) ports.append({ type: "control_note", reason: "agents", text: news });
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
     const begun = performance.now();

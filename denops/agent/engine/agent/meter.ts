@@ -46,7 +46,7 @@ export interface MeterPorts {
   turn(): number;
   readonly model: MeteredModel;
   readonly spending: Spending;
-  readonly log: UsageLog;
+  readonly log: Pick<UsageLog, "record" | "edits">;
   readonly emit: Emit;
 }
 
@@ -75,10 +75,14 @@ export class Meter {
     return performance.now() - this.#since;
   }
 
-  /** Writes down how an edit went. */
+  /** Writes down how an edit went, if it can: a count is worth no turn. */
   tried(edit: Omit<EditTried, "provider" | "model">): void {
     const { session, turn, model: { provider, name: model }, log } = this.#ports;
-    log.edits.tried(session, turn(), { ...edit, provider, model });
+    try {
+      log.edits.tried(session, turn(), { ...edit, provider, model });
+    } catch {
+      // What the edit itself did is told and stored by others.
+    }
   }
 
   /**

@@ -76,12 +76,13 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
   };
   const emit = () => {};
   const ports: Parameters<Room["make"]>[1] = {
+    mode: MODES.agent,
     ...{ model, history, emit, tools: TOOLS, state: { plan: [] }, newCallId: (id) => id },
     chosen: NOTHING_CHOSEN,
     meter: new Meter({
       ...{ session: "s", turn: () => 1, model, emit },
       spending: new Spending(engineConfig("http://x"), 0, DAY, { amount: 0, raised: 0 }),
-      log: { record: () => {}, cost: () => undefined, report: () => assert.fail(), edits: NO_EDITS },
+      log: { record: () => {}, edits: NO_EDITS },
     }),
     view: (mode, more = []) =>
       view([...history.seen, ...more], mode, { environment: { roots: ["/p"], os: "linux" }, tools: [] }),

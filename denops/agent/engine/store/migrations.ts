@@ -245,6 +245,14 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE turns ADD COLUMN folded INTEGER NOT NULL DEFAULT 0;
   `,
   `
+  -- Of a sub-agent: the call of its parent's that has started it.
+  ALTER TABLE sessions ADD COLUMN call TEXT;
+  -- How the last turn has ended; NULL: it has not.
+  ALTER TABLE sessions ADD COLUMN ended TEXT;
+  -- The session of the sub-agent that a request was made for.
+  ALTER TABLE usage ADD COLUMN agent TEXT;
+  `,
+  `
   -- Of a step of a turn: milliseconds to build its prompt, and from what it answers (the message, the last result) to
   -- the request; tools and messages in it.
   ALTER TABLE usage ADD COLUMN build_ms REAL;

@@ -9,6 +9,7 @@ type Row = UsageReport["turns"][number];
 
 /** Rows of each list. */
 const MOST_TURNS = 20;
+const MOST_AGENTS = 10;
 const MOST_SESSIONS = 10;
 const MOST_DAYS = 14;
 const MOST_MODELS = 10;
@@ -33,8 +34,9 @@ export class SqliteUsage implements UsageLog {
     saving(() =>
       this.#database.run(
         `INSERT INTO usage (session, turn, purpose, provider, model, reported, input, output, cached_read,
-       cached_write, cost, first_token_ms, all_ms, tools, invalid_calls, offered, build_ms, ready_ms, messages, time)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       cached_write, cost, first_token_ms, all_ms, tools, invalid_calls, agent, offered, build_ms, ready_ms, messages,
+       time)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         session,
         turn,
         request.purpose,
@@ -50,6 +52,7 @@ export class SqliteUsage implements UsageLog {
         request.duration,
         JSON.stringify(request.tools),
         request.invalidCalls,
+        request.agent ?? null,
         request.offered,
         request.prompt?.build ?? null,
         request.prompt?.ready ?? null,
@@ -69,11 +72,18 @@ export class SqliteUsage implements UsageLog {
     const asItIs = (name: string) => ({ name });
     return {
       turns: session === undefined ? [] : this.#turns(session),
+      agents: session === undefined ? [] : this.#agents(session),
       edits: [...this.edits.report()],
       sessions: this.#grouped("session", MOST_SESSIONS, (id) => ({ name: this.#sessionName(id) })),
       days: this.#grouped("date(time / 1000, 'unixepoch')", MOST_DAYS, asItIs),
       models: this.#grouped("provider || '/' || model", MOST_MODELS, asItIs),
     };
+  }
+
+  /** Those of sub-agents, which are in the sums of their turns too. */
+  #agents(session: string): Row[] {
+    const about = (id: string) => ({ name: this.#sessionName(id) });
+    return this.#grouped("agent", MOST_AGENTS, about, session, "agent IS NOT NULL");
   }
 
   #turns(session: string): Row[] {
@@ -84,16 +94,20 @@ export class SqliteUsage implements UsageLog {
     }), session);
   }
 
-  /** @param key SQL by which requests belong together @param about what is known of them beside their sums */
+  /**
+   * @param key SQL by which requests belong together @param about what is known of them beside their sums
+   * @param which of them, in SQL
+   */
   #grouped(
     key: string,
     most: number,
     about: (key: string) => Pick<Row, "name" | "hunks">,
     session?: string,
+    which = "TRUE",
   ): Row[] {
     const rows = this.#database.all(
       `WITH picked AS MATERIALIZED (
-         SELECT ${key} AS key, * FROM usage ${session === undefined ? "" : "WHERE session = ?"}
+         SELECT ${key} AS key, * FROM usage WHERE ${session === undefined ? "" : "session = ? AND "}${which}
        ),
        places AS (
          SELECT key, first_token_ms AS ms, count(*) OVER (PARTITION BY key) AS count,

@@ -11,7 +11,16 @@ import type { EditForm } from "../../protocol/config.ts";
 import type { Image, ToolSpec } from "../core/messages.ts";
 import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
 import type { CommandAccess } from "../../protocol/commands.ts";
-import type { Commands, Effects, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
+import type {
+  Commands,
+  Effects,
+  LanguageServers,
+  Plan,
+  Questions,
+  Search,
+  Subagents,
+} from "../core/ports.ts";
 import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
 
@@ -49,10 +58,14 @@ export interface ClientAbilities {
 
 /** Everything that a tool may use. A tool that needs an ability says so, and is not shown without it. */
 export interface ToolContext extends Partial<ClientAbilities> {
+  /** What the mode may change. */
+  readonly access: ModeAccess;
   readonly workspace: Workspace;
   readonly session: SessionState;
   readonly images: ImageRoom;
   readonly callId: string;
+  /** Undefined for a sub-agent. */
+  readonly agents?: Subagents | undefined;
 }
 
 export interface PreparedCall {
@@ -93,6 +106,10 @@ export interface Tool {
   readonly kind: ToolKind;
   /** True if it changes nothing; such calls of one batch run at the same time. */
   readonly readOnly: boolean;
+  /** Calls of one batch run at the same time although it may change something: it sees to the order itself. */
+  readonly parallel: boolean;
+  /** What a mode must be allowed to change at least, for the tool to be of use. */
+  readonly least: ModeAccess;
   /** The same call may answer otherwise although nothing was changed: it is never answered from before. */
   readonly answersChange: boolean;
   readonly spec: ToolSpec;
@@ -121,6 +138,9 @@ interface Definition<Schema extends z.ZodObject, Need extends keyof ClientAbilit
   readonly description: string;
   readonly kind: ToolKind;
   readonly readOnly: boolean;
+  /** By `readOnly` unless told. */
+  readonly least?: ModeAccess;
+  readonly parallel?: true;
   readonly answersChange?: true;
   readonly schema: Schema;
   readonly needs?: Need;
@@ -163,6 +183,8 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
     name,
     kind: definition.kind,
     readOnly: definition.readOnly,
+    least: definition.least ?? (definition.readOnly ? "read" : "write"),
+    parallel: definition.parallel ?? definition.readOnly,
     answersChange: definition.answersChange ?? false,
     spec: formsOf?.spec(["replace"]) ?? { name, description, parameters },
     ...(formsOf === undefined ? {} : { forms: formsOf }),
