@@ -15,6 +15,7 @@ import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
 import { controlNote } from "./control.ts";
+import { Continuations } from "./cut_off.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
@@ -30,9 +31,6 @@ import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
 import { askTitle } from "./title.ts";
 import { WriteChecks } from "./write_checks.ts";
-
-/** How often an answer that hit the output limit is continued in one turn. */
-const MOST_CONTINUATIONS = 3;
 
 /** Errors that are named when the turn may not end yet. */
 const MOST_ERRORS = 20;
@@ -166,7 +164,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   const step = { model, tools, emit, newCallId: ports.newCallId };
   let repeats = new Repeats();
   let refused = false;
-  let continuations = 0;
+  const continuations = new Continuations();
   let verified = false;
   let acted = false;
   let nudged = false;
@@ -204,20 +202,19 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
         continue;
       }
     }
+    if (end.type === "failed" && end.error.kind === "filtered") return refusedWith(end.text, ports);
     if (end.type !== "answered") {
       const stopped = interrupted(ports, "cancelled", end.text);
       return end.type === "failed" ? end : stopped;
     }
+    if (end.finish === "refused") return refusedWith(end.message.text, ports);
     ports.append(end.message);
-    if (end.finish === "refused") return { type: "stopped", reason: "refused" };
-    if (end.finish === "length") {
-      if (++continuations > MOST_CONTINUATIONS) return { type: "stopped", reason: "max_tokens" };
-      ports.append({
-        type: "control_note",
-        reason: "output_limit",
-        text: "Your answer hit the output limit. Continue exactly where you stopped. " +
-          "A tool call that was cut off was not run: send it again, in smaller pieces.",
-      });
+    const cut = continuations.next(end.finish);
+    if (cut?.notice !== undefined) emit({ type: "notice", severity: "warning", text: cut.notice });
+    if (cut !== undefined && cut.note === undefined) return { type: "stopped", reason: cut.end };
+    if (cut?.note !== undefined) {
+      ports.append(cut.note);
+      if (end.finish === "window_full") await room.make({ type: "refused" }, ports, signal);
       continue;
     }
     if (end.message.calls.length === 0) {
@@ -258,6 +255,12 @@ async function finished(
   return cut === undefined
     ? { type: "stopped", reason: "end_turn" }
     : interrupted(ports, "cancelled", cut.stopped);
+}
+
+/** What was refused is not sent again: with it everything that follows would be refused too. */
+function refusedWith(text: string, ports: TurnPorts): TurnEnd {
+  ports.append({ type: "assistant_message", text, calls: [], reasoning: [], refused: true });
+  return { type: "stopped", reason: "refused" };
 }
 
 /** Every question keeps an answer, so that roles alternate in what the model gets next. */
