@@ -104,6 +104,13 @@ export class ChatSession {
     return { modes, current: this.#mode ?? await this.#wanted(modes, this.#stored) };
   }
 
+  /** The mode of a stored session is told, before it is gone on with. @throws {Error} one line */
+  async showMode(modes: Modes, stored: string): Promise<void> {
+    if (this.#open === undefined && this.#mode === undefined) {
+      this.#tellMode(modes.there(await this.#wanted(modes, stored)));
+    }
+  }
+
   async #choose(mode: string): Promise<void> {
     // What is being opened is opened in the mode of before.
     await this.#opening?.catch(() => {});

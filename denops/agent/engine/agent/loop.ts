@@ -12,7 +12,7 @@ import type { Model } from "../llm/model.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
-import { controlNote } from "./control.ts";
+import { controlNote, planWanted } from "./control.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
@@ -133,9 +133,13 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
 
 async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   const deeds = new Deeds();
+  let looked = false;
+  let planned = false;
   const touched = new Set<string>();
   const emit = (event: AgentEvent) => {
     deeds.note(event);
+    looked ||= event.type === "tool_start";
+    planned ||= event.type === "plan";
     if (event.type === "tool_start") event.call.paths.forEach((path) => touched.add(path));
     given.emit(event);
   };
@@ -200,7 +204,9 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
         ? undefined
         : emptyClaim(wordsOf(asked), end.message.text, iteration, limit, ports);
       nudged = true;
-      const note = fixes ?? nudge;
+      const wanted: boolean = mode.plans === true && looked && !planned && iteration < limit;
+      planned ||= wanted;
+      const note = fixes ?? nudge ?? (wanted ? planWanted(iteration, limit) : undefined);
       if (note === undefined) return await finished(end.message.text, ports, deeds, signal);
       ports.append(note);
       continue;

@@ -44,6 +44,7 @@ const ControlNote = z.object({
     "output_limit",
     "need_fixes",
     "nothing_done",
+    "no_plan",
     "no_answer",
     "summarize",
     "folded",
