@@ -45,6 +45,8 @@ export class ChatSession {
   #mode: string | undefined;
   /** A choice is being carried out: the next turn waits for it. */
   #choosing: Promise<void> = Promise.resolve();
+  /** Number of the last one. */
+  #choice = 0;
   /** What is stored is being read for the screen. */
   #reading: Promise<void> | undefined;
   /** The project of the last request was looked up. */
@@ -89,11 +91,13 @@ export class ChatSession {
 
   /** The mode of all turns from the next one on; what goes wrong is told. */
   choose(mode: string): void {
-    this.#choosing = this.#choosing.then(() => this.#choose(mode)).catch(async (error) => {
+    const choice = ++this.#choice;
+    // Of those that come quickly the last one counts.
+    const choosing = this.#choosing.then(() => choice === this.#choice ? this.#choose(mode) : undefined);
+    this.#choosing = choosing.catch(async (error) => {
       this.#ports.notice("error", error instanceof Error ? error.message : String(error));
-      const first = () => this.project().then(({ client }) => client.modes.first, () => undefined);
-      const stays = this.#mode ?? await first();
-      if (stays !== undefined) this.#tellMode(stays);
+      const project = await this.project().catch(() => undefined);
+      if (project !== undefined) this.#tellMode(project.client.modes, this.#mode);
     });
   }
 
@@ -107,7 +111,7 @@ export class ChatSession {
   /** The mode of a stored session is told, before it is gone on with. @throws {Error} one line */
   async showMode(modes: Modes, stored: string): Promise<void> {
     if (this.#open === undefined && this.#mode === undefined) {
-      this.#tellMode(modes.there(await this.#wanted(modes, stored)));
+      this.#tellMode(modes, await this.#wanted(modes, stored));
     }
   }
 
@@ -120,7 +124,7 @@ export class ChatSession {
     if (sessionId !== undefined) await modes.book.note(sessionId, mode);
     if (this.#open !== undefined) await project.engine.setMode(this.#open.sessionId, mode);
     this.#mode = mode;
-    this.#tellMode(mode);
+    this.#tellMode(modes, mode);
   }
 
   /** The user's choice for a session; that of the options where there is none. */
@@ -128,8 +132,9 @@ export class ChatSession {
     return (session === undefined ? undefined : await modes.book.of(session)) ?? modes.first;
   }
 
-  #tellMode(mode: string): void {
-    this.#ports.push({ type: "agent_state", chat: this.#chat, mode });
+  #tellMode(modes: Modes, mode = modes.first): void {
+    const names = modes.all.map(({ name }) => name);
+    this.#ports.push({ type: "agent_state", chat: this.#chat, mode: modes.there(mode), modes: names });
   }
 
   /** The session is in the mode that the user has chosen, whatever its engine says. */
@@ -142,7 +147,7 @@ export class ChatSession {
     if (!isNew || mode !== modes.first) await engine.setMode(sessionId, mode);
     if (this.#mode !== undefined) await modes.book.note(sessionId, mode);
     this.#mode = mode;
-    this.#tellMode(mode);
+    this.#tellMode(modes, mode);
   }
 
   /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
@@ -222,6 +227,7 @@ export class ChatSession {
   async #begin(): Promise<void> {
     const project = await this.project();
     if (this.#stored !== undefined || this.#begun?.project === project) return;
+    this.#tellMode(project.client.modes, this.#mode);
     this.#begun = { project, sessionId: await project.engine.newSession(project.roots) };
   }
 

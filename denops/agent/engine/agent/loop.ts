@@ -249,9 +249,9 @@ function emptyClaim(
   answer: string,
   iteration: number,
   maxIterations: number,
-  { tools, emit }: TurnPorts,
+  { tools, emit, mode }: TurnPorts,
 ): ControlNote | undefined {
-  const canWrite = tools.some(({ readOnly }) => !readOnly);
+  const canWrite = mode.access !== "read" && tools.some(({ readOnly }) => !readOnly);
   if (!canWrite || iteration >= maxIterations || !claimsChange(request, answer)) return undefined;
   emit({
     type: "notice",
