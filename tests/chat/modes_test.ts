@@ -24,6 +24,7 @@ const ATTACKS = [
 const MORE = [
   'call run_terminal_command {"command": "echo back > pwned", "access": "write", "background": true}',
   'call run_terminal_command {"command": "git commit -am x", "access": "git"}',
+  'call run_subagent {"mode": "agent", "title": "write", "task": "Write src/new.ts."}',
   'call write_file {"path": "docs/../src/a.md/../b.ts", "content": "x"}',
 ];
 
@@ -40,7 +41,8 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
     "say Nothing done.",
   ].join("\n");
   await using agent = await startAgent({
-    script: names.map(() => turn).join("\n---\n"),
+    // It is asked for a plan once.
+    script: names.map((name) => name === "plan" ? `${turn}\n---\nsay None.` : turn).join("\n---\n"),
     options:
       'title = false, commands = "project", allow = { "write(**)", "run(echo *)", "git(git *)", "network(*)" }',
   });
@@ -51,14 +53,14 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
     await nvim.command("Agent Do it");
     await waitForTurn(nvim);
     const body = server.requests.at(-1)?.body;
-    const results = objects(body?.messages).filter(({ role }) => role === "tool").slice(-18)
+    const results = objects(body?.messages).filter(({ role }) => role === "tool").slice(-19)
       .map(({ content }) => string(content) ?? "");
-    assert.equal(results.length, 18, name);
+    assert.equal(results.length, 19, name);
     for (const [at, result] of results.entries()) {
       const call = [...ATTACKS, ...MORE][at];
       assert.match(
         result,
-        /no tool is called|access look only|Read-only file system/,
+        /no tool is called|access look only|Read-only file system|may change more than this session/,
         `${name}: ${call}\n${result}`,
       );
     }

@@ -43,6 +43,7 @@ const OPTIONS: Readonly<
   command_environment: ['{ "E" }', "supervisor"],
   lsp_start: ['"never"', "supervisor"],
   tools_off: ['{ "think" }', "engine"],
+  edit_form: ['"whole"', "engine"],
   git_branch: ['"agent/"', "supervisor"],
   title: ["false", "engine"],
   mode: ['"plan"', "engine"],

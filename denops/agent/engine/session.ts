@@ -10,10 +10,11 @@ import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
-import { missing } from "./agent/interrupted.ts";
+import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
+import { Subagents } from "./agent/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { SessionModes } from "./agent/session_modes.ts";
 import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
@@ -26,7 +27,7 @@ import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
 import { hasHappened, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
-import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
+import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
 import { Views } from "./tools/files/views.ts";
@@ -54,17 +55,6 @@ export interface GivenFile {
   readonly text?: string;
 }
 
-/** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
-const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
-
-/** How a call ends that its runner has left open. */
-const LEFT_OPEN = {
-  status: "failed",
-  summary: "stopped",
-  output: "The turn ended before the call did.",
-  stopped: true,
-} as const;
-
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
@@ -87,6 +77,7 @@ export class Session {
   readonly #titling: Titling;
   readonly #traps: CommandTraps;
   readonly #surroundings: Surroundings | undefined;
+  readonly agents: Subagents;
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -116,11 +107,10 @@ export class Session {
       this.#stored ? first : undefined,
     );
     this.#newCallId = callIds((call) => store.hasCall(id, call));
+    const mayRead = this.#access.mayRead.bind(this.#access);
+    const places = { roots, editor: ports.editor, journal: store.writes, mayRead };
     const views = new Views(this.#memory.known);
-    this.#workspace = new Workspace(
-      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      views,
-    );
+    this.#workspace = new Workspace(places, views);
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
@@ -151,6 +141,13 @@ export class Session {
       makeLink: ports.makeLink,
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
       isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),
+    });
+    this.agents = new Subagents({
+      ...{ session: id, root: roots[0] ?? "", store, usage: ports.usage, runner: ports.runner },
+      untold: this.#memory.agents,
+      ports: () => this.#turnPorts(),
+      workspace: () => new Workspace(places),
+      rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),
     });
     this.#traps = new CommandTraps({
       emit: (event) => this.#emit(event),
@@ -285,6 +282,7 @@ export class Session {
   async close(): Promise<void> {
     this.cancel();
     this.#titling.stop();
+    await this.agents.close();
     await this.#queue;
     await this.#titling.settled;
     try {
@@ -304,6 +302,7 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
+    this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
       this.#begin(prompt, branch);
@@ -313,6 +312,8 @@ export class Session {
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
       }
+      const news = this.agents.news();
+      if (news !== undefined) this.#append([{ type: "control_note", reason: "agents", text: news }]);
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
@@ -413,6 +414,7 @@ export class Session {
         if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
       },
       newCallId: this.#newCallId,
+      agents: this.agents,
     };
   }
 

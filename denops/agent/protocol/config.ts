@@ -85,6 +85,10 @@ export const Budget = z.object({
 });
 export type Budget = z.infer<typeof Budget>;
 
+/** The text to replace, the whole file, or OpenAI's patch text. */
+export const EDIT_FORMS = ["replace", "whole", "patch"] as const;
+export type EditForm = (typeof EDIT_FORMS)[number];
+
 const shared = {
   model: z.string().optional(),
   max_iterations: z.int().min(1).max(1000),
@@ -99,6 +103,8 @@ const shared = {
   ...Budget.shape,
   /** Names of tools that are not offered to the model. */
   tools_off: list(z.string()).default([]),
+  /** How the model writes edits; undefined: by its name. */
+  edit_form: z.enum(EDIT_FORMS).optional(),
   /** After the first turn the model is asked for a title. */
   title: z.boolean().default(true),
   /** A model of the same provider that writes summaries of sessions; undefined: the session's own. */

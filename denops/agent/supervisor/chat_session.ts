@@ -39,6 +39,8 @@ export class ChatSession {
   #opening: Promise<OpenSession> | undefined;
   /** A session without a message, which nobody has seen. It is of the options and the place of its moment. */
   #begun: Pick<OpenSession, "project" | "sessionId"> | undefined;
+  /** Id of one that is being opened: what is told of it is heard. */
+  #connecting: string | undefined;
   /** Made once, with the first message. */
   #branch: Promise<string | undefined> | undefined;
   /** What the user has chosen in this chat; undefined: nothing. */
@@ -157,7 +159,7 @@ export class ChatSession {
 
   /** Whether an engine has this session for this chat. */
   owns(sessionId: string): boolean {
-    return sessionId === this.id || sessionId === this.#begun?.sessionId;
+    return [this.id, this.#begun?.sessionId, this.#connecting].includes(sessionId);
   }
 
   /** What a chat asks second does not overtake what it has asked first. @throws {Error} one line */
@@ -172,7 +174,7 @@ export class ChatSession {
     if (this.#open !== undefined) return this.#open;
     this.#opening ??= this.#connect()
       .then((open) => this.#open = open)
-      .finally(() => this.#opening = undefined);
+      .finally(() => this.#opening = this.#connecting = undefined);
     return await this.#opening;
   }
 
@@ -249,6 +251,7 @@ export class ChatSession {
     }
     const isNew = stored === undefined || resumed === undefined;
     const sessionId = isNew ? await this.#newSession(project) : stored;
+    this.#connecting = sessionId;
     await this.#settleMode(project, { sessionId, isNew });
     const { sandbox } = launch;
     const known = "problem" in model ? {} : { provider: model.provider.name, model: model.model };

@@ -6,6 +6,8 @@ import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
+import { ToolError } from "../core/errors.ts";
+import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
@@ -47,28 +49,42 @@ export interface LoopOptions {
   readonly abilities: Partial<ClientAbilities>;
 }
 
+/** A model with the tools as it is told of them. */
+interface Asked {
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+}
+
+function withForms(tools: readonly Tool[], forms: ReturnType<typeof editFormsOf>): readonly Tool[] {
+  return tools.map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(forms) });
+}
+
 /** The loop as the runner of one session. */
 export function loopRunner(options: LoopOptions): Runner {
   const { config, model: own, summarizer, tools, environment, abilities } = options;
-  const models = new Map([[own.name, own]]);
-  const modelOf = ({ model: name = own.name }: Mode): Model => {
-    const known = models.get(name) ?? options.modelOf(name);
+  // Those that this client makes possible.
+  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  const models = new Map<string, Asked>();
+  const askedOf = ({ model: name = own.name }: Mode): Asked => {
+    const known = models.get(name) ?? {
+      model: name === own.name ? own : options.modelOf(name),
+      tools: withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]),
+    };
     models.set(name, known);
     return known;
   };
-  // Those that this client makes possible.
-  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const room = new Room();
   const prefix = new Prefix(own.price);
   const inputs = ({ isOn, project, mode }: Pick<RunnerPorts, "isOn" | "project" | "mode">) => {
-    const specs = toolsOf(mode, offered).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: modelOf(mode).name, tools: specs, project: project() };
+    const { model, tools } = askedOf(mode);
+    const specs = toolsOf(mode, tools).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+    return { environment, model: model.name, tools: specs, project: project() };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
     const given = inputs(ports);
-    const tools = offered.filter(({ spec }) => given.tools.includes(spec));
-    const model = modelOf(ports.mode);
+    const { model, tools: all } = askedOf(ports.mode);
+    const tools = all.filter(({ spec }) => given.tools.includes(spec));
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
@@ -80,7 +96,9 @@ export function loopRunner(options: LoopOptions): Runner {
       context: {
         ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
         ...abilities,
+        agents: ports.agents,
       },
+      tried: (edit) => ports.meter.tried(edit),
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
@@ -92,7 +110,7 @@ export function loopRunner(options: LoopOptions): Runner {
     const { mode, meter } = ports;
     // Over a cap nothing more is sent; the question of the cap comes with the first request.
     if (mode.name !== CHOSEN.auto.name || meter.spending.reached() !== undefined) return mode;
-    const model = modelOf(mode);
+    const { model } = askedOf(mode);
     const count = (measured: Measured) => meter.count(measured, MODES.intent, [], { model });
     const before = ports.messages().findLast((one) => one.type === "assistant_message");
     const row = await settle(asked, before?.text ?? "", { model, environment, count }, signal);
@@ -105,13 +123,13 @@ export function loopRunner(options: LoopOptions): Runner {
     context(ports) {
       const given = inputs(ports);
       const { mode } = ports;
-      const prompt = view(ports.messages(), mode, given);
-      const parts = outline(prompt, mode, given);
+      const parts = outline(view(ports.messages(), mode, given), mode, given);
       return {
-        ...contextPage(parts, ports, { window: modelOf(mode).contextWindow, tools: offered }),
+        ...contextPage(parts, ports, { window: askedOf(mode).model.contextWindow, tools: offered }),
         ...prefix.broken,
       };
     },
+    subagent: () => loopRunner({ ...options, abilities: { ...abilities, questions: UNASKED } }),
     async runTurn(prompt, ports, signal) {
       const mode = await rowOf(prompt, ports, signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
@@ -119,6 +137,12 @@ export function loopRunner(options: LoopOptions): Runner {
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
+
+/** Who works for another agent asks nobody. */
+const UNASKED: ClientAbilities["questions"] = {
+  ask: () =>
+    Promise.reject(new ToolError("A sub-agent asks nobody: decide, and say in your answer what is unclear.")),
+};
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
@@ -154,6 +178,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   let nudged = false;
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
+    if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
     if (iteration > limit) {
       if (!await mayStepOn(ports, limit, ports.maxIterations, signal)) {
         return interrupted(ports, signal.aborted ? "cancelled" : "max_iterations");
@@ -164,13 +189,18 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
+    const news = ports.agents?.news();
+    if (news !== undefined) ports.append({ type: "control_note", reason: "agents", text: news });
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
+    const begun = performance.now();
     const prompt = ports.view(mode);
+    const build = performance.now() - begun;
     ports.sent(prompt);
+    const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools, { model });
+      meter.count(measured, mode, tools, { model, prompt: facts });
     };
     const end = await runStep({ ...step, count }, prompt, signal);
     if (end.type === "failed" && end.error.kind === "window_full" && !refused) {
@@ -217,6 +247,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const { dropped } = end;
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     const results = await runBatch(end.message.calls, ports, memory, signal);
+    meter.begin();
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
     for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);

@@ -6,6 +6,7 @@ import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
+import type { Subagents } from "../core/ports.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
@@ -43,6 +44,10 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   fold(entry: FoldEntry): void;
   /** An id that no other call of the session has, for one that was given, or "". */
   newCallId(given: string): string;
+  /** Undefined: it can start none. */
+  readonly agents?: Subagents | undefined;
+  /** It works for another agent: at the limit of steps nobody is asked, it answers with what it has. */
+  readonly unattended?: true;
 }
 
 export interface Runner {
@@ -62,6 +67,8 @@ export interface Runner {
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
   /** What a request would send now. Absent where it does not build them itself. */
   context?(ports: ContextPorts): ContextPage;
+  /** The runner of a sub-agent in this mode. Absent: it starts none. */
+  subagent?(mode: Mode): Runner;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,

@@ -2,6 +2,7 @@
  * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
  * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
  */
+import { join } from "node:path";
 import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../context/moment.ts";
@@ -141,8 +142,26 @@ export class Surroundings {
   }
 
   /** Rules of folders that calls have touched. @param paths absolute @returns what stands with their results */
-  async rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
-    const files: readonly RulesFile[] = await this.#rules.of(paths, signal).catch(() => []);
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
+    return this.#notesOf(this.#rules, paths, signal);
+  }
+
+  /** The same for a sub-agent, who was told what stands in the prompt. */
+  rulesFor(workspace: Workspace): Surroundings["rulesOf"] {
+    const told = (this.project?.rules ?? []).map(({ path, bytes }) =>
+      [join(workspace.root, path), bytes] as const
+    );
+    const rules = new RulesFiles(workspace, { rules: new Map(told), folderRules: new Map() });
+    rules.listed = this.#known.files?.rules ?? [];
+    return (paths, signal) => this.#notesOf(rules, paths, signal);
+  }
+
+  async #notesOf(
+    rules: RulesFiles,
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly ControlNote[]> {
+    const files: readonly RulesFile[] = await rules.of(paths, signal).catch(() => []);
     return files.map((file) => {
       const text = rulesText([file], this.project ?? NO_PROJECT);
       return { type: "control_note", reason: "rules", text, path: file.path };
