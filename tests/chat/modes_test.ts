@@ -1,6 +1,6 @@
 /** Modes as their user sees them. Whole program. */
 import assert from "node:assert/strict";
-import { MODE_FACTS, MODE_NAMES } from "../../denops/agent/protocol/modes.ts";
+import { MODE_FACTS } from "../../denops/agent/protocol/modes.ts";
 import { objects, string } from "../model/model_messages.ts";
 import { GREET, startAgent } from "../support/agent.ts";
 import { waitForChat, waitForTurn } from "../support/chat.ts";
@@ -98,7 +98,10 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
   const options = 'title = false, mode = "ask"';
   await using agent = await startAgent({ script: PLAN, options, lines: 60 });
   const { nvim, server, project } = agent;
-  assert.deepEqual(await nvim.lua(`return require("agent.modes").built_in`), MODE_NAMES);
+  assert.deepEqual(
+    await nvim.lua(`return require("agent.modes").built_in`),
+    MODE_FACTS.map(({ name }) => name),
+  );
   await nvim.command("Agent");
   await nvim.waitForScreen("ask · ");
   await nvim.keys("<S-Tab>");

@@ -1,7 +1,7 @@
 /** Session modes and config options, by a plain client of ACP. */
 import assert from "node:assert/strict";
 import { methods } from "../../denops/agent/deps/acp_sdk.ts";
-import { MODE_NAMES } from "../../denops/agent/protocol/modes.ts";
+import { MODE_FACTS } from "../../denops/agent/protocol/modes.ts";
 import { objects, string } from "../model/model_messages.ts";
 import { engineConfig, startEngine } from "../support/acp.ts";
 import { ModelServer } from "../model/model_server.ts";
@@ -29,7 +29,7 @@ Deno.test("modes and options are offered, chosen, told, and kept by the session"
     const opened = await agent.request(methods.agent.session.new, { cwd: project.root, mcpServers: [] });
     sessionId = opened.sessionId;
     assert.equal(opened.modes?.currentModeId, "agent");
-    assert.deepEqual(opened.modes?.availableModes.map(({ id }) => id), MODE_NAMES);
+    assert.deepEqual(opened.modes?.availableModes.map(({ id }) => id), MODE_FACTS.map(({ name }) => name));
     const offered = opened.configOptions?.map((
       { id, category, currentValue },
     ) => [id, category, currentValue]);
