@@ -49,6 +49,7 @@ const ControlNote = z.object({
     "cut_off",
     "need_fixes",
     "nothing_done",
+    "no_plan",
     "no_answer",
     "summarize",
     "folded",
