@@ -321,7 +321,7 @@ function textOf({ task, hint }: SubagentTask): string {
 }
 
 /** At most 1,500 words, with a note of what is left out. */
-export function shortened(text: string): string {
+function shortened(text: string): string {
   const words = [...text.matchAll(/\S+/g)];
   const end = Math.min(words[MOST_WORDS]?.index ?? text.length, MOST_CHARACTERS);
   if (end >= text.length) return text;
