@@ -73,14 +73,22 @@ export interface HandedOver {
 const LONGEST_MS = 5_000;
 const MOST_FILES = 5_000;
 const MOST_SYMBOLS = 200;
+const MOST_PROBLEMS = 5;
+/** Mentions of one message; nobody writes more. */
+const MOST_MENTIONS = 200;
 
-/** @throws {Error} if the rules on files cannot be known */
+/** Never rejects. */
 export async function handOver(
   handed: readonly Handed[],
   ports: GivenPorts,
   signal: AbortSignal,
 ): Promise<HandedOver> {
-  return await new Handing(handed, ports, AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)])).run();
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
+  const { problems, ...rest } = await new Handing(handed, ports, inTime).run();
+  if (signal.aborted) return { ...rest, problems: [] };
+  const more = problems.length - MOST_PROBLEMS;
+  const left = more > 0 ? [`${more} more are not handed over.`] : [];
+  return { ...rest, problems: [...problems.slice(0, MOST_PROBLEMS), ...left] };
 }
 
 class Handing {
@@ -104,14 +112,24 @@ class Handing {
     const words = this.#handed.filter(isWord);
     const text = words.flatMap((one) => one.type === "text" ? [one.text] : []).join("\n\n");
     const note = askedTools(text, this.#ports.tools.flatMap(({ name, on }) => on ? [name] : []));
-    const found = mentionsIn(text);
-    if (found.length > 0 || words.length < this.#handed.length) await this.#ports.refreshRules();
+    const found = mentionsIn(text).slice(0, MOST_MENTIONS);
+    const isPlain = found.length === 0 && words.length === this.#handed.length;
+    if (isPlain || !await this.#knowsRules()) return { parts: words, problems: this.#problems, note };
     for (const one of this.#handed) {
       const isMeant = !isWord(one) && one.meta?.mention === undefined;
       if (isMeant) await this.#try(undefined, () => this.#take(one, false));
     }
     for (const one of found) await this.#try(one, () => this.#mentioned(one));
     return { parts: [...words, ...this.#given.values()], problems: this.#problems, note };
+  }
+
+  async #knowsRules(): Promise<boolean> {
+    let isKnown = false;
+    await this.#try(undefined, async () => {
+      await this.#ports.refreshRules();
+      isKnown = true;
+    });
+    return isKnown;
   }
 
   async #try(found: FoundMention | undefined, take: () => Promise<void>): Promise<void> {
