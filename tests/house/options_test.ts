@@ -46,6 +46,7 @@ const OPTIONS: Readonly<
   edit_form: ['"whole"', "engine"],
   git_branch: ['"agent/"', "supervisor"],
   title: ["false", "engine"],
+  mode: ['"plan"', "engine"],
   summary_model: ['"model-y"', "engine"],
   keep_sessions_days: ["30", "engine"],
   save_unsaved: ["true", "editor"],

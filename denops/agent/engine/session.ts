@@ -17,19 +17,19 @@ import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { Subagents } from "./agent/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
+import { SessionModes } from "./agent/session_modes.ts";
 import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
-import { MODES } from "./context/modes.ts";
+import { type Mode, MODES } from "./context/modes.ts";
 import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
 import { withoutRepeats } from "./context/repeats.ts";
-import { handedOver, type LogEntry } from "./core/entries.ts";
+import { handedOver, hasHappened, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
-import { hasHappened } from "./core/happened.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
 import { Views } from "./tools/files/views.ts";
@@ -56,6 +56,7 @@ interface SessionPorts {
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
+  readonly modes: SessionModes;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
@@ -97,6 +98,7 @@ export class Session {
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
+    this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     const window = () => ports.runner.model.contextWindow;
     this.#history = new HistoryWindow(
       { store, session: id, window, chosen: this.#memory },
@@ -144,6 +146,7 @@ export class Session {
       ports: () => this.#turnPorts(),
       workspace: () => new Workspace(places),
       rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),
+      modes: this.modes,
     });
     this.#traps = new CommandTraps({
       emit: (event) => this.#emit(event),
@@ -169,11 +172,12 @@ export class Session {
     shown?: Shown,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    const mode = this.modes.current;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(handed, branch, shown);
+      return this.#turn(handed, mode, branch, shown);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -239,7 +243,7 @@ export class Session {
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
     this.#memory.tools.set(name, !this.#isOn(name));
-    if (this.#stored) this.#append([]);
+    this.#remember();
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
@@ -252,7 +256,7 @@ export class Session {
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
     if (change !== undefined) {
       choose(this.#memory, change, context(this.#turnPorts()));
-      if (this.#stored) this.#append([]);
+      this.#remember();
     }
     const { lines: _, ...page } = context(this.#turnPorts());
     return page;
@@ -289,6 +293,7 @@ export class Session {
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
     handed: readonly Handed[],
+    mode: Mode,
     branch: string | undefined,
     shown: Shown | undefined,
   ): Promise<TurnEnd> {
@@ -317,7 +322,7 @@ export class Session {
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
-      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
+      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(mode), controller.signal);
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
@@ -392,9 +397,9 @@ export class Session {
     if (entries.length > 0) this.#append(entries);
   }
 
-  #turnPorts(): RunnerPorts {
+  #turnPorts(mode = this.modes.current): RunnerPorts {
     return {
-      mode: MODES.agent,
+      mode,
       workspace: this.#workspace,
       state: this.#state,
       meter: this.#meter,
@@ -436,6 +441,11 @@ export class Session {
     };
   }
 
+  /** What was chosen is stored, unless nothing is yet. */
+  #remember(): void {
+    if (this.#stored) this.#append([]);
+  }
+
   /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
   #append(entries: readonly LogEntry[]): void {
     const { folder, plan } = this.#state;
@@ -445,6 +455,7 @@ export class Session {
       spent: this.#meter.spending.session,
       titled: this.#titling.done,
       first: this.#history.first,
+      ...this.modes.choice,
     });
     this.#save({ entries, memory });
     this.#memory.stored(memory);
@@ -459,7 +470,7 @@ export class Session {
       this.#ports.store.append(this.id, entries);
       trace?.span("append", since);
     } catch (error) {
-      if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
+      if (!(error instanceof TurnError) || !hasHappened(entries.entries ?? [])) throw error;
       if (this.#unsaved.length === 0) {
         const text =
           `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;

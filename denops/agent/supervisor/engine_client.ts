@@ -7,6 +7,7 @@ import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
 import type { Given } from "../protocol/given.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
@@ -23,6 +24,7 @@ import { hookFolders } from "./git/hooks.ts";
 import { LspStarts } from "./gate/lsp_start.ts";
 import { lookups } from "./system/lookups.ts";
 import { engineTrace } from "./system/trace_file.ts";
+import { Modes } from "./modes.ts";
 import type { Questions } from "./gate/questions.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { givenBlocks } from "./search/given.ts";
@@ -38,6 +40,8 @@ export interface EngineClientPorts {
   ownerOf(sessionId: string): number | undefined;
   /** The same; undefined too as long as the engine is busy with a turn that was stopped. */
   chatOf(sessionId: string): number | undefined;
+  /** What the mode of a chat's turn may change, by what the user has chosen. */
+  accessOf(chat: number): ModeAccess;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
   readonly questions: Questions;
@@ -55,6 +59,7 @@ export class EngineClient {
   readonly log: ApprovalLog;
   readonly ledger: Ledger;
   readonly terminals: Terminals;
+  readonly modes: Modes;
   readonly #ports: EngineClientPorts;
   readonly #sandboxed: boolean;
   readonly #sandbox: CommandSandbox;
@@ -83,6 +88,7 @@ export class EngineClient {
     this.#sandbox = held.sandbox;
     this.#roots = roots;
     this.#user = user;
+    this.modes = new Modes(user, () => ({ root, rules: this.fileRules(NO_CHAT) }));
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
       ask: async (sessionId, input) => {
@@ -173,6 +179,8 @@ export class EngineClient {
           const cost = this.#costs.next(sessionId, update.cost.amount, request);
           this.ledger.add(new Date().toISOString().slice(0, 10), cost);
         }
+        // In which mode it is the user says.
+        if (update.sessionUpdate === "current_mode_update") return;
         const since = trace?.now();
         withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
         trace?.span("update", since);
@@ -241,7 +249,9 @@ export class EngineClient {
         },
         lsp: async (sessionId, question) =>
           await this.#lspStarts.answer(sessionId, question, {
-            option: this.#user.lsp_start,
+            option: this.#ports.accessOf(ownerOf(sessionId) ?? NO_CHAT) === "write"
+              ? this.#user.lsp_start
+              : "never",
             editor: (servers) =>
               editor.ask({
                 method: "lsp",
@@ -291,6 +301,7 @@ export class EngineClient {
     return {
       ...{
         chat,
+        mode: this.#ports.accessOf(chat),
         root,
         rules,
         log,

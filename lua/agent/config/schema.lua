@@ -193,6 +193,13 @@ M.options = {
     doc = "A model of the same provider that writes the summaries of long sessions. Without it: the session's own.",
   },
   {
+    name = "mode",
+    sent = true,
+    type = "string",
+    default = "agent",
+    doc = "Mode that new sessions begin in: agent, ask, plan, auto or another one of |agent-modes|.",
+  },
+  {
     name = "keep_sessions_days",
     sent = true,
     type = "integer|nil",

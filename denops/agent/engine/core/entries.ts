@@ -151,3 +151,15 @@ export function handedOver({ parts }: UserMessage): { readonly given?: readonly 
 export function wordsOf({ parts }: UserMessage): string {
   return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
 }
+
+/** Files are changed, a call has ended, and both are to be told. */
+const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
+  "tool_result",
+  "tool_done",
+  "file_modified",
+  "notice",
+]);
+
+export function hasHappened(entries: readonly LogEntry[]): boolean {
+  return entries.some(({ type }) => HAPPENED.has(type));
+}
