@@ -69,7 +69,7 @@ export interface HandedOver {
   readonly note?: string | undefined;
 }
 
-/** Milliseconds for what is asked of the editor and of git. */
+/** Milliseconds for one question to the editor, or to git. */
 const LONGEST_MS = 5_000;
 const MOST_FILES = 5_000;
 const MOST_SYMBOLS = 200;
@@ -83,8 +83,7 @@ export async function handOver(
   ports: GivenPorts,
   signal: AbortSignal,
 ): Promise<HandedOver> {
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
-  const { problems, ...rest } = await new Handing(handed, ports, inTime).run();
+  const { problems, ...rest } = await new Handing(handed, ports, signal).run();
   if (signal.aborted) return { ...rest, problems: [] };
   const more = problems.length - MOST_PROBLEMS;
   const left = more > 0 ? [`${more} more are not handed over.`] : [];
@@ -123,6 +122,10 @@ class Handing {
     return { parts: [...words, ...this.#given.values()], problems: this.#problems, note };
   }
 
+  #inTime(): AbortSignal {
+    return AbortSignal.any([this.#signal, AbortSignal.timeout(LONGEST_MS)]);
+  }
+
   async #knowsRules(): Promise<boolean> {
     let isKnown = false;
     await this.#try(undefined, async () => {
@@ -136,9 +139,8 @@ class Handing {
     try {
       await take();
     } catch (error) {
-      const reason = this.#signal.aborted
-        ? "it took too long"
-        : messageOf(error).replace(/^Cannot read .*?: |[.\s]+$/g, "");
+      const said = error instanceof ToolError ? error.summary : messageOf(error);
+      const reason = said.replace(/^Cannot read .*?: |[.\s]+$/g, "");
       this.#problems.push(
         found === undefined ? `Not handed over: ${reason}.` : `${found.text} stays text: ${reason}.`,
       );
@@ -282,7 +284,7 @@ class Handing {
   /** The symbols of a file with their lines, of a language server that runs; empty where there is none. */
   async #outline({ path }: RootedPath): Promise<string> {
     const request = { op: "document_symbols", path } as const;
-    const answer = await this.#ports.abilities.languages?.ask(request, this.#signal).catch(() => undefined);
+    const answer = await this.#ports.abilities.languages?.ask(request, this.#inTime()).catch(() => undefined);
     if (answer?.kind !== "symbols") return "";
     return answer.symbols.slice(0, MOST_SYMBOLS).map((symbol) =>
       `${"  ".repeat(symbol.depth)}${lineRange(symbol.location)} ${symbolName(symbol)}`
@@ -292,7 +294,7 @@ class Handing {
   async #folder(path: RootedPath, name: string): Promise<void> {
     const { search } = this.#ports.abilities;
     const label = `${name === "." ? "" : name}/`;
-    const found = await search?.files({ path: path.path, most: MOST_FILES }, this.#signal);
+    const found = await search?.files({ path: path.path, most: MOST_FILES }, this.#inTime());
     const listed = found === undefined
       ? (await folderEntries(this.#ports.workspace, path, new AskedAbout(), this.#signal)).join("\n")
       : treeText(found.paths, this.#share.ofOne, !found.more);
@@ -302,7 +304,7 @@ class Handing {
   async #diff(base: string | undefined, isNext: boolean): Promise<void> {
     const { search } = this.#ports.abilities;
     if (search === undefined) throw new ToolError("this editor does not know of changes");
-    const changes = (of: { readonly base?: string }) => search.changes({ path: "", ...of }, this.#signal);
+    const changes = (of: { readonly base?: string }) => search.changes({ path: "", ...of }, this.#inTime());
     let found = base === undefined ? undefined : await changes({ base }).catch((error) => {
       // The next word of the sentence is most often no branch.
       if (isNext) return undefined;
@@ -316,7 +318,7 @@ class Handing {
   async #symbol(name: string): Promise<void> {
     const { workspace, abilities } = this.#ports;
     const query = name.split(".").at(-1) ?? name;
-    const answer = await abilities.languages?.ask({ op: "workspace_symbols", query }, this.#signal);
+    const answer = await abilities.languages?.ask({ op: "workspace_symbols", query }, this.#inTime());
     if (answer?.kind !== "symbols") {
       throw new ToolError(answer?.kind === "nothing" ? answer.reason : "no server runs");
     }
@@ -334,7 +336,7 @@ class Handing {
   /** Of a symbol in a whole project a server may name its first line only; its outline names all. */
   async #body({ path }: RootedPath, name: string, at: { readonly line: number; readonly end_line: number }) {
     const request = { op: "document_symbols", path } as const;
-    const answer = await this.#ports.abilities.languages?.ask(request, this.#signal).catch(() => undefined);
+    const answer = await this.#ports.abilities.languages?.ask(request, this.#inTime()).catch(() => undefined);
     const symbols = answer?.kind === "symbols" ? answer.symbols : [];
     const found = symbols.find(({ name: own, location }) =>
       own === name && location.line <= at.line && at.line <= location.end_line

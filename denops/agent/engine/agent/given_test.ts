@@ -80,15 +80,29 @@ Deno.test("unsaved text goes before the disk", async () => {
 Deno.test("what may not be read is refused with a line, and so is what is not there or outside", async () => {
   await using engine = await play("@.env @asked/c.ts @src/none.ts @../x.ts @Override @types/node", {
     config: { title: false, read_rules: { deny: [], ask: ["asked/**"] } },
+    ask: () => ({ answer: "reject" }),
   });
   const text = said(engine);
   assert.equal(text, "@.env @asked/c.ts @src/none.ts @../x.ts @Override @types/node");
   const [env, asked, none, outside, ...rest] = notices(engine);
+  assert.deepEqual(engine.asked.map(({ call }) => call.title), ["read asked/c.ts"]);
   assert.match(env ?? "", /^@\.env stays text: .*may hold secrets and is not readable \(deny_read: .*\)\.$/);
-  assert.match(asked ?? "", /^@asked\/c\.ts stays text: .*ask/);
+  assert.equal(asked, "@asked/c.ts stays text: rejected by you.");
   assert.equal(none, "@src/none.ts stays text: the file does not exist.");
   assert.match(outside ?? "", /^@\.\.\/x\.ts stays text: path is outside of the project/);
   assert.deepEqual(rest, []);
+});
+
+Deno.test("what a rule asks about is handed over with a yes, and for the session with one", async () => {
+  await using engine = await play("@asked/c.ts", {
+    config: { title: false, read_rules: { deny: [], ask: ["asked/**"] } },
+    ask: () => ({ answer: "allow_session" }),
+  });
+  assert.match(said(engine), /asked\n```$/);
+  await Deno.writeTextFile(engine.project.path("asked/c.ts"), "anew\n");
+  await engine.prompt("@asked/c.ts");
+  assert.match(said(engine), /anew\n```$/);
+  assert.equal(engine.asked.length, 1);
 });
 
 Deno.test("the same thing is sent once in a session, and anew when it has changed or the model no longer sees it", async () => {
