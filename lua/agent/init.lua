@@ -9,7 +9,9 @@ local function ready()
   require("agent.config").tell()
   require("agent.editor")
   local chats = require("agent.chat")
-  require("agent.chat.chat").on_tab = require("agent.approval").focus
+  local class = require("agent.chat.chat")
+  class.on_tab = require("agent.approval").focus
+  class.on_done = require("agent.review.findings").take
   require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
     local asked = id and chats.get(id) or chats.get()
@@ -309,6 +311,23 @@ function M.tools(_, extra)
       end
     end)
   end)
+end
+
+--- Lists the sub-agents of the session; the chosen one is opened, or stopped.
+function M.agents()
+  require("agent.agents").choose(ready().get())
+end
+
+--- Chooses the mode of the next message and all after it, or asks for one.
+---@param name? string
+function M.mode(name)
+  vim.validate("name", name, "string", true)
+  require("agent.modes").choose(ready().get(), name)
+end
+
+--- Hands the plan of the session to mode agent.
+function M.start()
+  require("agent.modes").start(ready().get())
 end
 
 --- Shows every approval of this project, with the rule that gave it, newest last.

@@ -70,6 +70,9 @@ for (const name of WIRES) {
 
 Deno.test("the tools, as models are told of them", async () => {
   await expectRecorded("tools", yaml(TOOLS.map(({ spec }) => spec)) + "\n");
+  const forms = [["whole"], ["replace", "patch"]] as const;
+  const specs = forms.flatMap((offered) => TOOLS.flatMap((tool) => tool.forms?.spec(offered) ?? []));
+  await expectRecorded("edit_forms", yaml(specs) + "\n");
 });
 
 Deno.test("without tools, rules and files the prompt takes less than 1,500 tokens", () => {

@@ -6,7 +6,6 @@ import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
-import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
@@ -14,19 +13,23 @@ import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
+import { Subagents } from "./agent/subagents.ts";
+import { SavedLog } from "./agent/saved_log.ts";
 import { SessionAccess } from "./agent/session_access.ts";
+import { SessionModes } from "./agent/session_modes.ts";
 import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
-import { MODES } from "./context/modes.ts";
+import { type Mode, MODES } from "./context/modes.ts";
 import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import { hasHappened, type LogEntry } from "./core/entries.ts";
+import type { LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
-import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
-import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
+import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
+import type { AskApproval, Editor, Store, TurnBegun, UsageLog } from "./core/ports.ts";
+import { today } from "./core/today.ts";
 import type { SessionState } from "./tools/define.ts";
 import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
@@ -54,12 +57,19 @@ export interface GivenFile {
   readonly text?: string;
 }
 
-/** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
-const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
+/** What a turn is begun with, beside the message. */
+interface Asked {
+  readonly mode: Mode;
+  readonly branch: string | undefined;
+  readonly given: readonly GivenFile[];
+  readonly shown: Shown | undefined;
+  readonly remember: string | undefined;
+}
 
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
+  readonly modes: SessionModes;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
@@ -72,13 +82,13 @@ export class Session {
   readonly #history: HistoryWindow;
   readonly #newCallId: (given: string) => string;
   #stored: boolean;
-  /** What has happened and could not be stored yet, in order. */
-  readonly #unsaved: Entries[] = [];
+  readonly #log: SavedLog;
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
   readonly #titling: Titling;
   readonly #traps: CommandTraps;
   readonly #surroundings: Surroundings | undefined;
+  readonly agents: Subagents;
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -98,22 +108,20 @@ export class Session {
     const { config, store } = ports;
     this.#scratch = store.folder === undefined ? undefined : new Scratch(store.folder, id);
     this.#access = new SessionAccess(config, ports.fileRules, (path) => this.#scratch?.holds(path) === true);
+    this.#log = new SavedLog(store, id, ports.publish);
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
+    this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     const window = () => ports.runner.model.contextWindow;
     const seen = { store, session: id, window, chosen: this.#memory };
     this.#history = new HistoryWindow(seen, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
+    const mayRead = this.#access.mayRead.bind(this.#access);
+    const places = { roots, editor: ports.editor, journal: store.writes, scratch: this.#scratch, mayRead };
     const views = new Views(this.#memory.known);
-    this.#workspace = new Workspace(
-      {
-        ...{ roots, editor: ports.editor, journal: store.writes, scratch: this.#scratch },
-        mayRead: (path) => this.#access.mayRead(path),
-      },
-      views,
-    );
+    this.#workspace = new Workspace(places, views);
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
@@ -145,6 +153,14 @@ export class Session {
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
       isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),
     });
+    this.agents = new Subagents({
+      ...{ session: id, root: roots[0] ?? "", store, usage: ports.usage, runner: ports.runner },
+      untold: this.#memory.agents,
+      ports: () => this.#turnPorts(),
+      workspace: () => new Workspace(places),
+      rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),
+      modes: this.modes,
+    });
     this.#traps = new CommandTraps({
       emit: (event) => this.#emit(event),
       ask: ports.ask,
@@ -175,11 +191,13 @@ export class Session {
     remember?: string,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    const mode = this.modes.current;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown, remember);
+      const turn = { mode, branch, given, shown, remember };
+      return this.#turn({ type: "user_message", origin: "user", parts }, turn);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -192,8 +210,10 @@ export class Session {
 
   /** Files of rules have changed: the prompt tells them as they are now. */
   async rereadRules(): Promise<void> {
-    await this.#surroundings?.rereadRules();
-    if (this.#stored) this.#append([]);
+    const reading = this.#queue.then(() => this.#surroundings?.rereadRules());
+    this.#queue = reading.catch(() => {});
+    await reading;
+    this.#remember();
   }
 
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
@@ -253,7 +273,7 @@ export class Session {
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
     this.#memory.tools.set(name, !this.#isOn(name));
-    if (this.#stored) this.#append([]);
+    this.#remember();
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
@@ -266,7 +286,7 @@ export class Session {
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
     if (change !== undefined) {
       choose(this.#memory, change, context(this.#turnPorts()));
-      if (this.#stored) this.#append([]);
+      this.#remember();
     }
     const { lines: _, ...page } = context(this.#turnPorts());
     return page;
@@ -290,10 +310,11 @@ export class Session {
   async close(): Promise<void> {
     this.cancel();
     this.#titling.stop();
+    await this.agents.close();
     await this.#queue;
     await this.#titling.settled;
     try {
-      this.#saveUnsaved();
+      this.#log.saveUnsaved();
     } catch {
       // It was said.
     }
@@ -302,13 +323,11 @@ export class Session {
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
     prompt: UserMessage,
-    branch: string | undefined,
-    given: readonly GivenFile[],
-    shown: Shown | undefined,
-    remember: string | undefined,
+    { mode, branch, given, shown, remember }: Asked,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
+    this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
@@ -319,13 +338,16 @@ export class Session {
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
       }
+      const news = this.agents.news();
+      if (news !== undefined) this.#append([{ type: "control_note", reason: "agents", text: news }]);
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
       const { runner } = this.#ports;
       const { signal } = controller;
-      const remembering = remember && runner.remember?.(remember, this.#turnPorts(), signal);
-      const end = await (remembering || runner.runTurn(prompt, this.#turnPorts(), signal));
+      // What the user wants remembered no mode forbids.
+      const remembering = remember && runner.remember?.(remember, this.#turnPorts(MODES.agent), signal);
+      const end = await (remembering || runner.runTurn(prompt, this.#turnPorts(mode), signal));
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
@@ -370,7 +392,7 @@ export class Session {
       store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: runner.model.name, ...onBranch });
       this.#stored = true;
     }
-    this.#saveUnsaved();
+    this.#log.saveUnsaved();
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const { slid, lost } = this.#history.slide();
@@ -398,8 +420,9 @@ export class Session {
     if (entries.length > 0) this.#append(entries);
   }
 
-  #turnPorts(): RunnerPorts {
+  #turnPorts(mode = this.modes.current): RunnerPorts {
     return {
+      mode,
       workspace: this.#workspace,
       state: this.#state,
       meter: this.#meter,
@@ -425,6 +448,7 @@ export class Session {
         if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
       },
       newCallId: this.#newCallId,
+      agents: this.agents,
     };
   }
 
@@ -442,6 +466,11 @@ export class Session {
     };
   }
 
+  /** What was chosen is stored, unless nothing is yet. */
+  #remember(): void {
+    if (this.#stored) this.#append([]);
+  }
+
   /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
   #append(entries: readonly LogEntry[]): void {
     const { folder, plan } = this.#state;
@@ -451,35 +480,11 @@ export class Session {
       spent: this.#meter.spending.session,
       titled: this.#titling.done,
       first: this.#history.first,
+      ...this.modes.choice,
     });
-    this.#save({ entries, memory });
+    this.#log.save({ entries, memory });
     this.#memory.stored(memory);
     this.#history.push(entries);
-  }
-
-  /** What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be. */
-  #save(entries: Entries): void {
-    try {
-      this.#saveUnsaved();
-      const since = trace?.now();
-      this.#ports.store.append(this.id, entries);
-      trace?.span("append", since);
-    } catch (error) {
-      if (!(error instanceof TurnError) || !hasHappened(entries.entries)) throw error;
-      if (this.#unsaved.length === 0) {
-        const text =
-          `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
-        this.#ports.publish({ type: "notice", severity: "warning", text });
-      }
-      this.#unsaved.push(entries);
-    }
-  }
-
-  #saveUnsaved(): void {
-    for (let next = this.#unsaved[0]; next !== undefined; next = this.#unsaved[0]) {
-      this.#ports.store.append(this.id, next);
-      this.#unsaved.shift();
-    }
   }
 
   #emit(event: AgentEvent): void {
@@ -487,13 +492,9 @@ export class Session {
     else if (event.type === "tool_done") this.#open.delete(event.id);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
-    } else if (!TRANSIENT.has(event.type)) this.#save({ entries: [event] });
+    } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });
     this.#ports.publish(event);
   }
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
-}

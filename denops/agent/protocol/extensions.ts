@@ -8,6 +8,7 @@ import { z } from "../deps/zod.ts";
 import { Access } from "./access.ts";
 import { CommandAccess } from "./commands.ts";
 import { EngineConfig } from "./config.ts";
+import { MODE_ACCESSES } from "./modes.ts";
 import { Shown } from "./surroundings.ts";
 
 /** The key of everything of ours in `_meta`. */
@@ -79,6 +80,8 @@ export const ApprovalMeta = z.object({
   /** A person must answer, whatever the rules say: the same call was made again and again. */
   force: z.boolean(),
   accesses: Access,
+  /** The sub-agent that wants it: its title, and what it may change. */
+  agent: z.object({ title: z.string(), access: z.enum(MODE_ACCESSES) }).optional(),
 });
 export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
 

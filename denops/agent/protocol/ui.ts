@@ -3,6 +3,7 @@ import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
+import type { ModeFacts } from "./modes.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 import { Shown } from "./surroundings.ts";
@@ -69,6 +70,10 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
   z.object({ type: z.literal("log"), request, chat, session, ...place }),
+  /** Those that there are. */
+  z.object({ type: z.literal("modes"), request, chat, session, ...place }),
+  /** The mode of all turns from the next one on; an `agent_state` says which one it is then. */
+  z.object({ type: z.literal("mode"), chat, session, ...place, mode: z.string().min(1).max(100) }),
   z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),
   /** A request of requests.ts, answered by an `engine_answer`. */
   z.object({
@@ -191,6 +196,13 @@ export type Update =
     readonly type: "tools";
     readonly request: number;
     readonly tools: readonly { readonly name: string; readonly on: boolean }[];
+  }
+  | {
+    readonly type: "modes";
+    readonly request: number;
+    readonly modes: readonly ModeFacts[];
+    /** Name of the one of the next turn. */
+    readonly current: string;
   }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
   /**
@@ -345,6 +357,8 @@ export type ApprovalUpdate = ApprovalSubject & {
   readonly tool: string;
   readonly title: string;
   readonly reason: string;
+  /** The title of the sub-agent that wants it. */
+  readonly agent?: string;
   /** The rule that "always allow" would write. */
   readonly suggestion?: string;
 };

@@ -1,6 +1,7 @@
 /** One chat: its messages go to its engine one after the other. */
 import type { PromptResponse } from "../deps/acp_sdk.ts";
 import { trace } from "../protocol/trace.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import type { Action, Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { Project } from "./project.ts";
@@ -38,6 +39,8 @@ export class Chat {
   #stopStarting: (() => void) | undefined;
   /** Stops the prompt that runs. */
   #stopPrompt: (() => void) | undefined;
+  /** What the turn that runs may change. */
+  #access: ModeAccess | undefined;
   /** Of a turn that has ended on screen: until its engine has ended it too. */
   #ending: Promise<void> | undefined;
   /** The engine may not have stored the message of the turn that runs. */
@@ -52,6 +55,11 @@ export class Chat {
   /** False while the engine is still busy with a turn that has ended here: nothing of that is wanted any more. */
   get listens(): boolean {
     return this.#ending === undefined;
+  }
+
+  /** What the turn that runs, else the next one, may change. */
+  get access(): ModeAccess {
+    return this.#access ?? this.session.access;
   }
 
   /** The project in which a turn of this chat is running; undefined if none is. */
@@ -162,6 +170,8 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
+    // A choice holds from the next turn on.
+    this.#access = this.session.access;
     const answered: Promise<PromptResponse> = Promise.race([
       died,
       engine.prompt(sessionId, text, selected, told),
@@ -172,6 +182,7 @@ export class Chat {
       if (answer !== undefined) return answer.stopReason;
     } finally {
       this.#stopPrompt = undefined;
+      this.#access = undefined;
     }
     this.#ending = answered.then(() => {}, () => {}).finally(() => this.#ending = undefined);
     return "cancelled";

@@ -5,6 +5,7 @@
 import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
@@ -21,6 +22,7 @@ import { hookFolders } from "./git/hooks.ts";
 import { LspStarts } from "./gate/lsp_start.ts";
 import { lookups } from "./system/lookups.ts";
 import { engineTrace } from "./system/trace_file.ts";
+import { Modes } from "./modes.ts";
 import type { Questions } from "./gate/questions.ts";
 import { rememberForAll } from "./own_rules.ts";
 import { RuleBook } from "./gate/rule_book.ts";
@@ -36,6 +38,8 @@ export interface EngineClientPorts {
   ownerOf(sessionId: string): number | undefined;
   /** The same; undefined too as long as the engine is busy with a turn that was stopped. */
   chatOf(sessionId: string): number | undefined;
+  /** What the mode of a chat's turn may change, by what the user has chosen. */
+  accessOf(chat: number): ModeAccess;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
   readonly questions: Questions;
@@ -53,6 +57,7 @@ export class EngineClient {
   readonly log: ApprovalLog;
   readonly ledger: Ledger;
   readonly terminals: Terminals;
+  readonly modes: Modes;
   readonly #ports: EngineClientPorts;
   readonly #sandboxed: boolean;
   readonly #sandbox: CommandSandbox;
@@ -81,6 +86,7 @@ export class EngineClient {
     this.#sandbox = held.sandbox;
     this.#roots = roots;
     this.#user = user;
+    this.modes = new Modes(user, () => ({ root, rules: this.fileRules(NO_CHAT) }));
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
       ask: async (sessionId, input) => {
@@ -161,6 +167,8 @@ export class EngineClient {
           const cost = this.#costs.next(sessionId, update.cost.amount, request);
           this.ledger.add(new Date().toISOString().slice(0, 10), cost);
         }
+        // In which mode it is the user says.
+        if (update.sessionUpdate === "current_mode_update") return;
         const since = trace?.now();
         withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
         trace?.span("update", since);
@@ -229,7 +237,9 @@ export class EngineClient {
         },
         lsp: async (sessionId, question) =>
           await this.#lspStarts.answer(sessionId, question, {
-            option: this.#user.lsp_start,
+            option: this.#ports.accessOf(ownerOf(sessionId) ?? NO_CHAT) === "write"
+              ? this.#user.lsp_start
+              : "never",
             editor: (servers) =>
               editor.ask({
                 method: "lsp",
@@ -265,8 +275,8 @@ export class EngineClient {
     };
   }
 
-  /** Writes a line into the user's rules for all projects, if the user agrees. @throws {Error} one line */
-  async remember(line: string, chat: number): Promise<void> {
+  /** Writes a line into the user's rules for all projects, if the user agrees. @returns what was done @throws {Error} one line */
+  async remember(line: string, chat: number): Promise<string> {
     const { editor, gate, push } = this.#ports;
     const written = await rememberForAll(line, {
       configDir: this.#user.config_dir,
@@ -277,11 +287,7 @@ export class EngineClient {
         return SCREEN_REQUESTS.unsaved_text.result.parse(answer).text !== undefined;
       },
     }, await this.#gateContext(chat));
-    const said = written === undefined
-      ? "Not remembered."
-      : `Remembered for all projects in ${written.path}.`;
-    push({ type: "notice", chat, severity: "info", text: oneLine(said) });
-    if (written === undefined) return;
+    if (written === undefined) return "Not remembered.";
     const { path, before, after } = written;
     if (editor.mayBeOpen(path)) {
       const kind = before === undefined ? "created" : "modified";
@@ -294,6 +300,7 @@ export class EngineClient {
         after,
       });
     }
+    return `Remembered for all projects in ${path}.`;
   }
 
   get branches() {
@@ -310,6 +317,7 @@ export class EngineClient {
     return {
       ...{
         chat,
+        mode: this.#ports.accessOf(chat),
         root,
         rules,
         log,

@@ -5,6 +5,7 @@ local config = require("agent.config")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
+local modes = require("agent.modes")
 local navigate = require("agent.chat.navigate")
 local place = require("agent.place")
 local selection = require("agent.selection")
@@ -24,6 +25,7 @@ local window = require("agent.chat.window")
 ---@field counted? agent.Retry  the countdown on screen
 ---@field clock? uv.uv_timer_t   of that countdown
 ---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
+---@field on_done? fun(chat: agent.Chat)  looks at a turn that has ended
 ---@field home? table          place of the project that its stored session belongs to
 ---@field older? integer        where in the session the older part ends that is not here yet
 ---@field reading? boolean      a part of the session is on its way
@@ -223,6 +225,14 @@ function Chat:stop()
     self:apply({ { type = "stopping" } })
     client.send({ type = "cancel", chat = self.id })
   end
+end
+
+function Chat:next_mode()
+  modes.next(self)
+end
+
+function Chat:start_plan()
+  modes.start(self)
 end
 
 function Chat:earlier()

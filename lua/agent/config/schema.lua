@@ -172,6 +172,14 @@ M.options = {
   },
   { name = "tools_off", sent = true, type = "list", default = {}, doc = "Names of tools that the model is not offered." },
   {
+    name = "edit_form",
+    sent = true,
+    type = "string|nil",
+    one_of = { "replace", "whole", "patch" },
+    doc = "How the model edits files. replace: it names the text. whole: it writes the file anew. patch: it writes a patch."
+      .. " Without it: by the model's name, whole for small ones.",
+  },
+  {
     name = "git_branch",
     sent = true,
     type = "string|nil",
@@ -183,6 +191,13 @@ M.options = {
     sent = true,
     type = "string|nil",
     doc = "A model of the same provider that writes the summaries of long sessions. Without it: the session's own.",
+  },
+  {
+    name = "mode",
+    sent = true,
+    type = "string",
+    default = "agent",
+    doc = "Mode that new sessions begin in: agent, ask, plan, auto or another one of |agent-modes|.",
   },
   {
     name = "keep_sessions_days",

@@ -33,6 +33,7 @@ import { acpCommands } from "./commands.ts";
 import { fsEditor, noEditor, screenEditor, screenServers } from "./editor.ts";
 import { acpQuestions } from "./questions.ts";
 import { reviewAnswers, type ReviewOptions } from "./review.ts";
+import { modesOf, serveModes } from "./modes.ts";
 import { Moment } from "./moment.ts";
 import { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
@@ -133,7 +134,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onRequest(methods.agent.session.new, async ({ params, client }) => {
       const { session } = await open.begin(client, params.cwd, params.additionalDirectories ?? []);
-      return { sessionId: session.id };
+      return { sessionId: session.id, ...modesOf(session.modes) };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
       const { branch, shown, remember } = ours(SessionMeta, params._meta) ?? {};
@@ -145,6 +146,11 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
   const answers: Answers = {
     ...sessionAnswers(options.archive, open, () => can),
     ...usageAnswers(options.usage),
+    modes({ modes }) {
+      if (config !== undefined) config = { ...config, modes };
+      open.ownModes = modes;
+      return Promise.resolve({});
+    },
     ...checkpointAnswers((id) => open.get(id)),
     ...reviewAnswers({
       ...options.review,
@@ -153,7 +159,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       can: () => can,
     }),
   };
-  return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
+  return answerRequests(serveModes(serveSessions(app, open, () => can), open), answers).connect(stream);
 }
 
 function capabilitiesOf({ clientCapabilities, _meta }: InitializeRequest): Capabilities {

@@ -21,6 +21,11 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       else await session.compact(focus);
       return {};
     },
+    agents: async ({ sessionId, stop }) => {
+      const { agents } = open.get(sessionId);
+      if (stop !== undefined) await agents.stop(stop);
+      return { agents: [...agents.list()] };
+    },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
     reread_rules: async ({ sessionId }) => {
       await open.get(sessionId).rereadRules();

@@ -14,6 +14,8 @@ export interface CheckpointPorts {
   readonly emit: Emit;
   readonly traps: CommandTraps;
   readonly workspace: Workspace;
+  /** Runs what changes files while nobody else does. Absent: nobody else does. */
+  alone?<T>(run: () => Promise<T>): Promise<T>;
 }
 
 export async function runCheckpointed(
@@ -23,15 +25,29 @@ export async function runCheckpointed(
   ports: CheckpointPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const { traps, workspace } = ports;
   const { accesses } = prepared;
   const isCommand = accesses.kind === "command";
-  if (isCommand && byUser) traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
-  const written = writtenBy(accesses).filter((path) => !workspace.isScratch(path))
+  if (isCommand && byUser) ports.traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
+  const written = writtenBy(accesses).filter((path) => !ports.workspace.isScratch(path))
     .flatMap(({ path, link }) => [path, link]);
   const command = isCommand ? kindOf(accesses, approved) : undefined;
   if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
+  const run = async () => {
+    signal.throwIfAborted();
+    return await runRecorded(call, () => prepared.run(signal, approved), ports, signal);
+  };
+  return await (ports.alone === undefined ? run() : ports.alone(run));
+}
+
+async function runRecorded(
+  call: CheckpointedCall,
+  run: () => Promise<ToolResult>,
+  ports: CheckpointPorts,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const { traps } = ports;
+  const { id, command } = call;
   const since = Date.now();
   const looking = trace?.now();
   const pending = await ports.checkpoints.before(call, signal);
@@ -40,7 +56,7 @@ export async function runCheckpointed(
   let notes: readonly string[] = [];
   let result: ToolResult;
   try {
-    result = await prepared.run(signal, approved);
+    result = await run();
     said.push(...result.changes ?? []);
   } finally {
     const recording = trace?.now();

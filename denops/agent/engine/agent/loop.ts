@@ -1,10 +1,13 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
+import { againstMode } from "../../policy/decide_mode.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { type Mode, MODES } from "../context/modes.ts";
+import { CHOSEN, type Mode, MODES, toolsOf, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
+import { ToolError } from "../core/errors.ts";
+import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
@@ -16,6 +19,7 @@ import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
+import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./context_page.ts";
 import { Prefix } from "./prefix.ts";
@@ -38,6 +42,8 @@ export interface LoopOptions {
   readonly model: Model;
   /** Writes summaries in the model's place. */
   readonly summarizer?: Model | undefined;
+  /** Another one of the same provider. */
+  modelOf(name: string): Model;
   readonly tools: readonly Tool[];
   readonly environment: Environment;
   /** What the client does for tools. */
@@ -46,50 +52,94 @@ export interface LoopOptions {
 
 /** The loop as the runner of one session. */
 export function loopRunner(options: LoopOptions): Runner {
-  const { config, model, summarizer, tools, environment, abilities } = options;
+  const { config, model: own, summarizer, tools, environment, abilities } = options;
+  const models = new Map([[own.name, own]]);
+  const modelOf = ({ model: name = own.name }: Mode): Model => {
+    const known = models.get(name) ?? options.modelOf(name);
+    models.set(name, known);
+    return known;
+  };
+  const editForms = config.edit_form === undefined ? editFormsOf(own.name) : [config.edit_form];
   // Those that this client makes possible.
-  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined)
+    .map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(editForms) });
   const room = new Room();
-  const prefix = new Prefix(model.price);
-  const inputs = ({ isOn, project, scratch }: Pick<RunnerPorts, "isOn" | "project" | "scratch">) => {
-    const specs = offered.filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: model.name, tools: specs, project: project(), scratch };
+  const prefix = new Prefix(own.price);
+  const inputs = (ports: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">) => {
+    const { isOn, project, mode, scratch } = ports;
+    const specs = toolsOf(mode, offered).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+    return { environment, model: modelOf(mode).name, tools: specs, project: project(), scratch };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
     const given = inputs(ports);
     const tools = offered.filter(({ spec }) => given.tools.includes(spec));
+    const model = modelOf(ports.mode);
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
-      view: (mode, more = []) =>
-        view([...ports.messages(), ...more], mode, { ...given, project: ports.project() }),
-      sent: (prompt) => prefix.note(prompt, causesOf(ports)),
-      context: { workspace: ports.workspace, session: ports.state, ...abilities },
+      view: (row, more = []) =>
+        view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
+      decide: (accesses, granted) =>
+        againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
+      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name)),
+      context: {
+        ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
+        ...abilities,
+        agents: ports.agents,
+      },
+      tried: (edit) => ports.meter.tried(edit),
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
-      maxIterations: config.max_iterations,
+      maxIterations: ports.mode.limits.iterations ?? config.max_iterations,
     };
   };
+  /** The row that a turn runs in. */
+  const rowOf = async (asked: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<Mode> => {
+    const { mode, meter } = ports;
+    // Over a cap nothing more is sent; the question of the cap comes with the first request.
+    if (mode.name !== CHOSEN.auto.name || meter.spending.reached() !== undefined) return mode;
+    const model = modelOf(mode);
+    const count = (measured: Measured) => meter.count(measured, MODES.intent, [], { model });
+    const before = ports.messages().findLast((one) => one.type === "assistant_message");
+    const row = await settle(asked, before?.text ?? "", { model, environment, count }, signal);
+    return { ...mode, ...row, ...(mode.model === undefined ? {} : { model: mode.model }) };
+  };
   return {
-    model,
+    model: own,
     tools: offered.map(({ name }) => name),
-    title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
+    title: (exchange, count, signal) => askTitle({ model: own, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
-      const prompt = view(ports.messages(), MODES.agent, given);
-      const parts = outline(prompt, MODES.agent, given);
+      const { mode } = ports;
+      const prompt = view(ports.messages(), mode, given);
+      const parts = outline(prompt, mode, given);
       return {
-        ...contextPage(parts, ports, { window: model.contextWindow, tools: offered }),
+        ...contextPage(parts, ports, { window: modelOf(mode).contextWindow, tools: offered }),
         ...prefix.broken,
       };
     },
-    runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
+    async runTurn(prompt, ports, signal) {
+      const mode = await rowOf(prompt, ports, signal);
+      return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
+    },
     remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
+    subagent: (mode) =>
+      loopRunner({
+        ...options,
+        model: modelOf(mode),
+        abilities: { ...abilities, ...abilities.questions === undefined ? {} : { questions: UNASKED } },
+      }),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
+
+/** Who works for another agent asks nobody. */
+const UNASKED: ClientAbilities["questions"] = {
+  ask: () =>
+    Promise.reject(new ToolError("A sub-agent asks nobody: decide, and say in your answer what is unclear.")),
+};
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
@@ -111,8 +161,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     given.emit(event);
   };
   const ports: TurnPorts = { ...given, emit };
-  const { meter, model, tools, room } = ports;
-  const mode = MODES.agent;
+  const { meter, model, tools, room, mode } = ports;
   const step = { model, tools, emit, newCallId: ports.newCallId };
   let repeats = new Repeats();
   let refused = false;
@@ -122,6 +171,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   let nudged = false;
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
+    if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
     if (iteration > limit) {
       if (!await mayStepOn(ports, limit, ports.maxIterations, signal)) {
         return interrupted(ports, signal.aborted ? "cancelled" : "max_iterations");
@@ -132,13 +182,18 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
+    const news = ports.agents?.news();
+    if (news !== undefined) ports.append({ type: "control_note", reason: "agents", text: news });
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
+    const begun = performance.now();
     const prompt = ports.view(mode);
+    const build = performance.now() - begun;
     ports.sent(prompt);
+    const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools);
+      meter.count(measured, mode, tools, { model, prompt: facts });
     };
     const end = await runStep({ ...step, count }, prompt, signal);
     if (end.type === "failed" && end.error.kind === "window_full" && !refused) {
@@ -183,6 +238,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const { dropped } = end;
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     const results = await runBatch(end.message.calls, ports, memory, signal);
+    meter.begin();
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
     for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);

@@ -13,6 +13,10 @@ const Facts = z.object({
   spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),
   /** A title was asked for: once is enough. */
   titled: z.boolean().default(false),
+  /** What was chosen for its turns; "" leaves it to the options. */
+  mode: z.string().default(""),
+  model: z.string().default(""),
+  effort: z.string().default(""),
   /** The first turn that the model still sees. */
   first: z.int().default(1),
 });
@@ -20,7 +24,7 @@ export type Facts = z.infer<typeof Facts>;
 
 /** As the model knows the file, and bytes of it. */
 const FolderRules = z.object({ path: z.string(), bytes: z.number() });
-type FolderRules = Readonly<z.infer<typeof FolderRules>>;
+export type FolderRules = Readonly<z.infer<typeof FolderRules>>;
 
 /** A map that knows which of its entries are not stored yet. */
 export class RememberedMap<Value> extends Map<string, Value> {
@@ -63,6 +67,8 @@ export class Memory {
   readonly rules: RememberedMap<number>;
   /** Files of rules of folders: told with messages. */
   readonly folderRules: RememberedMap<FolderRules>;
+  /** Sub-agents in the background of which the model has not been told, with their titles. */
+  readonly agents: RememberedMap<string>;
   /** Facts of the moment as the model was told them last. */
   readonly told: RememberedMap<string>;
   /** What the user has dropped and pinned of the view: see Chosen. */
@@ -92,6 +98,7 @@ export class Memory {
     this.told = map("told", isText);
     this.dropped = map("dropped", isText);
     this.pinned = map("pinned", (value) => value === true);
+    this.agents = map("agents", isText);
     this.facts = factsOf(rows);
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
   }
@@ -113,8 +120,8 @@ export class Memory {
   }
 
   get #maps() {
-    const { known, tools, project, rules, folderRules, told, dropped, pinned } = this;
-    return [known, tools, project, rules, folderRules, told, dropped, pinned];
+    const { known, tools, project, rules, folderRules, told, dropped, pinned, agents } = this;
+    return [known, tools, project, rules, folderRules, told, dropped, pinned, agents];
   }
 }
 

@@ -50,6 +50,7 @@ const SHORT_RESULT = 400;
 export type SeenHistory = Pick<HistoryWindow, "folds" | "messages" | "placeOf">;
 
 interface RoomPorts {
+  readonly mode: Mode;
   readonly model: Model;
   /** Writes summaries in the model's place. */
   readonly summarizer?: Model | undefined;
@@ -84,7 +85,7 @@ export class Room {
   /** @returns whether anything was folded @throws {TurnError} if that cannot be stored */
   async make(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<boolean> {
     const { model: { contextWindow: window }, history, tools, chosen } = ports;
-    const sizes = sizesOf(ports.view(MODES.agent));
+    const sizes = sizesOf(ports.view(ports.mode));
     if (cause.type === "refused") this.#estimate.refused(allOf(sizes), window);
     // What nothing can be folded of is full already.
     const fixed = this.#tokens(sizes, sizes.system + sizes.tools);
@@ -114,8 +115,8 @@ export class Room {
   }
 
   /** Each takes half of the room that is left at most. */
-  fit(results: readonly ResultEntry[], { view, model }: RoomPorts): readonly ResultEntry[] {
-    const used = this.#estimate.tokens(allOf(sizesOf(view(MODES.agent))));
+  fit(results: readonly ResultEntry[], { view, model, mode }: RoomPorts): readonly ResultEntry[] {
+    const used = this.#estimate.tokens(allOf(sizesOf(view(mode))));
     let left = this.#estimate.bytes(model.contextWindow * MOST_IN_ALL - used);
     return results.map((result) => {
       const images = IMAGE_BYTES * (result.images?.length ?? 0);
@@ -220,8 +221,8 @@ export class Room {
   }
 
   /** Of the window, in percent. */
-  #share({ view, model }: RoomPorts): number {
-    const tokens = this.#estimate.tokens(allOf(sizesOf(view(MODES.agent))));
+  #share({ view, model, mode }: RoomPorts): number {
+    const tokens = this.#estimate.tokens(allOf(sizesOf(view(mode))));
     return Math.round(tokens / model.contextWindow * 100);
   }
 }

@@ -9,7 +9,7 @@ import { isInstructions, RULES_NAMES } from "../../protocol/surroundings.ts";
 import type { RulesFile } from "../context/project.ts";
 import { fitted, importsOf, instructionsOf, MOST_RULES } from "../context/rules.ts";
 import { ToolError } from "../core/errors.ts";
-import type { Memory } from "./memory.ts";
+import type { FolderRules } from "./memory.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 
 /** Files with globs of their own that are looked at. */
@@ -26,7 +26,10 @@ interface Read {
 }
 
 /** What was told, by the real path: in the prompt, and of folders, with what calls have touched there. */
-type Told = Pick<Memory, "rules" | "folderRules">;
+interface Told {
+  readonly rules: Map<string, number>;
+  readonly folderRules: Map<string, FolderRules>;
+}
 
 export class RulesFiles {
   readonly #workspace: Workspace;

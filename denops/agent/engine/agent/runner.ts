@@ -1,10 +1,12 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
 import type { Chosen } from "../context/chosen.ts";
 import type { MessagePart } from "../context/message_parts.ts";
+import type { Mode } from "../context/modes.ts";
 import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
+import type { Subagents } from "../core/ports.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
@@ -19,6 +21,8 @@ export type TurnEnd =
 
 /** What a turn may use of its session. */
 export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
+  /** The session's. */
+  readonly mode: Mode;
   readonly workspace: Workspace;
   readonly state: SessionState;
   readonly meter: Meter;
@@ -44,6 +48,10 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   fold(entry: FoldEntry): void;
   /** An id that no other call of the session has, for one that was given, or "". */
   newCallId(given: string): string;
+  /** Undefined: it can start none. */
+  readonly agents?: Subagents | undefined;
+  /** It works for another agent: at the limit of steps nobody is asked, it answers with what it has. */
+  readonly unattended?: true;
 }
 
 export interface Runner {
@@ -65,6 +73,8 @@ export interface Runner {
   remember?(line: string, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
   /** What a request would send now. Absent where it does not build them itself. */
   context?(ports: ContextPorts): ContextPage;
+  /** The runner of a sub-agent in this mode. Absent: it starts none. */
+  subagent?(mode: Mode): Runner;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,
@@ -75,7 +85,7 @@ export interface Runner {
 
 export type ContextPorts = Pick<
   RunnerPorts,
-  "messages" | "project" | "isOn" | "history" | "chosen" | "scratch"
+  "messages" | "project" | "isOn" | "mode" | "history" | "chosen" | "scratch"
 >;
 
 /** What a request would send, and how each of its parts can be dropped. */

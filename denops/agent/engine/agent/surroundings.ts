@@ -10,6 +10,7 @@ import { treeText } from "../context/tree.ts";
 import { rulesId } from "../context/chosen.ts";
 import type { ControlNote } from "../core/entries.ts";
 import type { Plan } from "../core/events.ts";
+import { today } from "../core/today.ts";
 import type { Views } from "../tools/files/views.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { Memory } from "./memory.ts";
@@ -157,8 +158,24 @@ export class Surroundings {
   }
 
   /** Rules of folders that calls have touched. @param paths absolute @returns what stands with their results */
-  async rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
-    const files: readonly RulesFile[] = await this.#rules.of(paths, signal).catch(() => []);
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
+    return this.#notesOf(this.#rules, paths, signal);
+  }
+
+  /** The same for a sub-agent, who was told what stands in the prompt. */
+  rulesFor(workspace: Workspace): Surroundings["rulesOf"] {
+    const { rules: told } = this.#ports.memory;
+    const rules = new RulesFiles(workspace, { rules: told, folderRules: new Map() });
+    rules.listed = this.#known.files?.rules ?? [];
+    return (paths, signal) => this.#notesOf(rules, paths, signal);
+  }
+
+  async #notesOf(
+    rules: RulesFiles,
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly ControlNote[]> {
+    const files: readonly RulesFile[] = await rules.of(paths, signal).catch(() => []);
     return files.map((file) => {
       const text = rulesText([file], this.project ?? NO_PROJECT);
       return { type: "control_note", reason: "rules", text, path: file.path };
@@ -198,8 +215,4 @@ async function unlessAborted<T>(asked: Promise<T> | undefined, signal: AbortSign
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   return await Promise.race([asked, aborted]);
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
 }

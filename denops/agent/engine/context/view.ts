@@ -37,7 +37,7 @@ export function view(
     systemParts(sections, inputs).map(({ text }) => text).join("\n\n"),
     messagesOf(messages),
     given === "none" ? [] : tools,
-    given !== "all",
+    given === "none" || given === "listed",
     effort !== "none",
   );
 }
@@ -66,7 +66,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
         break;
       case "assistant_message":
         messages.push(assistantMessage(entry), ...results(entry, own));
-        messages.push(...own.filter(isNote).filter(({ reason }) => reason !== "rules").map(noteMessage));
+        messages.push(...own.filter(isNote).filter((note) => !isWithResults(entry, note)).map(noteMessage));
         break;
       case "control_note":
         messages.push(noteMessage(entry));
@@ -82,12 +82,19 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
 function isWith(entry: MessageEntry | undefined, other: MessageEntry): boolean {
   switch (entry?.type) {
     case "user_message":
-      return isNote(other) && (other.reason === "files" || other.reason === "context");
+      return isNote(other) && WITH_PROMPT.has(other.reason);
     case "assistant_message":
       return isResult(other) || isNote(other);
     default:
       return false;
   }
+}
+
+const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set(["files", "context", "agents"]);
+
+/** Not every model takes a user's message after a result: what comes with results stands in the last one. */
+function isWithResults({ calls }: AssistantEntry, { reason }: ControlNote): boolean {
+  return reason === "rules" || (reason === "agents" && calls.length > 0);
 }
 
 function isNote(entry: MessageEntry): entry is ControlNote {
@@ -126,18 +133,16 @@ function assistantMessage({ text, calls, reasoning, interrupted }: AssistantEntr
   return { role: "assistant", text: said, calls, reasoning };
 }
 
-/**
- * One for each call, as every provider demands. Rules of the folders that the calls have touched stand in the last one:
- * not every model takes a user's message after a result.
- */
-function results({ calls }: AssistantEntry, own: readonly MessageEntry[]): readonly Message[] {
+/** One for each call, as every provider demands. */
+function results(entry: AssistantEntry, own: readonly MessageEntry[]): readonly Message[] {
+  const { calls } = entry;
   const found = own.filter(isResult);
-  const rules = own.filter(isNote).filter(({ reason }) => reason === "rules");
+  const notes = own.filter(isNote).filter((note) => isWithResults(entry, note));
   return calls.map(({ id, name }, at): Message => {
     const result = found.find((one) => one.id === id);
     const { type: _, ...rest } = result ??
       { type: "tool_result", id, name, text: CALL_INTERRUPTED, isError: true };
-    const told = at === calls.length - 1 ? rules.map(({ text }) => text) : [];
+    const told = at === calls.length - 1 ? notes.map(({ text }) => text) : [];
     const text = told.length === 0 ? rest.text : `${rest.text}\n\n${told.join("\n")}`;
     return { role: "tool", ...rest, text };
   });

@@ -35,12 +35,14 @@ const ControlNote = z.object({
   /**
    * "files": what has become of files since the last turn, "context": facts of the moment; both are told with the
    * message that begins the turn. "rules": those of folders that calls have touched, told with their results.
+   * "agents": what sub-agents in the background have found, told with either.
    * "summarize" and "folded" stand in views alone: the question for a summary, and the summary.
    */
   reason: z.enum([
     "files",
     "context",
     "rules",
+    "agents",
     "output_limit",
     "need_fixes",
     "nothing_done",

@@ -146,4 +146,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
 ]);
 export type AgentEvent = ReadonlyDeep<z.infer<typeof AgentEvent>>;
 
+/** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
+export const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
+
 export type Emit = (event: AgentEvent) => void;

@@ -95,6 +95,11 @@ export class Engine implements AsyncDisposable {
     return (await this.#agent.newSession(roots)).sessionId;
   }
 
+  /** As {@link AgentConnection.setMode}. */
+  async setMode(sessionId: string, mode: string): Promise<void> {
+    await this.#agent.setMode(sessionId, mode);
+  }
+
   /** As {@link AgentConnection.resumeSession}. */
   async resumeSession(sessionId: string, roots: readonly string[]): Promise<SessionMeta | undefined> {
     const answer = await this.#agent.resumeSession(sessionId, roots);

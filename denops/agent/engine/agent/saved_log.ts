@@ -1,0 +1,49 @@
+/** The log of one session on its way into the store. */
+import { trace } from "../../protocol/trace.ts";
+import { hasHappened } from "../core/entries.ts";
+import { TurnError } from "../core/errors.ts";
+import type { Emit } from "../core/events.ts";
+import type { Entries, Store } from "../core/ports.ts";
+
+export class SavedLog {
+  readonly #store: Pick<Store, "append">;
+  readonly #session: string;
+  readonly #publish: Emit;
+  /** What has happened and could not be stored yet, in order. */
+  readonly #unsaved: Entries[] = [];
+
+  constructor(store: Pick<Store, "append">, session: string, publish: Emit) {
+    this.#store = store;
+    this.#session = session;
+    this.#publish = publish;
+  }
+
+  /**
+   * What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be.
+   * @throws {TurnError}
+   */
+  save(entries: Entries): void {
+    try {
+      this.saveUnsaved();
+      const since = trace?.now();
+      this.#store.append(this.#session, entries);
+      trace?.span("append", since);
+    } catch (error) {
+      if (!(error instanceof TurnError) || !hasHappened(entries.entries)) throw error;
+      if (this.#unsaved.length === 0) {
+        const text =
+          `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
+        this.#publish({ type: "notice", severity: "warning", text });
+      }
+      this.#unsaved.push(entries);
+    }
+  }
+
+  /** @throws {TurnError} */
+  saveUnsaved(): void {
+    for (let next = this.#unsaved[0]; next !== undefined; next = this.#unsaved[0]) {
+      this.#store.append(this.#session, next);
+      this.#unsaved.shift();
+    }
+  }
+}
