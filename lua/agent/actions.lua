@@ -65,6 +65,7 @@ return {
     takes = "text",
     doc = "Send the text, or what stands in the input.",
   },
+  { name = "paste", plug = "AgentPaste", doc = "Put the image of the clipboard into the message." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {
     name = "approve",

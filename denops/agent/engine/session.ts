@@ -9,12 +9,13 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
+import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
+import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { Subagents } from "./agent/subagents.ts";
-import { SavedLog } from "./agent/saved_log.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { SessionModes } from "./agent/session_modes.ts";
 import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
@@ -25,7 +26,8 @@ import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { type Mode, MODES } from "./context/modes.ts";
 import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import type { LogEntry } from "./core/entries.ts";
+import { withoutRepeats } from "./context/repeats.ts";
+import { handedOver, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Store, TurnBegun, UsageLog } from "./core/ports.ts";
@@ -48,22 +50,9 @@ interface SessionPorts {
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** Absent: the model is told nothing of its surroundings. */
   readonly surroundings?: { readonly ask?: AskSurroundings };
+  /** Who is asked for what a message mentions; absent: files alone are known. */
+  readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
   readonly publish: Emit;
-}
-
-/** A file that the user has handed over with a prompt; `text` if it is all of it. */
-export interface GivenFile {
-  readonly path: string;
-  readonly text?: string;
-}
-
-/** What a turn is begun with, beside the message. */
-interface Asked {
-  readonly mode: Mode;
-  readonly branch: string | undefined;
-  readonly given: readonly GivenFile[];
-  readonly shown: Shown | undefined;
-  readonly remember: string | undefined;
 }
 
 export class Session {
@@ -82,7 +71,7 @@ export class Session {
   readonly #history: HistoryWindow;
   readonly #newCallId: (given: string) => string;
   #stored: boolean;
-  readonly #log: SavedLog;
+  readonly #log: LogWriter;
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
   readonly #titling: Titling;
@@ -106,9 +95,9 @@ export class Session {
     this.#ports = ports;
     this.#roots = roots;
     const { config, store } = ports;
+    this.#log = new LogWriter(id, store, ports.publish);
     this.#scratch = store.folder === undefined ? undefined : new Scratch(store.folder, id);
     this.#access = new SessionAccess(config, ports.fileRules, (path) => this.#scratch?.holds(path) === true);
-    this.#log = new SavedLog(store, id, ports.publish);
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
@@ -119,9 +108,9 @@ export class Session {
     this.#history = new HistoryWindow(seen, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
     const mayRead = this.#access.mayRead.bind(this.#access);
-    const places = { roots, editor: ports.editor, journal: store.writes, scratch: this.#scratch, mayRead };
+    const places = { roots, editor: ports.editor, journal: store.writes, mayRead };
     const views = new Views(this.#memory.known);
-    this.#workspace = new Workspace(places, views);
+    this.#workspace = new Workspace({ ...places, scratch: this.#scratch }, views);
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
@@ -184,9 +173,8 @@ export class Session {
    * @param remember no model is asked: this is written into the project's rules
    */
   prompt(
-    parts: readonly Part[],
+    handed: readonly Handed[],
     branch?: string,
-    given: readonly GivenFile[] = [],
     shown?: Shown,
     remember?: string,
   ): Promise<TurnEnd> {
@@ -196,8 +184,7 @@ export class Session {
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      const turn = { mode, branch, given, shown, remember };
-      return this.#turn({ type: "user_message", origin: "user", parts }, turn);
+      return this.#turn(handed, mode, branch, shown, remember);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -322,8 +309,11 @@ export class Session {
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
-    prompt: UserMessage,
-    { mode, branch, given, shown, remember }: Asked,
+    handed: readonly Handed[],
+    mode: Mode,
+    branch: string | undefined,
+    shown: Shown | undefined,
+    remember: string | undefined,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
@@ -331,9 +321,17 @@ export class Session {
     try {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
-      this.#begin(prompt, branch);
-      if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
-      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
+      const { parts, problems, note } = await handOver(handed, {
+        ...{ abilities: {}, ...this.#ports.given },
+        ...{ workspace: this.#workspace, seen: this.#history.seen, tools: this.tools },
+        window: this.#ports.runner.model.contextWindow,
+        refreshRules: () => this.#access.refresh(),
+      }, controller.signal);
+      const prompt = this.#begin(parts, branch);
+      for (const text of [...notice === undefined ? [] : [notice], ...problems]) {
+        this.#emit({ type: "notice", severity: "warning", text });
+      }
+      if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
@@ -345,7 +343,6 @@ export class Session {
       this.#meter.spending.beginTurn();
       const { runner } = this.#ports;
       const { signal } = controller;
-      // What the user wants remembered no mode forbids.
       const remembering = remember && runner.remember?.(remember, this.#turnPorts(MODES.agent), signal);
       const end = await (remembering || runner.runTurn(prompt, this.#turnPorts(mode), signal));
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
@@ -385,7 +382,7 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(prompt: UserMessage, branch: string | undefined): void {
+  #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
     const { store, runner } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
@@ -396,6 +393,8 @@ export class Session {
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const { slid, lost } = this.#history.slide();
+    const told = withoutRepeats(parts, this.#history.seen);
+    const prompt: UserMessage = { type: "user_message", origin: "user", parts: told };
     this.#emit(prompt);
     if (slid) {
       this.#surroundings?.forget(this.#history);
@@ -408,7 +407,9 @@ export class Session {
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";
-    this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
+    const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
+    this.#emit({ type: "title", title, began });
+    return prompt;
   }
 
   /** A session with a call that has no result, or a question without an answer, is never sent. */

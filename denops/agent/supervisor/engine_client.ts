@@ -2,9 +2,11 @@
  * The client's side of ACP for a project's engine: what its updates and requests are answered with.
  * It is there before the engine is.
  */
+import type { ContentBlock } from "../deps/acp_sdk.ts";
 import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
+import type { Given } from "../protocol/given.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
@@ -26,8 +28,9 @@ import { Modes } from "./modes.ts";
 import type { Questions } from "./gate/questions.ts";
 import { rememberForAll } from "./own_rules.ts";
 import { RuleBook } from "./gate/rule_book.ts";
+import { givenBlocks } from "./search/given.ts";
 import { search } from "./search/search.ts";
-import { shownIn, surroundings } from "./search/surroundings.ts";
+import { fileNames, shownIn, surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./commands/terminals.ts";
 import { oneLine, visible } from "./screen/visible.ts";
@@ -137,6 +140,16 @@ export class EngineClient {
   /** What of Neovim's files is to be told. @throws {Error} if the rules cannot be known */
   shown(chat: number, shown: Shown): Shown {
     return shownIn(shown, { roots: this.#roots, rules: this.fileRules(chat) });
+  }
+
+  /** What Neovim hands over with a message, as a prompt has it. @throws {Error} if the rules cannot be known */
+  given(chat: number, given: readonly Given[]): readonly ContentBlock[] {
+    return given.length === 0 ? [] : givenBlocks(given, { roots: this.#roots, rules: this.fileRules(chat) });
+  }
+
+  /** Of the project's files that may be read unasked. @throws {Error} if the rules cannot be known */
+  async fileNames(chat: number): Promise<readonly string[]> {
+    return await fileNames({ roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.#sandboxed });
   }
 
   #rulesOf(sessionId: string): FileRules {

@@ -9,6 +9,7 @@ import { endEarly } from "./agents/boot.ts";
 import { Branches } from "./branches/branches.ts";
 import { Chat } from "./chat.ts";
 import { ownFilesOnly } from "./agents/confine.ts";
+import type { Modes } from "./modes.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
 import type { Engine } from "./agents/engine.ts";
 import { Gate } from "./gate/gate.ts";
@@ -139,6 +140,9 @@ export class Supervisor implements AsyncDisposable {
         return this.#report(action.chat, this.#showRules(action.request, action.chat));
       case "remove_rule":
         return this.#report(action.chat, this.#removeRule(action.rule, action.chat));
+      case "files":
+        this.#place(action);
+        return this.#report(action.chat, this.#showFiles(action.request, action.chat));
       case "tools":
         this.#place(action);
         return this.#report(action.chat, this.#showTools(action.request, action.chat, action.toggle));
@@ -238,23 +242,20 @@ export class Supervisor implements AsyncDisposable {
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
     const { chat, name, params } = action;
-    const { engine, roots } = await this.#chat(chat).session.projectInOrder(action);
+    const { engine, roots, client } = await this.#chat(chat).session.projectInOrder(action);
     if (OF_OPEN.has(name)) await this.#opened(chat, action, params.sessionId);
     const asked = this.#holder(params.sessionId) ?? engine;
-    if (name === "session_fork") return await this.#fork(action, asked);
+    if (name === "session_fork") return await this.#fork(params, asked, client.modes);
     if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
     const { entries, before } = ownFilesOnly(await this.#request(asked, "session_history", params), roots);
     const updates = historyUpdates(chat, entries, roots);
+    await this.#chat(chat).session.showMode(client.modes, String(params.sessionId));
     return before === undefined ? { updates } : { updates, before };
   }
 
   /** The copy is in the mode that the session is in. */
-  async #fork(
-    { chat, params }: Extract<Action, { type: "engine_request" }>,
-    engine: Engine,
-  ): Promise<Record<string, unknown>> {
+  async #fork(params: unknown, engine: Engine, { book }: Modes): Promise<Record<string, unknown>> {
     const forked = await this.#request(engine, "session_fork", params);
-    const { client: { modes: { book } } } = await this.#chat(chat).session.project();
     const mode = await book.of(REQUESTS.session_fork.params.parse(params).sessionId);
     if (mode !== undefined) await book.note(forked.sessionId, mode);
     return forked;
@@ -286,6 +287,13 @@ export class Supervisor implements AsyncDisposable {
     const removed = await project.removeRule(rule, chat);
     if (removed) return this.#notice(chat, "info", `Removed: ${rule}`);
     throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
+  }
+
+  /** Why there are none is for the message to tell. */
+  async #showFiles(request: number, chat: number): Promise<void> {
+    const paths = await this.#chat(chat).session.project()
+      .then(({ client }) => client.fileNames(chat)).catch(() => []);
+    this.#pump.push({ type: "files", request, paths });
   }
 
   /** Into the user's rules for all projects; a session that is open goes on with them. */

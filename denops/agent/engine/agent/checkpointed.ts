@@ -13,9 +13,9 @@ export interface CheckpointPorts {
   readonly checkpoints: Checkpoints & Keeper;
   readonly emit: Emit;
   readonly traps: CommandTraps;
-  readonly workspace: Workspace;
   /** Runs what changes files while nobody else does. Absent: nobody else does. */
   alone?<T>(run: () => Promise<T>): Promise<T>;
+  readonly workspace: Workspace;
 }
 
 export async function runCheckpointed(
@@ -25,10 +25,11 @@ export async function runCheckpointed(
   ports: CheckpointPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
+  const { traps, workspace } = ports;
   const { accesses } = prepared;
   const isCommand = accesses.kind === "command";
-  if (isCommand && byUser) ports.traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
-  const written = writtenBy(accesses).filter((path) => !ports.workspace.isScratch(path))
+  if (isCommand && byUser) traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
+  const written = writtenBy(accesses).filter((path) => !workspace.isScratch(path))
     .flatMap(({ path, link }) => [path, link]);
   const command = isCommand ? kindOf(accesses, approved) : undefined;
   if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);

@@ -4,9 +4,6 @@ import type { AssistantEntry, LogEntry, MessageEntry, ResultEntry } from "../cor
 import type { AgentEvent } from "../core/events.ts";
 import type { Stored } from "../core/ports.ts";
 
-/** Characters of an interrupted answer that stay in the history: one that ran away must not fill the window. */
-const LONGEST_PARTIAL = 20_000;
-
 /** How a call ends that its runner has left open. */
 export const LEFT_OPEN = {
   status: "failed",
@@ -14,6 +11,9 @@ export const LEFT_OPEN = {
   output: "The turn ended before the call did.",
   stopped: true,
 } as const;
+
+/** Characters of an interrupted answer that stay in the history: one that ran away must not fill the window. */
+const LONGEST_PARTIAL = 20_000;
 
 /** What stays of an answer that was stopped, so that every question keeps an answer. */
 export function partialAnswer(text: string): AssistantEntry {

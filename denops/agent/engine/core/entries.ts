@@ -17,6 +17,8 @@ const AssistantEntry = z.object({
   reasoning: z.array(Reasoning),
   /** It was not given to its end. */
   interrupted: z.literal(true).exactOptional(),
+  /** A filter has ended it. */
+  refused: z.literal(true).exactOptional(),
 });
 
 const ResultEntry = z.object({
@@ -44,8 +46,10 @@ const ControlNote = z.object({
     "rules",
     "agents",
     "output_limit",
+    "cut_off",
     "need_fixes",
     "nothing_done",
+    "no_plan",
     "no_answer",
     "summarize",
     "folded",
@@ -136,6 +140,15 @@ export function isMessage(entry: LogEntry): entry is MessageEntry {
 
 export function isEvent(entry: LogEntry): entry is AgentEvent {
   return isEventType(entry.type);
+}
+
+/** Names of what the user has handed over, for the screen. */
+export function handedOver({ parts }: UserMessage): { readonly given?: readonly string[] } {
+  const given = parts.flatMap((part) => {
+    if (part.type === "given") return [part.label];
+    return part.type === "file" ? [part.uri.replace(/^.*\//, "")] : [];
+  });
+  return given.length === 0 ? {} : { given };
 }
 
 /** Files are changed, a call has ended, and both are to be told. */

@@ -1,20 +1,21 @@
-/** The log of one session on its way into the store. */
+/** Writes a session's log, and what could not be written later. */
 import { trace } from "../../protocol/trace.ts";
 import { hasHappened } from "../core/entries.ts";
 import { TurnError } from "../core/errors.ts";
 import type { Emit } from "../core/events.ts";
 import type { Entries, Store } from "../core/ports.ts";
 
-export class SavedLog {
-  readonly #store: Pick<Store, "append">;
+export class LogWriter {
   readonly #session: string;
+  readonly #store: Pick<Store, "append">;
   readonly #publish: Emit;
   /** What has happened and could not be stored yet, in order. */
   readonly #unsaved: Entries[] = [];
 
-  constructor(store: Pick<Store, "append">, session: string, publish: Emit) {
-    this.#store = store;
+  /** @param session its id */
+  constructor(session: string, store: Pick<Store, "append">, publish: Emit) {
     this.#session = session;
+    this.#store = store;
     this.#publish = publish;
   }
 
