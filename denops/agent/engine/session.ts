@@ -145,6 +145,7 @@ export class Session {
     this.agents = new Subagents({
       ...{ session: id, root: roots[0] ?? "", store, usage: ports.usage, runner: ports.runner },
       untold: this.#memory.agents,
+      remember: () => this.#remember(),
       ports: () => this.#turnPorts(),
       workspace: () => new Workspace(places),
       rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),

@@ -29,6 +29,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const ELSEWHERE = "This session is open in another Neovim. Close it there, or fork it.";
 
+const AT_WORK = "This sub-agent is at work. :Agent agents shows what it does.";
+
 export interface Archive {
   readonly store: Store;
   readonly sessions: StoredSessions;
@@ -74,7 +76,9 @@ export class AcpSessions {
   }
 
   async #resume(client: AgentContext, id: string, roots: readonly string[]): Promise<Open> {
-    this.stored(id);
+    const { call, ended } = this.stored(id);
+    // Its log has one writer.
+    if (call !== undefined && ended === undefined) throw new RequestError(-32603, AT_WORK);
     return await this.#take(client, id, roots);
   }
 
@@ -194,8 +198,8 @@ export class AcpSessions {
 
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
   async remove(id: string): Promise<void> {
-    await this.close(id);
     const { locks, sessions, store } = this.#archive;
+    for (const one of [id, ...sessions.subagents(id)]) await this.close(one);
     if (!await locks.take(id)) {
       throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
     }
