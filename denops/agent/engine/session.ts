@@ -32,6 +32,7 @@ import { handedOver, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import { type AgentEvent, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
 import type { TurnBegun } from "./core/ports.ts";
+import { today } from "./core/today.ts";
 import type { SessionState } from "./tools/define.ts";
 import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
@@ -180,7 +181,9 @@ export class Session {
 
   /** Files of rules have changed: the prompt tells them as they are now. */
   async rereadRules(): Promise<void> {
-    await this.#surroundings?.rereadRules();
+    const reading = this.#queue.then(() => this.#surroundings?.rereadRules());
+    this.#queue = reading.catch(() => {});
+    await reading;
     this.#remember();
   }
 
@@ -483,7 +486,3 @@ export class Session {
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
-}
