@@ -23,10 +23,14 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
     },
     agents: async ({ sessionId, stop }) => {
       const { agents } = open.get(sessionId);
-      if (stop !== undefined) await agents.stop(stop);
+      if (stop !== undefined) await agents.end(stop);
       return { agents: [...agents.list()] };
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
+    reread_rules: async ({ sessionId }) => {
+      await open.get(sessionId).rereadRules();
+      return {};
+    },
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

@@ -16,6 +16,7 @@ import type { SessionModes } from "../agent/session_modes.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { Store } from "../core/ports.ts";
 import type { Session } from "../session.ts";
+import { Scratch } from "../tools/files/scratch.ts";
 import type { SessionLocks } from "../store/locks.ts";
 import type { Place, StoredSessions } from "../store/sessions.ts";
 
@@ -197,16 +198,25 @@ export class AcpSessions {
 
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
   async remove(id: string): Promise<void> {
-    const { locks, sessions } = this.#archive;
-    for (const one of [id, ...sessions.subagents(id)]) await this.close(one);
+    const { locks, sessions, store } = this.#archive;
+    const all = [id, ...sessions.subagents(id)];
+    for (const one of all) await this.close(one);
     if (!await locks.take(id)) {
       throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
     }
     try {
       sessions.remove(id);
+      const { folder } = store;
+      if (folder !== undefined) await Promise.all(all.map((one) => new Scratch(folder, one).remove()));
     } finally {
       await locks.free(id);
     }
+  }
+
+  /** Of sessions that nobody goes on with the scratch folders are removed. */
+  async expireScratch(): Promise<void> {
+    const { store } = this.#archive;
+    if (store.folder !== undefined) await Scratch.expire(store.folder, (id) => store.session(id)?.updated);
   }
 
   /** Deletes what nothing was added to for so many days; what is archived or open anywhere stays. */

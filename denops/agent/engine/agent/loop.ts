@@ -23,6 +23,7 @@ import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./context_page.ts";
 import { Prefix } from "./prefix.ts";
+import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./room.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
@@ -64,9 +65,11 @@ export function loopRunner(options: LoopOptions): Runner {
     .map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(editForms) });
   const room = new Room();
   const prefix = new Prefix(own.price);
-  const inputs = ({ isOn, project, mode }: Pick<RunnerPorts, "isOn" | "project" | "mode">) => {
+  const inputs = (
+    { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
+  ) => {
     const specs = toolsOf(mode, offered).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: modelOf(mode).name, tools: specs, project: project() };
+    return { environment, model: modelOf(mode).name, tools: specs, project: project(), scratch };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
@@ -128,6 +131,7 @@ export function loopRunner(options: LoopOptions): Runner {
         model: modelOf(mode),
         abilities: { ...abilities, ...abilities.questions === undefined ? {} : { questions: UNASKED } },
       }),
+    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }

@@ -5,7 +5,7 @@
 import { familyOf } from "../core/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { Part, UserMessage } from "../core/events.ts";
-import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { type Image, type Message, Prompt, type ToolSpec } from "../core/messages.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";
 import type { Environment, Section } from "./sections.ts";
@@ -17,6 +17,7 @@ export interface ViewInputs {
   readonly model?: string;
   /** Undefined: nothing is known of it. */
   readonly project?: Project | undefined;
+  readonly scratch?: string | undefined;
 }
 
 /** The end of an answer that was not given to its end. */
@@ -44,9 +45,9 @@ export function view(
 /** The system prompt, section by section; those with nothing to say are left out. */
 export function systemParts(
   sections: readonly Section[],
-  { environment, model = "", project = NO_PROJECT }: ViewInputs,
+  { environment, model = "", project = NO_PROJECT, scratch }: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
-  const inputs = { environment, family: familyOf(model), project };
+  const inputs = { environment, family: familyOf(model), project, scratch };
   return sections.map(({ name, text }) => ({ name, text: text(inputs) })).filter(({ text }) => text !== "");
 }
 
@@ -61,7 +62,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
     at = end;
     switch (entry?.type) {
       case "user_message":
-        messages.push({ role: "user", text: userText(entry, own.filter(isNote)) });
+        messages.push({ role: "user", text: userText(entry, own.filter(isNote)), ...imagesOf(entry) });
         break;
       case "assistant_message":
         messages.push(assistantMessage(entry), ...results(entry, own));
@@ -114,9 +115,17 @@ function userText({ parts }: UserMessage, notes: readonly ControlNote[]): string
   return notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
 }
 
+function imagesOf({ parts }: UserMessage): { readonly images?: readonly Image[] } {
+  const images = parts.flatMap((part) =>
+    part.type === "given" && part.image !== undefined ? [part.image] : []
+  );
+  return images.length === 0 ? {} : { images };
+}
+
 function partText(part: Part): string {
   switch (part.type) {
     case "text":
+    case "given":
       return part.text;
     case "file":
       return `Contents of ${part.uri} (already provided, do not read again):\n${part.text}`;
