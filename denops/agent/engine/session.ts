@@ -6,7 +6,7 @@ import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
-import { type SessionSpending, Spending } from "./agent/budget.ts";
+import { spendingOf } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
 import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
@@ -124,7 +124,7 @@ export class Session {
       session: id,
       turn: () => store.turn(id),
       model: ports.runner.model,
-      spending: this.#spendingOf(spent),
+      spending: spendingOf(config, ports.usage.cost(id), spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
     });
@@ -157,14 +157,6 @@ export class Session {
       nameOf: (path) => nameInRoots(path, roots),
       trap: (name) => this.#access.trap(name),
     });
-  }
-
-  /** What the table knows may have been told to no memory yet, when the engine was killed. */
-  #spendingOf(left: SessionSpending): Spending {
-    const { config, usage } = this.#ports;
-    const { spent } = config;
-    const amount = Math.max(left.amount, usage.cost(this.id) ?? 0);
-    return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
   /**
@@ -497,7 +489,3 @@ export class Session {
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
-}
