@@ -5,8 +5,8 @@
 import { nameInRoots } from "../policy/roots.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
-import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { askRead } from "./agent/ask_read.ts";
+import { spendingOf } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
 import { type Handed, handOver } from "./agent/given.ts";
@@ -32,7 +32,6 @@ import { handedOver, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import { type AgentEvent, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
 import type { TurnBegun } from "./core/ports.ts";
-import { today } from "./core/today.ts";
 import type { SessionState } from "./tools/define.ts";
 import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
@@ -108,7 +107,7 @@ export class Session {
       session: id,
       turn: () => store.turn(id),
       model: ports.runner.model,
-      spending: this.#spendingOf(spent),
+      spending: spendingOf(config, ports.usage.cost(id), spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
     });
@@ -141,14 +140,6 @@ export class Session {
       nameOf: (path) => nameInRoots(path, roots),
       trap: (name) => this.#access.trap(name),
     });
-  }
-
-  /** What the table knows may have been told to no memory yet, when the engine was killed. */
-  #spendingOf(left: SessionSpending): Spending {
-    const { config, usage } = this.#ports;
-    const { spent } = config;
-    const amount = Math.max(left.amount, usage.cost(this.id) ?? 0);
-    return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
   /**
