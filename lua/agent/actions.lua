@@ -43,6 +43,14 @@ return {
     takes = "file",
     doc = "Write the session as markdown or JSON.",
   },
+  {
+    name = "mode",
+    plug = "AgentMode",
+    args = "[name]",
+    takes = "mode",
+    doc = "Choose how the agent works, from the next message on: ask, plan, review …",
+  },
+  { name = "start", plug = "AgentStart", doc = "Carry the plan out, in mode agent." },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   {
     name = "send",
@@ -51,6 +59,7 @@ return {
     takes = "text",
     doc = "Send the text, or what stands in the input.",
   },
+  { name = "paste", plug = "AgentPaste", doc = "Put the image of the clipboard into the message." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {
     name = "approve",
@@ -120,6 +129,11 @@ return {
     doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",
   },
   { name = "why", plug = "AgentWhy", doc = "Open the chat at the turn that wrote the line at the cursor." },
+  {
+    name = "agents",
+    plug = "AgentAgents",
+    doc = "List the sub-agents of the session; read what one has done, or stop it.",
+  },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this session." },
   { name = "log", doc = "Show every approval with the rule that gave it." },

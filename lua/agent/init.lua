@@ -9,7 +9,9 @@ local function ready()
   require("agent.config").tell()
   require("agent.editor")
   local chats = require("agent.chat")
-  require("agent.chat.chat").on_tab = require("agent.approval").focus
+  local class = require("agent.chat.chat")
+  class.on_tab = require("agent.approval").focus
+  class.on_done = require("agent.review.findings").take
   require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
     local asked = id and chats.get(id) or chats.get()
@@ -41,21 +43,24 @@ end
 
 --- Opens the chat and goes to its input.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: string|agent.Given }
 function M.open(_, extra)
   start()
   local chat = ready().get()
   chat:open()
-  if extra and extra.context then
-    chat.input:add(extra.context .. "\n")
+  local context = extra and extra.context
+  if type(context) == "string" then
+    chat.input:add(context .. "\n")
+  elseif context then
+    chat:select(context)
   end
-  -- Behind what stands there: a draft, or the selected lines.
+  -- Behind what stands there.
   vim.cmd("startinsert!")
 end
 
 --- Opens the chat, or hides it; a turn goes on. With a context it opens.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: string|agent.Given }
 function M.toggle(_, extra)
   local chat = ready().get()
   if chat:is_visible() and not (extra and extra.context) then
@@ -67,7 +72,7 @@ end
 
 --- Begins a new chat. The old one goes on in the background.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: string|agent.Given }
 function M.new(_, extra)
   ready().new()
   M.open(nil, extra)
@@ -158,7 +163,7 @@ end
 
 --- Sends the text, or what stands in the input; opens the chat unless told not to.
 ---@param text? string
----@param extra? { context?: string, open?: boolean }
+---@param extra? { context?: string|agent.Given, open?: boolean }
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
   if text then
@@ -173,13 +178,24 @@ function M.send(text, extra)
   if not text then
     return M.open(nil, extra)
   end
-  if context then
+  if type(context) == "string" then
     text = text .. "\n\n" .. context
+  elseif context then
+    chat:select(context)
   end
   if not (extra and extra.open == false) then
     chat:open()
   end
   chat:send(text)
+end
+
+--- Puts the image that is in the clipboard into the message, as a word that stands for it.
+function M.paste()
+  local chat = ready().get()
+  require("agent.paste").image(function(base64)
+    chat:open()
+    chat.input:insert(require("agent.given").keep_image(base64) .. " ")
+  end)
 end
 
 local function nothing_waits()
@@ -289,6 +305,23 @@ function M.tools(_, extra)
       end
     end)
   end)
+end
+
+--- Lists the sub-agents of the session; the chosen one is opened, or stopped.
+function M.agents()
+  require("agent.agents").choose(ready().get())
+end
+
+--- Chooses the mode of the next message and all after it, or asks for one.
+---@param name? string
+function M.mode(name)
+  vim.validate("name", name, "string", true)
+  require("agent.modes").choose(ready().get(), name)
+end
+
+--- Hands the plan of the session to mode agent.
+function M.start()
+  require("agent.modes").start(ready().get())
 end
 
 --- Shows every approval of this project, with the rule that gave it, newest last.

@@ -15,7 +15,7 @@ import { NO_RUNNER } from "./agent/runner.ts";
 import { EditQuality } from "./checkpoint/edit_quality.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
 import { messageOf } from "./core/errors.ts";
-import { createModel, createSummarizer } from "./llm/model.ts";
+import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
@@ -80,6 +80,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
         ...{ model: createModel(config), summarizer: createSummarizer(config) },
+        modelOf: (name) => otherModel(config, name),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

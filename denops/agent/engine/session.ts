@@ -10,21 +10,24 @@ import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
+import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { Subagents } from "./agent/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
+import { SessionModes } from "./agent/session_modes.ts";
 import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
-import { MODES } from "./context/modes.ts";
+import { type Mode, MODES } from "./context/modes.ts";
 import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import type { LogEntry } from "./core/entries.ts";
+import { withoutRepeats } from "./context/repeats.ts";
+import { handedOver, hasHappened, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
 import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
@@ -45,18 +48,15 @@ interface SessionPorts {
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** Absent: the model is told nothing of its surroundings. */
   readonly surroundings?: { readonly ask?: AskSurroundings };
+  /** Who is asked for what a message mentions; absent: files alone are known. */
+  readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
   readonly publish: Emit;
-}
-
-/** A file that the user has handed over with a prompt; `text` if it is all of it. */
-export interface GivenFile {
-  readonly path: string;
-  readonly text?: string;
 }
 
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
+  readonly modes: SessionModes;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
@@ -98,6 +98,7 @@ export class Session {
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
+    this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     const window = () => ports.runner.model.contextWindow;
     this.#history = new HistoryWindow(
       { store, session: id, window, chosen: this.#memory },
@@ -145,6 +146,7 @@ export class Session {
       ports: () => this.#turnPorts(),
       workspace: () => new Workspace(places),
       rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),
+      modes: this.modes,
     });
     this.#traps = new CommandTraps({
       emit: (event) => this.#emit(event),
@@ -165,17 +167,17 @@ export class Session {
 
   /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
   prompt(
-    parts: readonly Part[],
+    handed: readonly Handed[],
     branch?: string,
-    given: readonly GivenFile[] = [],
     shown?: Shown,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    const mode = this.modes.current;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown);
+      return this.#turn(handed, mode, branch, shown);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -241,7 +243,7 @@ export class Session {
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
     this.#memory.tools.set(name, !this.#isOn(name));
-    if (this.#stored) this.#append([]);
+    this.#remember();
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
@@ -254,7 +256,7 @@ export class Session {
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
     if (change !== undefined) {
       choose(this.#memory, change, context(this.#turnPorts()));
-      if (this.#stored) this.#append([]);
+      this.#remember();
     }
     const { lines: _, ...page } = context(this.#turnPorts());
     return page;
@@ -290,9 +292,9 @@ export class Session {
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
-    prompt: UserMessage,
+    handed: readonly Handed[],
+    mode: Mode,
     branch: string | undefined,
-    given: readonly GivenFile[],
     shown: Shown | undefined,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
@@ -300,9 +302,17 @@ export class Session {
     this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
-      this.#begin(prompt, branch);
-      if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
-      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
+      const { parts, problems, note } = await handOver(handed, {
+        ...{ abilities: {}, ...this.#ports.given },
+        ...{ workspace: this.#workspace, seen: this.#history.seen, tools: this.tools },
+        window: this.#ports.runner.model.contextWindow,
+        refreshRules: () => this.#access.refresh(),
+      }, controller.signal);
+      const prompt = this.#begin(parts, branch);
+      for (const text of [...notice === undefined ? [] : [notice], ...problems]) {
+        this.#emit({ type: "notice", severity: "warning", text });
+      }
+      if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
@@ -312,7 +322,7 @@ export class Session {
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
-      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
+      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(mode), controller.signal);
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
@@ -348,7 +358,7 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(prompt: UserMessage, branch: string | undefined): void {
+  #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
     const { store, runner } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
@@ -359,6 +369,8 @@ export class Session {
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const { slid, lost } = this.#history.slide();
+    const told = withoutRepeats(parts, this.#history.seen);
+    const prompt: UserMessage = { type: "user_message", origin: "user", parts: told };
     this.#emit(prompt);
     if (slid) {
       this.#surroundings?.forget(this.#history);
@@ -371,7 +383,9 @@ export class Session {
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";
-    this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
+    const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
+    this.#emit({ type: "title", title, began });
+    return prompt;
   }
 
   /** A session with a call that has no result, or a question without an answer, is never sent. */
@@ -383,9 +397,9 @@ export class Session {
     if (entries.length > 0) this.#append(entries);
   }
 
-  #turnPorts(): RunnerPorts {
+  #turnPorts(mode = this.modes.current): RunnerPorts {
     return {
-      mode: MODES.agent,
+      mode,
       workspace: this.#workspace,
       state: this.#state,
       meter: this.#meter,
@@ -427,6 +441,11 @@ export class Session {
     };
   }
 
+  /** What was chosen is stored, unless nothing is yet. */
+  #remember(): void {
+    if (this.#stored) this.#append([]);
+  }
+
   /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
   #append(entries: readonly LogEntry[]): void {
     const { folder, plan } = this.#state;
@@ -436,6 +455,7 @@ export class Session {
       spent: this.#meter.spending.session,
       titled: this.#titling.done,
       first: this.#history.first,
+      ...this.modes.choice,
     });
     this.#save({ entries, memory });
     this.#memory.stored(memory);
@@ -450,7 +470,7 @@ export class Session {
       this.#ports.store.append(this.id, entries);
       trace?.span("append", since);
     } catch (error) {
-      if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
+      if (!(error instanceof TurnError) || !hasHappened(entries.entries ?? [])) throw error;
       if (this.#unsaved.length === 0) {
         const text =
           `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
@@ -478,18 +498,6 @@ export class Session {
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-/** Files are changed, a call has ended, and both are to be told. */
-const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
-  "tool_result",
-  "tool_done",
-  "file_modified",
-  "notice",
-]);
-
-function hasHappened({ entries = [] }: Entries): boolean {
-  return entries.some(({ type }) => HAPPENED.has(type));
-}
 
 function today(): string {
   return new Date().toISOString().slice(0, 10);

@@ -1,4 +1,5 @@
 /** Modes that a user or a model may choose: what both sides know of them. How each is run stands in engine/context/modes.ts. */
+import { z } from "../deps/zod.ts";
 
 /** What a mode may change, from the least: nothing, files of documentation (policy/decide_mode.ts), anything. */
 export const MODE_ACCESSES = ["read", "docs", "write"] as const;
@@ -51,8 +52,24 @@ export const MODE_FACTS = [
 ] as const satisfies readonly ModeFacts[];
 
 export type ModeName = (typeof MODE_FACTS)[number]["name"];
+export const MODE_NAMES = MODE_FACTS.map(({ name }) => name);
 
 /** Whether a mode of this access may do what needs that one. */
 export function covers(access: ModeAccess, needed: ModeAccess): boolean {
   return MODE_ACCESSES.indexOf(access) >= MODE_ACCESSES.indexOf(needed);
 }
+
+/** A mode that a file describes, as the supervisor has read it (supervisor/search/mode_files.ts). */
+export const OwnMode = z.object({
+  name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/),
+  description: z.string(),
+  /** Of its base at most. */
+  access: z.enum(MODE_ACCESSES),
+  base: z.enum(MODE_NAMES),
+  /** Names and kinds of tools; those of its base unless told. */
+  tools: z.array(z.string()).optional(),
+  model: z.string().min(1).optional(),
+  /** What it adds to the prompt. */
+  text: z.string(),
+});
+export type OwnMode = z.infer<typeof OwnMode>;

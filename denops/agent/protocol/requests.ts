@@ -6,6 +6,7 @@
  * the workspace. Times are milliseconds since 1970, turns are counted from 1 within their session.
  */
 import { z } from "../deps/zod.ts";
+import { OwnMode } from "./modes.ts";
 
 const sessionId = z.string();
 const turn = z.int().min(1);
@@ -200,6 +201,8 @@ export const REQUESTS = {
     params: z.object({ sessionId, toggle: z.string().optional() }),
     result: z.object({ tools: z.array(z.object({ name: z.string(), on: z.boolean() })) }),
   },
+  /** Modes that files describe: from now on these, in all sessions. */
+  modes: { params: z.object({ modes: z.array(OwnMode) }), result: nothing },
   /**
    * What a request would send at this moment. `change` first leaves a part out of it, keeps it from being folded away,
    * or does neither any more.

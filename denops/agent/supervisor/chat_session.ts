@@ -1,9 +1,11 @@
 /** The session behind one chat: where its project is, what it goes on with, and the engine that has it open. */
 import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
 import type { Branches } from "./branches/branches.ts";
+import type { Modes } from "./modes.ts";
 import type { Project } from "./project.ts";
 import type { Projects } from "./projects.ts";
 
@@ -24,6 +26,8 @@ export interface OpenSession {
   readonly isNew: boolean;
 }
 
+type Opened = Pick<OpenSession, "sessionId" | "isNew">;
+
 export class ChatSession {
   readonly #chat: number;
   readonly #ports: SessionPorts;
@@ -37,6 +41,10 @@ export class ChatSession {
   #begun: Pick<OpenSession, "project" | "sessionId"> | undefined;
   /** Made once, with the first message. */
   #branch: Promise<string | undefined> | undefined;
+  /** What the user has chosen in this chat; undefined: nothing. */
+  #mode: string | undefined;
+  /** A choice is being carried out: the next turn waits for it. */
+  #choosing: Promise<void> = Promise.resolve();
   /** What is stored is being read for the screen. */
   #reading: Promise<void> | undefined;
   /** The project of the last request was looked up. */
@@ -73,6 +81,63 @@ export class ChatSession {
     return await this.#ports.projects.of(this.#place, this.#chat);
   }
 
+  /** What the next turn may change. */
+  get access(): ModeAccess {
+    const modes = this.#open?.project.client.modes;
+    return this.#mode === undefined ? "read" : modes?.accessOf(this.#mode) ?? "read";
+  }
+
+  /** The mode of all turns from the next one on; what goes wrong is told. */
+  choose(mode: string): void {
+    this.#choosing = this.#choosing.then(() => this.#choose(mode)).catch(async (error) => {
+      this.#ports.notice("error", error instanceof Error ? error.message : String(error));
+      const first = () => this.project().then(({ client }) => client.modes.first, () => undefined);
+      const stays = this.#mode ?? await first();
+      if (stays !== undefined) this.#tellMode(stays);
+    });
+  }
+
+  /** Those that there are, and the one of the next turn. @throws {Error} one line */
+  async modes(): Promise<{ readonly modes: Modes; readonly current: string }> {
+    await this.#choosing;
+    const modes = await (await this.project()).readModes();
+    return { modes, current: this.#mode ?? await this.#wanted(modes, this.#stored) };
+  }
+
+  async #choose(mode: string): Promise<void> {
+    // What is being opened is opened in the mode of before.
+    await this.#opening?.catch(() => {});
+    const { project, sessionId = this.#stored } = this.#open ?? { project: await this.project() };
+    const modes = await project.readModes();
+    if (modes.there(mode) !== mode) throw new Error(`Unknown mode: ${mode}. \`:Agent mode\` lists them.`);
+    if (sessionId !== undefined) await modes.book.note(sessionId, mode);
+    if (this.#open !== undefined) await project.engine.setMode(this.#open.sessionId, mode);
+    this.#mode = mode;
+    this.#tellMode(mode);
+  }
+
+  /** The user's choice for a session; that of the options where there is none. */
+  async #wanted(modes: Modes, session: string | undefined): Promise<string> {
+    return (session === undefined ? undefined : await modes.book.of(session)) ?? modes.first;
+  }
+
+  #tellMode(mode: string): void {
+    this.#ports.push({ type: "agent_state", chat: this.#chat, mode });
+  }
+
+  /** The session is in the mode that the user has chosen, whatever its engine says. */
+  async #settleMode({ client: { modes }, engine }: Project, { sessionId, isNew }: Opened): Promise<void> {
+    const wanted = this.#mode ?? await this.#wanted(modes, sessionId);
+    const mode = modes.there(wanted);
+    if (mode !== wanted) {
+      this.#ports.notice("warning", `Unknown mode: ${wanted}. This session is in mode ${mode}.`);
+    }
+    if (!isNew || mode !== modes.first) await engine.setMode(sessionId, mode);
+    if (this.#mode !== undefined) await modes.book.note(sessionId, mode);
+    this.#mode = mode;
+    this.#tellMode(mode);
+  }
+
   /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
   prepare(): void {
     if (this.#open === undefined && !this.#ports.projects.needsKeyCommand) this.#begin().catch(() => {});
@@ -101,6 +166,7 @@ export class ChatSession {
 
   /** The same, in an engine that has a model to ask. @throws {Error} one line */
   async openForTurn(): Promise<OpenSession> {
+    await this.#choosing;
     const { project, isNew } = await this.open();
     if ("problem" in project.model) {
       await this.#ports.projects.retire(project);
@@ -170,6 +236,7 @@ export class ChatSession {
     }
     const isNew = stored === undefined || resumed === undefined;
     const sessionId = isNew ? await this.#newSession(project) : stored;
+    await this.#settleMode(project, { sessionId, isNew });
     const { sandbox } = launch;
     const known = "problem" in model ? {} : { provider: model.provider.name, model: model.model };
     this.#ports.push({ type: "ready", chat: this.#chat, session: sessionId, root, sandbox, ...known });

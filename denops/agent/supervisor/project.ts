@@ -16,6 +16,7 @@ import type { ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
 import { visible } from "./screen/visible.ts";
 import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
+import type { Modes } from "./modes.ts";
 
 /** Nobody who has just begun to work is to wait for the next start to be quicker. */
 const FILL_AFTER_MS = 20_000;
@@ -83,11 +84,14 @@ export class Project implements AsyncDisposable {
       booting ??= boot(roots, user, ports.world, announce);
       booting.catch(() => {});
       const client = await EngineClient.open(roots, user, ports);
+      await client.modes.read();
+      for (const problem of client.modes.problems) ports.notice(chat, "warning", visible(problem));
       const date = new Date().toISOString().slice(0, 10);
       const spent = { date, amount: await client.ledger.spent(date) };
       const { process, launch, model } = await booting;
-      const known = "problem" in model ? SharedConfig.parse(user) : model;
-      const config = { ...known, ...client.fileRules(chat), spent };
+      const known = "problem" in model ? { ...SharedConfig.parse(user), models: [] } : model;
+      const modes = [...client.modes.own];
+      const config = { ...known, ...client.fileRules(chat), modes, spent };
       const events = confined(client.events(launch.held), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
       return new Project(engine, launch, roots, model, client, user.state_dir);
@@ -113,6 +117,13 @@ export class Project implements AsyncDisposable {
 
   async logEntries(): Promise<readonly string[]> {
     return logLines((await this.client.log.entries()).filter(({ root }) => root === this.root));
+  }
+
+  /** As their files are now; the engine is told. @throws {Error} one line */
+  async readModes(): Promise<Modes> {
+    const { modes } = this.client;
+    if (await modes.read()) await this.engine.request("modes", { modes: [...modes.own] });
+    return modes;
   }
 
   /** The turn of this session is over or stopped. */

@@ -87,6 +87,7 @@ export class Supervisor implements AsyncDisposable {
           const owner = this.#ownerOf(sessionId);
           return owner?.listens ? owner.id : undefined;
         },
+        accessOf: (chat) => this.#chats.get(chat)?.access ?? "read",
         gate: this.#gate,
         editor: this.#editor,
         questions: this.#questions,
@@ -135,9 +136,18 @@ export class Supervisor implements AsyncDisposable {
         return this.#report(action.chat, this.#showRules(action.request, action.chat));
       case "remove_rule":
         return this.#report(action.chat, this.#removeRule(action.rule, action.chat));
+      case "files":
+        this.#place(action);
+        return this.#report(action.chat, this.#showFiles(action.request, action.chat));
       case "tools":
         this.#place(action);
         return this.#report(action.chat, this.#showTools(action.request, action.chat, action.toggle));
+      case "modes":
+        this.#place(action);
+        return this.#report(action.chat, this.#showModes(action.request, action.chat));
+      case "mode":
+        this.#place(action);
+        return this.#chat(action.chat).session.choose(action.mode);
       case "log":
         this.#place(action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
@@ -231,10 +241,23 @@ export class Supervisor implements AsyncDisposable {
     const { engine, roots } = await this.#chat(chat).session.projectInOrder(action);
     if (OF_OPEN.has(name)) await this.#opened(chat, action, params.sessionId);
     const asked = this.#holder(params.sessionId) ?? engine;
+    if (name === "session_fork") return await this.#fork(action, asked);
     if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
     const { entries, before } = ownFilesOnly(await this.#request(asked, "session_history", params), roots);
     const updates = historyUpdates(chat, entries, roots);
     return before === undefined ? { updates } : { updates, before };
+  }
+
+  /** The copy is in the mode that the session is in. */
+  async #fork(
+    { chat, params }: Extract<Action, { type: "engine_request" }>,
+    engine: Engine,
+  ): Promise<Record<string, unknown>> {
+    const forked = await this.#request(engine, "session_fork", params);
+    const { client: { modes: { book } } } = await this.#chat(chat).session.project();
+    const mode = await book.of(REQUESTS.session_fork.params.parse(params).sessionId);
+    if (mode !== undefined) await book.note(forked.sessionId, mode);
+    return forked;
   }
 
   /** What the chat shows may be stored only: it is gone on with, so that its engine has it open. */
@@ -265,9 +288,25 @@ export class Supervisor implements AsyncDisposable {
     throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
   }
 
+  /** Why there are none is for the message to tell. */
+  async #showFiles(request: number, chat: number): Promise<void> {
+    const paths = await this.#chat(chat).session.project()
+      .then(({ client }) => client.fileNames(chat)).catch(() => []);
+    this.#pump.push({ type: "files", request, paths });
+  }
+
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {
     const { tools } = await this.#chat(chat).session.request("tools", (sessionId) => ({ sessionId, toggle }));
     this.#pump.push({ type: "tools", request, tools });
+  }
+
+  async #showModes(request: number, chat: number): Promise<void> {
+    const { modes, current } = await this.#chat(chat).session.modes();
+    const shown = modes.all.map(({ name, title, description, access }) => ({
+      ...{ name, title: oneLine(title), description: oneLine(description), access },
+    }));
+    this.#pump.push({ type: "modes", request, modes: shown, current });
+    for (const problem of modes.problems) this.#notice(chat, "warning", problem);
   }
 
   async #showLog(request: number, chat: number): Promise<void> {

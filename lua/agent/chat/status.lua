@@ -19,6 +19,10 @@ local STATES = {
 function M:status()
   local line = self.timeline
   local parts = { line.model or config.get().model or "agent" }
+  local mode = line.mode or config.get().mode
+  if mode ~= "agent" then
+    table.insert(parts, 1, mode)
+  end
   if line.used and line.size then
     table.insert(parts, ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)))
   end

@@ -193,6 +193,13 @@ M.options = {
     doc = "A model of the same provider that writes the summaries of long sessions. Without it: the session's own.",
   },
   {
+    name = "mode",
+    sent = true,
+    type = "string",
+    default = "agent",
+    doc = "Mode that new sessions begin in: agent, ask, plan, auto or another one of |agent-modes|.",
+  },
+  {
     name = "keep_sessions_days",
     sent = true,
     type = "integer|nil",
@@ -249,6 +256,13 @@ M.options = {
     name = "height",
     type = "number|nil",
     doc = "Height of the chat: lines, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
+  },
+  {
+    name = "attach",
+    type = "list",
+    default = { "file", "diagnostics", "buffers", "terminal" },
+    doc = "What goes along with each message by itself: the file and line you look at, the number of diagnostics, the"
+      .. " names of other open files, the end of a terminal in view.",
   },
   { name = "input_height", type = "integer", default = 3, min = 1, doc = "Lines of the input." },
   {

@@ -294,19 +294,10 @@ function M.export(chats, file, overwrite)
     return
   end
   local place, session = chat:place(), chat.timeline.session
-  local function go_on(from)
+  export.fill(out, function(from, add)
     local params = { sessionId = session, format = format, from = from }
-    ask(chats, place, "session_export", params, function(piece)
-      if not out.add(piece.text) then
-        return
-      end
-      if piece.next then
-        return go_on(piece.next)
-      end
-      out.done()
-    end, out.cancel)
-  end
-  go_on()
+    ask(chats, place, "session_export", params, add, out.cancel)
+  end)
 end
 
 return M

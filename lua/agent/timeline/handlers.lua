@@ -193,16 +193,17 @@ function on.user(timeline, update, changed)
   if sent and sent.text == update.text and not update.turn then
     return
   end
-  local block = { kind = "user", text = update.text, status = "sent", turn = update.turn }
+  local block = { kind = "user", text = update.text, status = "sent", turn = update.turn, given = update.given }
   add(timeline, block, changed)
 end
 
 --- The engine has begun the turn of the message that was sent, and stored it.
-function on.turn(timeline, update)
+function on.turn(timeline, update, changed)
   local index = last_sent(timeline)
   local block = index and timeline.blocks[index]
   if block then
-    block.turn = update.turn
+    block.turn, block.given = update.turn, update.given
+    changed[index] = update.given and true
   end
 end
 

@@ -23,6 +23,7 @@ local M = {}
 ---@field files_of? integer     that turn
 ---@field children? agent.Block[]  of a tool call: what stands under it
 ---@field depth? integer       of a tool call: how many it stands under
+---@field given? string[]        of a message of the user's: what was handed over with it
 ---@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
 
 ---@class agent.Retry

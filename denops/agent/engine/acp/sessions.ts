@@ -5,11 +5,14 @@ import {
   methods,
   RequestError,
   type SessionInfo,
+  type SessionUpdate,
 } from "../../deps/acp_sdk.ts";
 import { META, type SessionMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import { history } from "./history.ts";
+import { modesOf } from "./modes.ts";
 import type { Capabilities, UpdateSender } from "./updates.ts";
+import type { SessionModes } from "../agent/session_modes.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { Store } from "../core/ports.ts";
 import type { Session } from "../session.ts";
@@ -178,6 +181,16 @@ export class AcpSessions {
     this.#open.get(id)?.sender.send({ type: "title", title });
   }
 
+  /** Modes that files describe have changed. */
+  set ownModes(modes: SessionModes["own"]) {
+    for (const { session } of this.#open.values()) session.modes.own = modes;
+  }
+
+  /** Nothing for one that is not open here. */
+  tell(id: string, update: SessionUpdate): void {
+    this.#open.get(id)?.sender.sendUpdate(update);
+  }
+
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
   async remove(id: string): Promise<void> {
     await this.close(id);
@@ -207,13 +220,16 @@ export function serveSessions(app: AgentApp, open: AcpSessions, can: () => Capab
     .onRequest(session.list, ({ params }) => open.list(params.cwd ?? undefined, params.cursor ?? undefined))
     .onRequest(session.load, async ({ params, client }) => {
       const { sessionId, cwd, additionalDirectories = [] } = params;
-      open.replay(await open.resume(client, sessionId, cwd, additionalDirectories), can());
-      return {};
+      const opened = await open.resume(client, sessionId, cwd, additionalDirectories);
+      open.replay(opened, can());
+      return modesOf(opened.session.modes);
     })
     .onRequest(session.resume, async ({ params, client }) => {
-      await open.resume(client, params.sessionId, params.cwd, params.additionalDirectories ?? []);
-      const branch = open.branchOf(params.sessionId);
-      return branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
+      const { sessionId, cwd, additionalDirectories = [] } = params;
+      const { session } = await open.resume(client, sessionId, cwd, additionalDirectories);
+      const branch = open.branchOf(sessionId);
+      const meta = branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
+      return { ...modesOf(session.modes), ...meta };
     })
     .onRequest(session.delete, async ({ params }) => {
       await open.remove(params.sessionId);

@@ -49,9 +49,19 @@ export function choose(
   if (to === "dropped") { for (const [one, line] of own) dropped.set(one, line); }
 }
 
-/** What the beginning of a request depends on beside the log and the tools. */
+/** What the beginning of a request depends on beside the log and the tools. @param model its name */
 export function causesOf(
-  { history, chosen, project }: Pick<ContextPorts, "history" | "chosen" | "project">,
+  { history, chosen, project, mode: { name: mode } }: Pick<
+    ContextPorts,
+    "history" | "chosen" | "project" | "mode"
+  >,
+  model: string,
 ): Causes {
-  return { folds: history.folds, dropped: new Set(chosen.dropped.keys()), rules: project()?.rules ?? [] };
+  return {
+    mode,
+    model,
+    folds: history.folds,
+    dropped: new Set(chosen.dropped.keys()),
+    rules: project()?.rules ?? [],
+  };
 }

@@ -1,7 +1,7 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
 import { againstMode } from "../../policy/decide_mode.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { type Mode, toolsOf, within } from "../context/modes.ts";
+import { CHOSEN, type Mode, MODES, toolsOf, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
@@ -20,6 +20,7 @@ import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
+import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./context_page.ts";
 import { Prefix } from "./prefix.ts";
@@ -38,6 +39,8 @@ export interface LoopOptions {
   readonly model: Model;
   /** Writes summaries in the model's place. */
   readonly summarizer?: Model | undefined;
+  /** Another one of the same provider. */
+  modelOf(name: string): Model;
   readonly tools: readonly Tool[];
   readonly environment: Environment;
   /** What the client does for tools. */
@@ -46,21 +49,28 @@ export interface LoopOptions {
 
 /** The loop as the runner of one session. */
 export function loopRunner(options: LoopOptions): Runner {
-  const { config, model, summarizer, tools, environment, abilities } = options;
-  const editForms = config.edit_form === undefined ? editFormsOf(model.name) : [config.edit_form];
+  const { config, model: own, summarizer, tools, environment, abilities } = options;
+  const models = new Map([[own.name, own]]);
+  const modelOf = ({ model: name = own.name }: Mode): Model => {
+    const known = models.get(name) ?? options.modelOf(name);
+    models.set(name, known);
+    return known;
+  };
+  const editForms = config.edit_form === undefined ? editFormsOf(own.name) : [config.edit_form];
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined)
     .map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(editForms) });
   const room = new Room();
-  const prefix = new Prefix(model.price);
+  const prefix = new Prefix(own.price);
   const inputs = ({ isOn, project, mode }: Pick<RunnerPorts, "isOn" | "project" | "mode">) => {
     const specs = toolsOf(mode, offered).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: model.name, tools: specs, project: project() };
+    return { environment, model: modelOf(mode).name, tools: specs, project: project() };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
     const given = inputs(ports);
     const tools = offered.filter(({ spec }) => given.tools.includes(spec));
+    const model = modelOf(ports.mode);
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
@@ -68,7 +78,7 @@ export function loopRunner(options: LoopOptions): Runner {
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
       decide: (accesses, granted) =>
         againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
-      sent: (prompt) => prefix.note(prompt, causesOf(ports)),
+      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name)),
       context: {
         ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
         ...abilities,
@@ -81,21 +91,41 @@ export function loopRunner(options: LoopOptions): Runner {
       maxIterations: ports.mode.limits.iterations ?? config.max_iterations,
     };
   };
+  /** The row that a turn runs in. */
+  const rowOf = async (asked: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<Mode> => {
+    const { mode, meter } = ports;
+    // Over a cap nothing more is sent; the question of the cap comes with the first request.
+    if (mode.name !== CHOSEN.auto.name || meter.spending.reached() !== undefined) return mode;
+    const model = modelOf(mode);
+    const count = (measured: Measured) => meter.count(measured, MODES.intent, [], { model });
+    const before = ports.messages().findLast((one) => one.type === "assistant_message");
+    const row = await settle(asked, before?.text ?? "", { model, environment, count }, signal);
+    return { ...mode, ...row, ...(mode.model === undefined ? {} : { model: mode.model }) };
+  };
   return {
-    model,
+    model: own,
     tools: offered.map(({ name }) => name),
-    title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
+    title: (exchange, count, signal) => askTitle({ model: own, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
       const { mode } = ports;
-      const parts = outline(view(ports.messages(), mode, given), mode, given);
+      const prompt = view(ports.messages(), mode, given);
+      const parts = outline(prompt, mode, given);
       return {
-        ...contextPage(parts, ports, { window: model.contextWindow, tools: offered }),
+        ...contextPage(parts, ports, { window: modelOf(mode).contextWindow, tools: offered }),
         ...prefix.broken,
       };
     },
-    subagent: () => loopRunner({ ...options, abilities: { ...abilities, questions: UNASKED } }),
-    runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
+    async runTurn(prompt, ports, signal) {
+      const mode = await rowOf(prompt, ports, signal);
+      return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
+    },
+    subagent: (mode) =>
+      loopRunner({
+        ...options,
+        model: modelOf(mode),
+        abilities: { ...abilities, ...abilities.questions === undefined ? {} : { questions: UNASKED } },
+      }),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
@@ -158,7 +188,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools, { prompt: facts });
+      meter.count(measured, mode, tools, { model, prompt: facts });
     };
     const end = await runStep({ ...step, count }, prompt, signal);
     if (end.type === "failed" && end.error.kind === "window_full" && !refused) {

@@ -13,6 +13,10 @@ const Facts = z.object({
   spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),
   /** A title was asked for: once is enough. */
   titled: z.boolean().default(false),
+  /** What was chosen for its turns; "" leaves it to the options. */
+  mode: z.string().default(""),
+  model: z.string().default(""),
+  effort: z.string().default(""),
   /** The first turn that the model still sees. */
   first: z.int().default(1),
 });

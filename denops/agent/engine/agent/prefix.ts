@@ -1,7 +1,7 @@
 /** Watches whether each request of a session begins as the one before, and what it costs where it does not. */
 import type { Price } from "../../protocol/config.ts";
-import type { RequestResult } from "../../protocol/requests.ts";
-import { firstBreak } from "../context/outline.ts";
+import type { PrefixBreak, RequestResult } from "../../protocol/requests.ts";
+import { firstBreak, lengthOf } from "../context/outline.ts";
 import type { Folds } from "../context/folds.ts";
 import type { RulesFile } from "../context/project.ts";
 import type { Prompt } from "../core/messages.ts";
@@ -11,15 +11,23 @@ const CHARACTERS_A_TOKEN = 4;
 
 /** What changes an earlier part on purpose. */
 export interface Causes {
+  /** Names; each model has a cache of its own. */
+  readonly mode: string;
+  readonly model: string;
   readonly folds: Folds;
   /** Ids of what the user has dropped. */
   readonly dropped: ReadonlySet<string>;
   readonly rules: readonly RulesFile[];
 }
 
+interface Sent {
+  readonly prompt: Prompt;
+  readonly causes: Causes;
+}
+
 export class Prefix {
   readonly #price: Price | undefined;
-  #last: { readonly prompt: Prompt; readonly causes: Causes } | undefined;
+  #last: Sent | undefined;
   #broken: RequestResult<"context">["broken"];
 
   constructor(price: Price | undefined) {
@@ -33,15 +41,12 @@ export class Prefix {
 
   /** @param causes as they are now */
   note(prompt: Prompt, causes: Causes): void {
-    const found = this.#last === undefined ? undefined : firstBreak(this.#last.prompt, prompt);
-    const before = this.#last?.causes;
+    const last = this.#last;
     this.#last = { prompt, causes };
+    const found = last && breakOf(last, prompt, causes);
     if (found === undefined) return;
     const cost = this.#costOf(found.sent - found.kept);
-    const reason = before === undefined || found.where.startsWith("tool ")
-      ? found.reason
-      : causeOf(before, causes) ?? found.reason;
-    this.#broken = { ...found, reason, ...(cost === undefined ? {} : { cost }) };
+    this.#broken = { ...found, ...(cost === undefined ? {} : { cost }) };
   }
 
   /** What so many characters cost more than from the cache. */
@@ -50,6 +55,21 @@ export class Prefix {
     const { input, cached_read = input, cached_write = input } = this.#price;
     return characters / CHARACTERS_A_TOKEN * (Math.max(input, cached_write) - cached_read) / 1_000_000;
   }
+}
+
+function breakOf(
+  { prompt: before, causes: were }: Sent,
+  prompt: Prompt,
+  now: Causes,
+): PrefixBreak | undefined {
+  if (were.model !== now.model) {
+    const reason = `model ${now.model} instead of ${were.model}`;
+    return { where: "the beginning", reason, kept: 0, sent: lengthOf(prompt) };
+  }
+  const found = firstBreak(before, prompt);
+  if (found === undefined) return undefined;
+  if (were.mode !== now.mode) return { ...found, reason: `mode ${now.mode} instead of ${were.mode}` };
+  return found.where.startsWith("tool ") ? found : { ...found, reason: causeOf(were, now) ?? found.reason };
 }
 
 function causeOf(before: Causes, now: Causes): string | undefined {

@@ -15,6 +15,7 @@ import { counted } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import { missing } from "./interrupted.ts";
 import type { Runner, RunnerPorts } from "./runner.ts";
+import type { SessionModes } from "./session_modes.ts";
 import { lastWords, workAsSubagent } from "./subagent.ts";
 import { OneByOne, Slots } from "./slots.ts";
 
@@ -45,6 +46,8 @@ export interface SubagentsPorts {
   /** One that has read nothing. */
   workspace(): Workspace;
   rulesFor(workspace: Workspace): RunnerPorts["rulesOf"];
+  /** Modes and names of models that may be chosen. */
+  readonly modes: Pick<SessionModes, "all" | "models">;
 }
 
 interface Begun {
@@ -85,11 +88,12 @@ export class Subagents implements Port {
     }
   }
 
-  accessOf({ mode, title, task }: SubagentTask, access: ModeAccess) {
-    const row = modeOf(mode);
+  accessOf(given: SubagentTask, access: ModeAccess) {
+    const { title, task } = given;
+    const row = this.#modeOf(given);
     if (!covers(access, row.access)) {
       throw new ToolError(
-        `Mode ${mode} may change more than this session's mode. Choose a mode that only reads.`,
+        `Mode ${row.name} may change more than this session's mode. Choose a mode that only reads.`,
       );
     }
     return { kind: "agent", name: row.name, task: `${title}: ${task}`, access: row.access } as const;
@@ -103,7 +107,7 @@ export class Subagents implements Port {
   }
 
   startInBackground(task: SubagentTask, call: string): string {
-    if (modeOf(task.mode).access !== "read") {
+    if (this.#modeOf(task).access !== "read") {
       throw new ToolError(`In the background a sub-agent only reads, and mode ${task.mode} may write.`);
     }
     const { untold, ports } = this.#ports;
@@ -183,7 +187,7 @@ export class Subagents implements Port {
     const id = crypto.randomUUID();
     const controller = new AbortController();
     const begun = {
-      ...{ id, task, controller, mode: modeOf(task.mode), since: Date.now() },
+      ...{ id, task, controller, mode: this.#modeOf(task), since: Date.now() },
       ...{ waits: true, calls: [] },
     };
     const own = AbortSignal.any([controller.signal, ...signal === undefined ? [] : [signal]]);
@@ -249,6 +253,21 @@ export class Subagents implements Port {
     };
   }
 
+  /** Not one without tools, nor one that is to be settled first. @throws {ToolError} */
+  #modeOf({ mode: name, model }: SubagentTask): Mode {
+    const { modes } = this.#ports;
+    const all = modes.all.filter((mode) => mode.tools !== "none" && mode.name !== CHOSEN.auto.name);
+    const row = all.find((mode) => mode.name === name);
+    if (row === undefined) {
+      throw new ToolError(`No mode is called ${name}. Modes: ${all.map(({ name }) => name).join(", ")}.`);
+    }
+    if (model === undefined) return row;
+    if (!modes.models.includes(model)) {
+      throw new ToolError(`No model is called ${model}. Models: ${modes.models.join(", ")}.`);
+    }
+    return { ...row, model };
+  }
+
   #idOf(short: string): string {
     const { store, session } = this.#ports;
     const known = [...this.#atWork.keys(), ...store.subagents(session).map(({ id }) => id)];
@@ -276,14 +295,6 @@ const ENDED: Readonly<Record<string, string>> = {
 
 function howEnded({ ended = "interrupted" }: Pick<StoredSubagent, "ended">): string {
   return ENDED[ended] ?? ended;
-}
-
-/** Modes that need a user, or nothing but one, are none for a sub-agent. */
-function modeOf(name: string): Mode {
-  const row = Object.values(CHOSEN).find((mode) => mode.name === name);
-  if (row !== undefined && row.tools !== "none" && row.name !== "auto") return row;
-  const known = Object.values(CHOSEN).filter((mode) => mode.tools !== "none" && mode.name !== "auto");
-  throw new ToolError(`No mode is called ${name}. Modes: ${known.map((mode) => mode.name).join(", ")}.`);
 }
 
 function textOf({ task, hint }: SubagentTask): string {

@@ -2,7 +2,6 @@
  * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
  * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
  */
-import { join } from "node:path";
 import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../context/moment.ts";
@@ -148,10 +147,8 @@ export class Surroundings {
 
   /** The same for a sub-agent, who was told what stands in the prompt. */
   rulesFor(workspace: Workspace): Surroundings["rulesOf"] {
-    const told = (this.project?.rules ?? []).map(({ path, bytes }) =>
-      [join(workspace.root, path), bytes] as const
-    );
-    const rules = new RulesFiles(workspace, { rules: new Map(told), folderRules: new Map() });
+    const { rules: told } = this.#ports.memory;
+    const rules = new RulesFiles(workspace, { rules: told, folderRules: new Map() });
     rules.listed = this.#known.files?.rules ?? [];
     return (paths, signal) => this.#notesOf(rules, paths, signal);
   }

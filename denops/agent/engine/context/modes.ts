@@ -1,7 +1,7 @@
 /** What runs a model: one row for each purpose. */
-import { covers, MODE_FACTS, type ModeAccess, type ModeName } from "../../protocol/modes.ts";
+import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
-import { AGENT_SECTIONS, fixed, type Section, TITLES } from "./sections.ts";
+import { AGENT_SECTIONS, fixed, INTENT, type Section, TITLES } from "./sections.ts";
 
 export interface Mode {
   /** Under this name stands what its requests have used up. */
@@ -14,10 +14,13 @@ export interface Mode {
   /** What its calls may change, whatever is agreed to: see policy/decide_mode.ts. */
   readonly access: ModeAccess;
   /**
-   * "all" that its access has a use for, or those of them with one of these names or kinds. "listed": they stand in the
-   * request, as the beginning of the history is in the provider's cache with them, but the answer is to be text.
+   * "all" that its access has a use for, or those of them with one of these names or kinds, and without those behind a
+   * "!". "listed": they stand in the request, as the beginning of the history is in the provider's cache with them, but
+   * the answer is to be text.
    */
   readonly tools: "all" | "listed" | "none" | readonly string[];
+  /** A turn that looks around is to end in a plan. */
+  readonly plans?: true;
   /** The model's name; the session's unless told. */
   readonly model?: string;
   /** "none": no reasoning, even where the model can. */
@@ -35,7 +38,10 @@ export interface Mode {
 }
 
 /** One that is chosen. Its own section comes last: all before it is the same in every mode. */
-function chosen<Name extends ModeName>(name: Name, more: Partial<Pick<Mode, "tools" | "limits">> = {}) {
+function chosen<Name extends ModeName>(
+  name: Name,
+  more: Partial<Pick<Mode, "tools" | "limits" | "plans">> = {},
+) {
   const facts = MODE_FACTS.find((one) => one.name === name) ?? MODE_FACTS[0];
   const own = modeSection(name);
   const sections = own === undefined ? AGENT_SECTIONS : [...AGENT_SECTIONS, own];
@@ -46,7 +52,7 @@ function chosen<Name extends ModeName>(name: Name, more: Partial<Pick<Mode, "too
 export const CHOSEN: Readonly<Record<ModeName, Mode>> = {
   agent: chosen("agent"),
   ask: chosen("ask", { limits: { iterations: 10 } }),
-  plan: chosen("plan", { limits: { iterations: 10 } }),
+  plan: chosen("plan", { limits: { iterations: 10 }, plans: true }),
   explore: chosen("explore", { limits: { iterations: 10 } }),
   "deep-explore": chosen("deep-explore", { limits: { iterations: 20 } }),
   "deep-explore-write": chosen("deep-explore-write", { limits: { iterations: 20 } }),
@@ -55,6 +61,19 @@ export const CHOSEN: Readonly<Record<ModeName, Mode>> = {
   /** Each turn is run as one of the others: see agent/intent.ts. */
   auto: chosen("auto"),
 };
+
+/** A mode that a file describes: its base with words, tools or a model of its own. */
+export function ownMode({ name, description, access, base, tools, model, text }: OwnMode): Mode {
+  const row = CHOSEN[base];
+  return {
+    ...row,
+    ...{ name, title: name, description },
+    sections: text === "" ? row.sections : [...row.sections, fixed("own mode", text)],
+    access: covers(row.access, access) ? access : row.access,
+    ...(tools === undefined || row.tools === "none" ? {} : { tools }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
 
 /** What is asked aside has no tools to change anything with. */
 const ASIDE = { access: "read", aside: true } as const;
@@ -78,6 +97,12 @@ export const MODES = {
     ...{ name: "title", sections: [fixed("titles", TITLES)], tools: "none", effort: "none" },
     limits: { milliseconds: 10_000, tries: 1 },
   },
+  /** What a message wants, in mode auto. */
+  intent: {
+    ...ASIDE,
+    ...{ name: "intent", sections: [fixed("intent", INTENT)], tools: "none", effort: "none" },
+    limits: { milliseconds: 10_000, tries: 1 },
+  },
 } as const satisfies Readonly<Record<string, Mode>>;
 
 /** What a mode has of the tools that are offered. @param tools with the least access that they are of use in */
@@ -88,9 +113,12 @@ export function toolsOf<
   offered: readonly Tool[],
 ): readonly Tool[] {
   if (tools === "none") return [];
-  return offered.filter(({ name, kind, least }) =>
-    covers(access, least) && (typeof tools === "string" || tools.includes(name) || tools.includes(kind))
-  );
+  const fitting = offered.filter(({ least }) => covers(access, least));
+  if (typeof tools === "string") return fitting;
+  const isAll = tools.every((one) => one.startsWith("!"));
+  const names = (one: Tool, before = "") =>
+    [one.name, one.kind].some((name) => tools.includes(before + name));
+  return fitting.filter((one) => (isAll || names(one)) && !names(one, "!"));
 }
 
 /** What a session is asked aside stands behind the prompt of its mode, which the provider has in its cache. */

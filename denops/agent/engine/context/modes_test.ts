@@ -28,6 +28,11 @@ Deno.test("a mode names tools or kinds of them, and gets none beyond its access"
   assert.ok(!names("read").includes("write_file"));
   assert.ok(names("write").includes("write_file"));
   assert.ok(!names("write").includes("run_terminal_command"));
+  const without = toolsOf({ ...MODES.agent, tools: ["!execute", "!write_file"] }, TOOLS).map(({ name }) =>
+    name
+  );
+  assert.ok(without.includes("edit_file") && without.includes("read_file"));
+  assert.ok(!without.includes("write_file") && !without.includes("run_terminal_command"));
 });
 
 Deno.test("a mode's own words come after all that every mode says", () => {

@@ -35,6 +35,11 @@ export function firstBreak(before: Prompt, now: Prompt): PrefixBreak | undefined
   return { where: earlier.where, reason: reasonOf(earlier, before, now), kept, sent: sizeOf(is) };
 }
 
+/** Characters of all of it. */
+export function lengthOf(prompt: Prompt): number {
+  return sizeOf(pieces(prompt));
+}
+
 /** Asked for each request, thus without writing them out: most of what is compared is the very same string. */
 function continues(before: Prompt, now: Prompt): boolean {
   return before.system === now.system && before.tools.length === now.tools.length &&

@@ -130,3 +130,8 @@ export const AGENT_SECTIONS: readonly Section[] = [
 
 export const TITLES = "You give sessions with a coding agent their titles. Answer with the title alone: " +
   "one line of at most eight words in the language of the user's messages, without quotes and without a full stop.";
+
+export const INTENT = "You sort messages to a coding agent. Answer with JSON alone: " +
+  '{"intent": "analyze" | "modify" | "create" | "mixed", "needs_write": true | false}. ' +
+  "analyze: a question about code, or a review. modify, create: files are to be changed or made. mixed: both, or unclear. " +
+  "needs_write: a file or anything outside must be changed, or a program run that does. If unsure, true.";

@@ -5,7 +5,7 @@
 import { familyOf } from "../core/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { Part, UserMessage } from "../core/events.ts";
-import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { type Image, type Message, Prompt, type ToolSpec } from "../core/messages.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";
 import type { Environment, Section } from "./sections.ts";
@@ -68,7 +68,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
     at = end;
     switch (entry?.type) {
       case "user_message":
-        messages.push({ role: "user", text: userText(entry, own.filter(isNote), isRefused(entries[at])) });
+        messages.push(userMessage(entry, own.filter(isNote), isRefused(entries[at])));
         break;
       case "assistant_message":
         messages.push(assistantMessage(entry), ...results(entry, own));
@@ -119,15 +119,29 @@ function isRefused(entry: MessageEntry | undefined): boolean {
   return entry?.type === "assistant_message" && entry.refused === true;
 }
 
-/** What has become of files is told before what is asked. @param refused it is not to be sent again */
+/** @param refused it is not to be sent again */
+function userMessage(entry: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
+  const text = userText(entry, notes, refused);
+  return { role: "user", text, ...(refused ? {} : imagesOf(entry)) };
+}
+
+/** What has become of files is told before what is asked. */
 function userText({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): string {
   const asked = refused ? REFUSED_MESSAGE : parts.map(partText).join("\n\n");
   return notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
 }
 
+function imagesOf({ parts }: UserMessage): { readonly images?: readonly Image[] } {
+  const images = parts.flatMap((part) =>
+    part.type === "given" && part.image !== undefined ? [part.image] : []
+  );
+  return images.length === 0 ? {} : { images };
+}
+
 function partText(part: Part): string {
   switch (part.type) {
     case "text":
+    case "given":
       return part.text;
     case "file":
       return `Contents of ${part.uri} (already provided, do not read again):\n${part.text}`;

@@ -141,7 +141,28 @@ export function isEvent(entry: LogEntry): entry is AgentEvent {
   return isEventType(entry.type);
 }
 
+/** Names of what the user has handed over, for the screen. */
+export function handedOver({ parts }: UserMessage): { readonly given?: readonly string[] } {
+  const given = parts.flatMap((part) => {
+    if (part.type === "given") return [part.label];
+    return part.type === "file" ? [part.uri.replace(/^.*\//, "")] : [];
+  });
+  return given.length === 0 ? {} : { given };
+}
+
 /** What the user has said in words of their own. */
 export function wordsOf({ parts }: UserMessage): string {
   return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
+}
+
+/** Files are changed, a call has ended, and both are to be told. */
+const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
+  "tool_result",
+  "tool_done",
+  "file_modified",
+  "notice",
+]);
+
+export function hasHappened(entries: readonly LogEntry[]): boolean {
+  return entries.some(({ type }) => HAPPENED.has(type));
 }

@@ -47,6 +47,8 @@ export async function engineConfig(
   return {
     ...SharedConfig.parse(user),
     read_rules: { deny: [], ask: [] },
+    modes: [],
+    models: [...knownModels(user)].map((name) => ({ name, price: priceOf(name) })),
     ...(price === undefined ? {} : { price }),
     ...(summaryPrice === undefined ? {} : { summary_price: summaryPrice }),
     model,
@@ -59,6 +61,11 @@ export async function engineConfig(
       ...(key === undefined ? {} : { api_key: key }),
     },
   };
+}
+
+/** Names of models that the options speak of. */
+export function knownModels({ model, summary_model, prices }: UserConfig): ReadonlySet<string> {
+  return new Set([model, summary_model, ...Object.keys(prices)].filter((name) => name !== undefined));
 }
 
 /** A local server if one answers, else the first well-known key. */

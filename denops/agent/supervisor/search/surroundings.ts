@@ -57,6 +57,11 @@ export async function surroundings(
   };
 }
 
+/** Of the files that git does not ignore, as many as are found in time. */
+export async function fileNames(options: SearchOptions): Promise<readonly string[]> {
+  return (await listed(options, AbortSignal.timeout(LONGEST_MS)))?.paths ?? [];
+}
+
 /** What was found in time. */
 async function listed(options: SearchOptions, signal: AbortSignal): Promise<Surroundings["files"]> {
   const found: Listed = { paths: [], more: false, rules: [] };

@@ -212,7 +212,10 @@ function encodeMessage(message: Message): WireMessage {
     case "user":
       return {
         role: "user",
-        content: [{ type: "text", text: message.text.trim() === "" ? EMPTY : message.text }],
+        content: [
+          { type: "text", text: message.text.trim() === "" ? EMPTY : message.text },
+          ...(message.images ?? []).flatMap(encodeImage),
+        ],
       };
     case "tool":
       return {

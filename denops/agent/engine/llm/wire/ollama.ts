@@ -120,8 +120,10 @@ function encodeAll(
 
 function encodeMessage(message: Message): Record<string, unknown> {
   switch (message.role) {
-    case "user":
-      return { role: "user", content: message.text };
+    case "user": {
+      const images = message.images?.map(({ data }) => data);
+      return { role: "user", content: message.text, ...(images === undefined ? {} : { images }) };
+    }
     case "tool":
       return {
         role: "tool",

@@ -7,7 +7,7 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { familyOf } from "../../core/families.ts";
-import type { Message, ModelRequest } from "../../core/messages.ts";
+import type { Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
@@ -209,20 +209,29 @@ function encodeMessages({ messages, model }: ModelRequest): readonly Record<stri
     : [];
   return messages.flatMap((message, at) => {
     const parts = resultsEndedBy(messages, at).flatMap((result) =>
-      (result.images ?? []).flatMap(({ name, type, data }) => [
-        { type: "text", text: imageLabel(result, name) },
-        { type: "image_url", image_url: { url: `data:${type};base64,${data}` } },
-      ])
+      (result.images ?? []).flatMap((image) => imageParts(image, imageLabel(result, image.name)))
     );
     const images = parts.length === 0 ? [] : [...bridge, { role: "user", content: parts }];
     return [encodeMessage(message), ...images];
   });
 }
 
+/** With its name before it: one message may have several. */
+function imageParts({ type, data }: Image, label: string): readonly Record<string, unknown>[] {
+  return [
+    { type: "text", text: label },
+    { type: "image_url", image_url: { url: `data:${type};base64,${data}` } },
+  ];
+}
+
 function encodeMessage(message: Message): Record<string, unknown> {
   switch (message.role) {
-    case "user":
-      return { role: "user", content: message.text };
+    case "user": {
+      const { text, images = [] } = message;
+      if (images.length === 0) return { role: "user", content: text };
+      const shown = images.flatMap((image) => imageParts(image, `${image.name}:`));
+      return { role: "user", content: [{ type: "text", text }, ...shown] };
+    }
     case "tool":
       return { role: "tool", tool_call_id: message.id, content: message.text };
     case "assistant": {
