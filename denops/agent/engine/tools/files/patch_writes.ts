@@ -7,6 +7,9 @@ import { counted, files, type PreparedCall, type ToolResult } from "../define.ts
 import { applyHunks, parsePatch, type Section } from "./patch.ts";
 import { outcomeOf, shownPath, type TextFile, type Workspace } from "./workspace.ts";
 
+/** Of one patch: somebody has to look at them. */
+const MOST_FILES = 100;
+
 /** One file, as the sections so far leave it. */
 interface Planned {
   readonly target: RootedPath;
@@ -27,7 +30,11 @@ export async function preparePatch(
 ): Promise<PreparedCall> {
   const plan = new Map<string, Planned>();
   const problems: string[] = [];
-  for (const section of parsePatch(patch)) {
+  const sections = parsePatch(patch);
+  if (sections.length > MOST_FILES) {
+    throw new ToolError(`The patch has more than ${MOST_FILES} files. Send several.`);
+  }
+  for (const section of sections) {
     try {
       await planSection(section, plan, workspace, signal);
     } catch (error) {
@@ -79,7 +86,7 @@ async function planSection(
       throw new ToolError(`${name} is a folder; delete its files one by one.`);
     }
     const before = known?.before ?? await workspace.readIfText(target, signal);
-    plan.set(target.path, { target, seen: "", before, ...known, own: undefined });
+    plan.set(target.path, { target, seen: before?.text ?? "", before, ...known, own: undefined });
     return;
   }
   const planned = known ?? await planUpdate(target, workspace, signal);
