@@ -34,6 +34,12 @@ return {
     takes = "phrase",
     doc = "Fold what is old, so that the model's window has room; or take that back.",
   },
+  {
+    name = "remember",
+    args = "{text}",
+    takes = "text",
+    doc = "Write a line into the project's rules; with ! into yours, for all projects.",
+  },
   { name = "archive", doc = "Archive the session, or bring it back." },
   { name = "delete", doc = "Delete the session, after a question." },
   { name = "search", args = "{words}", takes = "phrase", doc = "Find words in all sessions of the project." },

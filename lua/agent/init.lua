@@ -11,7 +11,10 @@ local function ready()
   local chats = require("agent.chat")
   local class = require("agent.chat.chat")
   class.on_tab = require("agent.approval").focus
-  class.on_done = require("agent.review.findings").take
+  class.on_done = function(chat)
+    require("agent.review.findings").take(chat)
+    require("agent.modes").offer_start(chat)
+  end
   require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
     local asked = id and chats.get(id) or chats.get()
@@ -124,6 +127,26 @@ end
 function M.compact(focus)
   vim.validate("focus", focus, "string", true)
   require("agent.sessions").compact(ready(), focus)
+end
+
+--- Writes a line into the project's rules for agents, after an approval; with `bang` into yours for all projects.
+---@param text? string
+---@param extra? { bang?: boolean }
+function M.remember(text, extra)
+  vim.validate("text", text, "string", true)
+  text = vim.trim((text or ""):gsub("%s+", " "))
+  local rest = text:match("^%-%-global%s+(.*)$")
+  if (rest or text) == "" or text == "--global" then
+    return say.error("nothing to remember: say what")
+  end
+  start()
+  local chat = ready().get()
+  chat:open()
+  if rest or extra and extra.bang then
+    local action = { type = "remember", chat = chat.id, text = rest or text, session = chat.timeline.session }
+    return require("agent.client").send(vim.tbl_extend("error", action, chat:place()))
+  end
+  chat:send("Remember: " .. text, text)
 end
 
 --- Archives the session, or brings it back from there.

@@ -44,6 +44,8 @@ export const SessionMeta = z.object({
   branch: z.string().regex(/^[\x21-\x7e]{1,255}$/).optional(),
   /** Of every prompt. */
   shown: Shown.optional(),
+  /** Instead of asking the model this is written into the project's rules. */
+  remember: z.string().min(1).optional(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 

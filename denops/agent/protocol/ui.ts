@@ -31,7 +31,11 @@ export const Action = z.discriminatedUnion("type", [
     given: z.array(Given).max(1_000).default([]),
     /** With absolute paths. */
     shown: Shown.optional(),
+    /** No model is asked: this is written into the project's rules. */
+    remember: z.string().min(1).max(2_000).optional(),
   }),
+  /** The same into the user's rules for all projects. */
+  z.object({ type: z.literal("remember"), chat, ...place, session, text: z.string().min(1).max(2_000) }),
   z.object({ type: z.literal("cancel"), chat }),
   /** The chat is gone from the screen, and with it what runs in it. */
   z.object({ type: z.literal("close"), chat }),
@@ -130,8 +134,9 @@ export type Update =
   | {
     readonly type: "agent_state";
     readonly chat: number;
-    /** Id. */
+    /** Id, and ids of all that there are. */
     readonly mode?: string;
+    readonly modes?: readonly string[];
     readonly commands?: readonly { readonly name: string; readonly description: string }[];
     readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];
   }

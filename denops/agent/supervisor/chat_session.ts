@@ -39,12 +39,16 @@ export class ChatSession {
   #opening: Promise<OpenSession> | undefined;
   /** A session without a message, which nobody has seen. It is of the options and the place of its moment. */
   #begun: Pick<OpenSession, "project" | "sessionId"> | undefined;
+  /** Id of one that is being opened: what is told of it is heard. */
+  #connecting: string | undefined;
   /** Made once, with the first message. */
   #branch: Promise<string | undefined> | undefined;
   /** What the user has chosen in this chat; undefined: nothing. */
   #mode: string | undefined;
   /** A choice is being carried out: the next turn waits for it. */
   #choosing: Promise<void> = Promise.resolve();
+  /** Number of the last one. */
+  #choice = 0;
   /** What is stored is being read for the screen. */
   #reading: Promise<void> | undefined;
   /** The project of the last request was looked up. */
@@ -89,11 +93,13 @@ export class ChatSession {
 
   /** The mode of all turns from the next one on; what goes wrong is told. */
   choose(mode: string): void {
-    this.#choosing = this.#choosing.then(() => this.#choose(mode)).catch(async (error) => {
+    const choice = ++this.#choice;
+    // Of those that come quickly the last one counts.
+    const choosing = this.#choosing.then(() => choice === this.#choice ? this.#choose(mode) : undefined);
+    this.#choosing = choosing.catch(async (error) => {
       this.#ports.notice("error", error instanceof Error ? error.message : String(error));
-      const first = () => this.project().then(({ client }) => client.modes.first, () => undefined);
-      const stays = this.#mode ?? await first();
-      if (stays !== undefined) this.#tellMode(stays);
+      const project = await this.project().catch(() => undefined);
+      if (project !== undefined) this.#tellMode(project.client.modes, this.#mode);
     });
   }
 
@@ -102,6 +108,13 @@ export class ChatSession {
     await this.#choosing;
     const modes = await (await this.project()).readModes();
     return { modes, current: this.#mode ?? await this.#wanted(modes, this.#stored) };
+  }
+
+  /** The mode of a stored session is told, before it is gone on with. @throws {Error} one line */
+  async showMode(modes: Modes, stored: string): Promise<void> {
+    if (this.#open === undefined && this.#mode === undefined) {
+      this.#tellMode(modes, await this.#wanted(modes, stored));
+    }
   }
 
   async #choose(mode: string): Promise<void> {
@@ -113,7 +126,7 @@ export class ChatSession {
     if (sessionId !== undefined) await modes.book.note(sessionId, mode);
     if (this.#open !== undefined) await project.engine.setMode(this.#open.sessionId, mode);
     this.#mode = mode;
-    this.#tellMode(mode);
+    this.#tellMode(modes, mode);
   }
 
   /** The user's choice for a session; that of the options where there is none. */
@@ -121,8 +134,9 @@ export class ChatSession {
     return (session === undefined ? undefined : await modes.book.of(session)) ?? modes.first;
   }
 
-  #tellMode(mode: string): void {
-    this.#ports.push({ type: "agent_state", chat: this.#chat, mode });
+  #tellMode(modes: Modes, mode = modes.first): void {
+    const names = modes.all.map(({ name }) => name);
+    this.#ports.push({ type: "agent_state", chat: this.#chat, mode: modes.there(mode), modes: names });
   }
 
   /** The session is in the mode that the user has chosen, whatever its engine says. */
@@ -135,7 +149,7 @@ export class ChatSession {
     if (!isNew || mode !== modes.first) await engine.setMode(sessionId, mode);
     if (this.#mode !== undefined) await modes.book.note(sessionId, mode);
     this.#mode = mode;
-    this.#tellMode(mode);
+    this.#tellMode(modes, mode);
   }
 
   /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
@@ -145,7 +159,7 @@ export class ChatSession {
 
   /** Whether an engine has this session for this chat. */
   owns(sessionId: string): boolean {
-    return sessionId === this.id || sessionId === this.#begun?.sessionId;
+    return [this.id, this.#begun?.sessionId, this.#connecting].includes(sessionId);
   }
 
   /** What a chat asks second does not overtake what it has asked first. @throws {Error} one line */
@@ -160,7 +174,7 @@ export class ChatSession {
     if (this.#open !== undefined) return this.#open;
     this.#opening ??= this.#connect()
       .then((open) => this.#open = open)
-      .finally(() => this.#opening = undefined);
+      .finally(() => this.#opening = this.#connecting = undefined);
     return await this.#opening;
   }
 
@@ -182,6 +196,11 @@ export class ChatSession {
   ): Promise<RequestResult<Name>> {
     const { project, sessionId } = await this.open();
     return await project.engine.request(name, params(sessionId));
+  }
+
+  /** Stops what its engine does for it; nothing if it is not open. */
+  cancel(): void {
+    this.#open?.project.engine.cancel(this.#open.sessionId);
   }
 
   /** The branch that a new session gets with its first message. Undefined without the option, and where none can be made. */
@@ -215,6 +234,7 @@ export class ChatSession {
   async #begin(): Promise<void> {
     const project = await this.project();
     if (this.#stored !== undefined || this.#begun?.project === project) return;
+    this.#tellMode(project.client.modes, this.#mode);
     this.#begun = { project, sessionId: await project.engine.newSession(project.roots) };
   }
 
@@ -236,6 +256,7 @@ export class ChatSession {
     }
     const isNew = stored === undefined || resumed === undefined;
     const sessionId = isNew ? await this.#newSession(project) : stored;
+    this.#connecting = sessionId;
     await this.#settleMode(project, { sessionId, isNew });
     const { sandbox } = launch;
     const known = "problem" in model ? {} : { provider: model.provider.name, model: model.model };

@@ -26,6 +26,7 @@ import { lookups } from "./system/lookups.ts";
 import { engineTrace } from "./system/trace_file.ts";
 import { Modes } from "./modes.ts";
 import type { Questions } from "./gate/questions.ts";
+import { rememberForAll } from "./own_rules.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { givenBlocks } from "./search/given.ts";
 import { search } from "./search/search.ts";
@@ -285,6 +286,37 @@ export class EngineClient {
           }),
       },
     };
+  }
+
+  /** Writes a line into the user's rules for all projects, if the user agrees. @throws {Error} one line */
+  async remember(line: string, chat: number): Promise<void> {
+    const { editor, gate, push } = this.#ports;
+    const written = await rememberForAll(line, {
+      configDir: this.#user.config_dir,
+      ask: (change, context) => gate.ownWrite(change, context),
+      isUnsaved: async (path) => {
+        if (!editor.mayBeOpen(path)) return false;
+        const answer = await editor.ask({ method: "unsaved_text", params: { path } });
+        return SCREEN_REQUESTS.unsaved_text.result.parse(answer).text !== undefined;
+      },
+    }, await this.#gateContext(chat));
+    const said = written === undefined
+      ? "Not remembered."
+      : `Remembered for all projects in ${written.path}.`;
+    push({ type: "notice", chat, severity: "info", text: oneLine(said) });
+    if (written === undefined) return;
+    const { path, before, after } = written;
+    if (editor.mayBeOpen(path)) {
+      const kind = before === undefined ? "created" : "modified";
+      push({
+        type: "file_modified",
+        chat,
+        path,
+        kind,
+        ...(before === undefined ? {} : { before }),
+        after,
+      });
+    }
   }
 
   get branches() {

@@ -198,7 +198,8 @@ function Chat:back()
 end
 
 ---@param text string
-function Chat:send(text)
+---@param remember? string  no model is asked: this is written into the project's rules
+function Chat:send(text, remember)
   local since = trace.now and trace.now()
   input.remember(text)
   self:apply({ { type = "submitted", text = text } })
@@ -207,6 +208,7 @@ function Chat:send(text)
   local shown, also = self:attached()
   action.shown, action.given = shown, vim.list_extend(given.of(text, self:back()), also)
   self:selection_sent(text)
+  action.remember = remember
   client.send(vim.tbl_extend("error", action, self:place()))
   if since then
     trace.span("key", since)

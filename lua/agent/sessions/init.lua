@@ -189,10 +189,14 @@ function M.compact(chats, focus)
   end
   local undo = focus == "undo"
   local params = { sessionId = chat.timeline.session, undo = undo, focus = not undo and focus or nil }
-  if not undo then
-    say.info("making room in the model's window")
+  if undo then
+    return ask(chats, chat:place(), "compact", params, function() end)
   end
-  ask(chats, chat:place(), "compact", params, function() end)
+  chat:apply({ { type = "folding" } })
+  local function done()
+    chat:apply({ { type = "folded" } })
+  end
+  ask(chats, chat:place(), "compact", params, done, done)
 end
 
 --- Archives the session, or brings it back.

@@ -35,7 +35,9 @@ local M = {}
 
 ---@class agent.Timeline
 ---@field blocks agent.Block[]
----@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"
+---@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"|"folding"
+---@field asks_alone? boolean   what waits for the user belongs to no turn
+---@field is_folding? boolean   room is being made, and no turn has begun since
 ---@field session? string       id under which it is stored
 ---@field title? string         of the session
 ---@field root? string

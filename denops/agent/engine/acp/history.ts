@@ -33,7 +33,7 @@ export function history(
   store: Pick<Store, "events">,
   session: string,
   { first, last }: { readonly first: number; readonly last: number },
-  can: Pick<Capabilities, "notices">,
+  can: Pick<Capabilities, "notices" | "extensions">,
 ): readonly HistoryEntry[] {
   const pieces = new Pieces(can);
   // One after the other: what was read of the last one can be forgotten.
@@ -70,7 +70,7 @@ class Pieces {
   /** The next usage of a step is the first one of its turn. */
   #fresh = true;
 
-  constructor(can: Pick<Capabilities, "notices">) {
+  constructor(can: Pick<Capabilities, "notices" | "extensions">) {
     this.#updates = new Updates(can);
   }
 

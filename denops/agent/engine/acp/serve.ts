@@ -120,6 +120,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       config = ours(InitializeMeta, params._meta)?.config;
       const days = (config ?? ownConfigIfRight(options))?.keep_sessions_days;
       if (days !== undefined) open.expire(days).catch(() => {});
+      open.expireScratch().catch(() => {});
       return {
         protocolVersion: 1,
         agentInfo: { name: "agent.nvim", version: options.version },
@@ -137,9 +138,9 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       return { sessionId: session.id, ...modesOf(session.modes) };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const { branch, shown } = ours(SessionMeta, params._meta) ?? {};
+      const { branch, shown, remember } = ours(SessionMeta, params._meta) ?? {};
       const handed = params.prompt.map(handedOf);
-      return promptAnswer(await open.get(params.sessionId).prompt(handed, branch, shown));
+      return promptAnswer(await open.get(params.sessionId).prompt(handed, branch, shown, remember));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {

@@ -4,6 +4,7 @@ import type { RequestResult } from "../../protocol/requests.ts";
 import { CHOSEN, type Mode } from "../context/modes.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type {
+  Remembered,
   Store,
   StoredSubagent,
   SubagentReport,
@@ -41,6 +42,8 @@ export interface SubagentsPorts {
   readonly runner: Runner;
   /** Those in the background of which the model has not been told: id → title. */
   readonly untold: Map<string, string>;
+  /** To be called when they have changed. */
+  remember(): void;
   /** Of a turn of the session. */
   ports(): RunnerPorts;
   /** One that has read nothing. */
@@ -110,9 +113,10 @@ export class Subagents implements Port {
     if (this.#modeOf(task).access !== "read") {
       throw new ToolError(`In the background a sub-agent only reads, and mode ${task.mode} may write.`);
     }
-    const { untold, ports } = this.#ports;
+    const { untold, remember, ports } = this.#ports;
     const { id, ended } = this.#start(task, call);
     untold.set(id, task.title);
+    remember();
     ended.then(({ summary, failed }) => {
       const severity = failed ? "warning" : "info";
       const text = `Sub-agent "${task.title}": ${summary}. :Agent agents shows it.`;
@@ -213,6 +217,7 @@ export class Subagents implements Port {
       const { title } = task;
       const model = runner.model.name;
       store.createSession({ id, root, model, mode: mode.name, parent: session, call, title });
+      store.append(id, { memory: this.#memoryOf(mode) });
       const files = workspace();
       const parent = {
         session,
@@ -235,6 +240,15 @@ export class Subagents implements Port {
       if (signal.aborted) return store.session(id) === undefined ? NOT_STARTED : this.#reportOf(id);
       return { text: `The sub-agent failed: ${messageOf(error)}`, summary: "failed", failed: true };
     }
+  }
+
+  /** What the session of a sub-agent has in common with its parent's, and in which mode it is, should the user go on with it. */
+  #memoryOf({ name, model, effort }: Mode): readonly Remembered[] {
+    const { store, session } = this.#ports;
+    const facts = Object.entries({ mode: name, model: model ?? "", effort: effort ?? "" })
+      .map(([topic, value]) => ({ topic, name: "", value }));
+    const shared = store.remembered(session).filter(({ topic }) => topic === "project" || topic === "rules");
+    return [...facts, ...shared];
   }
 
   /** Of one that has ended. */
@@ -307,7 +321,7 @@ function textOf({ task, hint }: SubagentTask): string {
 }
 
 /** At most 1,500 words, with a note of what is left out. */
-export function shortened(text: string): string {
+function shortened(text: string): string {
   const words = [...text.matchAll(/\S+/g)];
   const end = Math.min(words[MOST_WORDS]?.index ?? text.length, MOST_CHARACTERS);
   if (end >= text.length) return text;

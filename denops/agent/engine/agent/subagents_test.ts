@@ -11,7 +11,6 @@ import {
 import { waitUntil } from "../../../../tests/support/project.ts";
 import { disconnected } from "../../../../tests/support/server.ts";
 import { soon } from "../../../../tests/support/soon.ts";
-import { shortened } from "./subagents.ts";
 
 const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
 
@@ -237,11 +236,12 @@ Deno.test("caps are the session's: one question for all, and a no ends them", as
     config: { max_tokens_per_turn: 100 },
     ask: ({ accesses }) => accesses.kind === "ask" ? { answer: "reject" } : { answer: "allow_once" },
     script: `usage 200 1
-${start("One", "task one")}`,
+${["One", "Two", "Three"].map((title) => start(title, `task ${title}`)).join("\n")}
+${start("Back", "in the background", { background: true })}`,
   });
   assert.deepEqual(await engine.prompt("Go"), END_TURN);
   const limits = engine.asked.filter(({ accesses }) => accesses.kind === "ask");
-  assert.deepEqual(limits.map(({ agent }) => agent?.title), ["One", undefined]);
+  assert.deepEqual(limits.map(({ agent }) => agent?.title), ["One"]);
   assert.equal(engine.server.requests.length, 1);
 });
 
@@ -348,19 +348,81 @@ say Done`);
   await server.aborted();
 });
 
-Deno.test("an answer is cut at 1,500 words, and says so", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.string({ minLength: 1, unit: "grapheme" }), { maxLength: 40 }),
-      fc.nat(100),
-      (some, times) => {
-        const text = Array.from({ length: times }, () => some.join(" ")).join(" ").trim();
-        const cut = shortened(text);
-        const words = (of: string) => of.split(/\s+/).filter((word) => word !== "").length;
-        assert.ok(words(cut) <= 1_505 && cut.length <= 16_100);
-        if (words(text) <= 1_500 && text.length <= 16_000) assert.equal(cut, text);
-        else assert.match(cut, /\n\[cut here: \d+ (words?|characters?) more\]$/);
-      },
-    ),
+Deno.test("an answer is cut at 1,500 words, and says so", async () => {
+  await using engine = await startEngine({
+    script: `${start("Talks", "talk")}
+${start("Roars", "roar")}
+---
+when talk
+flood 2000
+---
+when roar
+say ${"x".repeat(20_000)}
+---
+say Done`,
+  });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  const [talked = "", roared = ""] = engine.results();
+  const [words = "", note] = talked.split("\n");
+  assert.deepEqual([words.split(" ").length, note], [1_500, "[cut here: 500 words more]"]);
+  assert.match(roared, /^x{16000}\n\[cut here: 4000 characters more\]$/);
+});
+
+/** What one sub-agent does, an answer each. */
+const STEPS = [
+  'call read_file {"path": "a.txt"}',
+  'say Well\ncall read_file {"path": "none.txt"}\ncall read_file {"path": "b.txt"}',
+  "call no_such_tool {}",
+  "think Hm.\nslow 1\ncall list_directory {}",
+  'rawcall read_file {"path": ',
+  'call write_file {"path": "new.txt", "content": "x"}',
+  "status 400 {}",
+] as const;
+
+Deno.test("however they come between each other, the log is well-formed: each call has one result, in order", async () => {
+  const child = fc.record({
+    steps: fc.array(fc.constantFrom(...STEPS), { maxLength: 4 }),
+    mode: fc.constantFrom("explore", "agent"),
+    background: fc.boolean(),
+  });
+  const lives = fc.record({
+    children: fc.array(child, { minLength: 1, maxLength: 6 }),
+    cancelAfter: fc.option(fc.nat(40), { nil: undefined }),
+  });
+  await fc.assert(
+    fc.asyncProperty(lives, async ({ children, cancelAfter }) => {
+      const calls = children.map(({ mode, background }, at) =>
+        start(`T${at}`, `task <${at}>`, { mode, background })
+      );
+      const answers = children.flatMap(({ steps }, at) =>
+        [...steps, `slow 1\nsay answer ${at}`].map((step) => `---\nwhen task <${at}>\n${step}`)
+      );
+      let seen = 0;
+      await using engine = await startEngine({
+        files: FILES,
+        script: `call read_file {"path": "a.txt"}\n${calls.join("\n")}\ncall read_file {"path": "b.txt"}
+${answers.join("\n")}
+---
+say Done`,
+        publish: () => ++seen === cancelAfter ? engine.session.cancel() : undefined,
+      });
+      await engine.prompt("Go");
+      await engine.session.close();
+      const messages = engine.store.messages("s1");
+      const asked = messages.flatMap((entry) => entry.type === "assistant_message" ? entry.calls : []);
+      const results = messages.flatMap((entry) => entry.type === "tool_result" ? [entry.id] : []);
+      assert.deepEqual(results, asked.map(({ id }) => id));
+      const foreground = children.flatMap(({ background }, at) => background ? [] : [`answer ${at}`]);
+      const said = JSON.stringify(messages.filter(({ type }) => type !== "control_note"));
+      assert.ok(!said.includes("Hm.") && !said.includes("Well"), "only answers reach the parent");
+      if (cancelAfter === undefined) {
+        for (const text of foreground) assert.ok(said.includes(text) || said.includes("failed"), text);
+      }
+      // Those in the background may end after the turn.
+      checkEvents(engine.stored().filter(({ type }) => type !== "notice" && type !== "usage"));
+      checkChildren(engine);
+      assert.ok(engine.session.agents.list().every(({ state }) => !["running", "waiting"].includes(state)));
+    }),
+    { numRuns: 25 },
   );
 });

@@ -5,7 +5,7 @@
 import { familyOf } from "../core/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { Part, UserMessage } from "../core/events.ts";
-import { type Image, type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
 import { isRefused } from "./refused.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";
@@ -18,6 +18,7 @@ export interface ViewInputs {
   readonly model?: string;
   /** Undefined: nothing is known of it. */
   readonly project?: Project | undefined;
+  readonly scratch?: string | undefined;
 }
 
 /** The end of an answer that was not given to its end. */
@@ -52,9 +53,9 @@ export function view(
 /** The system prompt, section by section; those with nothing to say are left out. */
 export function systemParts(
   sections: readonly Section[],
-  { environment, model = "", project = NO_PROJECT }: ViewInputs,
+  { environment, model = "", project = NO_PROJECT, scratch }: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
-  const inputs = { environment, family: familyOf(model), project };
+  const inputs = { environment, family: familyOf(model), project, scratch };
   return sections.map(({ name, text }) => ({ name, text: text(inputs) })).filter(({ text }) => text !== "");
 }
 
@@ -117,23 +118,14 @@ function noteMessage({ text }: ControlNote): Message {
   return { role: "user", text };
 }
 
-/** @param refused it is not to be sent again */
-function userMessage(entry: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
-  const text = userText(entry, notes, refused);
-  return { role: "user", text, ...(refused ? {} : imagesOf(entry)) };
-}
-
-/** What has become of files is told before what is asked. */
-function userText({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): string {
+/** What has become of files is told before what is asked. @param refused what is asked is not sent again */
+function userMessage({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
   const asked = refused ? REFUSED_MESSAGE : parts.map(partText).join("\n\n");
-  return notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
-}
-
-function imagesOf({ parts }: UserMessage): { readonly images?: readonly Image[] } {
-  const images = parts.flatMap((part) =>
-    part.type === "given" && part.image !== undefined ? [part.image] : []
-  );
-  return images.length === 0 ? {} : { images };
+  const text = notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
+  const images = refused
+    ? []
+    : parts.flatMap((part) => part.type === "given" && part.image !== undefined ? [part.image] : []);
+  return { role: "user", text, ...(images.length === 0 ? {} : { images }) };
 }
 
 function partText(part: Part): string {

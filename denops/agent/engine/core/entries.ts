@@ -49,6 +49,7 @@ const ControlNote = z.object({
     "cut_off",
     "need_fixes",
     "nothing_done",
+    "no_plan",
     "no_answer",
     "summarize",
     "folded",
@@ -150,11 +151,6 @@ export function handedOver({ parts }: UserMessage): { readonly given?: readonly 
   return given.length === 0 ? {} : { given };
 }
 
-/** What the user has said in words of their own. */
-export function wordsOf({ parts }: UserMessage): string {
-  return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
-}
-
 /** Files are changed, a call has ended, and both are to be told. */
 const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
   "tool_result",
@@ -163,6 +159,12 @@ const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
   "notice",
 ]);
 
-export function hasHappened(entries: readonly LogEntry[]): boolean {
+/** Is any of them about what cannot be taken back by not storing it? */
+export function hasHappened(entries: readonly LogEntry[] = []): boolean {
   return entries.some(({ type }) => HAPPENED.has(type));
+}
+
+/** What the user has said in words of their own. */
+export function wordsOf({ parts }: UserMessage): string {
+  return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
 }

@@ -9,7 +9,6 @@ import {
   type RequestResult,
   REQUESTS,
 } from "../../protocol/requests.ts";
-import type { Shown } from "../../protocol/surroundings.ts";
 import {
   SCREEN_NOTIFICATION_NAMES,
   SCREEN_NOTIFICATIONS,
@@ -107,11 +106,12 @@ export class Engine implements AsyncDisposable {
   async prompt(
     sessionId: string,
     prompt: readonly ContentBlock[],
-    told: { readonly branch?: string | undefined; readonly shown?: Shown | undefined } = {},
+    told: { readonly [Name in keyof SessionMeta]?: SessionMeta[Name] | undefined } = {},
   ): Promise<PromptResponse> {
     const meta: SessionMeta = {
       ...(told.branch === undefined ? {} : { branch: told.branch }),
       ...(told.shown === undefined ? {} : { shown: told.shown }),
+      ...(told.remember === undefined ? {} : { remember: told.remember }),
     };
     return await this.#agent.prompt(
       sessionId,

@@ -147,6 +147,30 @@ export class Gate {
     return answer && answer.option !== OPTION.reject;
   }
 
+  /** Whether the supervisor itself may write a file that is in no project. */
+  async ownWrite(
+    { path, before, after }: {
+      readonly path: string;
+      readonly before: string | undefined;
+      readonly after: string;
+    },
+    context: GateContext,
+  ): Promise<boolean> {
+    const title = `write ${path}`;
+    const content = [{ type: "diff" as const, path, oldText: before ?? null, newText: after }];
+    const named = { path, link: path, relative: path, named: path, exists: before !== undefined };
+    const access = { kind: "file", files: [{ access: "write", path: named }] } as const satisfies Access;
+    const reason = "it is for all projects";
+    const judged = {
+      decision: { verdict: "ask", rule: "asked", reason },
+      always: true,
+      suggestion: undefined,
+    } as const;
+    const shown = shownAccess({ accesses: access, reason, force: true }, judged, content, context);
+    const answer = await this.#ask({ toolCallId: "", title }, access, shown, context);
+    return answer !== undefined && answer.option !== OPTION.reject;
+  }
+
   async #command(
     request: RequestPermissionRequest,
     asked: Asked & { readonly accesses: AccessOf<"command"> },
