@@ -142,6 +142,36 @@ for (const [what, edit, says] of refused) {
   });
 }
 
+Deno.test("who agrees to a patch sees every file of it: what is moved and deleted too, text or not", async () => {
+  const lines = [
+    ...[
+      "*** Update File: a.txt",
+      "*** Move to: .envrc",
+      "*** Update File: b.txt",
+      "*** Move to: c.txt",
+      "-x",
+      "+X",
+    ],
+    ...["*** Delete File: old.txt", "*** Delete File: d.bin"],
+  ];
+  await using engine = await after(patch(...lines), { files: { ...FILES, "d.bin": new Uint8Array([0, 1]) } });
+  const [{ diff } = assert.fail()] = engine.asked;
+  const shown = [...diff === undefined ? [] : [diff], ...diff?.others ?? []].map((
+    { path, before, after },
+  ) => [path.slice(engine.project.root.length + 1), before, after]);
+  assert.deepEqual(shown, [
+    ["a.txt", FILES["a.txt"], ""],
+    [".envrc", undefined, FILES["a.txt"]],
+    ["b.txt", FILES["b.txt"], ""],
+    ["c.txt", undefined, "X\r\ny\r\n"],
+    ["old.txt", "gone\n", ""],
+    ["d.bin", "", ""],
+  ]);
+  assert.equal(await engine.project.read(".envrc"), FILES["a.txt"]);
+  assert.equal(await engine.project.read("c.txt"), "X\r\ny\r\n");
+  await assert.rejects(engine.project.read("d.bin"), Deno.errors.NotFound);
+});
+
 Deno.test("sections of one file follow each other: changed twice, deleted and made anew, made and changed", async () => {
   await using engine = await after(patch(
     ...["*** Update File: a.txt", "-one", "+1", "*** Update File: a.txt", "-three", "+3"],
