@@ -50,6 +50,8 @@ nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>
 xnoremap <silent> <Plug>(AgentStop) :Agent stop<CR>
 nnoremap <Plug>(AgentSend) <Cmd>Agent send<CR>
 xnoremap <silent> <Plug>(AgentSend) :Agent send<CR>
+nnoremap <Plug>(AgentPaste) <Cmd>Agent paste<CR>
+xnoremap <silent> <Plug>(AgentPaste) :Agent paste<CR>
 nnoremap <Plug>(AgentApprove) <Cmd>Agent approve<CR>
 xnoremap <silent> <Plug>(AgentApprove) :Agent approve<CR>
 nnoremap <Plug>(AgentReject) <Cmd>Agent reject<CR>

@@ -68,6 +68,8 @@ local COLUMNS = {
 
 local TABLES = {
   { "turns", "This session" },
+  -- They are in the sums of their turns too.
+  { "agents", "Its sub-agents" },
   { "sessions", "All sessions" },
   { "days", "Days (UTC)" },
   { "models", "Models" },
@@ -229,6 +231,9 @@ function M.lines(usage, width)
   local unreported = 0
   for _, name_and_title in ipairs(TABLES) do
     local name, title = unpack(name_and_title)
+    if name == "agents" and #usage.agents == 0 then
+      goto continue
+    end
     local header = fit(title, room)
     for _, column in ipairs(COLUMNS) do
       header = header .. pad_left(column[1], column[2])
@@ -253,6 +258,7 @@ function M.lines(usage, width)
       add("  none yet", "AgentHint")
     end
     add("")
+    ::continue::
   end
   if #usage.edits > 0 then
     add_edits(usage.edits, width, add)

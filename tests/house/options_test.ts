@@ -57,6 +57,7 @@ const OPTIONS: Readonly<
   layout: ['"tab"', "editor"],
   width: ["70", "editor"],
   height: ["20", "editor"],
+  attach: ['{ "file" }', "editor"],
   input_height: ["5", "editor"],
   approval_focus: ['"never"', "editor"],
   review_keys: ["false", "editor"],

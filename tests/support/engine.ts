@@ -171,7 +171,7 @@ export async function openProject(
     state: await stateOf(setup.root, setup.stateDir),
     asked,
     play: async (text) => {
-      await project.engine.prompt(await project.engine.newSession([setup.root]), text);
+      await project.engine.prompt(await project.engine.newSession([setup.root]), [{ type: "text", text }]);
     },
     [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
   };

@@ -6,11 +6,12 @@ import { nameInRoots } from "../policy/roots.ts";
 import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
-import { trace } from "../protocol/trace.ts";
 import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
+import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
+import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
@@ -25,11 +26,13 @@ import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
 import { type Mode, MODES } from "./context/modes.ts";
 import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import { hasHappened, type LogEntry } from "./core/entries.ts";
+import { withoutRepeats } from "./context/repeats.ts";
+import { handedOver, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
 import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
-import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
+import type { AskApproval, Editor, Store, TurnBegun, UsageLog } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
+import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
@@ -46,13 +49,9 @@ interface SessionPorts {
   readonly fileRules?: (() => Promise<FileRules>) | undefined;
   /** Absent: the model is told nothing of its surroundings. */
   readonly surroundings?: { readonly ask?: AskSurroundings };
+  /** Who is asked for what a message mentions; absent: files alone are known. */
+  readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
   readonly publish: Emit;
-}
-
-/** A file that the user has handed over with a prompt; `text` if it is all of it. */
-export interface GivenFile {
-  readonly path: string;
-  readonly text?: string;
 }
 
 export class Session {
@@ -63,6 +62,7 @@ export class Session {
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
   readonly #access: SessionAccess;
+  readonly #scratch: Scratch | undefined;
   readonly #state: SessionState;
   readonly #meter: Meter;
   readonly #memory: Memory;
@@ -70,8 +70,7 @@ export class Session {
   readonly #history: HistoryWindow;
   readonly #newCallId: (given: string) => string;
   #stored: boolean;
-  /** What has happened and could not be stored yet, in order. */
-  readonly #unsaved: Entries[] = [];
+  readonly #log: LogWriter;
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
   readonly #titling: Titling;
@@ -95,22 +94,22 @@ export class Session {
     this.#ports = ports;
     this.#roots = roots;
     const { config, store } = ports;
-    this.#access = new SessionAccess(config, ports.fileRules);
+    this.#log = new LogWriter(id, store, ports.publish);
+    this.#scratch = store.folder === undefined ? undefined : new Scratch(store.folder, id);
+    this.#access = new SessionAccess(config, ports.fileRules, (path) => this.#scratch?.holds(path) === true);
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
     this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     const window = () => ports.runner.model.contextWindow;
-    this.#history = new HistoryWindow(
-      { store, session: id, window, chosen: this.#memory },
-      this.#stored ? first : undefined,
-    );
+    const seen = { store, session: id, window, chosen: this.#memory };
+    this.#history = new HistoryWindow(seen, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
     const mayRead = this.#access.mayRead.bind(this.#access);
     const places = { roots, editor: ports.editor, journal: store.writes, mayRead };
     const views = new Views(this.#memory.known);
-    this.#workspace = new Workspace(places, views);
+    this.#workspace = new Workspace({ ...places, scratch: this.#scratch }, views);
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
@@ -145,9 +144,11 @@ export class Session {
     this.agents = new Subagents({
       ...{ session: id, root: roots[0] ?? "", store, usage: ports.usage, runner: ports.runner },
       untold: this.#memory.agents,
+      remember: () => this.#remember(),
       ports: () => this.#turnPorts(),
       workspace: () => new Workspace(places),
       rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),
+      modes: this.modes,
     });
     this.#traps = new CommandTraps({
       emit: (event) => this.#emit(event),
@@ -166,12 +167,16 @@ export class Session {
     return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
   }
 
-  /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
+  /**
+   * Runs one turn, after those asked for before it.
+   * @param branch what the first turn stores as the session's git branch
+   * @param remember no model is asked: this is written into the project's rules
+   */
   prompt(
-    parts: readonly Part[],
+    handed: readonly Handed[],
     branch?: string,
-    given: readonly GivenFile[] = [],
     shown?: Shown,
+    remember?: string,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
     const mode = this.modes.current;
@@ -179,7 +184,7 @@ export class Session {
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, mode, branch, given, shown);
+      return this.#turn(handed, mode, branch, shown, remember);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -188,6 +193,12 @@ export class Session {
   /** What the first message needs is asked for, so that it waits the less. */
   prepare(): void {
     this.#surroundings?.prepare();
+  }
+
+  /** Files of rules have changed: the prompt tells them as they are now. */
+  async rereadRules(): Promise<void> {
+    await this.#surroundings?.rereadRules();
+    this.#remember();
   }
 
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
@@ -225,7 +236,9 @@ export class Session {
     const isDone = await folding.catch((error) => {
       throw error instanceof TurnError ? new ToolError(error.message) : error;
     });
-    if (isDone !== true && !controller.signal.aborted) throw NOTHING_TO_FOLD;
+    if (isDone === true) return;
+    if (!controller.signal.aborted) throw NOTHING_TO_FOLD;
+    this.#emit({ type: "notice", severity: "info", text: "Stopped: nothing was folded." });
   }
 
   /** Takes back what was folded last. @throws {ToolError} one line */
@@ -286,7 +299,7 @@ export class Session {
     await this.#queue;
     await this.#titling.settled;
     try {
-      this.#saveUnsaved();
+      this.#log.saveUnsaved();
     } catch {
       // It was said.
     }
@@ -294,20 +307,29 @@ export class Session {
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
-    prompt: UserMessage,
+    handed: readonly Handed[],
     mode: Mode,
     branch: string | undefined,
-    given: readonly GivenFile[],
     shown: Shown | undefined,
+    remember: string | undefined,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
     this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
-      this.#begin(prompt, branch);
-      if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
-      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
+      await this.#scratch?.make();
+      const { parts, problems, note } = await handOver(handed, {
+        ...{ abilities: {}, ...this.#ports.given },
+        ...{ workspace: this.#workspace, seen: this.#history.seen, tools: this.tools },
+        window: this.#ports.runner.model.contextWindow,
+        refreshRules: () => this.#access.refresh(),
+      }, controller.signal);
+      const prompt = this.#begin(parts, branch);
+      for (const text of [...notice === undefined ? [] : [notice], ...problems]) {
+        this.#emit({ type: "notice", severity: "warning", text });
+      }
+      if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
@@ -317,10 +339,15 @@ export class Session {
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
-      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(mode), controller.signal);
+      const { runner } = this.#ports;
+      const { signal } = controller;
+      const remembering = remember && runner.remember?.(remember, this.#turnPorts(MODES.agent), signal);
+      const end = await (remembering || runner.runTurn(prompt, this.#turnPorts(mode), signal));
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
+      const tidied = await this.#scratch?.tidy();
+      if (tidied !== undefined) this.#emit({ type: "notice", severity: "warning", text: tidied });
       const untitled = this.#titling.take(end);
       this.#emit(
         end.type === "stopped"
@@ -353,17 +380,19 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(prompt: UserMessage, branch: string | undefined): void {
+  #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
     const { store, runner } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
       store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: runner.model.name, ...onBranch });
       this.#stored = true;
     }
-    this.#saveUnsaved();
+    this.#log.saveUnsaved();
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const { slid, lost } = this.#history.slide();
+    const told = withoutRepeats(parts, this.#history.seen);
+    const prompt: UserMessage = { type: "user_message", origin: "user", parts: told };
     this.#emit(prompt);
     if (slid) {
       this.#surroundings?.forget(this.#history);
@@ -376,7 +405,9 @@ export class Session {
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";
-    this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
+    const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
+    this.#emit({ type: "title", title, began });
+    return prompt;
   }
 
   /** A session with a call that has no result, or a question without an answer, is never sent. */
@@ -406,7 +437,9 @@ export class Session {
       history: this.#history,
       project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),
       chosen: this.#memory,
+      scratch: this.#scratch?.folder,
       rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal) ?? [],
+      rereadRules: async () => await this.#surroundings?.rereadRules(),
       append: (message) => this.#append([message]),
       fold: (entry) => {
         this.#append([entry]);
@@ -448,34 +481,9 @@ export class Session {
       first: this.#history.first,
       ...this.modes.choice,
     });
-    this.#save({ entries, memory });
+    this.#log.save({ entries, memory });
     this.#memory.stored(memory);
     this.#history.push(entries);
-  }
-
-  /** What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be. */
-  #save(entries: Entries): void {
-    try {
-      this.#saveUnsaved();
-      const since = trace?.now();
-      this.#ports.store.append(this.id, entries);
-      trace?.span("append", since);
-    } catch (error) {
-      if (!(error instanceof TurnError) || !hasHappened(entries.entries ?? [])) throw error;
-      if (this.#unsaved.length === 0) {
-        const text =
-          `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
-        this.#ports.publish({ type: "notice", severity: "warning", text });
-      }
-      this.#unsaved.push(entries);
-    }
-  }
-
-  #saveUnsaved(): void {
-    for (let next = this.#unsaved[0]; next !== undefined; next = this.#unsaved[0]) {
-      this.#ports.store.append(this.id, next);
-      this.#unsaved.shift();
-    }
   }
 
   #emit(event: AgentEvent): void {
@@ -483,7 +491,7 @@ export class Session {
     else if (event.type === "tool_done") this.#open.delete(event.id);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
-    } else if (!TRANSIENT.has(event.type)) this.#save({ entries: [event] });
+    } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });
     this.#ports.publish(event);
   }
 }

@@ -220,6 +220,8 @@ export const REQUESTS = {
       broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
     }),
   },
+  /** Files of rules have changed: the next request tells what they say now. */
+  reread_rules: { params: z.object({ sessionId }), result: nothing },
   session_list: {
     params: z.object({ archived: z.boolean() }),
     result: z.object({ sessions: z.array(SessionRow) }),

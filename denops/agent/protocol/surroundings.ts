@@ -37,9 +37,9 @@ export const Shown = z.object({
   current: z.object({ path, line: z.int(), modified: z.boolean() }).optional(),
   /** Those that show files, the one used last first. */
   buffers: z.array(buffer),
-  /** Diagnostics of all open buffers. */
-  errors: z.int(),
-  warnings: z.int(),
+  /** Diagnostics of all open buffers; absent where the user does not want them told. */
+  errors: z.int().optional(),
+  warnings: z.int().optional(),
   /** Of a terminal that can be seen: what it runs, and its last lines. */
   terminal: z.object({ command: z.string(), text: z.string() }).optional(),
 });

@@ -27,7 +27,7 @@ const LAST_WORDS_MS = 40;
 const STUCK_MS = 5_000;
 
 /** What the user sends. */
-export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "selected" | "shown">;
+export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "given" | "shown" | "remember">;
 
 export class Chat {
   readonly id: number;
@@ -72,18 +72,19 @@ export class Chat {
     if (type === "turn") this.#unstored = false;
   }
 
-  prompt({ text, selected, shown }: Message): void {
-    this.#queue.push({ text, selected, shown });
+  prompt({ text, given, shown, remember }: Message): void {
+    this.#queue.push({ text, given, shown, remember });
     if (!this.#running) this.#run();
   }
 
-  /** Stops the turn and takes back what waits. */
+  /** Stops the turn, or what runs without one, and takes back what waits. */
   cancel(): void {
     const unsent = this.#unsent();
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
-    if (!this.#running) return;
-    this.#stopStarting?.();
-    this.#stopPrompt?.();
+    if (this.#running) {
+      this.#stopStarting?.();
+      this.#stopPrompt?.();
+    } else this.session.cancel();
     this.#ports.settle();
   }
 
@@ -151,8 +152,9 @@ export class Chat {
   /** How the turn ended: as the engine says, or stopped without a word of it. */
   async #prompt({ project, sessionId, branch }: Ready, message: Message): Promise<string> {
     const { engine, client } = project;
-    const { text, selected, shown } = message;
-    const told = { branch, shown: shown && client.shown(this.id, shown) };
+    const { text, given, shown, remember } = message;
+    const told = { branch, shown: shown && client.shown(this.id, shown), remember };
+    const blocks = [{ type: "text" as const, text }, ...client.given(this.id, given)];
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
@@ -173,7 +175,7 @@ export class Chat {
     this.#access = this.session.access;
     const answered: Promise<PromptResponse> = Promise.race([
       died,
-      engine.prompt(sessionId, text, selected, told),
+      engine.prompt(sessionId, blocks, told),
     ])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
     try {

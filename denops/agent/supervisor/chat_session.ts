@@ -222,6 +222,11 @@ export class ChatSession {
     return await project.engine.request(name, params(sessionId));
   }
 
+  /** Stops what its engine does for it; nothing if it is not open. */
+  cancel(): void {
+    this.#open?.project.engine.cancel(this.#open.sessionId);
+  }
+
   /** The branch that a new session gets with its first message. Undefined without the option, and where none can be made. */
   async branch({ project, isNew }: OpenSession, text: string): Promise<string | undefined> {
     const { prefix, ...options } = project.branches;

@@ -2,9 +2,11 @@
  * The client's side of ACP for a project's engine: what its updates and requests are answered with.
  * It is there before the engine is.
  */
+import type { ContentBlock } from "../deps/acp_sdk.ts";
 import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
+import type { Given } from "../protocol/given.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
@@ -24,9 +26,11 @@ import { lookups } from "./system/lookups.ts";
 import { engineTrace } from "./system/trace_file.ts";
 import { Modes } from "./modes.ts";
 import type { Questions } from "./gate/questions.ts";
+import { rememberForAll } from "./own_rules.ts";
 import { RuleBook } from "./gate/rule_book.ts";
+import { givenBlocks } from "./search/given.ts";
 import { search } from "./search/search.ts";
-import { shownIn, surroundings } from "./search/surroundings.ts";
+import { fileNames, shownIn, surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./commands/terminals.ts";
 import { oneLine, visible } from "./screen/visible.ts";
@@ -136,6 +140,16 @@ export class EngineClient {
   /** What of Neovim's files is to be told. @throws {Error} if the rules cannot be known */
   shown(chat: number, shown: Shown): Shown {
     return shownIn(shown, { roots: this.#roots, rules: this.fileRules(chat) });
+  }
+
+  /** What Neovim hands over with a message, as a prompt has it. @throws {Error} if the rules cannot be known */
+  given(chat: number, given: readonly Given[]): readonly ContentBlock[] {
+    return given.length === 0 ? [] : givenBlocks(given, { roots: this.#roots, rules: this.fileRules(chat) });
+  }
+
+  /** Of the project's files that may be read unasked. @throws {Error} if the rules cannot be known */
+  async fileNames(chat: number): Promise<readonly string[]> {
+    return await fileNames({ roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.#sandboxed });
   }
 
   #rulesOf(sessionId: string): FileRules {
@@ -272,6 +286,37 @@ export class EngineClient {
           }),
       },
     };
+  }
+
+  /** Writes a line into the user's rules for all projects, if the user agrees. @throws {Error} one line */
+  async remember(line: string, chat: number): Promise<void> {
+    const { editor, gate, push } = this.#ports;
+    const written = await rememberForAll(line, {
+      configDir: this.#user.config_dir,
+      ask: (change, context) => gate.ownWrite(change, context),
+      isUnsaved: async (path) => {
+        if (!editor.mayBeOpen(path)) return false;
+        const answer = await editor.ask({ method: "unsaved_text", params: { path } });
+        return SCREEN_REQUESTS.unsaved_text.result.parse(answer).text !== undefined;
+      },
+    }, await this.#gateContext(chat));
+    const said = written === undefined
+      ? "Not remembered."
+      : `Remembered for all projects in ${written.path}.`;
+    push({ type: "notice", chat, severity: "info", text: oneLine(said) });
+    if (written === undefined) return;
+    const { path, before, after } = written;
+    if (editor.mayBeOpen(path)) {
+      const kind = before === undefined ? "created" : "modified";
+      push({
+        type: "file_modified",
+        chat,
+        path,
+        kind,
+        ...(before === undefined ? {} : { before }),
+        after,
+      });
+    }
   }
 
   get branches() {

@@ -112,6 +112,9 @@ export class Supervisor implements AsyncDisposable {
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action);
+      case "remember":
+        this.#place(action);
+        return this.#report(action.chat, this.#remember(action.text, action.chat));
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
       case "close":
@@ -137,6 +140,9 @@ export class Supervisor implements AsyncDisposable {
         return this.#report(action.chat, this.#showRules(action.request, action.chat));
       case "remove_rule":
         return this.#report(action.chat, this.#removeRule(action.rule, action.chat));
+      case "files":
+        this.#place(action);
+        return this.#report(action.chat, this.#showFiles(action.request, action.chat));
       case "tools":
         this.#place(action);
         return this.#report(action.chat, this.#showTools(action.request, action.chat, action.toggle));
@@ -281,6 +287,22 @@ export class Supervisor implements AsyncDisposable {
     const removed = await project.removeRule(rule, chat);
     if (removed) return this.#notice(chat, "info", `Removed: ${rule}`);
     throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
+  }
+
+  /** Why there are none is for the message to tell. */
+  async #showFiles(request: number, chat: number): Promise<void> {
+    const paths = await this.#chat(chat).session.project()
+      .then(({ client }) => client.fileNames(chat)).catch(() => []);
+    this.#pump.push({ type: "files", request, paths });
+  }
+
+  /** Into the user's rules for all projects; a session that is open goes on with them. */
+  async #remember(text: string, id: number): Promise<void> {
+    const { session } = this.#chat(id);
+    const { client } = await session.project();
+    await client.remember(text, id);
+    const { id: sessionId, engine } = session;
+    if (sessionId !== undefined) await engine?.request("reread_rules", { sessionId });
   }
 
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {

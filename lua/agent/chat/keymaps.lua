@@ -18,6 +18,8 @@ M.keys = {
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
   { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },
   { keys = "gs", modes = "n", where = "both", action = "start_plan", doc = "carry out the plan" },
+  { keys = "ga", modes = "n", where = "input", action = "attach", doc = "switch what goes along with a message" },
+  { keys = "gp", modes = "n", where = "input", action = "paste", doc = "put the clipboard's image into the message" },
   { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn", hint = "stop", hint_in = "ni" },
   {
     keys = "q",

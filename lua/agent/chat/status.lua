@@ -12,6 +12,7 @@ local STATES = {
   waiting = "waiting for you",
   retrying = "retrying",
   stopping = "stopping",
+  folding = "making room",
 }
 
 --- Model, tokens and state, for the winbar and statuslines.

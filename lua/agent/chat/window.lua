@@ -11,6 +11,7 @@ local M = {}
 ---@field back integer   window that was current before
 ---@field back_buffer integer   what it showed
 ---@field kept_free? integer   rows between the two floats, see room.lua
+---@field attached? string     what goes along with the next message, see attached.lua
 
 --- Shares of the screen where the user names no size.
 local FLOAT, SPLIT = 0.8, 0.4
@@ -115,7 +116,25 @@ function M.set_buffer(window, buffer)
   end
 end
 
---- Names the keys of the mode at the input.
+--- What goes along with the next message, in so many columns: of a long one the end.
+---@param windows agent.Windows
+---@param room integer
+---@return string
+local function attached_line(windows, room)
+  local text = windows.attached or ""
+  if text == "" then
+    return ""
+  end
+  local most = room - 4
+  local count = vim.fn.strchars(text)
+  while vim.api.nvim_strwidth(text) > most and count > 1 do
+    count = count - 1
+    text = "…" .. vim.fn.strcharpart(text, vim.fn.strchars(text) - count, count)
+  end
+  return (" ▸ %s "):format(text)
+end
+
+--- Says what goes along, and names the keys of the mode at the input.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  the current one unless told
 function M.hint(windows, mode)
@@ -124,11 +143,22 @@ function M.hint(windows, mode)
     return
   end
   local window = windows.input
-  local line = hint.one_line(keymaps.hints(mode), vim.api.nvim_win_get_width(window))
-  if vim.api.nvim_win_get_config(window).relative == "" then
-    vim.wo[window].winbar = line
+  local width = vim.api.nvim_win_get_width(window)
+  local hints = keymaps.hints(mode)
+  local is_split = vim.api.nvim_win_get_config(window).relative == ""
+  -- There both share a line: the first key stays.
+  local attached = attached_line(windows, is_split and width - #hints[1] - 2 or width)
+  if is_split then
+    local room = width - vim.api.nvim_strwidth(attached)
+    local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
+    vim.wo[window].winbar = line .. hint.one_line(hints, room)
   else
-    vim.api.nvim_win_set_config(window, { footer = { { line, "AgentHint" } }, footer_pos = "right" })
+    local line = hint.one_line(hints, width)
+    vim.api.nvim_win_set_config(window, {
+      title = { { attached, "AgentHint" } },
+      footer = { { line, "AgentHint" } },
+      footer_pos = "right",
+    })
   end
 end
 

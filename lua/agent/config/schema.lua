@@ -257,6 +257,13 @@ M.options = {
     type = "number|nil",
     doc = "Height of the chat: lines, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
   },
+  {
+    name = "attach",
+    type = "list",
+    default = { "file", "diagnostics", "buffers", "terminal" },
+    doc = "What goes along with each message by itself: the file and line you look at, the number of diagnostics, the"
+      .. " names of other open files, the end of a terminal in view.",
+  },
   { name = "input_height", type = "integer", default = 3, min = 1, doc = "Lines of the input." },
   {
     name = "approval_focus",

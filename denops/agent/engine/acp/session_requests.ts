@@ -27,6 +27,10 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       return { agents: [...agents.list()] };
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
+    reread_rules: async ({ sessionId }) => {
+      await open.get(sessionId).rereadRules();
+      return {};
+    },
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

@@ -16,6 +16,7 @@ import type { SessionModes } from "../agent/session_modes.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { Store } from "../core/ports.ts";
 import type { Session } from "../session.ts";
+import { Scratch } from "../tools/files/scratch.ts";
 import type { SessionLocks } from "../store/locks.ts";
 import type { Place, StoredSessions } from "../store/sessions.ts";
 
@@ -27,6 +28,8 @@ const LOADED_TURNS = 50;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const ELSEWHERE = "This session is open in another Neovim. Close it there, or fork it.";
+
+const AT_WORK = "This sub-agent is at work. :Agent agents shows what it does.";
 
 export interface Archive {
   readonly store: Store;
@@ -73,7 +76,9 @@ export class AcpSessions {
   }
 
   async #resume(client: AgentContext, id: string, roots: readonly string[]): Promise<Open> {
-    this.stored(id);
+    const { call, ended } = this.stored(id);
+    // Its log has one writer.
+    if (call !== undefined && ended === undefined) throw new RequestError(-32603, AT_WORK);
     return await this.#take(client, id, roots);
   }
 
@@ -193,16 +198,23 @@ export class AcpSessions {
 
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
   async remove(id: string): Promise<void> {
-    await this.close(id);
-    const { locks, sessions } = this.#archive;
+    const { locks, sessions, store } = this.#archive;
+    for (const one of [id, ...sessions.subagents(id)]) await this.close(one);
     if (!await locks.take(id)) {
       throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
     }
     try {
       sessions.remove(id);
+      if (store.folder !== undefined) await new Scratch(store.folder, id).remove();
     } finally {
       await locks.free(id);
     }
+  }
+
+  /** Of sessions that nobody goes on with the scratch folders are removed. */
+  async expireScratch(): Promise<void> {
+    const { store } = this.#archive;
+    if (store.folder !== undefined) await Scratch.expire(store.folder, (id) => store.session(id)?.updated);
   }
 
   /** Deletes what nothing was added to for so many days; what is archived or open anywhere stays. */

@@ -183,7 +183,10 @@ async function runCall(
     const written = writtenBy(prepared.accesses);
     for (const { path } of written) await workspace.resolve(path);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
-    const baseline = tool.readOnly ? undefined : await ports.checks?.before(written, signal);
+    const baseline = tool.readOnly ? undefined : await ports.checks?.before(
+      written.filter((path) => !workspace.isScratch(path)),
+      signal,
+    );
     const running = trace?.now();
     const ran = tool.readOnly
       ? await prepared.run(signal, permitted.approved)

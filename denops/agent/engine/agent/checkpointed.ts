@@ -5,6 +5,7 @@ import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CheckpointedCall, Checkpoints, Keeper, PendingCheckpoint } from "../core/ports.ts";
 import { type ApprovedChanges, type PreparedCall, type ToolResult, writtenBy } from "../tools/define.ts";
+import type { Workspace } from "../tools/files/workspace.ts";
 import type { CommandTraps } from "./traps.ts";
 
 export interface CheckpointPorts {
@@ -14,6 +15,7 @@ export interface CheckpointPorts {
   readonly traps: CommandTraps;
   /** Runs what changes files while nobody else does. Absent: nobody else does. */
   alone?<T>(run: () => Promise<T>): Promise<T>;
+  readonly workspace: Workspace;
 }
 
 export async function runCheckpointed(
@@ -23,10 +25,12 @@ export async function runCheckpointed(
   ports: CheckpointPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
+  const { traps, workspace } = ports;
   const { accesses } = prepared;
   const isCommand = accesses.kind === "command";
-  if (isCommand && byUser) ports.traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
-  const written = writtenBy(accesses).flatMap(({ path, link }) => [path, link]);
+  if (isCommand && byUser) traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
+  const written = writtenBy(accesses).filter((path) => !workspace.isScratch(path))
+    .flatMap(({ path, link }) => [path, link]);
   const command = isCommand ? kindOf(accesses, approved) : undefined;
   if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };

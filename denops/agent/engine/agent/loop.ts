@@ -15,6 +15,7 @@ import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
 import { controlNote, planWanted } from "./control.ts";
+import { Continuations } from "./cut_off.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
@@ -23,15 +24,13 @@ import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./context_page.ts";
 import { Prefix } from "./prefix.ts";
+import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./room.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
 import { askTitle } from "./title.ts";
 import { WriteChecks } from "./write_checks.ts";
-
-/** How often an answer that hit the output limit is continued in one turn. */
-const MOST_CONTINUATIONS = 3;
 
 /** Errors that are named when the turn may not end yet. */
 const MOST_ERRORS = 20;
@@ -75,10 +74,12 @@ export function loopRunner(options: LoopOptions): Runner {
   };
   const room = new Room();
   const prefix = new Prefix(own.price);
-  const inputs = ({ isOn, project, mode }: Pick<RunnerPorts, "isOn" | "project" | "mode">) => {
+  const inputs = (
+    { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
+  ) => {
     const { model, tools } = askedOf(mode);
     const specs = toolsOf(mode, tools).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: model.name, tools: specs, project: project() };
+    return { environment, model: model.name, tools: specs, project: project(), scratch };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
@@ -129,11 +130,17 @@ export function loopRunner(options: LoopOptions): Runner {
         ...prefix.broken,
       };
     },
-    subagent: () => loopRunner({ ...options, abilities: { ...abilities, questions: UNASKED } }),
     async runTurn(prompt, ports, signal) {
       const mode = await rowOf(prompt, ports, signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
     },
+    subagent: (mode) =>
+      loopRunner({
+        ...options,
+        model: askedOf(mode).model,
+        abilities: { ...abilities, ...abilities.questions === undefined ? {} : { questions: UNASKED } },
+      }),
+    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
@@ -172,7 +179,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   const step = { model, tools, emit, newCallId: ports.newCallId };
   let repeats = new Repeats();
   let refused = false;
-  let continuations = 0;
+  const continuations = new Continuations();
   let verified = false;
   let acted = false;
   let nudged = false;
@@ -210,20 +217,19 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
         continue;
       }
     }
+    if (end.type === "failed" && end.error.kind === "filtered") return refusedWith(end.text, ports);
     if (end.type !== "answered") {
       const stopped = interrupted(ports, "cancelled", end.text);
       return end.type === "failed" ? end : stopped;
     }
+    if (end.finish === "refused") return refusedWith(end.message.text, ports);
     ports.append(end.message);
-    if (end.finish === "refused") return { type: "stopped", reason: "refused" };
-    if (end.finish === "length") {
-      if (++continuations > MOST_CONTINUATIONS) return { type: "stopped", reason: "max_tokens" };
-      ports.append({
-        type: "control_note",
-        reason: "output_limit",
-        text: "Your answer hit the output limit. Continue exactly where you stopped. " +
-          "A tool call that was cut off was not run: send it again, in smaller pieces.",
-      });
+    const cut = continuations.next(end.finish);
+    if (cut?.notice !== undefined) emit({ type: "notice", severity: "warning", text: cut.notice });
+    if (cut !== undefined && cut.note === undefined) return { type: "stopped", reason: cut.end };
+    if (cut?.note !== undefined) {
+      ports.append(cut.note);
+      if (end.finish === "window_full") await room.make({ type: "refused" }, ports, signal);
       continue;
     }
     if (end.message.calls.length === 0) {
@@ -266,6 +272,12 @@ async function finished(
   return cut === undefined
     ? { type: "stopped", reason: "end_turn" }
     : interrupted(ports, "cancelled", cut.stopped);
+}
+
+/** What was refused is not sent again: with it everything that follows would be refused too. */
+function refusedWith(text: string, ports: TurnPorts): TurnEnd {
+  ports.append({ type: "assistant_message", text, calls: [], reasoning: [], refused: true });
+  return { type: "stopped", reason: "refused" };
 }
 
 /** Every question keeps an answer, so that roles alternate in what the model gets next. */

@@ -34,10 +34,14 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   messages(): readonly MessageEntry[];
   readonly history: SeenHistory;
   readonly chosen: Chosen;
+  /** The session's folder for the model's notes; undefined where nothing is kept. */
+  readonly scratch: string | undefined;
   /** What the prompt says of the project. */
   project(): Project | undefined;
   /** Rules of the folders that these files are in, but for those that were told. */
   rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]>;
+  /** Files of rules have changed: the prompt tells them as they are now. */
+  rereadRules(): Promise<void>;
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
   append(message: MessageEntry): void;
   /** The same of what the model sees less of from here on. */
@@ -65,6 +69,8 @@ export interface Runner {
    * @returns whether there was anything to fold @throws {TurnError} if that cannot be stored
    */
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
+  /** A turn that writes this into the project's rules instead. Absent where it has no tools of its own. */
+  remember?(line: string, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
   /** What a request would send now. Absent where it does not build them itself. */
   context?(ports: ContextPorts): ContextPage;
   /** The runner of a sub-agent in this mode. Absent: it starts none. */
@@ -77,7 +83,10 @@ export interface Runner {
   ): Promise<string | undefined>;
 }
 
-export type ContextPorts = Pick<RunnerPorts, "messages" | "project" | "isOn" | "mode" | "history" | "chosen">;
+export type ContextPorts = Pick<
+  RunnerPorts,
+  "messages" | "project" | "isOn" | "mode" | "history" | "chosen" | "scratch"
+>;
 
 /** What a request would send, and how each of its parts can be dropped. */
 export interface ContextPage extends RequestResult<"context"> {

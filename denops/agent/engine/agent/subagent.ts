@@ -3,12 +3,14 @@
  * gate, the caps and the checkpoints of the session that it works for; of what it says that session's model gets the
  * last message alone.
  */
+import { againstMode } from "../../policy/decide_mode.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
 import type { Mode } from "../context/modes.ts";
 import { HistoryWindow } from "../context/window.ts";
 import type { LogEntry, MessageEntry } from "../core/entries.ts";
 import { TurnError } from "../core/errors.ts";
 import { type AgentEvent, TRANSIENT, type UserMessage } from "../core/events.ts";
-import type { ApprovalAnswer, Store, UsageLog } from "../core/ports.ts";
+import type { ApprovalAnswer, ApprovalRequest, Store, UsageLog } from "../core/ports.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import { callIds } from "./call_ids.ts";
 import { LEFT_OPEN } from "./interrupted.ts";
@@ -101,8 +103,11 @@ async function work(options: SubagentOptions, task: string, signal: AbortSignal)
       before: (call, signal) => checkpoints.before(call, signal),
       keep: (effects, call, signal) => alone(() => checkpoints.keep(effects, call, signal)),
     },
-    ask: async (request, signal) =>
-      parent.call === undefined ? IN_BACKGROUND : await ask({ ...request, agent: options.title }, signal),
+    ask: async (request, signal) => {
+      if (parent.call === undefined) return IN_BACKGROUND;
+      const agent = { title: options.title, access: mode.access };
+      return held(request, await ask({ ...request, agent }, signal), mode.access);
+    },
     messages: () => history.seen,
     append,
     fold: append,
@@ -116,6 +121,15 @@ async function work(options: SubagentOptions, task: string, signal: AbortSignal)
       : { type: "turn_failed", kind: end.error.kind, message: end.error.message },
   );
   return end;
+}
+
+/** Where the other side runs a command at an access of its own, or at none that holds, it is not run for a mode that looks. */
+function held({ accesses }: ApprovalRequest, answer: ApprovalAnswer, mode: ModeAccess): ApprovalAnswer {
+  const isYes = answer.answer === "allow_once" || answer.answer === "allow_session";
+  if (accesses.kind !== "command" || !isYes) return answer;
+  const { access: _, ...line } = accesses;
+  const against = againstMode(answer.access === undefined ? line : { ...line, access: answer.access }, mode);
+  return against === undefined ? answer : { answer: "reject", ...against };
 }
 
 /** What it uses up counts against the caps of the session that it works for, and stands there with its name. */

@@ -4,6 +4,7 @@ import type { RequestResult } from "../../protocol/requests.ts";
 import { CHOSEN, type Mode } from "../context/modes.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type {
+  Remembered,
   Store,
   StoredSubagent,
   SubagentReport,
@@ -15,6 +16,7 @@ import { counted } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import { missing } from "./interrupted.ts";
 import type { Runner, RunnerPorts } from "./runner.ts";
+import type { SessionModes } from "./session_modes.ts";
 import { lastWords, workAsSubagent } from "./subagent.ts";
 import { OneByOne, Slots } from "./slots.ts";
 
@@ -40,11 +42,15 @@ export interface SubagentsPorts {
   readonly runner: Runner;
   /** Those in the background of which the model has not been told: id → title. */
   readonly untold: Map<string, string>;
+  /** To be called when they have changed. */
+  remember(): void;
   /** Of a turn of the session. */
   ports(): RunnerPorts;
   /** One that has read nothing. */
   workspace(): Workspace;
   rulesFor(workspace: Workspace): RunnerPorts["rulesOf"];
+  /** Modes and names of models that may be chosen. */
+  readonly modes: Pick<SessionModes, "all" | "models">;
 }
 
 interface Begun {
@@ -85,11 +91,12 @@ export class Subagents implements Port {
     }
   }
 
-  accessOf({ mode, title, task }: SubagentTask, access: ModeAccess) {
-    const row = modeOf(mode);
+  accessOf(given: SubagentTask, access: ModeAccess) {
+    const { title, task } = given;
+    const row = this.#modeOf(given);
     if (!covers(access, row.access)) {
       throw new ToolError(
-        `Mode ${mode} may change more than this session's mode. Choose a mode that only reads.`,
+        `Mode ${row.name} may change more than this session's mode. Choose a mode that only reads.`,
       );
     }
     return { kind: "agent", name: row.name, task: `${title}: ${task}`, access: row.access } as const;
@@ -103,12 +110,13 @@ export class Subagents implements Port {
   }
 
   startInBackground(task: SubagentTask, call: string): string {
-    if (modeOf(task.mode).access !== "read") {
+    if (this.#modeOf(task).access !== "read") {
       throw new ToolError(`In the background a sub-agent only reads, and mode ${task.mode} may write.`);
     }
-    const { untold, ports } = this.#ports;
+    const { untold, remember, ports } = this.#ports;
     const { id, ended } = this.#start(task, call);
     untold.set(id, task.title);
+    remember();
     ended.then(({ summary, failed }) => {
       const severity = failed ? "warning" : "info";
       const text = `Sub-agent "${task.title}": ${summary}. :Agent agents shows it.`;
@@ -183,7 +191,7 @@ export class Subagents implements Port {
     const id = crypto.randomUUID();
     const controller = new AbortController();
     const begun = {
-      ...{ id, task, controller, mode: modeOf(task.mode), since: Date.now() },
+      ...{ id, task, controller, mode: this.#modeOf(task), since: Date.now() },
       ...{ waits: true, calls: [] },
     };
     const own = AbortSignal.any([controller.signal, ...signal === undefined ? [] : [signal]]);
@@ -209,6 +217,7 @@ export class Subagents implements Port {
       const { title } = task;
       const model = runner.model.name;
       store.createSession({ id, root, model, mode: mode.name, parent: session, call, title });
+      store.append(id, { memory: this.#memoryOf(mode) });
       const files = workspace();
       const parent = {
         session,
@@ -233,6 +242,15 @@ export class Subagents implements Port {
     }
   }
 
+  /** What the session of a sub-agent has in common with its parent's, and in which mode it is, should the user go on with it. */
+  #memoryOf({ name, model, effort }: Mode): readonly Remembered[] {
+    const { store, session } = this.#ports;
+    const facts = Object.entries({ mode: name, model: model ?? "", effort: effort ?? "" })
+      .map(([topic, value]) => ({ topic, name: "", value }));
+    const shared = store.remembered(session).filter(({ topic }) => topic === "project" || topic === "rules");
+    return [...facts, ...shared];
+  }
+
   /** Of one that has ended. */
   #reportOf(id: string): SubagentReport {
     const { store } = this.#ports;
@@ -247,6 +265,21 @@ export class Subagents implements Port {
       summary,
       failed: !isWhole,
     };
+  }
+
+  /** Not one without tools, nor one that is to be settled first. @throws {ToolError} */
+  #modeOf({ mode: name, model }: SubagentTask): Mode {
+    const { modes } = this.#ports;
+    const all = modes.all.filter((mode) => mode.tools !== "none" && mode.name !== CHOSEN.auto.name);
+    const row = all.find((mode) => mode.name === name);
+    if (row === undefined) {
+      throw new ToolError(`No mode is called ${name}. Modes: ${all.map(({ name }) => name).join(", ")}.`);
+    }
+    if (model === undefined) return row;
+    if (!modes.models.includes(model)) {
+      throw new ToolError(`No model is called ${model}. Models: ${modes.models.join(", ")}.`);
+    }
+    return { ...row, model };
   }
 
   #idOf(short: string): string {
@@ -278,14 +311,6 @@ function howEnded({ ended = "interrupted" }: Pick<StoredSubagent, "ended">): str
   return ENDED[ended] ?? ended;
 }
 
-/** Modes that need a user, or nothing but one, are none for a sub-agent. */
-function modeOf(name: string): Mode {
-  const row = Object.values(CHOSEN).find((mode) => mode.name === name);
-  if (row !== undefined && row.tools !== "none" && row.name !== "auto") return row;
-  const known = Object.values(CHOSEN).filter((mode) => mode.tools !== "none" && mode.name !== "auto");
-  throw new ToolError(`No mode is called ${name}. Modes: ${known.map((mode) => mode.name).join(", ")}.`);
-}
-
 function textOf({ task, hint }: SubagentTask): string {
   return [
     task,
@@ -296,7 +321,7 @@ function textOf({ task, hint }: SubagentTask): string {
 }
 
 /** At most 1,500 words, with a note of what is left out. */
-export function shortened(text: string): string {
+function shortened(text: string): string {
   const words = [...text.matchAll(/\S+/g)];
   const end = Math.min(words[MOST_WORDS]?.index ?? text.length, MOST_CHARACTERS);
   if (end >= text.length) return text;

@@ -2,7 +2,6 @@
  * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
  * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
  */
-import { join } from "node:path";
 import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../context/moment.ts";
@@ -135,6 +134,22 @@ export class Surroundings {
     this.#described = Date.now();
   }
 
+  /** The prompt tells files of rules as they are now. Those of a session without a message are read with that. */
+  async rereadRules(): Promise<void> {
+    const { memory, refreshRules } = this.#ports;
+    this.#described = 0;
+    const { project } = this;
+    if (project === undefined || !this.#isSent) return;
+    try {
+      await this.#gather();
+      await refreshRules();
+      const rules = await this.#generalRules(this.#known.rules, AbortSignal.timeout(LONGEST_MS));
+      memory.project.set(THE_PROJECT, { ...project, rules });
+    } catch {
+      // Then they are told as they were.
+    }
+  }
+
   /** At the end of a turn, whatever it was. */
   async end(): Promise<void> {
     this.prepare();
@@ -148,10 +163,8 @@ export class Surroundings {
 
   /** The same for a sub-agent, who was told what stands in the prompt. */
   rulesFor(workspace: Workspace): Surroundings["rulesOf"] {
-    const told = (this.project?.rules ?? []).map(({ path, bytes }) =>
-      [join(workspace.root, path), bytes] as const
-    );
-    const rules = new RulesFiles(workspace, { rules: new Map(told), folderRules: new Map() });
+    const { rules: told } = this.#ports.memory;
+    const rules = new RulesFiles(workspace, { rules: told, folderRules: new Map() });
     rules.listed = this.#known.files?.rules ?? [];
     return (paths, signal) => this.#notesOf(rules, paths, signal);
   }
@@ -177,14 +190,21 @@ export class Surroundings {
       const { text = "" } = await workspace.textNow(name, signal) ?? {};
       manifests.push(manifestLine(name, text.length > MOST_MANIFEST ? "" : text));
     }
-    for (const told of [...memory.rules.keys()]) memory.rules.delete(told);
-    const general = await this.#rules.general(rules, signal);
+    const general = await this.#generalRules(rules, signal);
     const tree = treeText(names, MOST_TREE, files?.more === false);
     memory.project.set(THE_PROJECT, { mark: MARK, manifests, tree, rules: general });
+  }
+
+  /** @param own the user's, for all projects */
+  async #generalRules(own: string | undefined, signal: AbortSignal): Promise<readonly RulesFile[]> {
+    const { workspace, memory } = this.#ports;
+    for (const told of [...memory.rules.keys()]) memory.rules.delete(told);
+    const general = await this.#rules.general(own, signal);
     for (const { path, text } of general) {
       const isWhole = (await workspace.textNow(path, signal))?.text === text;
       if (isWhole) await workspace.noteGiven(path, text, signal);
     }
+    return general;
   }
 }
 

@@ -172,6 +172,12 @@ export function tailBegin({ messages, masked }: Pick<Foldable, "messages" | "mas
 
 /** Of a prompt, about. */
 export function entryBytes(entry: MessageEntry): number {
+  if (entry.type === "user_message") {
+    return entry.parts.reduce((sum, part) => {
+      const { image, ...rest } = part.type === "given" ? part : { ...part, image: undefined };
+      return sum + bytesOf(JSON.stringify(rest)) + (image === undefined ? 0 : IMAGE_BYTES);
+    }, 0);
+  }
   if (!isResult(entry)) return bytesOf(JSON.stringify(entry));
   return bytesOf(entry.text) + IMAGE_BYTES * (entry.images?.length ?? 0);
 }

@@ -59,10 +59,12 @@ export function factsOf({ date, git, shown, plan }: Moment): Facts {
     }
     const others = buffers.filter(({ path }) => path !== current?.path);
     if (others.length > 0) facts.set("buffers", `Open too: ${others.map(mark).join(", ")}`);
-    facts.set(
-      "diagnostics",
-      `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
-    );
+    if (errors !== undefined && warnings !== undefined) {
+      facts.set(
+        "diagnostics",
+        `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
+      );
+    }
     if (terminal !== undefined) {
       // What programs print is data, and no fact of the editor's.
       const lines = terminal.text.split("\n").map((line) => `| ${line}`.trimEnd());

@@ -15,6 +15,8 @@ export interface SectionInputs {
   readonly environment: Environment;
   readonly family: Family;
   readonly project: Project;
+  /** The session's folder for notes and scripts, absolute. */
+  readonly scratch?: string | undefined;
 }
 
 export interface Section {
@@ -123,9 +125,18 @@ const tree: Section = {
     project.tree === "" ? "" : `Files when the session began, ignored ones left out:\n${project.tree}`,
 };
 
+/** Another one in each session: all that sessions have in common stands before it. */
+const scratch: Section = {
+  name: "scratch folder",
+  text: ({ scratch }) =>
+    scratch === undefined
+      ? ""
+      : `For notes and throw-away scripts of your own, outside of the project and its review: ${scratch}`,
+};
+
 export const AGENT_SECTIONS: readonly Section[] = [
   ...[identity, work, search, tools, care, answers, family],
-  ...[rules, environment, tree],
+  ...[rules, environment, tree, scratch],
 ];
 
 export const TITLES = "You give sessions with a coding agent their titles. Answer with the title alone: " +

@@ -17,10 +17,18 @@ export interface ViewInputs {
   readonly model?: string;
   /** Undefined: nothing is known of it. */
   readonly project?: Project | undefined;
+  readonly scratch?: string | undefined;
 }
 
 /** The end of an answer that was not given to its end. */
 const INTERRUPTED = "[The answer was interrupted here.]";
+
+/**
+ * What stands in the place of what a filter has refused. Source: platform.claude.com/docs, "Streaming refusals": with it
+ * in the history all that follows is refused.
+ */
+const REFUSED_MESSAGE = "[A message that a filter refused is left out here.]";
+const REFUSED_ANSWER = "[The answer was refused by a filter.]";
 
 /** The result of a call of which nothing more is known. */
 export const CALL_INTERRUPTED =
@@ -44,9 +52,9 @@ export function view(
 /** The system prompt, section by section; those with nothing to say are left out. */
 export function systemParts(
   sections: readonly Section[],
-  { environment, model = "", project = NO_PROJECT }: ViewInputs,
+  { environment, model = "", project = NO_PROJECT, scratch }: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
-  const inputs = { environment, family: familyOf(model), project };
+  const inputs = { environment, family: familyOf(model), project, scratch };
   return sections.map(({ name, text }) => ({ name, text: text(inputs) })).filter(({ text }) => text !== "");
 }
 
@@ -61,7 +69,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
     at = end;
     switch (entry?.type) {
       case "user_message":
-        messages.push({ role: "user", text: userText(entry, own.filter(isNote)) });
+        messages.push(userMessage(entry, own.filter(isNote), isRefused(entries[at])));
         break;
       case "assistant_message":
         messages.push(assistantMessage(entry), ...results(entry, own));
@@ -108,15 +116,24 @@ function noteMessage({ text }: ControlNote): Message {
   return { role: "user", text };
 }
 
-/** What has become of files is told before what is asked. */
-function userText({ parts }: UserMessage, notes: readonly ControlNote[]): string {
-  const asked = parts.map(partText).join("\n\n");
-  return notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
+function isRefused(entry: MessageEntry | undefined): boolean {
+  return entry?.type === "assistant_message" && entry.refused === true;
+}
+
+/** What has become of files is told before what is asked. @param refused what is asked is not sent again */
+function userMessage({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
+  const asked = refused ? REFUSED_MESSAGE : parts.map(partText).join("\n\n");
+  const text = notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
+  const images = refused
+    ? []
+    : parts.flatMap((part) => part.type === "given" && part.image !== undefined ? [part.image] : []);
+  return { role: "user", text, ...(images.length === 0 ? {} : { images }) };
 }
 
 function partText(part: Part): string {
   switch (part.type) {
     case "text":
+    case "given":
       return part.text;
     case "file":
       return `Contents of ${part.uri} (already provided, do not read again):\n${part.text}`;
@@ -127,7 +144,8 @@ function partText(part: Part): string {
   }
 }
 
-function assistantMessage({ text, calls, reasoning, interrupted }: AssistantEntry): Message {
+function assistantMessage({ text, calls, reasoning, interrupted, refused }: AssistantEntry): Message {
+  if (refused === true) return { role: "assistant", text: REFUSED_ANSWER, calls: [], reasoning: [] };
   const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
   return { role: "assistant", text: said, calls, reasoning };
 }

@@ -17,6 +17,8 @@ const AssistantEntry = z.object({
   reasoning: z.array(Reasoning),
   /** It was not given to its end. */
   interrupted: z.literal(true).exactOptional(),
+  /** A filter has ended it. */
+  refused: z.literal(true).exactOptional(),
 });
 
 const ResultEntry = z.object({
@@ -44,6 +46,7 @@ const ControlNote = z.object({
     "rules",
     "agents",
     "output_limit",
+    "cut_off",
     "need_fixes",
     "nothing_done",
     "no_plan",
@@ -139,9 +142,13 @@ export function isEvent(entry: LogEntry): entry is AgentEvent {
   return isEventType(entry.type);
 }
 
-/** What the user has said in words of their own. */
-export function wordsOf({ parts }: UserMessage): string {
-  return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
+/** Names of what the user has handed over, for the screen. */
+export function handedOver({ parts }: UserMessage): { readonly given?: readonly string[] } {
+  const given = parts.flatMap((part) => {
+    if (part.type === "given") return [part.label];
+    return part.type === "file" ? [part.uri.replace(/^.*\//, "")] : [];
+  });
+  return given.length === 0 ? {} : { given };
 }
 
 /** Files are changed, a call has ended, and both are to be told. */
@@ -152,6 +159,12 @@ const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
   "notice",
 ]);
 
-export function hasHappened(entries: readonly LogEntry[]): boolean {
+/** Is any of them about what cannot be taken back by not storing it? */
+export function hasHappened(entries: readonly LogEntry[] = []): boolean {
   return entries.some(({ type }) => HAPPENED.has(type));
+}
+
+/** What the user has said in words of their own. */
+export function wordsOf({ parts }: UserMessage): string {
+  return parts.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n\n");
 }

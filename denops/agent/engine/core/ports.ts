@@ -53,8 +53,8 @@ export interface ApprovalRequest {
   readonly force: boolean;
   readonly accesses: Access;
   readonly diff?: Diff;
-  /** The title of the sub-agent that wants it. */
-  readonly agent?: string;
+  /** The sub-agent that wants it: its title, and what its mode may change. */
+  readonly agent?: { readonly title: string; readonly access: ModeAccess };
 }
 
 export type ApprovalAnswer =
@@ -394,6 +394,8 @@ export interface SubagentTask {
   readonly hint?: string;
   /** The name of its mode. */
   readonly mode: string;
+  /** The name of its model; its mode's, or the options', unless told. */
+  readonly model?: string;
 }
 
 export interface SubagentReport {

@@ -319,7 +319,10 @@ function sizeOf(entry: LogEntry): number {
   if (!isMessage(entry)) return 0;
   switch (entry.type) {
     case "user_message":
-      return entry.parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
+      return entry.parts.reduce((sum, part) => {
+        const image = part.type === "given" && part.image !== undefined ? IMAGE_SIZE : 0;
+        return sum + ("text" in part ? part.text.length : 0) + image;
+      }, 0);
     case "assistant_message":
       return entry.calls.reduce((sum, call) => sum + call.arguments.length, entry.text.length);
     case "tool_result":

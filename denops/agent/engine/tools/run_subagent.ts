@@ -22,15 +22,16 @@ export const runSubagent = defineTool({
     mode: z.string().default(USUAL_MODE).describe(
       "explore, deep-explore or review look only; deep-explore-write writes docs; agent has all tools",
     ),
+    model: z.string().optional().describe("only one that the user has named"),
     context_hint: z.string().optional().describe("what you know already"),
     background: z.boolean().optional().describe("get an id at once; you are told when it has ended"),
   }),
   title: (args) => `${shown(args.mode, USUAL_MODE)}: ${shown(args.title)}`,
 
-  prepare({ title, context_hint, background, ...given }, { agents, access, callId }) {
+  prepare({ title, task: asked, mode, model, context_hint: hint, background }, { agents, access, callId }) {
     if (agents === undefined) throw new ToolError("A sub-agent starts no others: do this yourself.");
-    const hint = context_hint === undefined ? {} : { hint: context_hint };
-    const task = { ...given, ...hint, title: shown(title) };
+    const more = { ...model === undefined ? {} : { model }, ...hint === undefined ? {} : { hint } };
+    const task = { title: shown(title), task: asked, mode, ...more };
     return {
       accesses: agents.accessOf(task, access),
       async run(signal) {

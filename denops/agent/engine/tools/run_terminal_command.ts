@@ -96,6 +96,7 @@ async function workingFolder(
   const wanted = cwd ?? session.folder;
   try {
     const resolved = await workspace.resolve(wanted === "" ? "." : wanted);
+    if (workspace.isScratch(resolved)) throw new ToolError(`${cwd} is outside of the project`);
     if (workspace.info(resolved)?.kind === "directory") return { folder: resolved.path };
     if (cwd !== undefined) throw new ToolError(`${cwd} is not a folder.`);
   } catch (error) {

@@ -19,6 +19,8 @@ import type { RuleBook } from "./rule_book.ts";
 /** Where a request comes from. */
 export interface GateContext {
   readonly chat: number;
+  /** The title of the sub-agent that asks. */
+  readonly agent?: string | undefined;
   readonly root: string;
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
@@ -44,6 +46,8 @@ export interface Asked {
   readonly reason: string;
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
+  /** The sub-agent that asks: its title, and what it may change. */
+  readonly agent?: { readonly title: string; readonly access: ModeAccess } | undefined;
 }
 
 export type Shown = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;

@@ -27,6 +27,9 @@ const LONGEST_COMMAND = 200;
 /** Characters of the user's own rules: more than all rules of a session may have. */
 const MOST_RULES_TEXT = 64 * 1024;
 
+/** In Neovim's folder of settings. */
+export const OWN_RULES = ["agent", "AGENTS.md"] as const;
+
 export interface SurroundingsOptions extends SearchOptions {
   /** Neovim's folder of settings; undefined where there is none. */
   readonly configDir: string | undefined;
@@ -55,6 +58,11 @@ export async function surroundings(
     ...(rules === undefined ? {} : { rules }),
     ...(git === undefined ? {} : { git }),
   };
+}
+
+/** Of the files that git does not ignore, as many as are found in time. */
+export async function fileNames(options: SearchOptions): Promise<readonly string[]> {
+  return (await listed(options, AbortSignal.timeout(LONGEST_MS)))?.paths ?? [];
 }
 
 /** What was found in time. */
@@ -96,7 +104,7 @@ async function listInto(found: Listed, options: SearchOptions, signal: AbortSign
 
 async function ownRules(configDir: string | undefined): Promise<string | undefined> {
   if (configDir === undefined) return undefined;
-  const text = await Deno.readTextFile(join(configDir, "agent", "AGENTS.md")).catch(() => "");
+  const text = await Deno.readTextFile(join(configDir, ...OWN_RULES)).catch(() => "");
   return text.trim() === "" ? undefined : text.slice(0, MOST_RULES_TEXT);
 }
 
