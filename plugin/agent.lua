@@ -42,10 +42,16 @@ nnoremap <Plug>(AgentFork) <Cmd>Agent fork<CR>
 xnoremap <silent> <Plug>(AgentFork) :Agent fork<CR>
 nnoremap <Plug>(AgentCompact) <Cmd>Agent compact<CR>
 xnoremap <silent> <Plug>(AgentCompact) :Agent compact<CR>
+nnoremap <Plug>(AgentMode) <Cmd>Agent mode<CR>
+xnoremap <silent> <Plug>(AgentMode) :Agent mode<CR>
+nnoremap <Plug>(AgentStart) <Cmd>Agent start<CR>
+xnoremap <silent> <Plug>(AgentStart) :Agent start<CR>
 nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>
 xnoremap <silent> <Plug>(AgentStop) :Agent stop<CR>
 nnoremap <Plug>(AgentSend) <Cmd>Agent send<CR>
 xnoremap <silent> <Plug>(AgentSend) :Agent send<CR>
+nnoremap <Plug>(AgentPaste) <Cmd>Agent paste<CR>
+xnoremap <silent> <Plug>(AgentPaste) :Agent paste<CR>
 nnoremap <Plug>(AgentApprove) <Cmd>Agent approve<CR>
 xnoremap <silent> <Plug>(AgentApprove) :Agent approve<CR>
 nnoremap <Plug>(AgentReject) <Cmd>Agent reject<CR>

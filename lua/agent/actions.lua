@@ -34,6 +34,12 @@ return {
     takes = "phrase",
     doc = "Fold what is old, so that the model's window has room; or take that back.",
   },
+  {
+    name = "remember",
+    args = "{text}",
+    takes = "text",
+    doc = "Write a line into the project's rules; with ! into yours, for all projects.",
+  },
   { name = "archive", doc = "Archive the session, or bring it back." },
   { name = "delete", doc = "Delete the session, after a question." },
   { name = "search", args = "{words}", takes = "phrase", doc = "Find words in all sessions of the project." },
@@ -43,6 +49,14 @@ return {
     takes = "file",
     doc = "Write the session as markdown or JSON.",
   },
+  {
+    name = "mode",
+    plug = "AgentMode",
+    args = "[name]",
+    takes = "mode",
+    doc = "Choose how the agent works, from the next message on: ask, plan, review …",
+  },
+  { name = "start", plug = "AgentStart", doc = "Carry the plan out, in mode agent." },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   {
     name = "send",
@@ -51,6 +65,7 @@ return {
     takes = "text",
     doc = "Send the text, or what stands in the input.",
   },
+  { name = "paste", plug = "AgentPaste", doc = "Put the image of the clipboard into the message." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {
     name = "approve",
@@ -120,6 +135,11 @@ return {
     doc = "Keep the hunk at the cursor, all hunks of the file, or all there are.",
   },
   { name = "why", plug = "AgentWhy", doc = "Open the chat at the turn that wrote the line at the cursor." },
+  {
+    name = "agents",
+    plug = "AgentAgents",
+    doc = "List the session's sub-agents; read what one has done, or stop it.",
+  },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this session." },
   { name = "log", doc = "Show every approval with the rule that gave it." },

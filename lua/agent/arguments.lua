@@ -41,6 +41,17 @@ M.shapes = {
       return vim.fn.getcompletion(lead, "file")
     end,
   },
+  mode = {
+    doc = "one word",
+    matches = function(words)
+      return words:find("^%S+$") ~= nil
+    end,
+    complete = function(lead)
+      return vim.tbl_filter(function(name)
+        return vim.startswith(name, lead)
+      end, require("agent.modes").names())
+    end,
+  },
   text = {
     doc = "any text",
     matches = function()

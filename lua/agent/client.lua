@@ -186,7 +186,15 @@ function M.ask(action, done)
   M.send(vim.tbl_extend("error", action, { request = last_request }))
 end
 
-local ANSWERS = { health = true, rules = true, log = true, tools = true, engine_answer = true }
+local ANSWERS = {
+  files = true,
+  health = true,
+  rules = true,
+  log = true,
+  tools = true,
+  modes = true,
+  engine_answer = true,
+}
 
 --- Asks the engine of a chat; names and shapes are those of protocol/requests.ts.
 ---@param chat { id: integer, place: fun(self): table }

@@ -35,7 +35,7 @@ end
 ---@param command table see nvim_create_user_command
 function M.run(command)
   local agent = require("agent")
-  local context = command.range > 0 and require("agent.selection").text(0, command.line1, command.line2) or nil
+  local context = command.range > 0 and require("agent.given").selection(0, command.line1, command.line2) or nil
   local name, rest = command.args:match("^(%S+)%s*(.*)$")
   local row = name and action(name)
   if row then

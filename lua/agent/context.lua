@@ -9,6 +9,8 @@ local namespace = vim.api.nvim_create_namespace("agent.context")
 ---@type { [1]: string, [2]: string }[]
 local GROUPS = {
   { "messages", "Messages" },
+  { "files", "Files" },
+  { "results", "Tool results" },
   { "rules", "Files of rules" },
   { "system", "Prompt" },
   { "tools", "Tools" },
@@ -17,8 +19,9 @@ local GROUPS = {
 --- Of English and code.
 local CHARACTERS_A_TOKEN = 4
 
---- Parts of a group that are named: the largest.
+--- Parts of a group that are named: the largest, and more of those that the user can drop.
 local MOST_PARTS = 12
+local MOST_CHOICES = 50
 
 local NAME_WIDTH = 44
 
@@ -38,11 +41,18 @@ local function row(name, characters, all)
   return ("%s%s%8s%5.0f%%"):format(name, pad, tokens(characters), 100 * characters / math.max(1, all))
 end
 
---- The lines of the page, and the highlight group of some.
+---@param part table
+---@return string
+local function mark(part)
+  return part.state and "  " .. part.state or part.next and "  next" or ""
+end
+
+--- The lines of the page, the highlight group of some, and the parts that some are about.
 ---@param context table the answer to the request `context`
 ---@return string[] lines, table<integer, string> groups by line, from 1
+---@return table<integer, table> parts by line: those that can be dropped and pinned
 function M.lines(context)
-  local lines, groups = {}, {}
+  local lines, groups, choices = {}, {}, {}
   local function add(text, group)
     table.insert(lines, text)
     groups[#lines] = group
@@ -66,11 +76,13 @@ function M.lines(context)
         return a.characters ~= b.characters and a.characters > b.characters
           or a.characters == b.characters and a.name < b.name
       end)
-      for _, part in ipairs(vim.list_slice(parts, 1, MOST_PARTS)) do
+      local most = parts[1].id and MOST_CHOICES or MOST_PARTS
+      for _, part in ipairs(vim.list_slice(parts, 1, most)) do
         local size = part.bytes and (" (%d bytes)"):format(part.bytes) or ""
-        add(row("  " .. part.name .. size, part.characters, all))
+        add(row("  " .. part.name .. size, part.characters, all) .. mark(part))
+        choices[#lines] = part.id and part or nil
       end
-      local rest = vim.list_slice(parts, MOST_PARTS + 1)
+      local rest = vim.list_slice(parts, most + 1)
       if #rest > 0 then
         add(row(("  %d more"):format(#rest), sum(rest), all), "AgentHint")
       end
@@ -86,19 +98,56 @@ function M.lines(context)
   else
     add("Each request began as the one before.", "AgentHint")
   end
-  return lines, groups
+  add("")
+  add("d drops a file, a result or rules, p pins it, each again takes that back.", "AgentHint")
+  add("next: it becomes a line first when the window fills up; never what is pinned.", "AgentHint")
+  return lines, groups, choices
 end
 
 --- Shows the answer to the request `context` in a tab.
 ---@param context table
-function M.show(context)
+---@param change fun(change: table, done: fun(context: table)) asks for the same with a change of a part
+function M.show(context, change)
   require("agent.highlights").define()
-  local lines, groups = M.lines(context)
+  local lines, groups, choices = M.lines(context)
   local buffer = require("agent.page").open(lines, "the context")
   vim.wo.wrap = false
-  for line, group in pairs(groups) do
-    vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
+  local function draw()
+    vim.bo[buffer].modifiable = true
+    vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+    vim.bo[buffer].modifiable = false
+    vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
+    for line, group in pairs(groups) do
+      vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
+    end
   end
+  --- The cursor stays on its part, wherever that stands now.
+  local function redraw(answer, id)
+    if not vim.api.nvim_buf_is_valid(buffer) then
+      return
+    end
+    lines, groups, choices = M.lines(answer)
+    draw()
+    for line, part in pairs(choices) do
+      for _, window in ipairs(part.id == id and vim.fn.win_findbuf(buffer) or {}) do
+        vim.api.nvim_win_set_cursor(window, { line, 0 })
+      end
+    end
+  end
+  local function key(lhs, state, doc)
+    vim.keymap.set("n", lhs, function()
+      local part = choices[vim.api.nvim_win_get_cursor(0)[1]]
+      if not part then
+        return require("agent.say").info("files, results and rules can be dropped and pinned")
+      end
+      change({ id = part.id, to = part.state == state and "plain" or state }, function(answer)
+        redraw(answer, part.id)
+      end)
+    end, { buffer = buffer, nowait = true, desc = "Agent: " .. doc })
+  end
+  key("d", "dropped", "drop this part, or bring it back")
+  key("p", "pinned", "pin this part, or no longer")
+  draw()
 end
 
 return M

@@ -9,7 +9,12 @@ local function ready()
   require("agent.config").tell()
   require("agent.editor")
   local chats = require("agent.chat")
-  require("agent.chat.chat").on_tab = require("agent.approval").focus
+  local class = require("agent.chat.chat")
+  class.on_tab = require("agent.approval").focus
+  class.on_done = function(chat)
+    require("agent.review.findings").take(chat)
+    require("agent.modes").offer_start(chat)
+  end
   require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
     local asked = id and chats.get(id) or chats.get()
@@ -41,21 +46,24 @@ end
 
 --- Opens the chat and goes to its input.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: string|agent.Given }
 function M.open(_, extra)
   start()
   local chat = ready().get()
   chat:open()
-  if extra and extra.context then
-    chat.input:add(extra.context .. "\n")
+  local context = extra and extra.context
+  if type(context) == "string" then
+    chat.input:add(context .. "\n")
+  elseif context then
+    chat:select(context)
   end
-  -- Behind what stands there: a draft, or the selected lines.
+  -- Behind what stands there.
   vim.cmd("startinsert!")
 end
 
 --- Opens the chat, or hides it; a turn goes on. With a context it opens.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: string|agent.Given }
 function M.toggle(_, extra)
   local chat = ready().get()
   if chat:is_visible() and not (extra and extra.context) then
@@ -67,7 +75,7 @@ end
 
 --- Begins a new chat. The old one goes on in the background.
 ---@param _? string
----@param extra? { context?: string }
+---@param extra? { context?: string|agent.Given }
 function M.new(_, extra)
   ready().new()
   M.open(nil, extra)
@@ -121,6 +129,26 @@ function M.compact(focus)
   require("agent.sessions").compact(ready(), focus)
 end
 
+--- Writes a line into the project's rules for agents, after an approval; with `bang` into yours for all projects.
+---@param text? string
+---@param extra? { bang?: boolean }
+function M.remember(text, extra)
+  vim.validate("text", text, "string", true)
+  text = vim.trim((text or ""):gsub("%s+", " "))
+  local rest = text:match("^%-%-global%s+(.*)$")
+  if (rest or text) == "" or text == "--global" then
+    return say.error("nothing to remember: say what")
+  end
+  start()
+  local chat = ready().get()
+  chat:open()
+  if rest or extra and extra.bang then
+    local action = { type = "remember", chat = chat.id, text = rest or text, session = chat.timeline.session }
+    return require("agent.client").send(vim.tbl_extend("error", action, chat:place()))
+  end
+  chat:send("Remember: " .. text, text)
+end
+
 --- Archives the session, or brings it back from there.
 function M.archive()
   require("agent.sessions").archive(ready())
@@ -158,7 +186,7 @@ end
 
 --- Sends the text, or what stands in the input; opens the chat unless told not to.
 ---@param text? string
----@param extra? { context?: string, open?: boolean }
+---@param extra? { context?: string|agent.Given, open?: boolean }
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
   if text then
@@ -173,13 +201,24 @@ function M.send(text, extra)
   if not text then
     return M.open(nil, extra)
   end
-  if context then
+  if type(context) == "string" then
     text = text .. "\n\n" .. context
+  elseif context then
+    chat:select(context)
   end
   if not (extra and extra.open == false) then
     chat:open()
   end
   chat:send(text)
+end
+
+--- Puts the image that is in the clipboard into the message, as a word that stands for it.
+function M.paste()
+  local chat = ready().get()
+  require("agent.paste").image(function(base64)
+    chat:open()
+    chat.input:insert(require("agent.given").keep_image(base64) .. " ")
+  end)
 end
 
 local function nothing_waits()
@@ -291,6 +330,23 @@ function M.tools(_, extra)
   end)
 end
 
+--- Lists the sub-agents of the session; the chosen one is opened, or stopped.
+function M.agents()
+  require("agent.agents").choose(ready().get())
+end
+
+--- Chooses the mode of the next message and all after it, or asks for one.
+---@param name? string
+function M.mode(name)
+  vim.validate("name", name, "string", true)
+  require("agent.modes").choose(ready().get(), name)
+end
+
+--- Hands the plan of the session to mode agent.
+function M.start()
+  require("agent.modes").start(ready().get())
+end
+
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
   ask(ready().get(), { type = "log" }, function(update)
@@ -318,11 +374,17 @@ function M.context()
   if not session then
     return say.info("nothing was sent yet")
   end
-  require("agent.client").request(chat, "context", { sessionId = session }, function(context, problem)
-    if not context then
-      return say.error(problem)
-    end
-    require("agent.context").show(context)
+  local function request(change, done)
+    local params = { sessionId = session, change = change }
+    require("agent.client").request(chat, "context", params, function(context, problem)
+      if not context then
+        return say.error(problem)
+      end
+      done(context)
+    end)
+  end
+  request(nil, function(context)
+    require("agent.context").show(context, request)
   end)
 end
 

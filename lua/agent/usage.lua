@@ -68,6 +68,8 @@ local COLUMNS = {
 
 local TABLES = {
   { "turns", "This session" },
+  -- They are in the sums of their turns too.
+  { "agents", "Its sub-agents" },
   { "sessions", "All sessions" },
   { "days", "Days (UTC)" },
   { "models", "Models" },
@@ -76,7 +78,9 @@ local TABLES = {
 local LEGEND = {
   "asked: requests to the model. in, out: tokens sent and answered. read, write:",
   "of those sent, from and into the provider's cache; hit: the share that was read",
-  "from it. first: time to the first token, the median.",
+  "from it. first: time to the first token, the median. tried: calls that were to",
+  "write files; failed: those that did not fit. kept, changed, undone: hunks as",
+  "you left them when you had gone through a file.",
 }
 
 local MOST_TOOLS = 5
@@ -110,6 +114,42 @@ local function fit(text, width, keep_end)
   return text .. (" "):rep(width - vim.api.nvim_strwidth(text))
 end
 
+--- "3 turns", "1 turn"
+---@param count integer
+---@param word string
+---@return string
+local function counted(count, word)
+  return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
+end
+
+---@param hunks { kept: integer, changed: integer, undone: integer }
+---@return string
+local function outcomes(hunks)
+  return ("%d kept, %d changed, %d undone"):format(hunks.kept, hunks.changed, hunks.undone)
+end
+
+--- How long it was and what it was sent; nil if that is not known.
+---@param row table
+---@param is_turn boolean
+---@return string?
+local function size(row, is_turn)
+  if row.messages == 0 then
+    return nil
+  end
+  local parts = {}
+  if not is_turn then
+    table.insert(parts, counted(row.turns, "turn"))
+  end
+  table.insert(parts, counted(row.messages, "message"))
+  table.insert(parts, counted(row.offered, "tool"))
+  table.insert(parts, table.concat(row.modes, " + "))
+  if row.prompt then
+    local built, sent = format.milliseconds(row.prompt.build), format.milliseconds(row.prompt.ready)
+    table.insert(parts, ("built in %s, sent after %s"):format(built, sent))
+  end
+  return table.concat(parts, ", ")
+end
+
 --- The tools that were called most; nil if none was.
 ---@param row table
 ---@return string?
@@ -134,6 +174,45 @@ local function tools(row)
   return parts[1] and table.concat(parts, ", ")
 end
 
+--- Columns of an edit beside the model: header, field.
+local EDIT_COLUMNS = {
+  { "form", "form" },
+  { "tried", "tried" },
+  { "failed", "failed" },
+  { "kept", "kept" },
+  { "changed", "changed" },
+  { "undone", "undone" },
+}
+
+---@param edits table[]
+---@param width integer
+---@param add fun(text: string, group?: string)
+local function add_edits(edits, width, add)
+  local widths = {}
+  local room = width - 1
+  for index, column in ipairs(EDIT_COLUMNS) do
+    widths[index] = #column[1] + 2
+    for _, row in ipairs(edits) do
+      widths[index] = math.max(widths[index], #tostring(row[column[2]]) + 2)
+    end
+    room = room - widths[index]
+  end
+  room = math.min(room, 60)
+  local header = fit("Edits", room)
+  for index, column in ipairs(EDIT_COLUMNS) do
+    header = header .. pad_left(column[1], widths[index])
+  end
+  add(header, "AgentTitle")
+  for _, row in ipairs(edits) do
+    local line = "  " .. fit(row.model, room - 2, true)
+    for index, column in ipairs(EDIT_COLUMNS) do
+      line = line .. pad_left(tostring(row[column[2]]), widths[index])
+    end
+    add(line)
+  end
+  add("")
+end
+
 --- The lines of the page, and the highlight group of some.
 ---@param usage table the answer to the request `usage`
 ---@param width integer columns of the screen
@@ -152,6 +231,9 @@ function M.lines(usage, width)
   local unreported = 0
   for _, name_and_title in ipairs(TABLES) do
     local name, title = unpack(name_and_title)
+    if name == "agents" and #usage.agents == 0 then
+      goto continue
+    end
     local header = fit(title, room)
     for _, column in ipairs(COLUMNS) do
       header = header .. pad_left(column[1], column[2])
@@ -164,15 +246,22 @@ function M.lines(usage, width)
         line = line .. pad_left(column[3](row), column[2])
       end
       add(line)
-      local called = tools(row)
-      if called then
-        add("    " .. fit(called, width - 5), "AgentHint")
+      local details = { tools(row) or false, size(row, name == "turns") or false }
+      table.insert(details, row.hunks and "hunks: " .. outcomes(row.hunks))
+      for _, detail in ipairs(details) do
+        if detail then
+          add("    " .. fit(detail, width - 5), "AgentHint")
+        end
       end
     end
     if #usage[name] == 0 then
       add("  none yet", "AgentHint")
     end
     add("")
+    ::continue::
+  end
+  if #usage.edits > 0 then
+    add_edits(usage.edits, width, add)
   end
   for _, line in ipairs(LEGEND) do
     add(line, "AgentHint")

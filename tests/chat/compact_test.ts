@@ -1,6 +1,7 @@
 /** A long session makes room in the model's window, and the user can take that back. Whole program. */
 import assert from "node:assert/strict";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
+import { disconnected, reached } from "../support/server.ts";
 import { say, waitForChat, waitForTurn } from "../support/chat.ts";
 
 const FILES = Object.fromEntries(
@@ -46,6 +47,29 @@ Deno.test("compact: a line says what was folded, a restart keeps it, undo brings
   await other.nvim.command("Agent send And now?");
   await waitForChat(other.nvim, "Whole.");
   assert.doesNotMatch(sent(agent), /No new libraries/);
+  assert.match(sent(agent), /\/\/ file 1/);
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a stop ends it: the connection is closed, nothing is folded, and the next message is answered", async () => {
+  const script = SCRIPT.replace(
+    "new-history\nsay # Promises",
+    "new-history\nsay One\nwait here\nsay # Promises",
+  );
+  await using agent = await startAgent({ script, project: FILES, options: "title = false" });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Read all files");
+  await waitForChat(nvim, "All read.");
+  await waitForTurn(nvim);
+  await nvim.command('Agent compact "the names"');
+  await reached(server, "here");
+  await nvim.waitForScreen("· making room");
+  await nvim.command("Agent stop");
+  await waitForChat(nvim, "Stopped: nothing was folded.");
+  await disconnected(server);
+  await nvim.waitForScreen("· ready");
+  await say(nvim, "And now?");
+  await waitForChat(nvim, "Folded.");
   assert.match(sent(agent), /\/\/ file 1/);
   assert.deepEqual(server.problems, []);
 });

@@ -6,7 +6,7 @@ Deno.test("a file is edited without being read first when its lines were selecte
   const edit = { path: "src/greet.ts", old_str: "Hello", new_str: "Welcome" };
   await using agent = await startAgent({
     options: `allow = { "write(src/**)" }`,
-    script: `expect User's selected code from greet.ts:L2-L2 (already provided, do not read again):
+    script: `expect User's selected code from src/greet.ts:L2-L2 (already provided, do not read again):
 call edit_file ${JSON.stringify(edit)}
 ---
 say Done.`,

@@ -32,28 +32,43 @@ function prompts(child: ChildNvim): Promise<readonly string[]> {
     :map(function(action) return action.text end):totable()`);
 }
 
-Deno.test(":Agent with a range and no text puts the lines into the input", async () => {
+/** What goes along with the messages that went to the supervisor. */
+function given(child: ChildNvim): Promise<readonly unknown[]> {
+  return child.lua(`return vim.iter(_G.sent)
+    :filter(function(action) return action.type == "prompt" end)
+    :map(function(action) return action.given end):totable()`);
+}
+
+/** Lines of the buffer without a name. */
+function selected(label: string, ...lines: readonly string[]) {
+  return { type: "text", label: `an unnamed buffer ${label}`, text: lines.join("\n"), selected: true };
+}
+
+Deno.test(":Agent with a range and no text has the lines go along with the message, once, as a line above the input says", async () => {
   await using child = await start();
   await child.command("2,3Agent");
-  await child.waitForScreen("local three = 3");
-  const text = await input(child);
-  assert.match(text, /^User's selected code from an unnamed buffer:L2-L3 /);
-  assert.match(text, /```lua\nlocal two = 2\nlocal three = 3\n```/);
+  await child.waitForScreen("▸ 2 lines selected");
+  assert.equal(await input(child), "");
+  await child.keys("Why?<C-s>");
+  await child.waitForScreenGone("lines selected");
+  await child.keys("And?<C-s>");
+  await child.waitFor("#_G.sent > 2");
+  const [, two = "", three = ""] = LINES;
+  assert.deepEqual(await given(child), [[selected("L2–3", two, three)], []]);
 });
 
 Deno.test("the <Plug> maps take a Visual selection along", async () => {
   await using child = await start();
   const select = (map: string) => child.keys(`<Esc>gg<Cmd>xmap <lt>F2> <lt>Plug>(${map})<CR>Vj<F2>`);
   await select("AgentToggle");
-  await child.waitForScreen("local two = 2");
-  assert.match(await input(child), /:L1-L2 .*\nlocal one = 1\nlocal two = 2\n```/s);
+  await child.waitForScreen("▸ 2 lines selected");
   await child.keys("Why?");
-  assert.match(await input(child), /```\nWhy\?$/);
   await child.lua(`require("agent.chat").current().input:set("Why?") require("agent").toggle()`);
   await child.keys("<Esc>");
   await select("AgentSend");
   await child.waitFor("#_G.sent > 0");
-  assert.match((await prompts(child))[0] ?? "", /^Why\?\n\nUser's selected code from .*:L1-L2 /);
+  assert.deepEqual(await prompts(child), ["Why?"]);
+  assert.deepEqual(await given(child), [[selected("L1–2", ...LINES.slice(0, 2))]]);
   assert.equal(await input(child), "");
 });
 

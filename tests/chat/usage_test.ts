@@ -33,8 +33,10 @@ const OPTIONS = "title = false, prices = { scripted = { input = 3, output = 15, 
 
 /** Times and days differ from run to run: they are covered, in as many columns. */
 function masked(screen: string): string {
-  return screen.replaceAll(/ *\d+(?:\.\d)? m?s(?= )/g, (time) => "N s".padStart(time.length))
-    .replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "YYYY-MM-DD");
+  return screen.replaceAll(/(built in|sent after) \d+(?:\.\d)? m?s/g, "$1 N")
+    .replaceAll(/ *\d+(?:\.\d)? m?s(?= )/g, (time) => "N s".padStart(time.length))
+    .replaceAll(/\d{4}-\d\d-\d\d(?= {3})/g, "YYYY-MM-DD")
+    .replaceAll(/\d+ tools/g, "N tools");
 }
 
 for (const [columns, lines] of [[80, 40], [120, 40]] as const) {

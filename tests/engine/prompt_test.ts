@@ -1,7 +1,8 @@
 /** What models are sent: recorded, small, and each request a prefix of the next. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { MODES } from "../../denops/agent/engine/context/modes.ts";
+import { MARK } from "../../denops/agent/engine/context/project.ts";
+import { CHOSEN, MODES, toolsOf } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";
 import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
@@ -51,7 +52,7 @@ for (const name of WIRES) {
       surroundings: { ask: () => Promise.resolve(SURROUNDINGS) },
     });
     const text = "Make it more polite.";
-    await engine.session.prompt([{ type: "text", text }], undefined, [], SHOWN);
+    await engine.session.prompt([{ type: "text", text }], undefined, SHOWN);
     await Deno.writeTextFile(
       engine.project.path("src/greet.ts"),
       'export const greeting = "Good evening";\n',
@@ -61,6 +62,7 @@ for (const name of WIRES) {
     const { requests } = engine.server;
     const sent = recorded(requests.map(({ body }) => body))
       .replaceAll(engine.project.root, "/project")
+      .replaceAll(MARK, "MARK")
       .replace(/Date: \d{4}-\d\d-\d\d/g, "Date: DATE");
     await expectRecorded(name, sent);
   });
@@ -68,6 +70,27 @@ for (const name of WIRES) {
 
 Deno.test("the tools, as models are told of them", async () => {
   await expectRecorded("tools", yaml(TOOLS.map(({ spec }) => spec)) + "\n");
+  const forms = [["whole"], ["replace", "patch"]] as const;
+  const specs = forms.flatMap((offered) => TOOLS.flatMap((tool) => tool.forms?.spec(offered) ?? []));
+  await expectRecorded("edit_forms", yaml(specs) + "\n");
+});
+
+Deno.test("modes: what each adds to the prompt, and its tools", async () => {
+  const { system } = view([], MODES.agent, { environment: { roots: ["/p"], os: "linux" }, tools: [] });
+  const shown = Object.values(CHOSEN).map((mode) => {
+    const tools = toolsOf(mode, TOOLS);
+    const off = TOOLS.filter((tool) => !tools.includes(tool)).map(({ name }) => name);
+    const own = view([], mode, { environment: { roots: ["/p"], os: "linux" }, tools: [] }).system.slice(
+      system.length,
+    );
+    const without = tools.length === 0
+      ? "no tools"
+      : off.length === 0
+      ? "all tools"
+      : `without ${off.join(", ")}`;
+    return `${mode.name} (${mode.access}; ${without})\n${own.trim()}`.trim();
+  });
+  await expectRecorded("modes", shown.join("\n\n") + "\n");
 });
 
 Deno.test("without tools, rules and files the prompt takes less than 1,500 tokens", () => {

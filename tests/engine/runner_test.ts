@@ -116,12 +116,16 @@ Deno.test("a foreign runner: what stands under a call is stored and read back wi
     return Promise.resolve();
   }));
   await engine.prompt("Go");
-  const shown = history(engine.store, "s1", { first: 1, last: 1 }, { notices: true }).flatMap((entry) => {
-    if (entry.type !== "update") return [];
-    const { sessionUpdate, content, _meta } = entry.update;
-    const meta = _meta as { readonly "agent.nvim"?: { readonly parent?: string } } | undefined;
-    return [[sessionUpdate, (content as { text?: string }).text, meta?.["agent.nvim"]?.parent]];
-  });
+  const shown = history(engine.store, "s1", { first: 1, last: 1 }, {
+    notices: true,
+    extensions: new Set(["retry"]),
+  })
+    .flatMap((entry) => {
+      if (entry.type !== "update") return [];
+      const { sessionUpdate, content, _meta } = entry.update;
+      const meta = _meta as { readonly "agent.nvim"?: { readonly parent?: string } } | undefined;
+      return [[sessionUpdate, (content as { text?: string }).text, meta?.["agent.nvim"]?.parent]];
+    });
   assert.deepEqual(shown, [
     ["user_message_chunk", "Go", undefined],
     ["tool_call", undefined, undefined],

@@ -37,7 +37,9 @@ Deno.test("a file that is handed over, and the engine's notes, are for the model
     assert.deepEqual(sessions.search(word, 5), [], word);
   }
   assert.deepEqual(sessions.search("look at", 5).map(({ role }) => role), ["user"]);
-  const shown = JSON.stringify(history(engine.store, "s1", { first: 1, last: 2 }, { notices: true }));
+  const shown = JSON.stringify(
+    history(engine.store, "s1", { first: 1, last: 2 }, { notices: true, extensions: new Set() }),
+  );
   const markdown = exportMarkdown(engine.store, session).text;
   for (const text of [shown, markdown]) {
     assert.ok(text.includes("Look at it") && text.includes("Now this"));

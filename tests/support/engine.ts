@@ -144,6 +144,7 @@ function projectPorts(option: Choice, meanwhile: () => Promise<void>) {
     push,
     notice: () => {},
     chatOf: () => 1,
+    accessOf: () => "write" as const,
     ownerOf: () => 1,
     gate,
     editor,
@@ -170,7 +171,7 @@ export async function openProject(
     state: await stateOf(setup.root, setup.stateDir),
     asked,
     play: async (text) => {
-      await project.engine.prompt(await project.engine.newSession([setup.root]), text);
+      await project.engine.prompt(await project.engine.newSession([setup.root]), [{ type: "text", text }]);
     },
     [Symbol.asyncDispose]: () => project[Symbol.asyncDispose](),
   };

@@ -13,12 +13,12 @@ import type {
   Editor,
   UsageLog,
 } from "../../denops/agent/engine/core/ports.ts";
-import { createModel, createSummarizer } from "../../denops/agent/engine/llm/model.ts";
+import { createModel, createSummarizer, otherModel } from "../../denops/agent/engine/llm/model.ts";
 import { Session } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
-import type { Tool } from "../../denops/agent/engine/tools/define.ts";
+import type { ClientAbilities, Tool } from "../../denops/agent/engine/tools/define.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import type { ModelConfig } from "../../denops/agent/protocol/config.ts";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
@@ -36,6 +36,8 @@ export interface EngineOptions {
   readonly wire?: WireName;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   readonly config?: Partial<ModelConfig>;
+  /** What the client does for tools: nothing unless told. */
+  readonly abilities?: Partial<ClientAbilities>;
   /** More tools than the engine's own. */
   readonly tools?: readonly Tool[];
   readonly editor?: Editor;
@@ -46,6 +48,7 @@ export interface EngineOptions {
   readonly fileRules?: SessionPorts["fileRules"];
   /** The model is told nothing of them unless told. */
   readonly surroundings?: SessionPorts["surroundings"];
+  readonly given?: SessionPorts["given"];
   /** One in memory unless told; it is closed with the engine. */
   readonly database?: Database;
   /** The store in this database, with what is to be in it; an empty one unless told. */
@@ -95,12 +98,14 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         config,
         model: createModel(config),
         summarizer: createSummarizer(config),
+        modelOf: (name) => otherModel(config, name),
         tools: [...TOOLS, ...tools],
         environment,
-        abilities: {},
+        abilities: options.abilities ?? {},
       }),
     fileRules: options.fileRules,
     ...(options.surroundings === undefined ? {} : { surroundings: options.surroundings }),
+    ...(options.given === undefined ? {} : { given: options.given }),
     async ask(request, signal) {
       asked.push(request);
       return await options.ask?.(request, signal) ?? { answer: "allow_once" };

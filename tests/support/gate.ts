@@ -11,6 +11,7 @@ export function gateContext(
     files: FileRules.parse({ safe_to_write: [{ glob: "**/*", safe: true }], deny_read: [] }),
     roots: [own.root],
     rehearses: false,
+    mode: "write",
     ended: () => undefined,
     ...own,
   };

@@ -29,5 +29,5 @@ export async function expectScreen(
 
 /** An estimate of tokens hangs on the length of the project's path. */
 function withoutCount(text: string): string {
-  return text.replace(/\b\d\.\dk of /g, "_._k of ");
+  return text.replace(/\b[\d_](?:\.[\d_])?k of (.*?) *(?=[│\n]|$)/gm, "_k of $1");
 }

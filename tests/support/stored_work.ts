@@ -215,6 +215,7 @@ class Writer {
       duration: 2_000,
       tools: { read_file: calls },
       invalidCalls: 0,
+      offered: 29,
     });
     this.#append({ type: "usage", usage, window: 128_000, cost: 0.01, sessionCost: turn * 0.1 });
   }

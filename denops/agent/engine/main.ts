@@ -12,9 +12,10 @@ import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
 import { loopRunner } from "./agent/loop.ts";
 import { NO_RUNNER } from "./agent/runner.ts";
+import { EditQuality } from "./checkpoint/edit_quality.ts";
 import { Reviews } from "./checkpoint/reviews.ts";
 import { messageOf } from "./core/errors.ts";
-import { createModel, createSummarizer } from "./llm/model.ts";
+import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
@@ -59,14 +60,16 @@ const folders = named.length > 0 ? named : [Deno.cwd()];
 const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
-const reviews = new Reviews(store.reviews, store.blobs, roots);
+const usage = new SqliteUsage(database);
+const quality = new EditQuality(store.reviews, store.blobs, usage.edits);
+const reviews = new Reviews(store.reviews, store.blobs, roots, quality);
 await store.writes.sweep();
 const environment = { roots, os: Deno.build.os };
 
 const connection = serveAcp(messageStream(standardPipe()), {
   roots,
   version: VERSION,
-  usage: new SqliteUsage(database),
+  usage,
   ...(notice === undefined ? {} : { notice }),
   review: { reviews, store },
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
@@ -77,6 +80,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
         ...{ model: createModel(config), summarizer: createSummarizer(config) },
+        modelOf: (name) => otherModel(config, name),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

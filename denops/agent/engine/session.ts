@@ -3,72 +3,49 @@
  * appended, then published, so that the screen never shows what a resume would not.
  */
 import { nameInRoots } from "../policy/roots.ts";
-import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
-import { trace } from "../protocol/trace.ts";
-import { type SessionSpending, Spending } from "./agent/budget.ts";
+import { askRead } from "./agent/ask_read.ts";
+import { spendingOf } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
-import { missing } from "./agent/interrupted.ts";
+import { choose, type ContextChange } from "./agent/context_page.ts";
+import { type Handed, handOver } from "./agent/given.ts";
+import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
+import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
-import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
+import type { RunnerPorts, TurnEnd } from "./agent/runner.ts";
+import { Subagents } from "./agent/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
-import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
+import { SessionModes } from "./agent/session_modes.ts";
+import type { SessionPorts } from "./agent/session_ports.ts";
+import { Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
 import { SessionCheckpoints } from "./checkpoint/session_checkpoints.ts";
-import { MODES } from "./context/modes.ts";
+import { type Mode, MODES } from "./context/modes.ts";
+import { withoutDroppedRules } from "./context/project.ts";
 import { HistoryWindow } from "./context/window.ts";
-import type { LogEntry } from "./core/entries.ts";
+import { withoutRepeats } from "./context/repeats.ts";
+import { handedOver, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
-import type { AgentEvent, Emit, Part, UserMessage } from "./core/events.ts";
-import type { AskApproval, Editor, Entries, Store, TurnBegun, UsageLog } from "./core/ports.ts";
+import { type AgentEvent, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
+import type { TurnBegun } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
+import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
-
-interface SessionPorts {
-  readonly config: EngineConfig;
-  readonly runner: Runner;
-  readonly store: Store;
-  readonly usage: UsageLog;
-  readonly editor: Editor;
-  readonly ask: AskApproval;
-  /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
-  makeLink(path: string, target: string): Promise<void>;
-  /** The rules on files of this moment; undefined where only those of the configuration are known. */
-  readonly fileRules?: (() => Promise<FileRules>) | undefined;
-  /** Absent: the model is told nothing of its surroundings. */
-  readonly surroundings?: { readonly ask?: AskSurroundings };
-  readonly publish: Emit;
-}
-
-/** A file that the user has handed over with a prompt; `text` if it is all of it. */
-export interface GivenFile {
-  readonly path: string;
-  readonly text?: string;
-}
-
-/** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
-const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
-
-/** How a call ends that its runner has left open. */
-const LEFT_OPEN = {
-  status: "failed",
-  summary: "stopped",
-  output: "The turn ended before the call did.",
-  stopped: true,
-} as const;
 
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
+  readonly modes: SessionModes;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
   readonly #access: SessionAccess;
+  readonly #scratch: Scratch | undefined;
   readonly #state: SessionState;
   readonly #meter: Meter;
   readonly #memory: Memory;
@@ -76,13 +53,13 @@ export class Session {
   readonly #history: HistoryWindow;
   readonly #newCallId: (given: string) => string;
   #stored: boolean;
-  /** What has happened and could not be stored yet, in order. */
-  readonly #unsaved: Entries[] = [];
+  readonly #log: LogWriter;
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
   readonly #titling: Titling;
   readonly #traps: CommandTraps;
   readonly #surroundings: Surroundings | undefined;
+  readonly agents: Subagents;
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -100,21 +77,26 @@ export class Session {
     this.#ports = ports;
     this.#roots = roots;
     const { config, store } = ports;
-    this.#access = new SessionAccess(config, ports.fileRules);
+    this.#log = new LogWriter(id, store, ports.publish);
+    this.#scratch = store.folder === undefined ? undefined : new Scratch(store.folder, id);
+    this.#access = new SessionAccess(config, ports.fileRules, (path) => this.#scratch?.holds(path) === true);
     store.reopen(id);
     this.#stored = store.session(id) !== undefined;
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
+    this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     const window = () => ports.runner.model.contextWindow;
-    this.#history = new HistoryWindow({ store, session: id, window }, this.#stored ? first : undefined);
+    const seen = { store, session: id, window, chosen: this.#memory };
+    this.#history = new HistoryWindow(seen, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
-    this.#workspace = new Workspace(
-      { roots, editor: ports.editor, journal: store.writes, mayRead: (path) => this.#access.mayRead(path) },
-      new Views(this.#memory.known),
-    );
+    const mayRead = this.#access.mayRead.bind(this.#access);
+    const places = { roots, editor: ports.editor, journal: store.writes, mayRead };
+    const views = new Views(this.#memory.known);
+    this.#workspace = new Workspace({ ...places, scratch: this.#scratch }, views);
     this.#state = { folder, plan };
     this.#surroundings = ports.surroundings && new Surroundings({
       workspace: this.#workspace,
+      views,
       memory: this.#memory,
       ask: ports.surroundings.ask,
       plan: () => this.#state.plan,
@@ -125,7 +107,7 @@ export class Session {
       session: id,
       turn: () => store.turn(id),
       model: ports.runner.model,
-      spending: this.#spendingOf(spent),
+      spending: spendingOf(config, ports.usage.cost(id), spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
     });
@@ -142,6 +124,15 @@ export class Session {
       notice: (text) => this.#emit({ type: "notice", severity: "warning", text }),
       isWatched: (path) => this.#access.isWatched(nameInRoots(path, roots) ?? ""),
     });
+    this.agents = new Subagents({
+      ...{ session: id, root: roots[0] ?? "", store, usage: ports.usage, runner: ports.runner },
+      untold: this.#memory.agents,
+      remember: () => this.#remember(),
+      ports: () => this.#turnPorts(),
+      workspace: () => new Workspace(places),
+      rulesFor: (workspace) => this.#surroundings?.rulesFor(workspace) ?? (() => Promise.resolve([])),
+      modes: this.modes,
+    });
     this.#traps = new CommandTraps({
       emit: (event) => this.#emit(event),
       ask: ports.ask,
@@ -151,27 +142,24 @@ export class Session {
     });
   }
 
-  /** What the table knows may have been told to no memory yet, when the engine was killed. */
-  #spendingOf(left: SessionSpending): Spending {
-    const { config, usage } = this.#ports;
-    const { spent } = config;
-    const amount = Math.max(left.amount, usage.cost(this.id) ?? 0);
-    return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
-  }
-
-  /** Runs one turn, after those asked for before it. @param branch what the first turn stores as the session's git branch */
+  /**
+   * Runs one turn, after those asked for before it.
+   * @param branch what the first turn stores as the session's git branch
+   * @param remember no model is asked: this is written into the project's rules
+   */
   prompt(
-    parts: readonly Part[],
+    handed: readonly Handed[],
     branch?: string,
-    given: readonly GivenFile[] = [],
     shown?: Shown,
+    remember?: string,
   ): Promise<TurnEnd> {
     const asked = this.#cancelled;
+    const mode = this.modes.current;
     this.#prompts += 1;
     const turn = this.#queue.then(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn({ type: "user_message", origin: "user", parts }, branch, given, shown);
+      return this.#turn(handed, mode, branch, shown, remember);
     }).finally(() => this.#prompts -= 1);
     this.#queue = turn.catch(() => {});
     return turn;
@@ -180,6 +168,14 @@ export class Session {
   /** What the first message needs is asked for, so that it waits the less. */
   prepare(): void {
     this.#surroundings?.prepare();
+  }
+
+  /** Files of rules have changed: the prompt tells them as they are now. */
+  async rereadRules(): Promise<void> {
+    const reading = this.#queue.then(() => this.#surroundings?.rereadRules());
+    this.#queue = reading.catch(() => {});
+    await reading;
+    this.#remember();
   }
 
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
@@ -194,6 +190,9 @@ export class Session {
     });
     this.#queue = taken.catch(() => {});
     const done = await taken;
+    this.#surroundings?.takenBack(
+      done.changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]),
+    );
     for (const change of done.changes) {
       const id = `${action.kind}-${done.turn}`;
       this.#ports.publish({ type: "file_modified", id, change: { ...change, since } });
@@ -214,7 +213,9 @@ export class Session {
     const isDone = await folding.catch((error) => {
       throw error instanceof TurnError ? new ToolError(error.message) : error;
     });
-    if (isDone !== true && !controller.signal.aborted) throw NOTHING_TO_FOLD;
+    if (isDone === true) return;
+    if (!controller.signal.aborted) throw NOTHING_TO_FOLD;
+    this.#emit({ type: "notice", severity: "info", text: "Stopped: nothing was folded." });
   }
 
   /** Takes back what was folded last. @throws {ToolError} one line */
@@ -234,18 +235,23 @@ export class Session {
   /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
   toggleTool(name: string): void {
     this.#memory.tools.set(name, !this.#isOn(name));
-    if (this.#stored) this.#append([]);
+    this.#remember();
   }
 
   get tools(): readonly { readonly name: string; readonly on: boolean }[] {
     return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
   }
 
-  /** What a request would send now. @throws {ToolError} if that is not known here */
-  context(): RequestResult<"context"> {
+  /** What a request would send now. @param change is made first @throws {ToolError} if that is not known here */
+  context(change?: ContextChange): RequestResult<"context"> {
     const { context } = this.#ports.runner;
     if (context === undefined) throw new ToolError("Another agent decides what its model is sent.");
-    return context(this.#turnPorts());
+    if (change !== undefined) {
+      choose(this.#memory, change, context(this.#turnPorts()));
+      this.#remember();
+    }
+    const { lines: _, ...page } = context(this.#turnPorts());
+    return page;
   }
 
   #isOn(name: string): boolean {
@@ -266,10 +272,11 @@ export class Session {
   async close(): Promise<void> {
     this.cancel();
     this.#titling.stop();
+    await this.agents.close();
     await this.#queue;
     await this.#titling.settled;
     try {
-      this.#saveUnsaved();
+      this.#log.saveUnsaved();
     } catch {
       // It was said.
     }
@@ -277,29 +284,50 @@ export class Session {
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
   async #turn(
-    prompt: UserMessage,
+    handed: readonly Handed[],
+    mode: Mode,
     branch: string | undefined,
-    given: readonly GivenFile[],
     shown: Shown | undefined,
+    remember: string | undefined,
   ): Promise<TurnEnd> {
     const controller = new AbortController();
     this.#running = controller;
+    this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
-      this.#begin(prompt, branch);
-      if (notice !== undefined) this.#emit({ type: "notice", severity: "warning", text: notice });
-      for (const file of given) await this.#workspace.noteGiven(file.path, file.text, controller.signal);
+      await this.#scratch?.make();
+      const { parts, problems, note } = await handOver(handed, {
+        ...{ abilities: {}, ...this.#ports.given },
+        ...{ seen: this.#history.seen, tools: this.tools },
+        workspace: this.#workspace.forCall(
+          askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, controller.signal),
+        ),
+        window: this.#ports.runner.model.contextWindow,
+        refreshRules: () => this.#access.refresh(),
+      }, controller.signal);
+      const prompt = this.#begin(parts, branch);
+      for (const text of [...notice === undefined ? [] : [notice], ...problems]) {
+        this.#emit({ type: "notice", severity: "warning", text });
+      }
+      if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
       for (const text of [this.checkpoints.takeNote(), ...put]) {
         if (text !== undefined) this.#append([{ type: "control_note", reason: "files", text }]);
       }
+      const news = this.agents.news();
+      if (news !== undefined) this.#append([{ type: "control_note", reason: "agents", text: news }]);
       const context = await this.#surroundings?.begin(shown, controller.signal);
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
-      const end = await this.#ports.runner.runTurn(prompt, this.#turnPorts(), controller.signal);
+      const { runner } = this.#ports;
+      const { signal } = controller;
+      const remembering = remember && runner.remember?.(remember, this.#turnPorts(MODES.agent), signal);
+      const end = await (remembering || runner.runTurn(prompt, this.#turnPorts(mode), signal));
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();
+      const tidied = await this.#scratch?.tidy();
+      if (tidied !== undefined) this.#emit({ type: "notice", severity: "warning", text: tidied });
       const untitled = this.#titling.take(end);
       this.#emit(
         end.type === "stopped"
@@ -332,20 +360,22 @@ export class Session {
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
 
-  #begin(prompt: UserMessage, branch: string | undefined): void {
+  #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
     const { store, runner } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
       store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: runner.model.name, ...onBranch });
       this.#stored = true;
     }
-    this.#saveUnsaved();
+    this.#log.saveUnsaved();
     if (this.#cutOff) this.#mend();
     this.#cutOff = false;
     const { slid, lost } = this.#history.slide();
+    const told = withoutRepeats(parts, this.#history.seen);
+    const prompt: UserMessage = { type: "user_message", origin: "user", parts: told };
     this.#emit(prompt);
     if (slid) {
-      this.#surroundings?.forget();
+      this.#surroundings?.forget(this.#history);
       const left = `${this.#history.first - 1}`;
       const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
       this.#emit({ type: "notice", severity: "warning", text });
@@ -355,7 +385,9 @@ export class Session {
       this.#emit({ type: "notice", severity: "warning", text });
     }
     const title = store.session(this.id)?.title ?? "";
-    this.#emit({ type: "title", title, began: { turn: store.turn(this.id), time: Date.now() } });
+    const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
+    this.#emit({ type: "title", title, began });
+    return prompt;
   }
 
   /** A session with a call that has no result, or a question without an answer, is never sent. */
@@ -367,8 +399,9 @@ export class Session {
     if (entries.length > 0) this.#append(entries);
   }
 
-  #turnPorts(): RunnerPorts {
+  #turnPorts(mode = this.modes.current): RunnerPorts {
     return {
+      mode,
       workspace: this.#workspace,
       state: this.#state,
       meter: this.#meter,
@@ -382,15 +415,19 @@ export class Session {
       isOn: (tool) => this.#isOn(tool),
       messages: () => this.#history.seen,
       history: this.#history,
-      project: () => this.#surroundings?.project,
-      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal),
+      project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),
+      chosen: this.#memory,
+      scratch: this.#scratch?.folder,
+      rulesOf: async (paths, signal) => await this.#surroundings?.rulesOf(paths, signal) ?? [],
+      rereadRules: async () => await this.#surroundings?.rereadRules(),
       append: (message) => this.#append([message]),
       fold: (entry) => {
         this.#append([entry]);
         // What was told of folders and of the moment may be in no message that is seen.
-        if (entry.type === "compaction") this.#surroundings?.forget();
+        if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
       },
       newCallId: this.#newCallId,
+      agents: this.agents,
     };
   }
 
@@ -408,6 +445,11 @@ export class Session {
     };
   }
 
+  /** What was chosen is stored, unless nothing is yet. */
+  #remember(): void {
+    if (this.#stored) this.#append([]);
+  }
+
   /** With what is remembered by now, so that both are always of the same moment. @throws {TurnError} */
   #append(entries: readonly LogEntry[]): void {
     const { folder, plan } = this.#state;
@@ -417,35 +459,11 @@ export class Session {
       spent: this.#meter.spending.session,
       titled: this.#titling.done,
       first: this.#history.first,
+      ...this.modes.choice,
     });
-    this.#save({ entries, memory });
+    this.#log.save({ entries, memory });
     this.#memory.stored(memory);
     this.#history.push(entries);
-  }
-
-  /** What cannot be stored has not happened, unless it has: that is told all the same, and stored as soon as it can be. */
-  #save(entries: Entries): void {
-    try {
-      this.#saveUnsaved();
-      const since = trace?.now();
-      this.#ports.store.append(this.id, entries);
-      trace?.span("append", since);
-    } catch (error) {
-      if (!(error instanceof TurnError) || !hasHappened(entries)) throw error;
-      if (this.#unsaved.length === 0) {
-        const text =
-          `${error.reason} What was done is kept in memory, and saved as soon as that is possible.`;
-        this.#ports.publish({ type: "notice", severity: "warning", text });
-      }
-      this.#unsaved.push(entries);
-    }
-  }
-
-  #saveUnsaved(): void {
-    for (let next = this.#unsaved[0]; next !== undefined; next = this.#unsaved[0]) {
-      this.#ports.store.append(this.id, next);
-      this.#unsaved.shift();
-    }
   }
 
   #emit(event: AgentEvent): void {
@@ -453,25 +471,9 @@ export class Session {
     else if (event.type === "tool_done") this.#open.delete(event.id);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
-    } else if (!TRANSIENT.has(event.type)) this.#save({ entries: [event] });
+    } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });
     this.#ports.publish(event);
   }
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-/** Files are changed, a call has ended, and both are to be told. */
-const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
-  "tool_result",
-  "tool_done",
-  "file_modified",
-  "notice",
-]);
-
-function hasHappened({ entries = [] }: Entries): boolean {
-  return entries.some(({ type }) => HAPPENED.has(type));
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
-}

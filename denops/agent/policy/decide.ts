@@ -3,7 +3,7 @@ import type { Access, AccessOf, FileAccess } from "../protocol/access.ts";
 import type { FileRules } from "../protocol/config.ts";
 import { type CommandCircumstances, type CommandDecision, decideCommand } from "./decide_command.ts";
 import { type Decision, mayRead, mayWrite } from "./file_access.ts";
-import { fetchRule, fileRule, mcpRule, type Rule, ruleText } from "./rules.ts";
+import { agentRule, fetchRule, fileRule, mcpRule, type Rule, ruleText } from "./rules.ts";
 
 /** What the gate knows when it decides. */
 export interface Circumstances extends CommandCircumstances {
@@ -26,6 +26,8 @@ export const UNKNOWN: Decision = {
   reason: "it asks for an access of an unknown kind",
 };
 
+const SUBAGENT: Decision = { verdict: "allow", rule: "a sub-agent" };
+
 /** The gate's word: by the user's rules alone, on what the engine does not do unasked. */
 export function decide(access: AccessOf<"command">, circumstances: Circumstances): CommandDecision;
 export function decide(access: Access, circumstances: Circumstances): Judged;
@@ -45,7 +47,11 @@ export function decide(access: Access, circumstances: Circumstances): Judged {
     case "effects":
       // What they are the supervisor alone knows; see decide_effects.ts.
       return judged(UNKNOWN);
-    case "agent":
+    case "agent": {
+      // A sub-agent gets no leave that the engine does not have: what it does is judged call by call.
+      const unruled = access.access === undefined ? asked(reason) : SUBAGENT;
+      return judged(byRule(agentRule(rules, access.name)) ?? unruled);
+    }
     case "nothing":
       return judged(asked(reason));
     default:

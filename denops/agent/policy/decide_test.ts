@@ -140,7 +140,7 @@ function circumstances(allow: readonly string[], deny: readonly string[]): Circu
 Deno.test("the gate's word on each kind of access is the rules' of that kind; without one it asks", () => {
   const given = circumstances(
     ["fetch(a.example)", "mcp(git/*)", "write(a.ts)", "run(*)"],
-    ["fetch(b.example)", "mcp(git/drop)", "read(b.ts)"],
+    ["fetch(b.example)", "mcp(git/drop)", "read(b.ts)", "agent(deep-*)"],
   );
   const line = { kind: "command", cwd: "/p", timeout: 1, background: false } as const;
   const cases: readonly (readonly [Access, string])[] = [
@@ -155,6 +155,8 @@ Deno.test("the gate's word on each kind of access is the rules' of that kind; wi
     [{ kind: "file", files: [write("a.ts"), read("b.ts")] }, "deny read(b.ts)"],
     [{ ...line, command: "make", access: "write" }, "allow run(*)"],
     [{ kind: "agent", name: "codex", task: "x" }, "ask asked"],
+    [{ kind: "agent", name: "explore", task: "x", access: "read" }, "allow a sub-agent"],
+    [{ kind: "agent", name: "deep-explore", task: "x", access: "read" }, "deny agent(deep-*)"],
     [{ kind: "ask", about: "limit", text: "Go on?" }, "ask asked always"],
     [{ kind: "nothing" }, "ask asked"],
   ];

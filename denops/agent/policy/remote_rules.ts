@@ -1,5 +1,6 @@
 /**
- * Patterns of rules on what is not here: the hosts of `fetch(*.python.org)`, the tools of `mcp(server/tool)`. Pure.
+ * Patterns of rules on what is not here: the hosts of `fetch(*.python.org)`, the tools of `mcp(server/tool)`, and
+ * who is started by `agent(explore)`. Pure.
  */
 
 /** What is wrong with a pattern of hosts, as the end of a sentence; undefined if nothing is. */
@@ -53,6 +54,16 @@ export function toolProblem(pattern: string): string | undefined {
 export function toolMatches(pattern: string, server: string, tool: string): boolean {
   const [wantedServer = "", wantedTool = "", more] = pattern.split("/");
   return more === undefined && covers(wantedServer, server) && covers(wantedTool, tool);
+}
+
+/** What is wrong with a pattern of agents, as the end of a sentence; undefined if nothing is. */
+export function agentProblem(pattern: string): string | undefined {
+  return /^[^\s/()]+$/.test(pattern) ? undefined : "must be a mode's or an agent's name, where * is any text";
+}
+
+/** Case counts: names do. */
+export function agentMatches(pattern: string, name: string): boolean {
+  return covers(pattern, name);
 }
 
 function covers(pattern: string, name: string): boolean {

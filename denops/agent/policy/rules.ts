@@ -1,6 +1,6 @@
 /**
  * The user's own rules: allow, ask and deny lists of patterns such as `run(git diff *)`, `write(src/**)`,
- * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`. deny > ask > allow; within a
+ * `read(.env)`, `network(npm install *)`, `fetch(docs.python.org)`, `mcp(server/tool)`, `agent(explore)`. deny > ask > allow; within a
  * list the most specific is named. Pure.
  */
 import type { CommandVerdict } from "./command.ts";
@@ -15,7 +15,14 @@ import {
 import { RULE_KINDS, type RuleKind } from "../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../protocol/config.ts";
 import { globProblem, matchesGlob } from "./glob.ts";
-import { hostMatches, hostProblem, toolMatches, toolProblem } from "./remote_rules.ts";
+import {
+  agentMatches,
+  agentProblem,
+  hostMatches,
+  hostProblem,
+  toolMatches,
+  toolProblem,
+} from "./remote_rules.ts";
 import { type NamedPath, namesOf } from "./file_access.ts";
 
 /** Strongest first. */
@@ -29,7 +36,7 @@ export type RuleVerdict = (typeof RULE_VERDICTS)[number];
 export interface Rule {
   readonly verdict: RuleVerdict;
   readonly kind: RuleKind;
-  /** A glob of paths, a pattern of one simple command, a host, or server/tool. */
+  /** A glob of paths, a pattern of one simple command, a host, server/tool, or a mode's or an agent's name. */
   readonly pattern: string;
   readonly source: RuleSource;
 }
@@ -66,6 +73,7 @@ const PROBLEMS: Readonly<Record<RuleKind, (pattern: string) => string | undefine
   write: globProblem,
   fetch: hostProblem,
   mcp: toolProblem,
+  agent: agentProblem,
 };
 
 /** The options that hold patterns. */
@@ -184,6 +192,11 @@ export function fetchRule(rules: readonly Rule[], url: string): Rule | undefined
 /** The rule that decides on calling a tool of an MCP server; undefined if none speaks of it. */
 export function mcpRule(rules: readonly Rule[], server: string, tool: string): Rule | undefined {
   return deciding(rules, "mcp", (pattern) => toolMatches(pattern, server, tool));
+}
+
+/** The rule that decides on starting an agent; undefined if none speaks of it. @param name of a mode, or of a foreign agent */
+export function agentRule(rules: readonly Rule[], name: string): Rule | undefined {
+  return deciding(rules, "agent", (pattern) => agentMatches(pattern, name));
 }
 
 /** Of the rules that match: deny before ask before allow, then the most specific, then the strongest source. */

@@ -20,6 +20,7 @@ Deno.test("every kind of rule is read, and shown as it was written", () => {
       "mcp(github/create_issue)",
       "mcp(github/*)",
       "mcp(*/read_*)",
+      "agent(deep-*)",
     ]
   ) assert.equal(ruleText(parseRule(text, "allow", "user")), text);
 });
@@ -47,6 +48,7 @@ Deno.test("a wrong rule says which one it is and what is wrong", () => {
       ["fetch(py*.org)", /is not a host/],
       ["fetch(*python.org)", /is not a host/],
       ["fetch(python.org:x)", /is not a host/],
+      ["agent(two words)", /must be a mode's or an agent's name/],
       ["mcp(github)", /must be server\/tool/],
       ["mcp(a/b/c)", /must be server\/tool/],
       ["mcp(/b)", /must be server\/tool/],

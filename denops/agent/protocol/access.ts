@@ -4,6 +4,7 @@
  */
 import { z } from "../deps/zod.ts";
 import { CommandInput } from "./commands.ts";
+import { MODE_ACCESSES } from "./modes.ts";
 
 const AccessPath = z.object({
   /** Absolute, real. */
@@ -36,8 +37,16 @@ export const Access = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("fetch"), url: z.string() }),
   /** A tool of an MCP server. */
   z.object({ kind: z.literal("mcp"), server: z.string(), tool: z.string() }),
-  /** Another agent is started. */
-  z.object({ kind: z.literal("agent"), name: z.string(), task: z.string() }),
+  /**
+   * Another agent is started. `access`: it is a sub-agent of the engine's own, in the mode `name`; what it may change, each
+   * call of it judged like any.
+   */
+  z.object({
+    kind: z.literal("agent"),
+    name: z.string(),
+    task: z.string(),
+    access: z.enum(MODE_ACCESSES).optional(),
+  }),
   /** Only a person answers: a question of the model's, a limit that is reached, a language server that is to start. */
   z.object({ kind: z.literal("ask"), about: z.enum(["question", "limit", "server"]), text: z.string() }),
   z.object({ kind: z.literal("nothing") }),
@@ -55,5 +64,6 @@ export const RULE_KINDS = [
   "write",
   "fetch",
   "mcp",
+  "agent",
 ] as const satisfies readonly ("run" | "git" | "network" | FileAccess["access"] | AccessKind)[];
 export type RuleKind = (typeof RULE_KINDS)[number];

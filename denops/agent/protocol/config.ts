@@ -1,5 +1,6 @@
 /** What crosses from the user's Lua options to the supervisor, and from there to the engine. */
 import { z } from "../deps/zod.ts";
+import { OwnMode } from "./modes.ts";
 import { WIRES } from "./providers.ts";
 
 /** Lua has one table type: an empty list arrives as an empty map, and the other way round. */
@@ -84,6 +85,10 @@ export const Budget = z.object({
 });
 export type Budget = z.infer<typeof Budget>;
 
+/** The text to replace, the whole file, or OpenAI's patch text. */
+export const EDIT_FORMS = ["replace", "whole", "patch"] as const;
+export type EditForm = (typeof EDIT_FORMS)[number];
+
 const shared = {
   model: z.string().optional(),
   max_iterations: z.int().min(1).max(1000),
@@ -100,10 +105,14 @@ const shared = {
   ...Budget.shape,
   /** Names of tools that are not offered to the model. */
   tools_off: list(z.string()).default([]),
+  /** How the model writes edits; undefined: by its name. */
+  edit_form: z.enum(EDIT_FORMS).optional(),
   /** After the first turn the model is asked for a title. */
   title: z.boolean().default(true),
   /** A model of the same provider that writes summaries of sessions; undefined: the session's own. */
   summary_model: z.string().min(1).optional(),
+  /** Name of the mode that new sessions begin in. */
+  mode: z.string().min(1).default("agent"),
   /** Days after which a session that is not archived is deleted; undefined: never. */
   keep_sessions_days: z.int().min(1).optional(),
 };
@@ -159,6 +168,10 @@ export const EngineConfig = z.object({
   price: Price.optional(),
   /** Of `summary_model`. */
   summary_price: Price.optional(),
+  /** Modes that files describe. */
+  modes: list(OwnMode).default([]),
+  /** Other models that the user knows. */
+  models: list(z.object({ name: z.string().min(1), price: Price.optional() })).default([]),
   /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
   spent: z.object({ date: z.string(), amount: z.number() }).optional(),
   model: z.string().min(1).optional(),

@@ -8,6 +8,7 @@ import { z } from "../deps/zod.ts";
 import { Access } from "./access.ts";
 import { CommandAccess } from "./commands.ts";
 import { EngineConfig } from "./config.ts";
+import { MODE_ACCESSES } from "./modes.ts";
 import { Shown } from "./surroundings.ts";
 
 /** The key of everything of ours in `_meta`. */
@@ -27,9 +28,14 @@ export type InitializeMeta = z.infer<typeof InitializeMeta>;
 
 /**
  * `_meta["agent.nvim"]` of a stored user message, and of the session_info_update with which a turn begins: the turn's
- * number, from 1 within the session, and when it began (milliseconds since 1970).
+ * number, from 1 within the session, and when it began (milliseconds since 1970). `given`: what was handed over with the
+ * message, by names for the screen.
  */
-export const TurnMeta = z.object({ turn: z.int(), time: z.number() });
+export const TurnMeta = z.object({
+  turn: z.int(),
+  time: z.number(),
+  given: z.array(z.string()).readonly().optional(),
+});
 export type TurnMeta = z.infer<typeof TurnMeta>;
 
 /** `_meta["agent.nvim"]` of a prompt, and of the answer to session/resume. */
@@ -38,15 +44,10 @@ export const SessionMeta = z.object({
   branch: z.string().regex(/^[\x21-\x7e]{1,255}$/).optional(),
   /** Of every prompt. */
   shown: Shown.optional(),
+  /** Instead of asking the model this is written into the project's rules. */
+  remember: z.string().min(1).optional(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
-
-/** `_meta["agent.nvim"]` of a text block in a prompt. */
-export const TextMeta = z.object({
-  /** Absolute paths of files that the text shows lines of. */
-  selected: z.array(z.string()),
-});
-export type TextMeta = z.infer<typeof TextMeta>;
 
 /** `_meta["agent.nvim"]` of a piece of text or of a thought: id of the tool call under which it stands. */
 export const ParentMeta = z.object({ parent: z.string().optional() });
@@ -77,6 +78,8 @@ export const ApprovalMeta = z.object({
   /** A person must answer, whatever the rules say: the same call was made again and again. */
   force: z.boolean(),
   accesses: Access,
+  /** The sub-agent that wants it: its title, and what it may change. */
+  agent: z.object({ title: z.string(), access: z.enum(MODE_ACCESSES) }).optional(),
 });
 export type ApprovalMeta = z.infer<typeof ApprovalMeta>;
 

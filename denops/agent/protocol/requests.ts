@@ -6,6 +6,7 @@
  * the workspace. Times are milliseconds since 1970, turns are counted from 1 within their session.
  */
 import { z } from "../deps/zod.ts";
+import { OwnMode } from "./modes.ts";
 
 const sessionId = z.string();
 const turn = z.int().min(1);
@@ -113,6 +114,25 @@ const ReviewFile = z.object({
 });
 export type ReviewFile = z.infer<typeof ReviewFile>;
 
+/** Hunks that the user has gone through. */
+const Hunks = z.object({
+  kept: z.int(),
+  /** Kept after the user has changed lines of them. */
+  changed: z.int(),
+  undone: z.int(),
+});
+
+/** How edits of one model in one form have gone. */
+const EditRow = Hunks.extend({
+  /** "provider/model" */
+  model: z.string(),
+  /** Of edit_file how the call was written, else the tool's name. */
+  form: z.string(),
+  tried: z.int(),
+  /** Those that have written nothing. */
+  failed: z.int(),
+});
+
 const UsageRow = z.object({
   /** What the row is about: a turn's first line, a session's title, a date (of UTC), "provider/model". */
   name: z.string(),
@@ -131,15 +151,31 @@ const UsageRow = z.object({
   tools: z.record(z.string(), z.int()),
   /** Calls of unknown tools, or with arguments that could not be read. */
   invalid: z.int(),
+  turns: z.int(),
+  /** Of the longest request; of the one that offered most. */
+  messages: z.int(),
+  offered: z.int(),
+  /** What the requests were for. */
+  modes: z.array(z.string()),
+  /** Mean milliseconds to build the prompt of a step, and from what it answers to the request. */
+  prompt: z.object({ build: z.number(), ready: z.number() }).optional(),
+  /** Of a turn. */
+  hunks: Hunks.optional(),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
 /** A piece of what a request sends. */
 const ContextPart = z.object({
-  group: z.enum(["tools", "system", "rules", "messages"]),
-  /** A tool's, a section's, a file's, or a kind of message. */
+  group: z.enum(["tools", "system", "rules", "files", "results", "messages"]),
+  /** A tool's, a section's, a file's, a call's, or a kind of message. */
   name: z.string(),
   characters: z.int(),
+  /** It can be dropped and pinned by this. */
+  id: z.string().optional(),
+  /** What the user wants of it. */
+  state: z.enum(["dropped", "pinned"]).optional(),
+  /** It becomes a line first when the window fills up. */
+  next: z.boolean().optional(),
   /** Of the whole file, where it is one. */
   bytes: z.int().optional(),
 });
@@ -165,9 +201,17 @@ export const REQUESTS = {
     params: z.object({ sessionId, toggle: z.string().optional() }),
     result: z.object({ tools: z.array(z.object({ name: z.string(), on: z.boolean() })) }),
   },
-  /** What a request would send at this moment. */
+  /** Modes that files describe: from now on these, in all sessions. */
+  modes: { params: z.object({ modes: z.array(OwnMode) }), result: nothing },
+  /**
+   * What a request would send at this moment. `change` first leaves a part out of it, keeps it from being folded away,
+   * or does neither any more.
+   */
   context: {
-    params: z.object({ sessionId }),
+    params: z.object({
+      sessionId,
+      change: z.object({ id: z.string().max(10_000), to: z.enum(["dropped", "pinned", "plain"]) }).optional(),
+    }),
     result: z.object({
       parts: z.array(ContextPart),
       /** Tokens that fit; undefined where that is not known. */
@@ -176,6 +220,8 @@ export const REQUESTS = {
       broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
     }),
   },
+  /** Files of rules have changed: the next request tells what they say now. */
+  reread_rules: { params: z.object({ sessionId }), result: nothing },
   session_list: {
     params: z.object({ archived: z.boolean() }),
     result: z.object({ sessions: z.array(SessionRow) }),
@@ -274,6 +320,22 @@ export const REQUESTS = {
         .optional(),
     }),
   },
+  /** Sub-agents of the session, the newest first. `stop` ends one first. */
+  agents: {
+    params: z.object({ sessionId, stop: z.string().optional() }),
+    result: z.object({
+      agents: z.array(z.object({
+        sessionId,
+        title: z.string(),
+        mode: z.string(),
+        created: time,
+        /** "waiting", "running", or how it has ended. */
+        state: z.string(),
+        tokens: z.int(),
+        cost: z.number().optional(),
+      })),
+    }),
+  },
   usage: {
     params: z.object({ sessionId: sessionId.optional() }),
     result: z.object({
@@ -281,9 +343,13 @@ export const REQUESTS = {
       pricesOf: z.string(),
       /** Each the newest first. */
       turns: z.array(UsageRow),
+      /** Sub-agents of the session, which are in the sums of their turns too. */
+      agents: z.array(UsageRow),
       sessions: z.array(UsageRow),
       days: z.array(UsageRow),
       models: z.array(UsageRow),
+      /** The one that was used last first. */
+      edits: z.array(EditRow),
     }),
   },
 } as const;

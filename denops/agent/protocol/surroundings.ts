@@ -37,9 +37,11 @@ export const Shown = z.object({
   current: z.object({ path, line: z.int(), modified: z.boolean() }).optional(),
   /** Those that show files, the one used last first. */
   buffers: z.array(buffer),
-  /** Diagnostics of all open buffers. */
-  errors: z.int(),
-  warnings: z.int(),
+  /** Diagnostics of all open buffers; absent where the user does not want them told. */
+  errors: z.int().optional(),
+  warnings: z.int().optional(),
+  /** Of a terminal that can be seen: what it runs, and its last lines. */
+  terminal: z.object({ command: z.string(), text: z.string() }).optional(),
 });
 export type Shown = z.infer<typeof Shown>;
 
@@ -50,7 +52,13 @@ export type SurroundingsWanted = z.infer<typeof SurroundingsWanted>;
 /** What cannot be known in time is absent. Files that may not be read, or not unasked, are not named. */
 export const Surroundings = z.object({
   /** Of all roots, those that git ignores left out: any of them where there are more. `rules` are all found so. */
-  files: z.object({ paths: z.array(path), more: z.boolean(), rules: z.array(path) }).optional(),
+  files: z.object({
+    paths: z.array(path),
+    more: z.boolean(),
+    rules: z.array(path),
+    /** The list was cut where the time was up: it can be asked for again. */
+    late: z.literal(true).optional(),
+  }).optional(),
   /** The user's own rules for all projects. */
   rules: z.string().optional(),
   git: z.object({

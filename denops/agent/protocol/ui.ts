@@ -3,6 +3,8 @@ import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
 import { UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
+import { Given } from "./given.ts";
+import type { ModeFacts } from "./modes.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 import { Shown } from "./surroundings.ts";
@@ -25,11 +27,15 @@ export const Action = z.discriminatedUnion("type", [
     ...place,
     session,
     text: z.string().min(1),
-    /** Absolute paths of files that the text shows lines of. */
-    selected: z.array(z.string()),
+    /** With it, in order. */
+    given: z.array(Given).max(1_000).default([]),
     /** With absolute paths. */
     shown: Shown.optional(),
+    /** No model is asked: this is written into the project's rules. */
+    remember: z.string().min(1).max(2_000).optional(),
   }),
+  /** The same into the user's rules for all projects. */
+  z.object({ type: z.literal("remember"), chat, ...place, session, text: z.string().min(1).max(2_000) }),
   z.object({ type: z.literal("cancel"), chat }),
   /** The chat is gone from the screen, and with it what runs in it. */
   z.object({ type: z.literal("close"), chat }),
@@ -65,6 +71,11 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("rules"), request, chat, session, ...place }),
   z.object({ type: z.literal("remove_rule"), chat, rule: z.string() }),
   z.object({ type: z.literal("log"), request, chat, session, ...place }),
+  /** Those that there are. */
+  z.object({ type: z.literal("modes"), request, chat, session, ...place }),
+  /** The mode of all turns from the next one on; an `agent_state` says which one it is then. */
+  z.object({ type: z.literal("mode"), chat, session, ...place, mode: z.string().min(1).max(100) }),
+  z.object({ type: z.literal("files"), request, chat, session, ...place }),
   z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),
   /** A request of requests.ts, answered by an `engine_answer`. */
   z.object({
@@ -115,16 +126,17 @@ export type Update =
   }
   | { readonly type: "turn_started"; readonly chat: number }
   /** The engine has stored the message that began this turn, counted from 1 within the session. */
-  | { readonly type: "turn"; readonly chat: number; readonly turn: number }
+  | ({ readonly type: "turn"; readonly chat: number; readonly turn: number } & Handed)
   /** A message of the user's, in a stored part of a session. */
-  | { readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number }
+  | ({ readonly type: "user"; readonly chat: number; readonly text: string; readonly turn?: number } & Handed)
   | { readonly type: "title"; readonly chat: number; readonly title: string }
   /** What the agent says of itself; each field takes the place of what was said before. */
   | {
     readonly type: "agent_state";
     readonly chat: number;
-    /** Id. */
+    /** Id, and ids of all that there are. */
     readonly mode?: string;
+    readonly modes?: readonly string[];
     readonly commands?: readonly { readonly name: string; readonly description: string }[];
     readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];
   }
@@ -183,10 +195,19 @@ export type Update =
   | ({ readonly type: "ask_editor"; readonly request: number } & EditorQuestion)
   | { readonly type: "health"; readonly request: number; readonly report: HealthReport }
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
+  /** Of the project, as far as they are found in time; those that may not be read unasked are not named. */
+  | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
   | {
     readonly type: "tools";
     readonly request: number;
     readonly tools: readonly { readonly name: string; readonly on: boolean }[];
+  }
+  | {
+    readonly type: "modes";
+    readonly request: number;
+    readonly modes: readonly ModeFacts[];
+    /** Name of the one of the next turn. */
+    readonly current: string;
   }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
   /**
@@ -199,6 +220,11 @@ export type Update =
     readonly result?: Readonly<Record<string, unknown>>;
     readonly error?: string;
   };
+
+interface Handed {
+  /** What was handed over with the message, each in a word or two. */
+  readonly given?: readonly string[];
+}
 
 export interface ShownRule {
   readonly verdict: string;
@@ -341,6 +367,8 @@ export type ApprovalUpdate = ApprovalSubject & {
   readonly tool: string;
   readonly title: string;
   readonly reason: string;
+  /** The title of the sub-agent that wants it. */
+  readonly agent?: string;
   /** The rule that "always allow" would write. */
   readonly suggestion?: string;
 };

@@ -1,6 +1,7 @@
 /** One chat: its messages go to its engine one after the other. */
 import type { PromptResponse } from "../deps/acp_sdk.ts";
 import { trace } from "../protocol/trace.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import type { Action, Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { Project } from "./project.ts";
@@ -26,7 +27,7 @@ const LAST_WORDS_MS = 40;
 const STUCK_MS = 5_000;
 
 /** What the user sends. */
-export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "selected" | "shown">;
+export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "given" | "shown" | "remember">;
 
 export class Chat {
   readonly id: number;
@@ -38,6 +39,8 @@ export class Chat {
   #stopStarting: (() => void) | undefined;
   /** Stops the prompt that runs. */
   #stopPrompt: (() => void) | undefined;
+  /** What the turn that runs may change. */
+  #access: ModeAccess | undefined;
   /** Of a turn that has ended on screen: until its engine has ended it too. */
   #ending: Promise<void> | undefined;
   /** The engine may not have stored the message of the turn that runs. */
@@ -54,6 +57,11 @@ export class Chat {
     return this.#ending === undefined;
   }
 
+  /** What the turn that runs, else the next one, may change. */
+  get access(): ModeAccess {
+    return this.#access ?? this.session.access;
+  }
+
   /** The project in which a turn of this chat is running; undefined if none is. */
   get worksIn(): string | undefined {
     return this.#stopPrompt === undefined && this.listens ? undefined : this.session.root;
@@ -64,18 +72,19 @@ export class Chat {
     if (type === "turn") this.#unstored = false;
   }
 
-  prompt({ text, selected, shown }: Message): void {
-    this.#queue.push({ text, selected, shown });
+  prompt({ text, given, shown, remember }: Message): void {
+    this.#queue.push({ text, given, shown, remember });
     if (!this.#running) this.#run();
   }
 
-  /** Stops the turn and takes back what waits. */
+  /** Stops the turn, or what runs without one, and takes back what waits. */
   cancel(): void {
     const unsent = this.#unsent();
     if (unsent.length > 0) this.#ports.push({ type: "unsent", chat: this.id, texts: unsent });
-    if (!this.#running) return;
-    this.#stopStarting?.();
-    this.#stopPrompt?.();
+    if (this.#running) {
+      this.#stopStarting?.();
+      this.#stopPrompt?.();
+    } else this.session.cancel();
     this.#ports.settle();
   }
 
@@ -143,8 +152,9 @@ export class Chat {
   /** How the turn ended: as the engine says, or stopped without a word of it. */
   async #prompt({ project, sessionId, branch }: Ready, message: Message): Promise<string> {
     const { engine, client } = project;
-    const { text, selected, shown } = message;
-    const told = { branch, shown: shown && client.shown(this.id, shown) };
+    const { text, given, shown, remember } = message;
+    const told = { branch, shown: shown && client.shown(this.id, shown), remember };
+    const blocks = [{ type: "text" as const, text }, ...client.given(this.id, given)];
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
@@ -161,9 +171,11 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
+    // A choice holds from the next turn on.
+    this.#access = this.session.access;
     const answered: Promise<PromptResponse> = Promise.race([
       died,
-      engine.prompt(sessionId, text, selected, told),
+      engine.prompt(sessionId, blocks, told),
     ])
       .finally(() => timers.forEach((timer) => clearTimeout(timer)));
     try {
@@ -171,6 +183,7 @@ export class Chat {
       if (answer !== undefined) return answer.stopReason;
     } finally {
       this.#stopPrompt = undefined;
+      this.#access = undefined;
     }
     this.#ending = answered.then(() => {}, () => {}).finally(() => this.#ending = undefined);
     return "cancelled";

@@ -2,9 +2,12 @@
  * The client's side of ACP for a project's engine: what its updates and requests are answered with.
  * It is there before the engine is.
  */
+import type { ContentBlock } from "../deps/acp_sdk.ts";
 import { dirname } from "node:path";
 import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
+import type { Given } from "../protocol/given.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
@@ -21,10 +24,13 @@ import { hookFolders } from "./git/hooks.ts";
 import { LspStarts } from "./gate/lsp_start.ts";
 import { lookups } from "./system/lookups.ts";
 import { engineTrace } from "./system/trace_file.ts";
+import { Modes } from "./modes.ts";
 import type { Questions } from "./gate/questions.ts";
+import { rememberForAll } from "./own_rules.ts";
 import { RuleBook } from "./gate/rule_book.ts";
+import { givenBlocks } from "./search/given.ts";
 import { search } from "./search/search.ts";
-import { shownIn, surroundings } from "./search/surroundings.ts";
+import { fileNames, shownIn, surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 import { Terminals } from "./commands/terminals.ts";
 import { oneLine, visible } from "./screen/visible.ts";
@@ -35,6 +41,8 @@ export interface EngineClientPorts {
   ownerOf(sessionId: string): number | undefined;
   /** The same; undefined too as long as the engine is busy with a turn that was stopped. */
   chatOf(sessionId: string): number | undefined;
+  /** What the mode of a chat's turn may change, by what the user has chosen. */
+  accessOf(chat: number): ModeAccess;
   readonly gate: Gate;
   readonly editor: EditorQuestions;
   readonly questions: Questions;
@@ -52,6 +60,7 @@ export class EngineClient {
   readonly log: ApprovalLog;
   readonly ledger: Ledger;
   readonly terminals: Terminals;
+  readonly modes: Modes;
   readonly #ports: EngineClientPorts;
   readonly #sandboxed: boolean;
   readonly #sandbox: CommandSandbox;
@@ -80,6 +89,7 @@ export class EngineClient {
     this.#sandbox = held.sandbox;
     this.#roots = roots;
     this.#user = user;
+    this.modes = new Modes(user, () => ({ root, rules: this.fileRules(NO_CHAT) }));
     this.terminals = new Terminals(roots, lookups, {
       spend: (sessionId, input) => ports.gate.spend(sessionId, input),
       ask: async (sessionId, input) => {
@@ -132,6 +142,16 @@ export class EngineClient {
     return shownIn(shown, { roots: this.#roots, rules: this.fileRules(chat) });
   }
 
+  /** What Neovim hands over with a message, as a prompt has it. @throws {Error} if the rules cannot be known */
+  given(chat: number, given: readonly Given[]): readonly ContentBlock[] {
+    return given.length === 0 ? [] : givenBlocks(given, { roots: this.#roots, rules: this.fileRules(chat) });
+  }
+
+  /** Of the project's files that may be read unasked. @throws {Error} if the rules cannot be known */
+  async fileNames(chat: number): Promise<readonly string[]> {
+    return await fileNames({ roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.#sandboxed });
+  }
+
   #rulesOf(sessionId: string): FileRules {
     return this.fileRules(this.#ports.ownerOf(sessionId) ?? NO_CHAT);
   }
@@ -160,6 +180,8 @@ export class EngineClient {
           const cost = this.#costs.next(sessionId, update.cost.amount, request);
           this.ledger.add(new Date().toISOString().slice(0, 10), cost);
         }
+        // In which mode it is the user says.
+        if (update.sessionUpdate === "current_mode_update") return;
         const since = trace?.now();
         withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
         trace?.span("update", since);
@@ -228,7 +250,9 @@ export class EngineClient {
         },
         lsp: async (sessionId, question) =>
           await this.#lspStarts.answer(sessionId, question, {
-            option: this.#user.lsp_start,
+            option: this.#ports.accessOf(ownerOf(sessionId) ?? NO_CHAT) === "write"
+              ? this.#user.lsp_start
+              : "never",
             editor: (servers) =>
               editor.ask({
                 method: "lsp",
@@ -264,6 +288,34 @@ export class EngineClient {
     };
   }
 
+  /** Writes a line into the user's rules for all projects, if the user agrees. @returns what was done @throws {Error} one line */
+  async remember(line: string, chat: number): Promise<string> {
+    const { editor, gate, push } = this.#ports;
+    const written = await rememberForAll(line, {
+      configDir: this.#user.config_dir,
+      ask: (change, context) => gate.ownWrite(change, context),
+      isUnsaved: async (path) => {
+        if (!editor.mayBeOpen(path)) return false;
+        const answer = await editor.ask({ method: "unsaved_text", params: { path } });
+        return SCREEN_REQUESTS.unsaved_text.result.parse(answer).text !== undefined;
+      },
+    }, await this.#gateContext(chat));
+    if (written === undefined) return "Not remembered.";
+    const { path, before, after } = written;
+    if (editor.mayBeOpen(path)) {
+      const kind = before === undefined ? "created" : "modified";
+      push({
+        type: "file_modified",
+        chat,
+        path,
+        kind,
+        ...(before === undefined ? {} : { before }),
+        after,
+      });
+    }
+    return `Remembered for all projects in ${path}.`;
+  }
+
   get branches() {
     return { roots: this.#roots, sandboxed: this.#sandboxed, prefix: this.#user.git_branch };
   }
@@ -278,6 +330,7 @@ export class EngineClient {
     return {
       ...{
         chat,
+        mode: this.#ports.accessOf(chat),
         root,
         rules,
         log,

@@ -9,6 +9,7 @@ import { endEarly } from "./agents/boot.ts";
 import { Branches } from "./branches/branches.ts";
 import { Chat } from "./chat.ts";
 import { ownFilesOnly } from "./agents/confine.ts";
+import type { Modes } from "./modes.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
 import type { Engine } from "./agents/engine.ts";
 import { Gate } from "./gate/gate.ts";
@@ -36,6 +37,7 @@ const OF_OPEN: ReadonlySet<RequestName> = new Set<RequestName>([
   "restore_preview",
   "restore",
   "compact",
+  "context",
 ]);
 
 export interface SupervisorOptions {
@@ -86,6 +88,7 @@ export class Supervisor implements AsyncDisposable {
           const owner = this.#ownerOf(sessionId);
           return owner?.listens ? owner.id : undefined;
         },
+        accessOf: (chat) => this.#chats.get(chat)?.access ?? "read",
         gate: this.#gate,
         editor: this.#editor,
         questions: this.#questions,
@@ -109,6 +112,9 @@ export class Supervisor implements AsyncDisposable {
       case "prompt":
         this.#place(action);
         return this.#chat(action.chat).prompt(action);
+      case "remember":
+        this.#place(action);
+        return this.#report(action.chat, this.#remember(action.text, action.chat));
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
       case "close":
@@ -134,9 +140,18 @@ export class Supervisor implements AsyncDisposable {
         return this.#report(action.chat, this.#showRules(action.request, action.chat));
       case "remove_rule":
         return this.#report(action.chat, this.#removeRule(action.rule, action.chat));
+      case "files":
+        this.#place(action);
+        return this.#report(action.chat, this.#showFiles(action.request, action.chat));
       case "tools":
         this.#place(action);
         return this.#report(action.chat, this.#showTools(action.request, action.chat, action.toggle));
+      case "modes":
+        this.#place(action);
+        return this.#report(action.chat, this.#showModes(action.request, action.chat));
+      case "mode":
+        this.#place(action);
+        return this.#chat(action.chat).session.choose(action.mode);
       case "log":
         this.#place(action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
@@ -227,13 +242,23 @@ export class Supervisor implements AsyncDisposable {
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
     const { chat, name, params } = action;
-    const { engine, roots } = await this.#chat(chat).session.projectInOrder(action);
+    const { engine, roots, client } = await this.#chat(chat).session.projectInOrder(action);
     if (OF_OPEN.has(name)) await this.#opened(chat, action, params.sessionId);
     const asked = this.#holder(params.sessionId) ?? engine;
+    if (name === "session_fork") return await this.#fork(params, asked, client.modes);
     if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
     const { entries, before } = ownFilesOnly(await this.#request(asked, "session_history", params), roots);
     const updates = historyUpdates(chat, entries, roots);
+    await this.#chat(chat).session.showMode(client.modes, String(params.sessionId));
     return before === undefined ? { updates } : { updates, before };
+  }
+
+  /** The copy is in the mode that the session is in. */
+  async #fork(params: unknown, engine: Engine, { book }: Modes): Promise<Record<string, unknown>> {
+    const forked = await this.#request(engine, "session_fork", params);
+    const mode = await book.of(REQUESTS.session_fork.params.parse(params).sessionId);
+    if (mode !== undefined) await book.note(forked.sessionId, mode);
+    return forked;
   }
 
   /** What the chat shows may be stored only: it is gone on with, so that its engine has it open. */
@@ -264,9 +289,35 @@ export class Supervisor implements AsyncDisposable {
     throw new Error(`Cannot remove ${rule}: it comes from your options. Change it there.`);
   }
 
+  /** Why there are none is for the message to tell. */
+  async #showFiles(request: number, chat: number): Promise<void> {
+    const paths = await this.#chat(chat).session.project()
+      .then(({ client }) => client.fileNames(chat)).catch(() => []);
+    this.#pump.push({ type: "files", request, paths });
+  }
+
+  /** Into the user's rules for all projects; a session that is open goes on with them. */
+  async #remember(text: string, id: number): Promise<void> {
+    const { session } = this.#chat(id);
+    const { client } = await session.project();
+    const said = await client.remember(text, id);
+    const { id: sessionId, engine } = session;
+    if (sessionId !== undefined) await engine?.request("reread_rules", { sessionId });
+    this.#notice(id, "info", said);
+  }
+
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {
     const { tools } = await this.#chat(chat).session.request("tools", (sessionId) => ({ sessionId, toggle }));
     this.#pump.push({ type: "tools", request, tools });
+  }
+
+  async #showModes(request: number, chat: number): Promise<void> {
+    const { modes, current } = await this.#chat(chat).session.modes();
+    const shown = modes.all.map(({ name, title, description, access }) => ({
+      ...{ name, title: oneLine(title), description: oneLine(description), access },
+    }));
+    this.#pump.push({ type: "modes", request, modes: shown, current });
+    for (const problem of modes.problems) this.#notice(chat, "warning", problem);
   }
 
   async #showLog(request: number, chat: number): Promise<void> {

@@ -17,6 +17,7 @@ local M = {}
 ---@field tool string
 ---@field title string
 ---@field reason string
+---@field agent? string       the title of the sub-agent that asks
 ---@field suggestion? string  the rule that "always" would write
 ---@field edited? string      the command as the user left it, exactly
 ---@field sent? string        a text that is being judged

@@ -1,6 +1,7 @@
 -- The float that shows what waits first. It takes the cursor only from somebody who does nothing but watch.
 local config = require("agent.config")
 local content = require("agent.approval.content")
+local format = require("agent.format")
 local keys_hint = require("agent.hint")
 local no_insert = require("agent.no_insert")
 local queue = require("agent.approval.queue")
@@ -78,13 +79,21 @@ local function has_more_below()
   return below - math.floor(view.skipcol / width) > height
 end
 
---- What kind it is, how many wait, and the chat that it is from if that is not the one in view.
+--- Characters of a sub-agent's title.
+local LONGEST_AGENT = 30
+
+--- What kind it is, how many wait, the sub-agent that asks, and the chat if that is not the one in view.
 ---@return string
 local function title()
   local approval = queue.first()
   local text = approval and content.kind(approval).title or "Approval"
   if queue.count() > 1 then
     text = ("%s 1 of %d"):format(text, queue.count())
+  end
+  if approval and approval.agent then
+    local agent = format.one_line(approval.agent)
+    local long = vim.fn.strchars(agent) > LONGEST_AGENT
+    text = ("%s · sub-agent %s"):format(text, long and vim.fn.strcharpart(agent, 0, LONGEST_AGENT - 1) .. "…" or agent)
   end
   local chats = package.loaded["agent.chat"]
   local chat = chats and chats.current()

@@ -63,6 +63,9 @@ return function(chat, update)
     if update.error then
       events.emit("AgentError", { chat = chat.id, text = update.error })
     end
+    if chat.on_done then
+      chat.on_done(chat)
+    end
     if config.get().notify and not chat:is_visible() then
       notify(outcome(chat.timeline, update))
     end

@@ -89,10 +89,14 @@ function M:make_input()
   end
   take_place(old and old.buffer, buffer)
   keymaps.map(self, "input", buffer)
+  require("agent.chat.complete").attach(buffer)
   local modes = { InsertEnter = "i", InsertLeave = "n", BufLeave = "n" }
   vim.api.nvim_create_autocmd({ "BufEnter", "InsertEnter", "InsertLeave", "BufLeave" }, {
     buffer = buffer,
     callback = function(event)
+      if event.event == "BufEnter" then
+        self:show_attached()
+      end
       window.hint(self.windows, modes[event.event])
     end,
   })

@@ -1,14 +1,15 @@
 -- A chat: one session with its transcript, its input and its windows.
+local attached = require("agent.chat.attached")
 local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
 local config = require("agent.config")
+local given = require("agent.given")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
+local modes = require("agent.modes")
 local navigate = require("agent.chat.navigate")
 local place = require("agent.place")
-local selection = require("agent.selection")
-local shown = require("agent.editor.shown")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local trace = require("agent.trace")
@@ -24,13 +25,14 @@ local window = require("agent.chat.window")
 ---@field counted? agent.Retry  the countdown on screen
 ---@field clock? uv.uv_timer_t   of that countdown
 ---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
+---@field on_done? fun(chat: agent.Chat)  looks at a turn that has ended
 ---@field home? table          place of the project that its stored session belongs to
 ---@field older? integer        where in the session the older part ends that is not here yet
 ---@field reading? boolean      a part of the session is on its way
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
-local Chat = vim.tbl_extend("error", {}, buffers, history, navigate, status)
+local Chat = vim.tbl_extend("error", {}, attached, buffers, history, navigate, status)
 Chat.__index = Chat
 
 ---@param id integer
@@ -67,6 +69,7 @@ function Chat:open()
   end
   vim.api.nvim_set_current_win(self.windows.input)
   self:show_state()
+  self:show_attached()
   -- The user types for seconds: by then the engine runs.
   if self.timeline.state == "idle" then
     client.send(vim.tbl_extend("error", { type = "open", chat = self.id }, self:place()))
@@ -195,14 +198,17 @@ function Chat:back()
 end
 
 ---@param text string
-function Chat:send(text)
+---@param remember? string  no model is asked: this is written into the project's rules
+function Chat:send(text, remember)
   local since = trace.now and trace.now()
   input.remember(text)
   self:apply({ { type = "submitted", text = text } })
   self:follow_all()
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
-  action.selected = selection.files(text)
-  action.shown = shown.get(self:back())
+  local shown, also = self:attached()
+  action.shown, action.given = shown, vim.list_extend(given.of(text, self:back()), also)
+  self:selection_sent(text)
+  action.remember = remember
   client.send(vim.tbl_extend("error", action, self:place()))
   if since then
     trace.span("key", since)
@@ -223,12 +229,39 @@ function Chat:stop()
   end
 end
 
+function Chat:next_mode()
+  modes.next(self)
+end
+
+function Chat:start_plan()
+  modes.start(self)
+end
+
+--- In a menu the key moves in the menu.
+---@param key string
+---@return boolean
+local function in_menu(key)
+  if vim.fn.pumvisible() == 0 then
+    return false
+  end
+  vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+  return true
+end
+
 function Chat:earlier()
-  self.input:browse(-1)
+  if not in_menu("<C-p>") then
+    self.input:browse(-1)
+  end
 end
 
 function Chat:later()
-  self.input:browse(1)
+  if not in_menu("<C-n>") then
+    self.input:browse(1)
+  end
+end
+
+function Chat:paste()
+  require("agent").paste()
 end
 
 function Chat:focus_input()

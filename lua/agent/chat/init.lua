@@ -99,6 +99,7 @@ end
 local function take_back(chat, update)
   if update.type == "unsent" and #update.texts > 0 then
     chat.input:add(table.concat(update.texts, "\n\n"))
+    chat:selection_unsent(update.texts)
   end
 end
 
@@ -187,6 +188,16 @@ function M.restored(named)
     chat:name_buffers()
   end
 end
+
+--- What goes along has changed.
+vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" }, {
+  group = group,
+  callback = vim.schedule_wrap(function()
+    if current and current:is_visible() then
+      current:show_attached()
+    end
+  end),
+})
 
 vim.api.nvim_create_autocmd("ColorScheme", {
   group = group,

@@ -40,6 +40,21 @@ function Input:add(text)
   self:set(vim.trim(present) == "" and text or text .. "\n\n" .. present)
 end
 
+--- Puts words where the cursor is, or at the end, with a blank before them.
+---@param words string
+function Input:insert(words)
+  local window = vim.fn.win_findbuf(self.buffer)[1]
+  local row, column = unpack(window and vim.api.nvim_win_get_cursor(window) or { -1, -1 })
+  local line = vim.api.nvim_buf_get_lines(self.buffer, row - 1, row, false)[1] or ""
+  -- In Normal mode the cursor is on a letter.
+  local at = vim.api.nvim_get_mode().mode:find("^i") and column or math.min(#line, column + 1)
+  local before = at > 0 and not line:sub(at, at):find("%s") and " " or ""
+  vim.api.nvim_buf_set_text(self.buffer, row - 1, at, row - 1, at, { before .. words })
+  if window then
+    vim.api.nvim_win_set_cursor(window, { row, at + #before + #words })
+  end
+end
+
 ---@return boolean
 function Input:is_empty()
   return vim.trim(self:text()) == ""

@@ -16,6 +16,10 @@ M.keys = {
   { keys = "<C-s>", modes = "ni", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "i" },
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
+  { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },
+  { keys = "gs", modes = "n", where = "both", action = "start_plan", doc = "carry out the plan" },
+  { keys = "ga", modes = "n", where = "input", action = "attach", doc = "switch what goes along with a message" },
+  { keys = "gp", modes = "n", where = "input", action = "paste", doc = "put the clipboard's image into the message" },
   { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn", hint = "stop", hint_in = "ni" },
   {
     keys = "q",

@@ -62,7 +62,7 @@ function M.draw(buffer, block, lines, row)
   for offset, line in ipairs(lines) do
     local at = row + offset - 1
     if block.kind == "user" then
-      M.mark(buffer, at, 0, #line, "AgentUser")
+      M.mark(buffer, at, 0, #line, block.given and offset == #lines and "AgentHint" or "AgentUser")
       vim.api.nvim_buf_set_extmark(buffer, namespace, at, 0, {
         virt_text = { { offset == 1 and "❯ " or "  ", "AgentUser" } },
         virt_text_pos = "inline",

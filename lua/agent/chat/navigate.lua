@@ -26,6 +26,22 @@ function M:toggle_block()
   end
 end
 
+--- The file under the cursor in the line of what was handed over.
+---@param block agent.Block
+---@return string? path
+---@return integer? line
+function M:given_at_cursor(block)
+  local column, at = vim.api.nvim_win_get_cursor(0)[2], #"▸ "
+  for _, label in ipairs(block.given) do
+    at = at + #label + #" · "
+    if column < at then
+      local name, line = label:match("^(.+) L(%d+)")
+      local path = vim.fs.joinpath(self.timeline.root or vim.fn.getcwd(), name or label)
+      return vim.fn.filereadable(path) == 1 and path or nil, tonumber(line)
+    end
+  end
+end
+
 --- The file named under the cursor, in the project; a tool's line names its own.
 ---@return string? path
 ---@return integer? line
@@ -38,6 +54,9 @@ function M:file_at_cursor()
   elseif block and block.kind == "files" then
     local file = block.files[row - self.renderer:row(index)]
     return file and file.path
+  end
+  if block and block.given and row == self.renderer:row(index) + #self.renderer:lines(index) - 1 then
+    return self:given_at_cursor(block)
   end
   local word = vim.fn.expand("<cWORD>"):gsub("^[`'\"(%[]+", ""):gsub("[`'\"),.;%]]+$", "")
   local name, line = word:match("^(.-):(%d+)")

@@ -12,6 +12,7 @@ local STATES = {
   waiting = "waiting for you",
   retrying = "retrying",
   stopping = "stopping",
+  folding = "making room",
 }
 
 --- Model, tokens and state, for the winbar and statuslines.
@@ -19,6 +20,10 @@ local STATES = {
 function M:status()
   local line = self.timeline
   local parts = { line.model or config.get().model or "agent" }
+  local mode = line.mode or config.get().mode
+  if mode ~= "agent" then
+    table.insert(parts, 1, mode)
+  end
   if line.used and line.size then
     table.insert(parts, ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)))
   end

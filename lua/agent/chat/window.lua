@@ -11,6 +11,10 @@ local M = {}
 ---@field back integer   window that was current before
 ---@field back_buffer integer   what it showed
 ---@field kept_free? integer   rows between the two floats, see room.lua
+---@field attached? string[]   what goes along with the next message, see attached.lua
+
+--- Characters of a name that are the least to be told of it.
+local SHORTEST = 8
 
 --- Shares of the screen where the user names no size.
 local FLOAT, SPLIT = 0.8, 0.4
@@ -115,7 +119,29 @@ function M.set_buffer(window, buffer)
   end
 end
 
---- Names the keys of the mode at the input.
+--- What goes along with the next message, in so many columns: of a long path the end is left.
+---@param windows agent.Windows
+---@param room integer
+---@return string
+local function attached_line(windows, room)
+  local labels = vim.deepcopy(windows.attached or {})
+  if #labels == 0 then
+    return ""
+  end
+  local function line()
+    return (" ▸ %s "):format(table.concat(labels, " · "))
+  end
+  local over = vim.api.nvim_strwidth(line()) - room
+  local name = labels[1]
+  if over > 0 and name:find("%p") then
+    local count = vim.fn.strchars(name)
+    local kept = math.min(count, math.max(SHORTEST, count - over))
+    labels[1] = "…" .. vim.fn.strcharpart(name, count - kept + 1)
+  end
+  return line()
+end
+
+--- Says what goes along, and names the keys of the mode at the input.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  the current one unless told
 function M.hint(windows, mode)
@@ -124,11 +150,22 @@ function M.hint(windows, mode)
     return
   end
   local window = windows.input
-  local line = hint.one_line(keymaps.hints(mode), vim.api.nvim_win_get_width(window))
-  if vim.api.nvim_win_get_config(window).relative == "" then
-    vim.wo[window].winbar = line
+  local width = vim.api.nvim_win_get_width(window)
+  local hints = keymaps.hints(mode)
+  local is_split = vim.api.nvim_win_get_config(window).relative == ""
+  -- There both share a line: the first key stays.
+  local attached = attached_line(windows, is_split and width - #hints[1] - 2 or width)
+  if is_split then
+    local room = width - vim.api.nvim_strwidth(attached)
+    local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
+    vim.wo[window].winbar = line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room))
   else
-    vim.api.nvim_win_set_config(window, { footer = { { line, "AgentHint" } }, footer_pos = "right" })
+    local line = hint.one_line(hints, width)
+    vim.api.nvim_win_set_config(window, {
+      title = { { attached, "AgentHint" } },
+      footer = { { line, "AgentHint" } },
+      footer_pos = "right",
+    })
   end
 end
 

@@ -179,6 +179,14 @@ M.options = {
   },
   { name = "tools_off", sent = true, type = "list", default = {}, doc = "Names of tools that the model is not offered." },
   {
+    name = "edit_form",
+    sent = true,
+    type = "string|nil",
+    one_of = { "replace", "whole", "patch" },
+    doc = "How the model edits files. replace: it names the text. whole: it writes the file anew. patch: it writes a patch."
+      .. " Without it: by the model's name, whole for small ones.",
+  },
+  {
     name = "git_branch",
     sent = true,
     type = "string|nil",
@@ -190,6 +198,13 @@ M.options = {
     sent = true,
     type = "string|nil",
     doc = "A model of the same provider that writes the summaries of long sessions. Without it: the session's own.",
+  },
+  {
+    name = "mode",
+    sent = true,
+    type = "string",
+    default = "agent",
+    doc = "Mode that new sessions begin in: agent, ask, plan, auto or another one of |agent-modes|.",
   },
   {
     name = "keep_sessions_days",
@@ -248,6 +263,13 @@ M.options = {
     name = "height",
     type = "number|nil",
     doc = "Height of the chat: lines, or a share of the screen. Without it: 0.8 for a float, 0.4 for a split.",
+  },
+  {
+    name = "attach",
+    type = "list",
+    default = { "file", "diagnostics", "buffers", "terminal" },
+    doc = "What goes along with each message by itself: the file and line you look at, the number of diagnostics, the"
+      .. " names of other open files, the end of a terminal in view.",
   },
   { name = "input_height", type = "integer", default = 3, min = 1, doc = "Lines of the input." },
   {

@@ -5,11 +5,57 @@ local M = {}
 
 local MOST_BUFFERS = 20
 
+--- Of a terminal, lines and characters.
+local MOST_LINES, MOST_TEXT = 20, 1500
+
 ---@class agent.Shown see protocol/surroundings.ts; paths are absolute
 ---@field current? { path: string, line: integer, modified: boolean }
 ---@field buffers { path: string, modified: boolean }[]
 ---@field errors integer
 ---@field warnings integer
+---@field terminal? { command: string, text: string }
+
+--- Where the links of each path led when it was first seen: on some disks a look takes milliseconds.
+---@type table<string, string>
+local real_paths = {}
+
+--- The last lines of a terminal on the tab page of this window, of the one used last.
+---@param window integer
+---@return { command: string, text: string }?
+local function terminal(window)
+  local found ---@type table?
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(vim.api.nvim_win_get_tabpage(window))) do
+    local buffer = vim.api.nvim_win_get_buf(win)
+    if vim.bo[buffer].buftype == "terminal" then
+      local info = vim.fn.getbufinfo(buffer)[1]
+      found = (not found or info.lastused > found.lastused) and info or found
+    end
+  end
+  if not found then
+    return nil
+  end
+  -- Below the end of what was printed a terminal has empty lines.
+  local last = found.linecount
+  local lines ---@type string[]
+  repeat
+    lines = vim.api.nvim_buf_get_lines(found.bufnr, math.max(0, last - MOST_LINES), last, false)
+    while lines[1] and not lines[#lines]:find("%S") do
+      table.remove(lines)
+      last = last - 1
+    end
+  until lines[1] or last <= 0
+  lines = vim.api.nvim_buf_get_lines(found.bufnr, math.max(0, last - MOST_LINES), math.max(0, last), false)
+  local text = table.concat(lines, "\n")
+  while #text > MOST_TEXT and #lines > 1 do
+    table.remove(lines, 1)
+    text = table.concat(lines, "\n")
+  end
+  if text == "" then
+    return nil
+  end
+  local from = math.max(0, vim.fn.strchars(text) - MOST_TEXT)
+  return { command = found.name:match("//%d+:(.*)$") or found.name, text = vim.fn.strcharpart(text, from) }
+end
 
 ---@param window integer the one that the user came from
 ---@return agent.Shown
@@ -20,19 +66,25 @@ function M.get(window)
   table.sort(infos, function(a, b)
     return a.lastused ~= b.lastused and a.lastused > b.lastused or a.lastused == b.lastused and a.bufnr < b.bufnr
   end)
+  local seen = {} ---@type table<string, string>
+  local function real(path)
+    seen[path] = seen[path] or real_paths[path] or find.real(path)
+    return seen[path]
+  end
   local buffers = {}
   for _, info in ipairs(vim.list_slice(infos, 1, MOST_BUFFERS)) do
-    table.insert(buffers, { path = find.real(info.name), modified = info.changed == 1 })
+    table.insert(buffers, { path = real(info.name), modified = info.changed == 1 })
   end
   local current
   local buffer = vim.api.nvim_win_get_buf(window)
   if find.is_file_buffer(buffer) then
     current = {
-      path = find.real(vim.api.nvim_buf_get_name(buffer)),
+      path = real(vim.api.nvim_buf_get_name(buffer)),
       line = vim.api.nvim_win_get_cursor(window)[1],
       modified = vim.bo[buffer].modified,
     }
   end
+  real_paths = seen
   local counts = vim.diagnostic.count()
   local severity = vim.diagnostic.severity
   return {
@@ -40,6 +92,7 @@ function M.get(window)
     buffers = buffers,
     errors = counts[severity.ERROR] or 0,
     warnings = counts[severity.WARN] or 0,
+    terminal = terminal(window),
   }
 end
 

@@ -54,6 +54,24 @@ function M.file(path, overwrite)
   }
 end
 
+--- Asks for one piece after the other.
+---@param out agent.Export
+---@param ask fun(from: integer?, add: fun(piece: { text: string, next?: integer }))
+function M.fill(out, ask)
+  local function go_on(from)
+    ask(from, function(piece)
+      if not out.add(piece.text) then
+        return
+      end
+      if piece.next then
+        return go_on(piece.next)
+      end
+      out.done()
+    end)
+  end
+  go_on()
+end
+
 ---@param format "markdown"|"json"
 ---@return agent.Export
 function M.buffer(format)

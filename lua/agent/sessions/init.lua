@@ -189,10 +189,14 @@ function M.compact(chats, focus)
   end
   local undo = focus == "undo"
   local params = { sessionId = chat.timeline.session, undo = undo, focus = not undo and focus or nil }
-  if not undo then
-    say.info("making room in the model's window")
+  if undo then
+    return ask(chats, chat:place(), "compact", params, function() end)
   end
-  ask(chats, chat:place(), "compact", params, function() end)
+  chat:apply({ { type = "folding" } })
+  local function done()
+    chat:apply({ { type = "folded" } })
+  end
+  ask(chats, chat:place(), "compact", params, done, done)
 end
 
 --- Archives the session, or brings it back.
@@ -294,19 +298,10 @@ function M.export(chats, file, overwrite)
     return
   end
   local place, session = chat:place(), chat.timeline.session
-  local function go_on(from)
+  export.fill(out, function(from, add)
     local params = { sessionId = session, format = format, from = from }
-    ask(chats, place, "session_export", params, function(piece)
-      if not out.add(piece.text) then
-        return
-      end
-      if piece.next then
-        return go_on(piece.next)
-      end
-      out.done()
-    end, out.cancel)
-  end
-  go_on()
+    ask(chats, place, "session_export", params, add, out.cancel)
+  end)
 end
 
 return M

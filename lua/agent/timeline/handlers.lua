@@ -156,6 +156,19 @@ function on.stopping(timeline)
   timeline.state = "stopping"
 end
 
+--- Room is being made in the model's window, between turns.
+function on.folding(timeline)
+  if timeline.state == "idle" then
+    timeline.state, timeline.is_folding = "folding", true
+  end
+end
+
+function on.folded(timeline)
+  if timeline.is_folding then
+    timeline.state, timeline.is_folding = "idle", nil
+  end
+end
+
 function on.unsent(timeline, update, changed)
   local unstored = update.unstored and last_sent(timeline)
   for index, block in ipairs(timeline.blocks) do
@@ -167,7 +180,7 @@ function on.unsent(timeline, update, changed)
 end
 
 function on.turn_started(timeline, _, changed)
-  timeline.state = "working"
+  timeline.state, timeline.is_folding, timeline.asks_alone = "working", nil, nil
   for _, block in ipairs(timeline.blocks) do
     -- The message that found nothing to wait for is the one that starts.
     if block.status == "sent" then
@@ -193,16 +206,17 @@ function on.user(timeline, update, changed)
   if sent and sent.text == update.text and not update.turn then
     return
   end
-  local block = { kind = "user", text = update.text, status = "sent", turn = update.turn }
+  local block = { kind = "user", text = update.text, status = "sent", turn = update.turn, given = update.given }
   add(timeline, block, changed)
 end
 
 --- The engine has begun the turn of the message that was sent, and stored it.
-function on.turn(timeline, update)
+function on.turn(timeline, update, changed)
   local index = last_sent(timeline)
   local block = index and timeline.blocks[index]
   if block then
-    block.turn = update.turn
+    block.turn, block.given = update.turn, update.given
+    changed[index] = update.given and true
   end
 end
 
@@ -274,6 +288,7 @@ end
 
 function on.approval(timeline, update, changed)
   timeline.approvals = timeline.approvals + 1
+  timeline.asks_alone = timeline.asks_alone or timeline.state == "idle" or nil
   timeline.state = "waiting"
   local block = block_of(timeline, update.tool)
   if block then
@@ -290,7 +305,12 @@ function on.approval_closed(timeline, update, changed)
   if block and block.status == "waiting" then
     block.status, changed[timeline.tools[tool]] = "in_progress", true
   end
-  if timeline.approvals == 0 and timeline.state == "waiting" then
+  if timeline.approvals > 0 then
+    return
+  end
+  if timeline.asks_alone then
+    timeline.state, timeline.asks_alone = "idle", nil
+  elseif timeline.state == "waiting" then
     timeline.state = "working"
   end
 end
@@ -348,7 +368,7 @@ function on.ready(timeline, update)
 end
 
 function on.agent_state(timeline, update)
-  for _, field in ipairs({ "mode", "commands", "options" }) do
+  for _, field in ipairs({ "mode", "modes", "commands", "options" }) do
     timeline[field] = update[field] or timeline[field]
   end
 end

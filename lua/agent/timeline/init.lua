@@ -23,6 +23,7 @@ local M = {}
 ---@field files_of? integer     that turn
 ---@field children? agent.Block[]  of a tool call: what stands under it
 ---@field depth? integer       of a tool call: how many it stands under
+---@field given? string[]        of a message of the user's: what was handed over with it
 ---@field turn? integer          of a message of the user's: the turn that it began, from 1 within the session
 
 ---@class agent.Retry
@@ -34,7 +35,9 @@ local M = {}
 
 ---@class agent.Timeline
 ---@field blocks agent.Block[]
----@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"
+---@field state "idle"|"starting"|"working"|"waiting"|"retrying"|"stopping"|"folding"
+---@field asks_alone? boolean   what waits for the user belongs to no turn
+---@field is_folding? boolean   room is being made, and no turn has begun since
 ---@field session? string       id under which it is stored
 ---@field title? string         of the session
 ---@field root? string

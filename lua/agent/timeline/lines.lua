@@ -11,7 +11,12 @@ local function lines_of(block)
     local note = block.status == "queued" and " (waiting for the turn to end)"
       or block.status == "stopped" and " (not sent)"
       or ""
-    return vim.split(block.text .. note, "\n")
+    local lines = vim.split(block.text .. note, "\n")
+    if block.given then
+      table.insert(lines, fences.missing(lines))
+      table.insert(lines, "▸ " .. table.concat(block.given, " · "))
+    end
+    return lines
   end
   if block.kind == "thought" then
     local header = block.status == "open" and "Thinking …"

@@ -21,34 +21,72 @@ export interface Piece {
   readonly next?: number;
 }
 
-type Exported = Pick<Store, "events" | "entries">;
+type Exported = Pick<Store, "events" | "entries" | "subagents">;
 
 /** @param from 0, or where the piece before has ended */
 export function exportJson(store: Exported, session: StoredSession, from = 0): Piece {
-  const { id, turns } = session;
-  const head = JSON.stringify({ format: "agent.nvim session", version: VERSION, session }, undefined, 2)
-    .replace(/\n}$/, ',\n  "entries": [');
-  return pieces(from, turns + 1, (turn) => {
-    const items = store.entries(id, { first: turn, last: turn }).map(({ turn, time, entry }) =>
-      indented(JSON.stringify({ turn, time, ...entry }, undefined, 2))
-    );
-    // A turn has at least the message that begins it.
-    const comma = turn > 1 ? ",\n" : "\n";
-    const text = items.length === 0 ? "" : comma + items.join(",\n");
-    return (turn === 0 ? head : text) + (turn === turns ? "\n  ]\n}\n" : "");
+  const agents = store.subagents(session.id).toReversed();
+  const { turns } = session;
+  return pieces(from, turns + 1 + agents.length, (at) => {
+    const agent = agents[at - turns - 1];
+    if (agent !== undefined) {
+      const comma = agent === agents[0] ? "\n" : ",\n";
+      const entries = Array.from(
+        { length: agent.turns },
+        (_, before) => jsonTurn(store, agent.id, before + 1),
+      );
+      const text = JSON.stringify({ session: agent }, undefined, 2).replace(/\n}$/, ',\n  "entries": [');
+      return comma + indented(`${text}${entries.join("")}\n  ]\n}`) +
+        (agent === agents.at(-1) ? "\n  ]\n}\n" : "");
+    }
+    const head = JSON.stringify({ format: "agent.nvim session", version: VERSION, session }, undefined, 2)
+      .replace(/\n}$/, ',\n  "entries": [');
+    const end = agents.length === 0 ? "\n  ]\n}\n" : '\n  ],\n  "subagents": [';
+    return (at === 0 ? head : jsonTurn(store, session.id, at)) + (at === turns ? end : "");
   });
 }
 
+/** A turn has at least the message that begins it. */
+function jsonTurn(store: Exported, id: string, turn: number): string {
+  const items = store.entries(id, { first: turn, last: turn }).map(({ turn, time, entry }) =>
+    indented(JSON.stringify({ turn, time, ...entry }, undefined, 2))
+  );
+  return items.length === 0 ? "" : (turn > 1 ? ",\n" : "\n") + items.join(",\n");
+}
+
+/** What sub-agents have done stands behind it, one after the other. */
 export function exportMarkdown(store: Exported, session: StoredSession, from = 0): Piece {
   const { title, created, model, turns, root } = session;
   const count = turns === 1 ? "1 turn" : `${turns} turns`;
-  return pieces(from, turns + 1, (turn) => {
-    const head = turn === 0 ? [`# ${inline(title)}`, `${minute(created)} · ${inline(model)} · ${count}`] : [];
-    const events = store.events(session.id, { first: turn, last: turn, without: ["file_modified", "usage"] });
-    const parts = [...head, ...sections(events, root)];
-    return parts.map((part, at) => turn === 0 && at === 0 ? part : `\n\n${part}`).join("") +
-      (turn === turns ? "\n" : "");
+  const agents = store.subagents(session.id).toReversed();
+  const calls = new Set(agents.map(({ call }) => call));
+  const turn = (id: string, which: { readonly first: number; readonly last: number }) => {
+    const events = store.events(id, { ...which, without: ["file_modified", "usage"] });
+    return sections(
+      events.filter(({ entry: { parent } }) => parent === undefined || !calls.has(parent)),
+      root,
+    );
+  };
+  const last = turns + agents.length;
+  return pieces(from, last + 1, (at) => {
+    const agent = agents[at - turns - 1];
+    const own = { first: at, last: at };
+    const head = at > 0
+      ? []
+      : [`# ${inline(title)}`, `${minute(created)} · ${inline(model)} · ${count}${modeOf(session)}`];
+    const parts = agent === undefined ? [...head, ...turn(session.id, own)] : [
+      `# Sub-agent: ${inline(agent.title)}`,
+      `${minute(agent.created)} · ${inline(agent.model)}${modeOf(agent)}`,
+      ...turn(agent.id, { first: 1, last: agent.turns }),
+    ];
+    return parts.map((part, place) => at === 0 && place === 0 ? part : `\n\n${part}`).join("") +
+      (at === last ? "\n" : "");
   });
+}
+
+/** Of a sub-agent. */
+function modeOf({ call, mode }: StoredSession): string {
+  return call === undefined || mode === undefined ? "" : ` · ${inline(mode)}`;
 }
 
 /** Parts `from` to `end`, as many as make a piece. */
@@ -104,7 +142,9 @@ function sections(events: readonly Stored[], root: string): readonly string[] {
 function otherPart(event: AgentEvent, time: number): string | undefined {
   switch (event.type) {
     case "user_message":
-      return `## You, ${minute(time)}\n\n${wordsOf(event)}\n\n## Agent`;
+      return `## ${event.origin === "engine" ? "Task" : "You"}, ${minute(time)}\n\n${
+        wordsOf(event)
+      }\n\n## Agent`;
     case "turn_done":
       return event.reason === "end_turn" ? undefined : `*Ended: ${event.reason.replaceAll("_", " ")}.*`;
     case "turn_failed":

@@ -4,7 +4,7 @@ import { META, type TurnMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import { type Capabilities, STOP_REASONS, Updates } from "./updates.ts";
 import type { AgentEvent } from "../core/events.ts";
-import { wordsOf } from "../core/entries.ts";
+import { handedOver, wordsOf } from "../core/entries.ts";
 import type { Store, Stored, WhichEntries } from "../core/ports.ts";
 
 /** What a screen is not drawn from. */
@@ -33,7 +33,7 @@ export function history(
   store: Pick<Store, "events">,
   session: string,
   { first, last }: { readonly first: number; readonly last: number },
-  can: Pick<Capabilities, "notices">,
+  can: Pick<Capabilities, "notices" | "extensions">,
 ): readonly HistoryEntry[] {
   const pieces = new Pieces(can);
   // One after the other: what was read of the last one can be forgotten.
@@ -70,7 +70,7 @@ class Pieces {
   /** The next usage of a step is the first one of its turn. */
   #fresh = true;
 
-  constructor(can: Pick<Capabilities, "notices">) {
+  constructor(can: Pick<Capabilities, "notices" | "extensions">) {
     this.#updates = new Updates(can);
   }
 
@@ -78,7 +78,7 @@ class Pieces {
     switch (event.type) {
       case "user_message":
         this.#fresh = true;
-        return this.#push(userMessage(wordsOf(event), { turn, time }));
+        return this.#push(userMessage(wordsOf(event), { turn, time, ...handedOver(event) }));
       case "turn_files":
         return void this.entries.push({ type: "turn_files", turn: event.turn, files: [...event.files] });
       case "turn_done": {

@@ -20,7 +20,7 @@ Deno.test("the calls of an answer come back in the order in which the model wrot
     ...[started("f", 10_001), started("e", 10_000), done("f"), done("e")],
   ];
   const store = { events: () => events.map((entry) => ({ turn: 1, time: 0, entry })) };
-  const entries = history(store, "s", { first: 1, last: 2 }, { notices: true });
+  const entries = history(store, "s", { first: 1, last: 2 }, { notices: true, extensions: new Set() });
   const shown = entries.flatMap((entry) =>
     entry.type === "update" && entry.update.sessionUpdate === "tool_call"
       ? [`${entry.update.title} ${entry.update.status} ${entry.update.toolCallId}`]

@@ -10,7 +10,6 @@ import {
   type RequestPermissionRequest,
   type Stream,
 } from "../../deps/acp_sdk.ts";
-import { fileURLToPath } from "node:url";
 import { z } from "../../deps/zod.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
 import {
@@ -23,8 +22,8 @@ import {
   ours,
   PERMISSION_OPTIONS,
   SessionMeta,
-  TextMeta,
 } from "../../protocol/extensions.ts";
+import { GivenMeta } from "../../protocol/given.ts";
 import { REQUEST_NAMES } from "../../protocol/requests.ts";
 import { startTrace } from "../../protocol/trace.ts";
 import { answerRequests, type Answers } from "./requests.ts";
@@ -33,6 +32,7 @@ import { acpCommands } from "./commands.ts";
 import { fsEditor, noEditor, screenEditor, screenServers } from "./editor.ts";
 import { acpQuestions } from "./questions.ts";
 import { reviewAnswers, type ReviewOptions } from "./review.ts";
+import { modesOf, serveModes } from "./modes.ts";
 import { Moment } from "./moment.ts";
 import { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
@@ -40,11 +40,12 @@ import { sessionAnswers } from "./session_requests.ts";
 import { AcpSessions, type Archive, serveSessions } from "./sessions.ts";
 import { type Capabilities, diffContents, STOP_REASONS, UpdateSender } from "./updates.ts";
 import { usageAnswers } from "./usage.ts";
+import { earlierSession } from "../agent/earlier.ts";
+import { type Handed, nameOf } from "../agent/given.ts";
 import type { Runner, TurnEnd } from "../agent/runner.ts";
 import { messageOf } from "../core/errors.ts";
-import type { Part } from "../core/events.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "../core/ports.ts";
-import { type GivenFile, Session } from "../session.ts";
+import { Session } from "../session.ts";
 import type { ClientAbilities } from "../tools/define.ts";
 
 export interface AcpOptions {
@@ -98,6 +99,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       surroundings: screen.has("surroundings")
         ? { ask: (wanted, signal) => screen.ask("surroundings", wanted, signal) }
         : {},
+      given: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
       publish: (event) => sender.send(event),
     });
     const text = options.notice;
@@ -118,11 +120,12 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       config = ours(InitializeMeta, params._meta)?.config;
       const days = (config ?? ownConfigIfRight(options))?.keep_sessions_days;
       if (days !== undefined) open.expire(days).catch(() => {});
+      open.expireScratch().catch(() => {});
       return {
         protocolVersion: 1,
         agentInfo: { name: "agent.nvim", version: options.version },
         agentCapabilities: {
-          promptCapabilities: { embeddedContext: true },
+          promptCapabilities: { embeddedContext: true, image: true },
           loadSession: true,
           sessionCapabilities: { list: {}, resume: {}, delete: {}, close: {}, additionalDirectories: {} },
           _meta: { [META]: { extensions: REQUEST_NAMES.map(method) } },
@@ -132,17 +135,22 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onRequest(methods.agent.session.new, async ({ params, client }) => {
       const { session } = await open.begin(client, params.cwd, params.additionalDirectories ?? []);
-      return { sessionId: session.id };
+      return { sessionId: session.id, ...modesOf(session.modes) };
     })
     .onRequest(methods.agent.session.prompt, async ({ params }) => {
-      const { branch, shown } = ours(SessionMeta, params._meta) ?? {};
-      const parts = params.prompt.map(partOf);
-      return promptAnswer(await open.get(params.sessionId).prompt(parts, branch, filesGiven(parts), shown));
+      const { branch, shown, remember } = ours(SessionMeta, params._meta) ?? {};
+      const handed = params.prompt.map(handedOf);
+      return promptAnswer(await open.get(params.sessionId).prompt(handed, branch, shown, remember));
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
     ...sessionAnswers(options.archive, open, () => can),
     ...usageAnswers(options.usage),
+    modes({ modes }) {
+      if (config !== undefined) config = { ...config, modes };
+      open.ownModes = modes;
+      return Promise.resolve({});
+    },
     ...checkpointAnswers((id) => open.get(id)),
     ...reviewAnswers({
       ...options.review,
@@ -151,7 +159,7 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       can: () => can,
     }),
   };
-  return answerRequests(serveSessions(app, open, () => can), answers).connect(stream);
+  return answerRequests(serveModes(serveSessions(app, open, () => can), open), answers).connect(stream);
 }
 
 function capabilitiesOf({ clientCapabilities, _meta }: InitializeRequest): Capabilities {
@@ -243,28 +251,13 @@ function promptAnswer(end: TurnEnd) {
   throw new RequestError(-32603, end.error.message, { kind: end.error.kind });
 }
 
-/** Files that the prompt hands over, whole or in part: who was given them need not read them. */
-function filesGiven(parts: readonly Part[]): readonly GivenFile[] {
-  return parts.flatMap((part): readonly GivenFile[] => {
-    if (part.type === "text") return (part.selected ?? []).map((path) => ({ path }));
-    if (part.type !== "file" || !URL.canParse(part.uri)) return [];
-    const url = new URL(part.uri);
-    if (url.protocol !== "file:") return [];
-    // A fragment or a query names lines of it.
-    const isWhole = url.hash === "" && url.search === "";
-    url.hash = url.search = "";
-    return [{ path: fileURLToPath(url), ...(isWhole ? { text: part.text } : {}) }];
-  });
-}
-
-function partOf(block: ContentBlock): Part {
-  if (block.type === "text") {
-    const { text, _meta } = block;
-    return { type: "text", text, ...ours(TextMeta, _meta) };
-  }
-  if (block.type === "resource_link") return { type: "link", uri: block.uri };
+function handedOf(block: ContentBlock): Handed {
+  if (block.type === "text") return { type: "text", text: block.text };
+  const meta = ours(GivenMeta, block._meta);
+  if (block.type === "resource_link") return { type: "link", uri: block.uri, meta };
+  if (block.type === "image") return { type: "image", data: block.data, name: nameOf(block.uri), meta };
   if (block.type === "resource" && "text" in block.resource) {
-    return { type: "file", uri: block.resource.uri, text: block.resource.text };
+    return { type: "file", uri: block.resource.uri, text: block.resource.text, meta };
   }
   return { type: "unsupported", kind: block.type };
 }

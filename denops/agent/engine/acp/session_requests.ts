@@ -21,7 +21,16 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       else await session.compact(focus);
       return {};
     },
-    context: at(({ sessionId }) => open.get(sessionId).context()),
+    agents: async ({ sessionId, stop }) => {
+      const { agents } = open.get(sessionId);
+      if (stop !== undefined) await agents.end(stop);
+      return { agents: [...agents.list()] };
+    },
+    context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
+    reread_rules: async ({ sessionId }) => {
+      await open.get(sessionId).rereadRules();
+      return {};
+    },
     session_list: async ({ archived }) => {
       const elsewhere = await locks.openElsewhere();
       return {

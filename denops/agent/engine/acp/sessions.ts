@@ -5,14 +5,18 @@ import {
   methods,
   RequestError,
   type SessionInfo,
+  type SessionUpdate,
 } from "../../deps/acp_sdk.ts";
 import { META, type SessionMeta } from "../../protocol/extensions.ts";
 import type { HistoryEntry } from "../../protocol/requests.ts";
 import { history } from "./history.ts";
+import { modesOf } from "./modes.ts";
 import type { Capabilities, UpdateSender } from "./updates.ts";
+import type { SessionModes } from "../agent/session_modes.ts";
 import { messageOf, ToolError } from "../core/errors.ts";
 import type { Store } from "../core/ports.ts";
 import type { Session } from "../session.ts";
+import { Scratch } from "../tools/files/scratch.ts";
 import type { SessionLocks } from "../store/locks.ts";
 import type { Place, StoredSessions } from "../store/sessions.ts";
 
@@ -24,6 +28,8 @@ const LOADED_TURNS = 50;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 const ELSEWHERE = "This session is open in another Neovim. Close it there, or fork it.";
+
+const AT_WORK = "This sub-agent is at work. :Agent agents shows what it does.";
 
 export interface Archive {
   readonly store: Store;
@@ -70,7 +76,9 @@ export class AcpSessions {
   }
 
   async #resume(client: AgentContext, id: string, roots: readonly string[]): Promise<Open> {
-    this.stored(id);
+    const { call, ended } = this.stored(id);
+    // Its log has one writer.
+    if (call !== undefined && ended === undefined) throw new RequestError(-32603, AT_WORK);
     return await this.#take(client, id, roots);
   }
 
@@ -178,18 +186,37 @@ export class AcpSessions {
     this.#open.get(id)?.sender.send({ type: "title", title });
   }
 
+  /** Modes that files describe have changed. */
+  set ownModes(modes: SessionModes["own"]) {
+    for (const { session } of this.#open.values()) session.modes.own = modes;
+  }
+
+  /** Nothing for one that is not open here. */
+  tell(id: string, update: SessionUpdate): void {
+    this.#open.get(id)?.sender.sendUpdate(update);
+  }
+
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
   async remove(id: string): Promise<void> {
-    await this.close(id);
-    const { locks, sessions } = this.#archive;
+    const { locks, sessions, store } = this.#archive;
+    const all = [id, ...sessions.subagents(id)];
+    for (const one of all) await this.close(one);
     if (!await locks.take(id)) {
       throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
     }
     try {
       sessions.remove(id);
+      const { folder } = store;
+      if (folder !== undefined) await Promise.all(all.map((one) => new Scratch(folder, one).remove()));
     } finally {
       await locks.free(id);
     }
+  }
+
+  /** Of sessions that nobody goes on with the scratch folders are removed. */
+  async expireScratch(): Promise<void> {
+    const { store } = this.#archive;
+    if (store.folder !== undefined) await Scratch.expire(store.folder, (id) => store.session(id)?.updated);
   }
 
   /** Deletes what nothing was added to for so many days; what is archived or open anywhere stays. */
@@ -207,13 +234,16 @@ export function serveSessions(app: AgentApp, open: AcpSessions, can: () => Capab
     .onRequest(session.list, ({ params }) => open.list(params.cwd ?? undefined, params.cursor ?? undefined))
     .onRequest(session.load, async ({ params, client }) => {
       const { sessionId, cwd, additionalDirectories = [] } = params;
-      open.replay(await open.resume(client, sessionId, cwd, additionalDirectories), can());
-      return {};
+      const opened = await open.resume(client, sessionId, cwd, additionalDirectories);
+      open.replay(opened, can());
+      return modesOf(opened.session.modes);
     })
     .onRequest(session.resume, async ({ params, client }) => {
-      await open.resume(client, params.sessionId, params.cwd, params.additionalDirectories ?? []);
-      const branch = open.branchOf(params.sessionId);
-      return branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
+      const { sessionId, cwd, additionalDirectories = [] } = params;
+      const { session } = await open.resume(client, sessionId, cwd, additionalDirectories);
+      const branch = open.branchOf(sessionId);
+      const meta = branch === undefined ? {} : { _meta: { [META]: { branch } satisfies SessionMeta } };
+      return { ...modesOf(session.modes), ...meta };
     })
     .onRequest(session.delete, async ({ params }) => {
       await open.remove(params.sessionId);

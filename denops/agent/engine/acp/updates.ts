@@ -72,9 +72,12 @@ export class UpdateSender {
   }
 }
 
+/** A client that does not know whose text it is would show it as the answer. */
+const SAID: ReadonlySet<AgentEvent["type"]> = new Set(["token", "thought", "thought_done"]);
+
 /** Events → updates of the protocol, in order: a call is announced once. */
 export class Updates {
-  readonly #can: Pick<Capabilities, "notices">;
+  readonly #can: Pick<Capabilities, "notices" | "extensions">;
   /** Tool calls that the client knows of; later updates change them. */
   readonly #announced = new Set<string>();
   /** What the client was told last. */
@@ -82,12 +85,15 @@ export class Updates {
   /** Tokens that the last step of a turn has used. */
   #used = 0;
 
-  constructor(can: Pick<Capabilities, "notices">) {
+  constructor(can: Pick<Capabilities, "notices" | "extensions">) {
     this.#can = can;
   }
 
   /** Undefined for what is no update. */
   of(event: AgentEvent): SessionUpdate | undefined {
+    if (event.parent !== undefined && SAID.has(event.type) && this.#can.extensions.size === 0) {
+      return undefined;
+    }
     switch (event.type) {
       case "token":
         return { sessionUpdate: "agent_message_chunk", ...chunk(event.message, event.text), ...under(event) };

@@ -34,6 +34,8 @@ export interface BatchPorts extends PermissionPorts, CheckpointPorts {
   readonly context: Omit<ToolContext, "callId" | "images">;
   /** Undefined where there are no language servers. */
   readonly checks?: WriteChecks | undefined;
+  /** To be told how a call went that was to change the text of files. */
+  tried?(edit: { readonly call: string; readonly form: string; readonly written: boolean }): void;
   /** Before each call: what it may do is judged by the rules of that moment. @throws {Error} if there is no knowing them */
   refreshRules(): Promise<void>;
 }
@@ -60,8 +62,7 @@ export async function runBatch(
   const read = calls.map((call) => readCall(call, ports.tools));
   const running = read.slice(0, MOST_CALLS);
   for (let at = 0; at < running.length;) {
-    const reads = readOnlyRun(running.slice(at));
-    const group = running.slice(at, at + Math.max(1, reads));
+    const group = running.slice(at, at + Math.max(1, atOnce(running.slice(at))));
     // Once for those that run at the same time.
     let refreshed: Promise<void> | undefined;
     const own: BatchPorts = { ...ports, refreshRules: () => refreshed ??= ports.refreshRules() };
@@ -111,9 +112,9 @@ function cutOff(signal: AbortSignal, emit: BatchPorts["emit"]): BatchPorts["emit
   };
 }
 
-/** How many calls from the first on change nothing, and so may run at the same time. */
-function readOnlyRun(calls: readonly ReadCall[]): number {
-  const end = calls.findIndex(({ tool }) => tool?.readOnly !== true);
+/** How many calls from the first on may run at the same time. */
+function atOnce(calls: readonly ReadCall[]): number {
+  const end = calls.findIndex(({ tool }) => tool?.parallel !== true);
   return end === -1 ? calls.length : end;
 }
 
@@ -182,25 +183,37 @@ async function runCall(
     const written = writtenBy(prepared.accesses);
     for (const { path } of written) await workspace.resolve(path);
     ports.emit({ type: "tool_running", id: call.id, rule: permitted.rule });
-    const baseline = tool.readOnly ? undefined : await ports.checks?.before(written, signal);
+    const baseline = tool.readOnly ? undefined : await ports.checks?.before(
+      written.filter((path) => !workspace.isScratch(path)),
+      signal,
+    );
     const running = trace?.now();
     const ran = tool.readOnly
       ? await prepared.run(signal, permitted.approved)
       : await runCheckpointed(call.id, prepared, permitted, ports, signal);
     trace?.span("run", running, call.id);
     const { roots } = workspace;
+    if ((ran.changes ?? []).length > 0) noteEdit(call, ports, true);
     const result = await settleEffects(call.id, ran, permissions, { ...ports, roots }, signal);
     return finished(call, await checked(result, baseline, ports, signal), ports);
   } catch (error) {
     // A call that is not even prepared still shows on screen.
     permissions.start();
     if (signal.aborted) return failed(call, new ToolError("Cancelled by the user.", "stopped"), ports);
+    noteEdit(call, ports, false);
     return failed(
       call,
       error instanceof ToolError ? error : new ToolError(`The tool failed: ${messageOf(error)}`),
       ports,
     );
   }
+}
+
+/** What the user has refused is no fault of the edit's, and is not noted. */
+function noteEdit({ id, tool, args }: ReadCall, { tried }: BatchPorts, written: boolean): void {
+  if (tool?.kind !== "edit") return;
+  const given = args.ok && typeof args.value === "object" && args.value !== null ? { ...args.value } : {};
+  tried?.({ call: id, form: tool.forms?.of(given) ?? tool.name, written });
 }
 
 /** What it wanted, as far as that can be read. */

@@ -1,6 +1,8 @@
 /** What a turn, a session and a day may use up; over a cap the user is asked. Pure but for the date it is given. */
-import type { Budget as Caps, Price } from "../../protocol/config.ts";
+import { today } from "../core/today.ts";
+import type { Budget as Caps, EngineConfig, Price } from "../../protocol/config.ts";
 import type { Usage } from "../core/messages.ts";
+import { OneByOne } from "./slots.ts";
 
 /** Money of one request in US dollars; undefined where the model has no price. */
 export function costOf(usage: Usage, price: Price | undefined): number | undefined {
@@ -25,6 +27,10 @@ export interface SessionSpending {
 const NOTHING_SPENT: SessionSpending = { amount: 0, raised: 0 };
 
 export class Spending {
+  /** Sub-agents reach a cap at the same time: it is one question. */
+  readonly questions = new OneByOne();
+  /** The user has said no to going on: until the turn's end that is the answer. */
+  isDeclined = false;
   readonly #caps: Caps;
   readonly #used: Record<Counter, number>;
   /** How often each cap was raised by the user: each time by itself. */
@@ -47,6 +53,7 @@ export class Spending {
   }
 
   beginTurn(): void {
+    this.isDeclined = false;
     this.#used.turn = 0;
     this.#raised.turn = 0;
   }
@@ -86,4 +93,19 @@ export class Spending {
   raise(counter: Counter): void {
     this.#raised[counter] += 1;
   }
+}
+
+/**
+ * Of a session that is opened.
+ * @param known what its requests have cost by the table: that may have been told to no memory, when the engine was killed
+ * @param left as the session remembers it
+ */
+export function spendingOf(
+  { spent, ...caps }: Pick<EngineConfig, "spent" | keyof Caps>,
+  known: number | undefined,
+  left: SessionSpending,
+): Spending {
+  const date = today();
+  const amount = Math.max(left.amount, known ?? 0);
+  return new Spending(caps, spent?.date === date ? spent.amount : 0, date, { ...left, amount });
 }

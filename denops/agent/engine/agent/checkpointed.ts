@@ -5,6 +5,7 @@ import { messageOf } from "../core/errors.ts";
 import type { Emit, FileChange } from "../core/events.ts";
 import type { CheckpointedCall, Checkpoints, Keeper, PendingCheckpoint } from "../core/ports.ts";
 import { type ApprovedChanges, type PreparedCall, type ToolResult, writtenBy } from "../tools/define.ts";
+import type { Workspace } from "../tools/files/workspace.ts";
 import type { CommandTraps } from "./traps.ts";
 
 export interface CheckpointPorts {
@@ -12,6 +13,9 @@ export interface CheckpointPorts {
   readonly checkpoints: Checkpoints & Keeper;
   readonly emit: Emit;
   readonly traps: CommandTraps;
+  /** Runs what changes files while nobody else does. Absent: nobody else does. */
+  alone?<T>(run: () => Promise<T>): Promise<T>;
+  readonly workspace: Workspace;
 }
 
 export async function runCheckpointed(
@@ -21,14 +25,30 @@ export async function runCheckpointed(
   ports: CheckpointPorts,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const { traps } = ports;
+  const { traps, workspace } = ports;
   const { accesses } = prepared;
   const isCommand = accesses.kind === "command";
   if (isCommand && byUser) traps.approved(id, approved.command ?? accesses.command, accesses.cwd);
-  const written = writtenBy(accesses).flatMap(({ path, link }) => [path, link]);
+  const written = writtenBy(accesses).filter((path) => !workspace.isScratch(path))
+    .flatMap(({ path, link }) => [path, link]);
   const command = isCommand ? kindOf(accesses, approved) : undefined;
   if (written.length === 0 && command === undefined) return await prepared.run(signal, approved);
   const call = { id, paths: [...new Set(written)], ...(command === undefined ? {} : { command }) };
+  const run = async () => {
+    signal.throwIfAborted();
+    return await runRecorded(call, () => prepared.run(signal, approved), ports, signal);
+  };
+  return await (ports.alone === undefined ? run() : ports.alone(run));
+}
+
+async function runRecorded(
+  call: CheckpointedCall,
+  run: () => Promise<ToolResult>,
+  ports: CheckpointPorts,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const { traps } = ports;
+  const { id, command } = call;
   const since = Date.now();
   const looking = trace?.now();
   const pending = await ports.checkpoints.before(call, signal);
@@ -37,7 +57,7 @@ export async function runCheckpointed(
   let notes: readonly string[] = [];
   let result: ToolResult;
   try {
-    result = await prepared.run(signal, approved);
+    result = await run();
     said.push(...result.changes ?? []);
   } finally {
     const recording = trace?.now();

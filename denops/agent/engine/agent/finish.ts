@@ -93,7 +93,7 @@ async function askForIt(ports: FinishPorts, mode: Mode, signal: AbortSignal): Pr
     ...{ model, tools, newCallId },
     // Calls are not run, so they are not shown either.
     emit: (event: AgentEvent) => event.type === "tool_writing" ? undefined : emit(event),
-    count: (measured: Measured) => meter.count(measured, mode, tools),
+    count: (measured: Measured) => meter.count(measured, mode, tools, { model }),
   };
   const prompt = view(mode);
   ports.sent(prompt);

@@ -4,6 +4,14 @@ import type { AssistantEntry, LogEntry, MessageEntry, ResultEntry } from "../cor
 import type { AgentEvent } from "../core/events.ts";
 import type { Stored } from "../core/ports.ts";
 
+/** How a call ends that its runner has left open. */
+export const LEFT_OPEN = {
+  status: "failed",
+  summary: "stopped",
+  output: "The turn ended before the call did.",
+  stopped: true,
+} as const;
+
 /** Characters of an interrupted answer that stay in the history: one that ran away must not fill the window. */
 const LONGEST_PARTIAL = 20_000;
 
@@ -59,7 +67,10 @@ function missingResults(history: readonly MessageEntry[], turn: readonly Stored[
 
 /** The text that had come of an answer that is in no message. */
 function unfinishedText(history: readonly MessageEntry[], turn: readonly Stored[]): string {
-  const pieces = turn.flatMap(({ entry }) => entry.type === "token" ? [entry] : []);
+  // What a sub-agent has said is no answer to the user.
+  const pieces = turn.flatMap(({ entry }) =>
+    entry.type === "token" && entry.parent === undefined ? [entry] : []
+  );
   const id = pieces.at(-1)?.message;
   const text = pieces.filter(({ message }) => message === id).map((piece) => piece.text).join("");
   const isStored = history.some((message) =>
@@ -76,7 +87,7 @@ function missingEvents(turn: readonly Stored[]): readonly AgentEvent[] {
     entry.type === "tool_start" && !done.has(entry.call.id) ? [entry.call.id] : []
   );
   return [
-    ...openThought(turn),
+    ...openThoughts(turn),
     ...open.map((id) => ({
       type: "tool_done" as const,
       id,
@@ -89,10 +100,17 @@ function missingEvents(turn: readonly Stored[]): readonly AgentEvent[] {
   ];
 }
 
-function openThought(turn: readonly Stored[]): readonly AgentEvent[] {
-  const last = turn.findLast(({ entry }) => entry.type === "thought" || entry.type === "thought_done");
-  if (last?.entry.type !== "thought") return [];
-  const { message } = last.entry;
-  const since = turn.find(({ entry }) => entry.type === "thought" && entry.message === message)?.time;
-  return [{ type: "thought_done", message, milliseconds: last.time - (since ?? last.time) }];
+function openThoughts(turn: readonly Stored[]): readonly AgentEvent[] {
+  const done = new Set(turn.flatMap(({ entry }) => entry.type === "thought_done" ? [entry.message] : []));
+  const open = new Map<string, { readonly first: Stored; readonly last: Stored }>();
+  for (const stored of turn) {
+    const { entry } = stored;
+    if (entry.type !== "thought" || done.has(entry.message)) continue;
+    open.set(entry.message, { first: open.get(entry.message)?.first ?? stored, last: stored });
+  }
+  // Sub-agents may have been thinking too.
+  return [...open].map(([message, { first, last }]) => ({
+    ...{ type: "thought_done", message, milliseconds: last.time - first.time } as const,
+    ...(last.entry.parent === undefined ? {} : { parent: last.entry.parent }),
+  }));
 }

@@ -1,6 +1,7 @@
 /** The limits of a turn: over one it goes on only with a yes, asked for like any approval. */
 import type { Emit } from "../core/events.ts";
 import type { AskApproval } from "../core/ports.ts";
+import { ruleOf } from "./permission.ts";
 import type { Spending } from "./budget.ts";
 
 interface Asker {
@@ -16,12 +17,12 @@ interface Question {
   readonly no: string;
 }
 
-/** Only a person's yes counts: no rule answers, and a client that cannot ask says no. */
+/** Only a person's yes counts: no rule answers, and a client that cannot ask says no. Undefined: nobody was asked. */
 async function mayGoOn(
   { text, yes, no }: Question,
   { emit, ask }: Asker,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const call = {
     id: `limit-${crypto.randomUUID()}`,
     title: "go on",
@@ -38,24 +39,35 @@ async function mayGoOn(
   const allowed = answer.answer === "allow_once" || answer.answer === "allow_session";
   const status = allowed ? "completed" : "failed";
   emit({ type: "tool_done", id: call.id, status, summary: allowed ? yes : no, output: text });
-  return allowed;
+  return answer.answer === "cancelled" || ruleOf(answer) !== undefined ? undefined : allowed;
 }
 
 /** Over a cap the user is asked before anything more is sent. */
 export async function maySpend(asker: Asker, spending: Spending, signal: AbortSignal): Promise<boolean> {
-  for (let cap = spending.reached(); cap !== undefined; cap = spending.reached()) {
-    const question = { text: cap.text, yes: "for as much again", no: "stopped at the cap" };
-    if (!await mayGoOn(question, asker, signal)) return false;
-    spending.raise(cap.counter);
-  }
-  return true;
+  if (spending.reached() === undefined) return true;
+  return await spending.questions.run(async () => {
+    for (let cap = spending.reached(); cap !== undefined; cap = spending.reached()) {
+      if (spending.isDeclined || signal.aborted) return false;
+      const question = { text: cap.text, yes: "for as much again", no: "stopped at the cap" };
+      const allowed = await mayGoOn(question, asker, signal);
+      spending.isDeclined = allowed === false;
+      if (allowed !== true) return false;
+      spending.raise(cap.counter);
+    }
+    return true;
+  });
 }
 
 /** @param done steps that the turn has made @param more steps that it may make then */
-export function mayStepOn(asker: Asker, done: number, more: number, signal: AbortSignal): Promise<boolean> {
+export async function mayStepOn(
+  asker: Asker,
+  done: number,
+  more: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   const steps = (count: number) => `${count} ${count === 1 ? "step" : "steps"}`;
   const text = `${steps(done)} done. Go on for ${more} more?`;
-  return mayGoOn(
+  return true === await mayGoOn(
     { text, yes: `for ${steps(more)} more`, no: "stopped at the limit of steps" },
     asker,
     signal,

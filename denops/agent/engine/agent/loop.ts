@@ -1,32 +1,36 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
+import { againstMode } from "../../policy/decide_mode.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import { type Mode, MODES } from "../context/modes.ts";
+import { CHOSEN, type Mode, MODES, toolsOf, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
 import { view } from "../context/view.ts";
 import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts";
+import { ToolError } from "../core/errors.ts";
+import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
-import { controlNote } from "./control.ts";
+import { controlNote, planWanted } from "./control.ts";
+import { Continuations } from "./cut_off.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
 import { partialAnswer } from "./interrupted.ts";
+import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
+import { causesOf, contextPage } from "./context_page.ts";
 import { Prefix } from "./prefix.ts";
+import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./room.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
 import { askTitle } from "./title.ts";
 import { WriteChecks } from "./write_checks.ts";
-
-/** How often an answer that hit the output limit is continued in one turn. */
-const MOST_CONTINUATIONS = 3;
 
 /** Errors that are named when the turn may not end yet. */
 const MOST_ERRORS = 20;
@@ -36,54 +40,116 @@ export interface LoopOptions {
   readonly model: Model;
   /** Writes summaries in the model's place. */
   readonly summarizer?: Model | undefined;
+  /** Another one of the same provider. */
+  modelOf(name: string): Model;
   readonly tools: readonly Tool[];
   readonly environment: Environment;
   /** What the client does for tools. */
   readonly abilities: Partial<ClientAbilities>;
 }
 
+/** A model with the tools as it is told of them. */
+interface Asked {
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+}
+
+function withForms(tools: readonly Tool[], forms: ReturnType<typeof editFormsOf>): readonly Tool[] {
+  return tools.map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(forms) });
+}
+
 /** The loop as the runner of one session. */
 export function loopRunner(options: LoopOptions): Runner {
-  const { config, model, summarizer, tools, environment, abilities } = options;
+  const { config, model: own, summarizer, tools, environment, abilities } = options;
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  const models = new Map<string, Asked>();
+  const askedOf = ({ model: name = own.name }: Mode): Asked => {
+    const known = models.get(name) ?? {
+      model: name === own.name ? own : options.modelOf(name),
+      tools: withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]),
+    };
+    models.set(name, known);
+    return known;
+  };
   const room = new Room();
-  const prefix = new Prefix(model.price);
-  const inputs = ({ isOn, project }: Pick<RunnerPorts, "isOn" | "project">) => {
-    const specs = offered.filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: model.name, tools: specs, project: project() };
+  const prefix = new Prefix(own.price);
+  const inputs = (
+    { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
+  ) => {
+    const { model, tools } = askedOf(mode);
+    const specs = toolsOf(mode, tools).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+    return { environment, model: model.name, tools: specs, project: project(), scratch };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
     const given = inputs(ports);
-    const tools = offered.filter(({ spec }) => given.tools.includes(spec));
+    const { model, tools: all } = askedOf(ports.mode);
+    const tools = all.filter(({ spec }) => given.tools.includes(spec));
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
-      view: (mode, more = []) =>
-        view([...ports.messages(), ...more], mode, { ...given, project: ports.project() }),
-      sent: (prompt) => prefix.note(prompt),
-      context: { workspace: ports.workspace, session: ports.state, ...abilities },
+      view: (row, more = []) =>
+        view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
+      decide: (accesses, granted) =>
+        againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
+      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name)),
+      context: {
+        ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
+        ...abilities,
+        agents: ports.agents,
+      },
+      tried: (edit) => ports.meter.tried(edit),
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
-      maxIterations: config.max_iterations,
+      maxIterations: ports.mode.limits.iterations ?? config.max_iterations,
     };
   };
+  /** The row that a turn runs in. */
+  const rowOf = async (asked: UserMessage, ports: RunnerPorts, signal: AbortSignal): Promise<Mode> => {
+    const { mode, meter } = ports;
+    // Over a cap nothing more is sent; the question of the cap comes with the first request.
+    if (mode.name !== CHOSEN.auto.name || meter.spending.reached() !== undefined) return mode;
+    const { model } = askedOf(mode);
+    const count = (measured: Measured) => meter.count(measured, MODES.intent, [], { model });
+    const before = ports.messages().findLast((one) => one.type === "assistant_message");
+    const row = await settle(asked, before?.text ?? "", { model, environment, count }, signal);
+    return { ...mode, ...row, ...(mode.model === undefined ? {} : { model: mode.model }) };
+  };
   return {
-    model,
+    model: own,
     tools: offered.map(({ name }) => name),
-    title: (exchange, count, signal) => askTitle({ model, environment, count }, exchange, signal),
+    title: (exchange, count, signal) => askTitle({ model: own, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
-      const parts = [...outline(view(ports.messages(), MODES.agent, given), MODES.agent, given)];
-      const { contextWindow: window } = model;
-      return { parts, ...(Number.isFinite(window) ? { window } : {}), ...prefix.broken };
+      const { mode } = ports;
+      const parts = outline(view(ports.messages(), mode, given), mode, given);
+      return {
+        ...contextPage(parts, ports, { window: askedOf(mode).model.contextWindow, tools: offered }),
+        ...prefix.broken,
+      };
     },
-    runTurn: (prompt, ports, signal) => runTurn(prompt, portsOf(ports), signal),
+    async runTurn(prompt, ports, signal) {
+      const mode = await rowOf(prompt, ports, signal);
+      return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
+    },
+    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
+    subagent: (mode) =>
+      loopRunner({
+        ...options,
+        model: askedOf(mode).model,
+        abilities: { ...abilities, ...abilities.questions === undefined ? {} : { questions: UNASKED } },
+      }),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
+
+/** Who works for another agent asks nobody. */
+const UNASKED: ClientAbilities["questions"] = {
+  ask: () =>
+    Promise.reject(new ToolError("A sub-agent asks nobody: decide, and say in your answer what is unclear.")),
+};
 
 interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
@@ -98,24 +164,28 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
 
 async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   const deeds = new Deeds();
+  let looked = false;
+  let planned = false;
   const touched = new Set<string>();
   const emit = (event: AgentEvent) => {
     deeds.note(event);
+    looked ||= event.type === "tool_start";
+    planned ||= event.type === "plan";
     if (event.type === "tool_start") event.call.paths.forEach((path) => touched.add(path));
     given.emit(event);
   };
   const ports: TurnPorts = { ...given, emit };
-  const { meter, model, tools, room } = ports;
-  const mode = MODES.agent;
+  const { meter, model, tools, room, mode } = ports;
   const step = { model, tools, emit, newCallId: ports.newCallId };
   let repeats = new Repeats();
   let refused = false;
-  let continuations = 0;
+  const continuations = new Continuations();
   let verified = false;
   let acted = false;
   let nudged = false;
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
+    if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
     if (iteration > limit) {
       if (!await mayStepOn(ports, limit, ports.maxIterations, signal)) {
         return interrupted(ports, signal.aborted ? "cancelled" : "max_iterations");
@@ -126,13 +196,18 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
     }
+    const news = ports.agents?.news();
+    if (news !== undefined) ports.append({ type: "control_note", reason: "agents", text: news });
     // What was just looked up may be folded.
     if (await room.make({ type: "full" }, ports, signal)) repeats = new Repeats();
+    const begun = performance.now();
     const prompt = ports.view(mode);
+    const build = performance.now() - begun;
     ports.sent(prompt);
+    const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools);
+      meter.count(measured, mode, tools, { model, prompt: facts });
     };
     const end = await runStep({ ...step, count }, prompt, signal);
     if (end.type === "failed" && end.error.kind === "window_full" && !refused) {
@@ -142,20 +217,19 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
         continue;
       }
     }
+    if (end.type === "failed" && end.error.kind === "filtered") return refusedWith(end.text, ports);
     if (end.type !== "answered") {
       const stopped = interrupted(ports, "cancelled", end.text);
       return end.type === "failed" ? end : stopped;
     }
+    if (end.finish === "refused") return refusedWith(end.message.text, ports);
     ports.append(end.message);
-    if (end.finish === "refused") return { type: "stopped", reason: "refused" };
-    if (end.finish === "length") {
-      if (++continuations > MOST_CONTINUATIONS) return { type: "stopped", reason: "max_tokens" };
-      ports.append({
-        type: "control_note",
-        reason: "output_limit",
-        text: "Your answer hit the output limit. Continue exactly where you stopped. " +
-          "A tool call that was cut off was not run: send it again, in smaller pieces.",
-      });
+    const cut = continuations.next(end.finish);
+    if (cut?.notice !== undefined) emit({ type: "notice", severity: "warning", text: cut.notice });
+    if (cut !== undefined && cut.note === undefined) return { type: "stopped", reason: cut.end };
+    if (cut?.note !== undefined) {
+      ports.append(cut.note);
+      if (end.finish === "window_full") await room.make({ type: "refused" }, ports, signal);
       continue;
     }
     if (end.message.calls.length === 0) {
@@ -166,7 +240,9 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
         ? undefined
         : emptyClaim(wordsOf(asked), end.message.text, iteration, limit, ports);
       nudged = true;
-      const note = fixes ?? nudge;
+      const wanted: boolean = mode.plans === true && looked && !planned && iteration < limit;
+      planned ||= wanted;
+      const note = fixes ?? nudge ?? (wanted ? planWanted(iteration, limit) : undefined);
       if (note === undefined) return await finished(end.message.text, ports, deeds, signal);
       ports.append(note);
       continue;
@@ -177,10 +253,10 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const { dropped } = end;
     const memory = { repeats, iteration, dropped, images: new ImageRoom(model.sees, prompt.messages) };
     const results = await runBatch(end.message.calls, ports, memory, signal);
+    meter.begin();
     for (const result of room.fit(results, ports)) ports.append(result);
     if (signal.aborted) return interrupted(ports, "cancelled");
-    const rules = await ports.rulesOf([...touched], signal);
-    if (rules !== undefined) ports.append({ type: "control_note", reason: "rules", text: rules });
+    for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
     touched.clear();
   }
 }
@@ -198,6 +274,12 @@ async function finished(
     : interrupted(ports, "cancelled", cut.stopped);
 }
 
+/** What was refused is not sent again: with it everything that follows would be refused too. */
+function refusedWith(text: string, ports: TurnPorts): TurnEnd {
+  ports.append({ type: "assistant_message", text, calls: [], reasoning: [], refused: true });
+  return { type: "stopped", reason: "refused" };
+}
+
 /** Every question keeps an answer, so that roles alternate in what the model gets next. */
 function interrupted(ports: TurnPorts, reason: StopReason, text = ""): TurnEnd {
   ports.append(partialAnswer(text));
@@ -210,9 +292,9 @@ function emptyClaim(
   answer: string,
   iteration: number,
   maxIterations: number,
-  { tools, emit }: TurnPorts,
+  { tools, emit, mode }: TurnPorts,
 ): ControlNote | undefined {
-  const canWrite = tools.some(({ readOnly }) => !readOnly);
+  const canWrite = mode.access !== "read" && tools.some(({ readOnly }) => !readOnly);
   if (!canWrite || iteration >= maxIterations || !claimsChange(request, answer)) return undefined;
   emit({
     type: "notice",

@@ -13,10 +13,18 @@ const Facts = z.object({
   spent: z.object({ amount: z.number(), raised: z.int() }).default({ amount: 0, raised: 0 }),
   /** A title was asked for: once is enough. */
   titled: z.boolean().default(false),
+  /** What was chosen for its turns; "" leaves it to the options. */
+  mode: z.string().default(""),
+  model: z.string().default(""),
+  effort: z.string().default(""),
   /** The first turn that the model still sees. */
   first: z.int().default(1),
 });
 export type Facts = z.infer<typeof Facts>;
+
+/** As the model knows the file, and bytes of it. */
+const FolderRules = z.object({ path: z.string(), bytes: z.number() });
+export type FolderRules = Readonly<z.infer<typeof FolderRules>>;
 
 /** A map that knows which of its entries are not stored yet. */
 export class RememberedMap<Value> extends Map<string, Value> {
@@ -55,10 +63,17 @@ export class Memory {
   readonly tools: RememberedMap<boolean>;
   /** What the prompt says of the project; at most one, whatever its name. */
   readonly project: RememberedMap<Project>;
-  /** Bytes of the files of rules that were told: see RulesFiles. */
+  /** Bytes of the files of rules that the prompt tells: see RulesFiles. */
   readonly rules: RememberedMap<number>;
+  /** Files of rules of folders: told with messages. */
+  readonly folderRules: RememberedMap<FolderRules>;
+  /** Sub-agents in the background of which the model has not been told, with their titles. */
+  readonly agents: RememberedMap<string>;
   /** Facts of the moment as the model was told them last. */
   readonly told: RememberedMap<string>;
+  /** What the user has dropped and pinned of the view: see Chosen. */
+  readonly dropped: RememberedMap<string>;
+  readonly pinned: RememberedMap<boolean>;
   /** As they were stored. */
   readonly facts: Facts;
   /** Topic → the value as JSON. */
@@ -76,7 +91,14 @@ export class Memory {
     this.tools = map("tool", (value) => typeof value === "boolean");
     this.project = map("project", (value): value is Project => Project.safeParse(value).success);
     this.rules = map("rules", (value) => typeof value === "number");
+    this.folderRules = map(
+      "folder_rules",
+      (value): value is FolderRules => FolderRules.safeParse(value).success,
+    );
     this.told = map("told", isText);
+    this.dropped = map("dropped", isText);
+    this.pinned = map("pinned", (value) => value === true);
+    this.agents = map("agents", isText);
     this.facts = factsOf(rows);
     for (const [topic, value] of Object.entries(this.facts)) this.#stored.set(topic, JSON.stringify(value));
   }
@@ -98,7 +120,8 @@ export class Memory {
   }
 
   get #maps() {
-    return [this.known, this.tools, this.project, this.rules, this.told];
+    const { known, tools, project, rules, folderRules, told, dropped, pinned, agents } = this;
+    return [known, tools, project, rules, folderRules, told, dropped, pinned, agents];
   }
 }
 

@@ -1,7 +1,8 @@
 /** Counts what each request to the model uses up: for the caps, for the log, and last for the screen. */
 import type { Emit } from "../core/events.ts";
 import type { ToolCall, Usage } from "../core/messages.ts";
-import type { RequestUsage, UsageLog } from "../core/ports.ts";
+import type { EditTried } from "../core/edits.ts";
+import type { PromptFacts, RequestUsage, UsageLog } from "../core/ports.ts";
 import type { Mode } from "../context/modes.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import type { Model } from "../llm/model.ts";
@@ -45,7 +46,7 @@ export interface MeterPorts {
   turn(): number;
   readonly model: MeteredModel;
   readonly spending: Spending;
-  readonly log: UsageLog;
+  readonly log: Pick<UsageLog, "record" | "edits">;
   readonly emit: Emit;
 }
 
@@ -54,6 +55,7 @@ const UNKNOWN_TOOL = "(unknown)";
 
 export class Meter {
   readonly #ports: MeterPorts;
+  #since = performance.now();
 
   constructor(ports: MeterPorts) {
     this.#ports = ports;
@@ -61,6 +63,26 @@ export class Meter {
 
   get spending(): Spending {
     return this.#ports.spending;
+  }
+
+  /** What the next request is to answer has come. */
+  begin(): void {
+    this.#since = performance.now();
+  }
+
+  /** Milliseconds since then. */
+  get waited(): number {
+    return performance.now() - this.#since;
+  }
+
+  /** Writes down how an edit went, if it can: a count is worth no turn. */
+  tried(edit: Omit<EditTried, "provider" | "model">): void {
+    const { session, turn, model: { provider, name: model }, log } = this.#ports;
+    try {
+      log.edits.tried(session, turn(), { ...edit, provider, model });
+    } catch {
+      // What the edit itself did is told and stored by others.
+    }
   }
 
   /**
@@ -72,7 +94,11 @@ export class Meter {
     measured: Measured,
     mode: Mode,
     tools: readonly Tool[],
-    of: { readonly turn?: number; readonly model?: MeteredModel } = {},
+    of: {
+      readonly turn?: number;
+      readonly model?: MeteredModel;
+      readonly prompt?: PromptFacts | undefined;
+    } = {},
   ): void {
     const { session, spending, log, emit } = this.#ports;
     const { turn, model } = { turn: this.#ports.turn(), model: this.#ports.model, ...of };
@@ -87,6 +113,8 @@ export class Meter {
       ...(cost === undefined ? {} : { cost }),
       ...(firstToken === undefined ? {} : { firstToken: Math.round(firstToken) }),
       duration: Math.round(duration),
+      offered: tools.length,
+      ...(of.prompt === undefined ? {} : { prompt: of.prompt }),
       ...callsOf(measured.calls, tools),
     };
     log.record(session, turn, request);

@@ -1,15 +1,33 @@
 /** Watches whether each request of a session begins as the one before, and what it costs where it does not. */
 import type { Price } from "../../protocol/config.ts";
-import type { RequestResult } from "../../protocol/requests.ts";
-import { firstBreak } from "../context/outline.ts";
+import type { PrefixBreak, RequestResult } from "../../protocol/requests.ts";
+import { firstBreak, lengthOf } from "../context/outline.ts";
+import type { Folds } from "../context/folds.ts";
+import type { RulesFile } from "../context/project.ts";
 import type { Prompt } from "../core/messages.ts";
 
 /** Of English and code. */
 const CHARACTERS_A_TOKEN = 4;
 
+/** What changes an earlier part on purpose. */
+export interface Causes {
+  /** Names; each model has a cache of its own. */
+  readonly mode: string;
+  readonly model: string;
+  readonly folds: Folds;
+  /** Ids of what the user has dropped. */
+  readonly dropped: ReadonlySet<string>;
+  readonly rules: readonly RulesFile[];
+}
+
+interface Sent {
+  readonly prompt: Prompt;
+  readonly causes: Causes;
+}
+
 export class Prefix {
   readonly #price: Price | undefined;
-  #last: Prompt | undefined;
+  #last: Sent | undefined;
   #broken: RequestResult<"context">["broken"];
 
   constructor(price: Price | undefined) {
@@ -21,9 +39,11 @@ export class Prefix {
     return this.#broken === undefined ? {} : { broken: this.#broken };
   }
 
-  note(prompt: Prompt): void {
-    const found = this.#last === undefined ? undefined : firstBreak(this.#last, prompt);
-    this.#last = prompt;
+  /** @param causes as they are now */
+  note(prompt: Prompt, causes: Causes): void {
+    const last = this.#last;
+    this.#last = { prompt, causes };
+    const found = last && breakOf(last, prompt, causes);
     if (found === undefined) return;
     const cost = this.#costOf(found.sent - found.kept);
     this.#broken = { ...found, ...(cost === undefined ? {} : { cost }) };
@@ -35,4 +55,33 @@ export class Prefix {
     const { input, cached_read = input, cached_write = input } = this.#price;
     return characters / CHARACTERS_A_TOKEN * (Math.max(input, cached_write) - cached_read) / 1_000_000;
   }
+}
+
+function breakOf(
+  { prompt: before, causes: were }: Sent,
+  prompt: Prompt,
+  now: Causes,
+): PrefixBreak | undefined {
+  if (were.model !== now.model) {
+    const reason = `model ${now.model} instead of ${were.model}`;
+    return { where: "the beginning", reason, kept: 0, sent: lengthOf(prompt) };
+  }
+  const found = firstBreak(before, prompt);
+  if (found === undefined) return undefined;
+  if (were.mode !== now.mode) return { ...found, reason: `mode ${now.mode} instead of ${were.mode}` };
+  return found.where.startsWith("tool ") ? found : { ...found, reason: causeOf(were, now) ?? found.reason };
+}
+
+function causeOf(before: Causes, now: Causes): string | undefined {
+  const causes = [
+    ...before.folds === now.folds ? [] : [now.folds.undone ? "a fold was taken back" : "folded"],
+    ...now.dropped.difference(before.dropped).size > 0 ? ["dropped by you"] : [],
+    ...before.dropped.difference(now.dropped).size > 0 ? ["brought back by you"] : [],
+    ...areSame(before.rules, now.rules) ? [] : ["files of rules were read anew"],
+  ];
+  return causes.length === 0 ? undefined : causes.join("; ");
+}
+
+function areSame(some: readonly RulesFile[], others: readonly RulesFile[]): boolean {
+  return some.length === others.length && some.every((one, at) => one === others[at]);
 }

@@ -8,15 +8,17 @@ import {
   type MaskPlan,
   middleCut,
   MOST_WORDS,
+  pinnedParts,
   planMasks,
   tailBegin,
   usersWords,
 } from "../context/fold_plan.ts";
+import type { Chosen } from "../context/chosen.ts";
 import { folded } from "../context/folds.ts";
 import { type Mode, MODES } from "../context/modes.ts";
 import { ownSummary, summaryQuestion } from "../context/summary.ts";
 import type { HistoryWindow } from "../context/window.ts";
-import type { FoldEntry, MessageEntry, ResultEntry } from "../core/entries.ts";
+import type { Compaction, FoldEntry, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Prompt, ToolCall } from "../core/messages.ts";
 import { parseArguments } from "../llm/arguments.ts";
@@ -35,6 +37,8 @@ const LEAST_LEFT = 0.1;
 /** Share of the window that the last messages may take, and the summary, and the user's words with it. */
 const MOST_TAIL = 0.25;
 const MOST_SUMMARY = 0.125;
+/** The same of what the user has pinned before them. */
+const MOST_PINNED = 0.25;
 /** Tokens that an answer needs at least. */
 const ANSWER_TOKENS = 1_000;
 /** Bytes of messages that no summary is shorter than by much. */
@@ -46,6 +50,7 @@ const SHORT_RESULT = 400;
 export type SeenHistory = Pick<HistoryWindow, "folds" | "messages" | "placeOf">;
 
 interface RoomPorts {
+  readonly mode: Mode;
   readonly model: Model;
   /** Writes summaries in the model's place. */
   readonly summarizer?: Model | undefined;
@@ -54,6 +59,7 @@ interface RoomPorts {
   readonly meter: Meter;
   readonly state: Pick<SessionState, "plan">;
   readonly history: SeenHistory;
+  readonly chosen: Chosen;
   emit(event: AgentEvent): void;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
@@ -78,8 +84,8 @@ export class Room {
 
   /** @returns whether anything was folded @throws {TurnError} if that cannot be stored */
   async make(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<boolean> {
-    const { model: { contextWindow: window }, history, tools } = ports;
-    const sizes = sizesOf(ports.view(MODES.agent));
+    const { model: { contextWindow: window }, history, tools, chosen } = ports;
+    const sizes = sizesOf(ports.view(ports.mode));
     if (cause.type === "refused") this.#estimate.refused(allOf(sizes), window);
     // What nothing can be folded of is full already.
     const fixed = this.#tokens(sizes, sizes.system + sizes.tools);
@@ -89,7 +95,8 @@ export class Room {
       get masked() {
         return history.folds.masked;
       },
-      about: (call) => factsOf(call, tools),
+      about: (call) => callFacts(call, tools),
+      chosen,
     };
     const told = new Told(ports, () => this.#share(ports));
     const wantsSummary = cause.type === "asked" && cause.focus !== undefined;
@@ -108,8 +115,8 @@ export class Room {
   }
 
   /** Each takes half of the room that is left at most. */
-  fit(results: readonly ResultEntry[], { view, model }: RoomPorts): readonly ResultEntry[] {
-    const used = this.#estimate.tokens(allOf(sizesOf(view(MODES.agent))));
+  fit(results: readonly ResultEntry[], { view, model, mode }: RoomPorts): readonly ResultEntry[] {
+    const used = this.#estimate.tokens(allOf(sizesOf(view(mode))));
     let left = this.#estimate.bytes(model.contextWindow * MOST_IN_ALL - used);
     return results.map((result) => {
       const images = IMAGE_BYTES * (result.images?.length ?? 0);
@@ -171,8 +178,24 @@ export class Room {
       words: [...keptWords([...before?.words ?? [], ...usersWords(covered)], Math.min(MOST_WORDS, room))],
       plan: [...state.plan],
       by: asked === undefined ? "engine" : "model",
+      ...this.#pinned({ ...given, messages: covered }, before, this.#estimate.bytes(window * MOST_PINNED)),
     }, covered.length);
     return true;
+  }
+
+  /** What the user has pinned goes over from one summary to the next. @param room bytes */
+  #pinned(covered: Foldable, before: Compaction | undefined, room: number): Pick<Compaction, "pinned"> {
+    const { pinned } = covered.chosen;
+    const found = pinnedParts(covered);
+    const again = new Set(found.map(({ id }) => id));
+    const earlier = before?.pinned?.filter(({ id }) => pinned.has(id) && !again.has(id)) ?? [];
+    const all = [...earlier, ...found];
+    const bytes = all.reduce((sum, { text }) => sum + bytesOf(text), 0);
+    const share = Math.min(1, room / Math.max(1, bytes));
+    if (all.length === 0) return {};
+    return {
+      pinned: all.map((one) => ({ ...one, text: cutTo(one.text, Math.floor(bytesOf(one.text) * share)) })),
+    };
   }
 
   /** Undefined if no model gives one. */
@@ -191,15 +214,16 @@ export class Room {
         count: (measured: Measured) => meter.count(measured, mode, tools, { model: one }),
       };
       const end = await ask(mode, prompt, step, signal);
-      const text = end.type === "answered" && end.finish !== "refused" ? end.message.text.trim() : "";
+      const isGood = end.type === "answered" && end.finish !== "refused" && end.finish !== "repeated";
+      const text = isGood ? end.message.text.trim() : "";
       if (signal.aborted || text !== "") return text;
     }
     return undefined;
   }
 
   /** Of the window, in percent. */
-  #share({ view, model }: RoomPorts): number {
-    const tokens = this.#estimate.tokens(allOf(sizesOf(view(MODES.agent))));
+  #share({ view, model, mode }: RoomPorts): number {
+    const tokens = this.#estimate.tokens(allOf(sizesOf(view(mode))));
     return Math.round(tokens / model.contextWindow * 100);
   }
 }
@@ -243,7 +267,7 @@ function cutTo(text: string, bytes: number): string {
   return middleCut(text, Math.floor(bytes * text.length / size), "left out: the window has no more room");
 }
 
-function factsOf(call: ToolCall, tools: readonly Tool[]): CallFacts {
+export function callFacts(call: ToolCall, tools: readonly Tool[]): CallFacts {
   const tool = tools.find(({ name }) => name === call.name);
   const args = parseArguments(call.arguments);
   const given = args.ok && typeof args.value === "object" && args.value !== null ? { ...args.value } : {};

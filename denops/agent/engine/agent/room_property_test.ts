@@ -15,7 +15,17 @@ import { SqliteStore } from "../store/sqlite.ts";
 import { TOOLS } from "../tools/registry.ts";
 import { Spending } from "./budget.ts";
 import { Meter } from "./meter.ts";
+import { NOTHING_CHOSEN } from "../context/chosen.ts";
 import { Room } from "./room.ts";
+import type { EditLog } from "../core/edits.ts";
+
+const NO_EDITS: EditLog = {
+  tried: () => {},
+  isOpen: () => false,
+  settled: () => {},
+  report: () => [],
+  turns: () => new Map(),
+};
 
 const DAY = "2026-01-02";
 const SIGNAL = new AbortController().signal;
@@ -66,11 +76,13 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
   };
   const emit = () => {};
   const ports: Parameters<Room["make"]>[1] = {
+    mode: MODES.agent,
     ...{ model, history, emit, tools: TOOLS, state: { plan: [] }, newCallId: (id) => id },
+    chosen: NOTHING_CHOSEN,
     meter: new Meter({
       ...{ session: "s", turn: () => 1, model, emit },
       spending: new Spending(engineConfig("http://x"), 0, DAY, { amount: 0, raised: 0 }),
-      log: { record: () => {}, cost: () => undefined, report: () => assert.fail() },
+      log: { record: () => {}, edits: NO_EDITS },
     }),
     view: (mode, more = []) =>
       view([...history.seen, ...more], mode, { environment: { roots: ["/p"], os: "linux" }, tools: [] }),

@@ -9,6 +9,7 @@ import { isInstructions, RULES_NAMES } from "../../protocol/surroundings.ts";
 import type { RulesFile } from "../context/project.ts";
 import { fitted, importsOf, instructionsOf, MOST_RULES } from "../context/rules.ts";
 import { ToolError } from "../core/errors.ts";
+import type { FolderRules } from "./memory.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 
 /** Files with globs of their own that are looked at. */
@@ -24,14 +25,19 @@ interface Read {
   readonly text: string;
 }
 
+/** What was told, by the real path: in the prompt, and of folders, with what calls have touched there. */
+interface Told {
+  readonly rules: Map<string, number>;
+  readonly folderRules: Map<string, FolderRules>;
+}
+
 export class RulesFiles {
   readonly #workspace: Workspace;
-  /** Real path → bytes of it that were told. */
-  readonly #told: Map<string, number>;
+  readonly #told: Told;
   /** Names of those in the project. */
   #listed: ReadonlySet<string> = new Set();
 
-  constructor(workspace: Workspace, told: Map<string, number>) {
+  constructor(workspace: Workspace, told: Told) {
     this.#workspace = workspace;
     this.#told = told;
   }
@@ -44,14 +50,14 @@ export class RulesFiles {
   /** Those of every turn: the user's own, the roots' and what they import, and those for all files. */
   async general(own: string | undefined, signal: AbortSignal): Promise<readonly RulesFile[]> {
     const found: RulesFile[] = [];
-    if (own !== undefined && !this.#told.has(OWN)) {
-      found.push(...this.#take({ path: OWN, named: OWN, text: own }));
+    if (own !== undefined && !this.#isTold(OWN)) {
+      found.push(...this.#fitted({ path: OWN, named: OWN, text: own }, "rules"));
     }
     for (const root of this.#workspace.roots) {
-      found.push(...await this.#first(RULES_NAMES.map((name) => join(root, name)), signal));
+      found.push(...await this.#first(RULES_NAMES.map((name) => join(root, name)), "rules", signal));
     }
     const isGeneral = (globs: readonly string[]) => globs.some((glob) => /^\*\*?(?:\/\*\*?)?$/.test(glob));
-    return [...found, ...await this.#instructions(isGeneral, signal)];
+    return [...found, ...await this.#instructions(isGeneral, "rules", signal)];
   }
 
   /** Those of the folders that these files are in, and those for these files, unless told. @param paths absolute */
@@ -62,24 +68,24 @@ export class RulesFiles {
     const found: RulesFile[] = [];
     for (const folder of [...folders].sort()) {
       const there = RULES_NAMES.map((name) => `${folder}/${name}`).filter((name) => this.#listed.has(name));
-      found.push(...await this.#first(there, signal));
+      found.push(...await this.#first(there, "folderRules", signal));
     }
     const isFor = (globs: readonly string[]) =>
       globs.some((glob) => names.some((name) => matchesGlob(glob, name)));
-    return [...found, ...await this.#instructions(isFor, signal)];
+    return [...found, ...await this.#instructions(isFor, "folderRules", signal)];
   }
 
   /** The first of a folder that is not empty, and what it imports. */
-  async #first(names: readonly string[], signal: AbortSignal): Promise<readonly RulesFile[]> {
+  async #first(names: readonly string[], as: keyof Told, signal: AbortSignal): Promise<readonly RulesFile[]> {
     for (const name of names) {
       const file = await this.#read(name, signal);
       if (file === undefined || file.text.trim() === "") continue;
-      if (this.#told.has(file.path)) return [];
-      const found = [...this.#take(file)];
+      if (this.#isTold(file.path)) return [];
+      const found = [...this.#fitted(file, as)];
       for (const path of importsOf(file.text)) {
         if (isAbsolute(path)) continue;
         const imported = await this.#read(join(dirname(file.path), path), signal);
-        if (imported !== undefined && !this.#told.has(imported.path)) found.push(...this.#take(imported));
+        if (imported !== undefined && !this.#isTold(imported.path)) found.push(...this.#fitted(imported, as));
       }
       return found;
     }
@@ -88,24 +94,33 @@ export class RulesFiles {
 
   async #instructions(
     isFor: (globs: readonly string[]) => boolean,
+    as: keyof Told,
     signal: AbortSignal,
   ): Promise<readonly RulesFile[]> {
     const found: RulesFile[] = [];
     for (const name of [...this.#listed].filter(isInstructions).slice(0, MOST_INSTRUCTIONS)) {
       const file = await this.#read(name, signal);
-      if (file === undefined || this.#told.has(file.path)) continue;
+      if (file === undefined || this.#isTold(file.path)) continue;
       const { globs, text } = instructionsOf(file.text);
-      if (isFor(globs)) found.push(...this.#take({ ...file, text }));
+      if (isFor(globs)) found.push(...this.#fitted({ ...file, text }, as));
     }
     return found;
   }
 
-  /** Nothing where there is no room left. */
-  #take({ path, named, text }: Read): readonly RulesFile[] {
-    const room = MOST_RULES - this.#told.values().reduce((sum, bytes) => sum + bytes, 0);
+  #isTold(path: string): boolean {
+    return this.#told.rules.has(path) || this.#told.folderRules.has(path);
+  }
+
+  /** As told from now on; nothing where there is no room left. */
+  #fitted({ path, named, text }: Read, as: keyof Told): readonly RulesFile[] {
+    const { rules, folderRules } = this.#told;
+    const told = [...rules.values(), ...folderRules.values().map(({ bytes }) => bytes)];
+    const room = MOST_RULES - told.reduce((sum, bytes) => sum + bytes, 0);
     if (room <= 0) return [];
     const file = fitted(named, text, room);
-    this.#told.set(path, Math.min(room, file.bytes));
+    const bytes = Math.min(room, file.bytes);
+    if (as === "rules") rules.set(path, bytes);
+    else folderRules.set(path, { path: named, bytes });
     return [file];
   }
 

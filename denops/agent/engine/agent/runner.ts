@@ -1,8 +1,12 @@
 /** What runs a turn behind a session: the loop here, or another agent. The session keeps log, checkpoints, access and queue. */
+import type { Chosen } from "../context/chosen.ts";
+import type { MessagePart } from "../context/message_parts.ts";
+import type { Mode } from "../context/modes.ts";
 import type { Project } from "../context/project.ts";
 import { TurnError } from "../core/errors.ts";
-import type { FoldEntry, MessageEntry } from "../core/entries.ts";
+import type { ControlNote, FoldEntry, MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
+import type { Subagents } from "../core/ports.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
@@ -17,6 +21,8 @@ export type TurnEnd =
 
 /** What a turn may use of its session. */
 export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
+  /** The session's. */
+  readonly mode: Mode;
   readonly workspace: Workspace;
   readonly state: SessionState;
   readonly meter: Meter;
@@ -27,16 +33,25 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   /** What views are made of, the prompt last. */
   messages(): readonly MessageEntry[];
   readonly history: SeenHistory;
+  readonly chosen: Chosen;
+  /** The session's folder for the model's notes; undefined where nothing is kept. */
+  readonly scratch: string | undefined;
   /** What the prompt says of the project. */
   project(): Project | undefined;
-  /** Rules of the folders that these files are in, as text; undefined if there are none that were not told. */
-  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<string | undefined>;
+  /** Rules of the folders that these files are in, but for those that were told. */
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]>;
+  /** Files of rules have changed: the prompt tells them as they are now. */
+  rereadRules(): Promise<void>;
   /** @throws {TurnError} if it cannot be stored: then the turn is over */
   append(message: MessageEntry): void;
   /** The same of what the model sees less of from here on. */
   fold(entry: FoldEntry): void;
   /** An id that no other call of the session has, for one that was given, or "". */
   newCallId(given: string): string;
+  /** Undefined: it can start none. */
+  readonly agents?: Subagents | undefined;
+  /** It works for another agent: at the limit of steps nobody is asked, it answers with what it has. */
+  readonly unattended?: true;
 }
 
 export interface Runner {
@@ -54,14 +69,28 @@ export interface Runner {
    * @returns whether there was anything to fold @throws {TurnError} if that cannot be stored
    */
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
+  /** A turn that writes this into the project's rules instead. Absent where it has no tools of its own. */
+  remember?(line: string, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
   /** What a request would send now. Absent where it does not build them itself. */
-  context?(ports: Pick<RunnerPorts, "messages" | "project" | "isOn">): RequestResult<"context">;
+  context?(ports: ContextPorts): ContextPage;
+  /** The runner of a sub-agent in this mode. Absent: it starts none. */
+  subagent?(mode: Mode): Runner;
   /** A title for the session, from its first turn. Undefined: there is none; absent: it gives none. */
   title?(
     exchange: Exchange,
     count: (measured: Measured) => void,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+}
+
+export type ContextPorts = Pick<
+  RunnerPorts,
+  "messages" | "project" | "isOn" | "mode" | "history" | "chosen" | "scratch"
+>;
+
+/** What a request would send, and how each of its parts can be dropped. */
+export interface ContextPage extends RequestResult<"context"> {
+  readonly lines: ReadonlyMap<string, MessagePart["lines"]>;
 }
 
 /** Where there is no model. */

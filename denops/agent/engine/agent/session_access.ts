@@ -3,7 +3,7 @@ import { judgeCommand } from "../../policy/command.ts";
 import { allowKey, decideFiles } from "../../policy/decide.ts";
 import { type Decision, mayRead, sensitivity } from "../../policy/file_access.ts";
 import type { ResolvedPath } from "../../policy/path.ts";
-import type { Access } from "../../protocol/access.ts";
+import type { Access, FileAccess } from "../../protocol/access.ts";
 import type { FileRules, SafeToWrite } from "../../protocol/config.ts";
 import { filesOf } from "../tools/define.ts";
 
@@ -11,12 +11,21 @@ export class SessionAccess {
   /** As they were when the last tool call began. */
   #rules: FileRules;
   readonly #latest: (() => Promise<FileRules>) | undefined;
+  readonly #isScratch: (path: string) => boolean;
   readonly #allowed = new Set<string>();
 
-  /** @param latest gives the rules as they are now; without it those of the start hold */
-  constructor(rules: FileRules, latest: (() => Promise<FileRules>) | undefined) {
+  /**
+   * @param latest gives the rules as they are now; without it those of the start hold
+   * @param isScratch is it in the session's own folder? What is there may be written unasked
+   */
+  constructor(
+    rules: FileRules,
+    latest: (() => Promise<FileRules>) | undefined,
+    isScratch: (path: string) => boolean,
+  ) {
     this.#rules = rules;
     this.#latest = latest;
+    this.#isScratch = isScratch;
   }
 
   async refresh(): Promise<void> {
@@ -34,7 +43,12 @@ export class SessionAccess {
    */
   decide(accesses: Access, granted: ReadonlySet<string>): Decision {
     const { kind } = accesses;
-    if (kind === "file") return decideFiles(accesses.files, this.#rules, this.#allowed.union(granted));
+    if (kind === "file") {
+      const isOwn = ({ access, path }: FileAccess) => access === "write" && this.#isScratch(path.path);
+      const others = accesses.files.filter((file) => !isOwn(file));
+      if (others.length === 0) return { verdict: "allow", rule: "scratch folder" };
+      return decideFiles(others, this.#rules, this.#allowed.union(granted));
+    }
     // A question of the model's is one to the user anyway.
     if (kind === "nothing" || (kind === "ask" && accesses.about === "question")) {
       return { verdict: "allow", rule: kind };

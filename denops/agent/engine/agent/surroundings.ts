@@ -5,12 +5,17 @@
 import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
 import { isManifest, manifestLine } from "../context/manifests.ts";
 import { factsOf, momentText, toldEdits } from "../context/moment.ts";
-import { type Project, rulesText } from "../context/project.ts";
+import { MARK, NO_PROJECT, type Project, type RulesFile, rulesText } from "../context/project.ts";
 import { treeText } from "../context/tree.ts";
+import { rulesId } from "../context/chosen.ts";
+import type { ControlNote } from "../core/entries.ts";
 import type { Plan } from "../core/events.ts";
+import { today } from "../core/today.ts";
+import type { Views } from "../tools/files/views.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { Memory } from "./memory.ts";
 import { RulesFiles } from "./rules_files.ts";
+import type { SeenHistory } from "./room.ts";
 import { UserEdits } from "./user_edits.ts";
 
 /** Characters. */
@@ -25,6 +30,8 @@ export type AskSurroundings = (wanted: SurroundingsWanted, signal: AbortSignal) 
 
 export interface SurroundingsPorts {
   readonly workspace: Workspace;
+  /** Those of the workspace. */
+  readonly views: Views;
   readonly memory: Memory;
   /** Undefined: there is nobody to ask. */
   readonly ask: AskSurroundings | undefined;
@@ -53,8 +60,8 @@ export class Surroundings {
 
   constructor(ports: SurroundingsPorts) {
     this.#ports = ports;
-    this.#rules = new RulesFiles(ports.workspace, ports.memory.rules);
-    this.#edits = new UserEdits(ports.workspace);
+    this.#rules = new RulesFiles(ports.workspace, ports.memory);
+    this.#edits = new UserEdits(ports.workspace, ports.views);
     this.#isSent = this.project !== undefined;
   }
 
@@ -63,10 +70,20 @@ export class Surroundings {
     return this.#ports.memory.project.get(THE_PROJECT);
   }
 
-  /** What was told is no longer sent: it is told anew. */
-  forget(): void {
-    const { told } = this.#ports.memory;
+  /** Earlier messages are no longer sent: what was told with them is told anew. @param seen those that are */
+  forget({ messages, folds }: Pick<SeenHistory, "messages" | "folds">): void {
+    const { told, folderRules } = this.#ports.memory;
     for (const name of [...told.keys()]) told.delete(name);
+    const seen = new Set(messages.flatMap((entry) => entry.type === "control_note" ? [entry.path] : []));
+    const pinned = new Set(folds.compaction?.pinned?.map(({ id }) => id));
+    for (const [file, { path }] of [...folderRules]) {
+      if (!seen.has(path) && !pinned.has(rulesId(path))) folderRules.delete(file);
+    }
+  }
+
+  /** The user has taken these files back, which the model is told by itself. @param paths absolute */
+  takenBack(paths: readonly string[]): void {
+    this.#edits.forget(paths);
   }
 
   /** Gathers what the next message is told of the project: only a session's first waits for that. */
@@ -90,12 +107,14 @@ export class Surroundings {
       const edits = await this.#edits.since(signal);
       const told = toldEdits([...edits.values()]);
       const facts = factsOf({ git: this.#known.git, shown, date: today(), plan: plan() });
-      const text = momentText(facts, memory.told, told, edits.size - told.length);
+      const text = momentText(facts, memory.told, told, edits.size - told.length, this.project ?? NO_PROJECT);
       for (const [name, line] of facts) memory.told.set(name, line);
       const whole = new Set(told.filter((one) => one.whole).map(({ edit }) => edit));
       for (const [path, edit] of edits) {
         const { before, after } = edit;
-        if (whole.has(edit) && after !== undefined) await workspace.noteEdit(path, before, after);
+        if (whole.has(edit) && before !== undefined && after !== undefined) {
+          await workspace.noteEdit(path, before, after);
+        }
       }
       return text;
     } catch {
@@ -106,7 +125,7 @@ export class Surroundings {
   async #gather(): Promise<void> {
     const signal = AbortSignal.timeout(LONGEST_MS);
     const { files } = this.#known;
-    const wanted = { files: !this.#isSent || files === undefined };
+    const wanted = { files: !this.#isSent || files === undefined || files.late === true };
     const answer = await unlessAborted(this.#ports.ask?.(wanted, signal), signal).catch(() => undefined);
     this.#known = { ...files === undefined ? {} : { files }, ...answer };
     this.#rules.listed = this.#known.files?.rules ?? [];
@@ -116,6 +135,22 @@ export class Surroundings {
     this.#described = Date.now();
   }
 
+  /** The prompt tells files of rules as they are now. Those of a session without a message are read with that. */
+  async rereadRules(): Promise<void> {
+    const { memory, refreshRules } = this.#ports;
+    this.#described = 0;
+    const { project } = this;
+    if (project === undefined || !this.#isSent) return;
+    try {
+      await this.#gather();
+      await refreshRules();
+      const rules = await this.#generalRules(this.#known.rules, AbortSignal.timeout(LONGEST_MS));
+      memory.project.set(THE_PROJECT, { ...project, rules });
+    } catch {
+      // Then they are told as they were.
+    }
+  }
+
   /** At the end of a turn, whatever it was. */
   async end(): Promise<void> {
     this.prepare();
@@ -123,9 +158,28 @@ export class Surroundings {
   }
 
   /** Rules of folders that calls have touched. @param paths absolute @returns what stands with their results */
-  async rulesOf(paths: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-    const files = await this.#rules.of(paths, signal).catch(() => []);
-    return files.length === 0 ? undefined : rulesText(files);
+  rulesOf(paths: readonly string[], signal: AbortSignal): Promise<readonly ControlNote[]> {
+    return this.#notesOf(this.#rules, paths, signal);
+  }
+
+  /** The same for a sub-agent, who was told what stands in the prompt. */
+  rulesFor(workspace: Workspace): Surroundings["rulesOf"] {
+    const { rules: told } = this.#ports.memory;
+    const rules = new RulesFiles(workspace, { rules: told, folderRules: new Map() });
+    rules.listed = this.#known.files?.rules ?? [];
+    return (paths, signal) => this.#notesOf(rules, paths, signal);
+  }
+
+  async #notesOf(
+    rules: RulesFiles,
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly ControlNote[]> {
+    const files: readonly RulesFile[] = await rules.of(paths, signal).catch(() => []);
+    return files.map((file) => {
+      const text = rulesText([file], this.project ?? NO_PROJECT);
+      return { type: "control_note", reason: "rules", text, path: file.path };
+    });
   }
 
   /** For all of the session: what changes later is told as it changes. */
@@ -137,14 +191,21 @@ export class Surroundings {
       const { text = "" } = await workspace.textNow(name, signal) ?? {};
       manifests.push(manifestLine(name, text.length > MOST_MANIFEST ? "" : text));
     }
-    for (const told of [...memory.rules.keys()]) memory.rules.delete(told);
-    const general = await this.#rules.general(rules, signal);
+    const general = await this.#generalRules(rules, signal);
     const tree = treeText(names, MOST_TREE, files?.more === false);
-    memory.project.set(THE_PROJECT, { manifests, tree, rules: general });
+    memory.project.set(THE_PROJECT, { mark: MARK, manifests, tree, rules: general });
+  }
+
+  /** @param own the user's, for all projects */
+  async #generalRules(own: string | undefined, signal: AbortSignal): Promise<readonly RulesFile[]> {
+    const { workspace, memory } = this.#ports;
+    for (const told of [...memory.rules.keys()]) memory.rules.delete(told);
+    const general = await this.#rules.general(own, signal);
     for (const { path, text } of general) {
       const isWhole = (await workspace.textNow(path, signal))?.text === text;
       if (isWhole) await workspace.noteGiven(path, text, signal);
     }
+    return general;
   }
 }
 
@@ -154,8 +215,4 @@ async function unlessAborted<T>(asked: Promise<T> | undefined, signal: AbortSign
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   return await Promise.race([asked, aborted]);
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
 }

@@ -10,6 +10,7 @@ import {
 } from "../core/checkpoints.ts";
 import { ToolError } from "../core/errors.ts";
 import { lineDiff } from "../core/line_diff.ts";
+import type { EditQuality } from "./edit_quality.ts";
 import type { ReviewStore, StoredReview } from "../core/reviews.ts";
 import { encodeText, PLAIN } from "../core/text.ts";
 import { textOf } from "./plan.ts";
@@ -29,11 +30,18 @@ export class Reviews {
   readonly #store: ReviewStore;
   readonly #contents: Contents;
   readonly #roots: readonly string[];
+  readonly #quality: Pick<EditQuality, "settled"> | undefined;
   /** Answers come in the order of the questions. */
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** @param roots real paths */
-  constructor(store: ReviewStore, contents: Contents, roots: readonly string[]) {
+  /** @param roots real paths @param quality is told of files that the user has gone through */
+  constructor(
+    store: ReviewStore,
+    contents: Contents,
+    roots: readonly string[],
+    quality?: Pick<EditQuality, "settled">,
+  ) {
+    this.#quality = quality;
     this.#store = store;
     this.#contents = contents;
     this.#roots = roots;
@@ -43,6 +51,10 @@ export class Reviews {
   recorded(changes: readonly RecordedChange[]): void {
     const { removed, put } = reviewsAfter(changes, (path) => this.#store.get(path), this.#contents);
     for (const path of removed) this.#store.remove(path);
+    for (const { path, kind, after } of changes) {
+      const isTaken = kind === "undo" || kind === "restore";
+      if (isTaken && removed.includes(path)) this.#quality?.settled(path, after);
+    }
     for (const review of put) this.#store.put(review);
   }
 
@@ -63,15 +75,22 @@ export class Reviews {
   /** @throws {ToolError} */
   update({ path, baseline, settled }: ReviewUpdate): Promise<void> {
     return this.#inOrder(async () => {
-      if (settled) return this.#store.remove(path);
+      if (settled) return await this.#settle(path);
       const known = this.#store.get(path);
       const review = known ?? this.#lastOf(path);
       if (review === undefined) return;
       const after = await takeSnapshot(path, this.#contents, this.#roots);
       const before = this.#baseline(baseline, known?.before ?? after, after);
-      if (sameSnapshot(before, after) && review.renamedFrom === undefined) return this.#store.remove(path);
+      if (sameSnapshot(before, after) && review.renamedFrom === undefined) return await this.#settle(path);
       this.#store.put({ ...review, before, after });
     });
+  }
+
+  async #settle(path: string): Promise<void> {
+    const known = this.#store.get(path);
+    this.#store.remove(path);
+    if (known === undefined || this.#quality === undefined) return;
+    this.#quality.settled(path, await takeSnapshot(path, this.#contents, this.#roots));
   }
 
   /** What has to be taken back so that nothing of the file is left to review, and which session did it. */

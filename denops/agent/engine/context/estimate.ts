@@ -42,7 +42,7 @@ export function allOf({ system, tools, messages, results }: PromptSizes): number
 function messageBytes(message: Message): number {
   switch (message.role) {
     case "user":
-      return FRAME_BYTES + bytesOf(message.text);
+      return FRAME_BYTES + bytesOf(message.text) + IMAGE_BYTES * (message.images?.length ?? 0);
     case "assistant":
       return FRAME_BYTES + bytesOf(message.text) +
         message.calls.reduce((sum, call) => sum + 2 * FRAME_BYTES + bytesOf(call.arguments), 0) +

@@ -1,6 +1,8 @@
 /** What to fold when the window fills up: old results first, in one large step, so that the prefix breaks once. Pure. */
-import { type MessageEntry, type ResultEntry, wordsOf } from "../core/entries.ts";
+import { type MessageEntry, type PinnedPart, type ResultEntry, wordsOf } from "../core/entries.ts";
+import { isRefused } from "./refused.ts";
 import type { ToolCall } from "../core/messages.ts";
+import { type Chosen, fileId, givenId, resultId, rulesId } from "./chosen.ts";
 import { bytesOf, IMAGE_BYTES } from "./estimate.ts";
 import { folded } from "./folds.ts";
 
@@ -30,6 +32,7 @@ export interface Foldable {
   /** Ids of calls whose results are masked already. */
   readonly masked: ReadonlyMap<string, string>;
   about(call: ToolCall): CallFacts;
+  readonly chosen: Chosen;
 }
 
 export interface MaskPlan {
@@ -48,27 +51,77 @@ export function planMasks(given: Foldable, isEnough: (frees: number) => boolean)
   );
 }
 
-function masks({ messages, masked, about }: Foldable, step: number): MaskPlan {
+function masks({ messages, masked, about, chosen }: Foldable, step: number): MaskPlan {
   const calls = callsOf(messages);
   const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
-  const kept = newestStates(messages, facts, step === 2);
+  const kept = newestStates(messages, facts, step === 2).union(pinnedResults(messages, facts, chosen));
   const end = step === 0 ? beginOfLastTurns(messages) : Math.max(0, messages.length - LAST_MESSAGES);
   const results = messages.slice(0, end).filter(isResult).filter(({ id, text, images }) =>
-    calls.has(id) && !masked.has(id) && !kept.has(id) && (bytesOf(text) > SHORT || images !== undefined)
-  ).map((result) => ({ result, text: maskLine(result, facts.get(result.id)?.title ?? result.name) }));
+    calls.has(id) && !masked.has(id) && !chosen.dropped.has(resultId(id)) && !kept.has(id) &&
+    (bytesOf(text) > SHORT || images !== undefined)
+  ).map((result) => ({
+    result,
+    text: maskLine(result, facts.get(result.id)?.title ?? result.name, "masked"),
+  }));
   return {
     results: results.map(({ result: { id }, text }) => ({ id, text })),
     frees: results.reduce((sum, { result, text }) => sum + entryBytes(result) - bytesOf(text), 0),
   };
 }
 
-function maskLine({ text, isError }: ResultEntry, title: string): string {
+/** What stands for a result. @param how "masked" */
+export function maskLine({ text, isError }: ResultEntry, title: string, how: string): string {
   const lines = text.split("\n").length;
   const what = isError ? "failed" : `${lines} ${lines === 1 ? "line" : "lines"}`;
-  return `[${title}, ${what}: masked; call it again if you need it]`;
+  return `[${title}, ${what}: ${how}; call it again if you need it]`;
 }
 
-function callsOf(messages: readonly MessageEntry[]): ReadonlyMap<string, ToolCall> {
+/** What the user has pinned in these messages; of a file its newest state. */
+export function pinnedParts({ messages, about, chosen }: Foldable): readonly PinnedPart[] {
+  if (chosen.pinned.size === 0) return [];
+  const calls = callsOf(messages);
+  const facts = new Map([...calls].map(([id, call]) => [id, about(call)]));
+  const results = pinnedResults(messages, facts, chosen);
+  return messages.flatMap((entry): readonly PinnedPart[] => {
+    switch (entry.type) {
+      case "tool_result": {
+        const { title = entry.name, path } = facts.get(entry.id) ?? {};
+        const id = path !== undefined && chosen.pinned.has(fileId(path)) ? fileId(path) : resultId(entry.id);
+        return results.has(entry.id) ? [{ id, title, text: entry.text }] : [];
+      }
+      case "user_message":
+        return entry.parts.flatMap((part) =>
+          part.type === "file" && chosen.pinned.has(givenId(part.uri))
+            ? [{ id: givenId(part.uri), title: part.uri, text: part.text }]
+            : []
+        );
+      case "control_note":
+        return entry.path !== undefined && chosen.pinned.has(rulesId(entry.path))
+          ? [{ id: rulesId(entry.path), title: entry.path, text: entry.text }]
+          : [];
+      case "assistant_message":
+        return [];
+    }
+  });
+}
+
+/** Ids of calls. */
+function pinnedResults(
+  messages: readonly MessageEntry[],
+  facts: ReadonlyMap<string, CallFacts>,
+  { pinned, dropped }: Chosen,
+): ReadonlySet<string> {
+  if (pinned.size === 0) return new Set();
+  const newest = newestStates(messages, facts, false);
+  const found = messages.filter(isResult).filter(({ id }) => {
+    const path = facts.get(id)?.path;
+    const ofFile = path !== undefined && newest.has(id) && pinned.has(fileId(path));
+    return !dropped.has(resultId(id)) && (ofFile || pinned.has(resultId(id)));
+  });
+  return new Set(found.map(({ id }) => id));
+}
+
+export function callsOf(messages: readonly MessageEntry[]): ReadonlyMap<string, ToolCall> {
   const calls = messages.flatMap((entry) => entry.type === "assistant_message" ? entry.calls : []);
   return new Map(calls.map((call) => [call.id, call]));
 }
@@ -120,6 +173,12 @@ export function tailBegin({ messages, masked }: Pick<Foldable, "messages" | "mas
 
 /** Of a prompt, about. */
 export function entryBytes(entry: MessageEntry): number {
+  if (entry.type === "user_message") {
+    return entry.parts.reduce((sum, part) => {
+      const { image, ...rest } = part.type === "given" ? part : { ...part, image: undefined };
+      return sum + bytesOf(JSON.stringify(rest)) + (image === undefined ? 0 : IMAGE_BYTES);
+    }, 0);
+  }
   if (!isResult(entry)) return bytesOf(JSON.stringify(entry));
   return bytesOf(entry.text) + IMAGE_BYTES * (entry.images?.length ?? 0);
 }
@@ -141,8 +200,10 @@ export function keptWords(words: readonly string[], most = MOST_WORDS): readonly
 }
 
 export function usersWords(messages: readonly MessageEntry[]): readonly string[] {
-  return messages.flatMap((entry) =>
-    entry.type === "user_message" && entry.origin !== "engine" ? [wordsOf(entry)] : []
+  return messages.flatMap((entry, at) =>
+    entry.type === "user_message" && entry.origin !== "engine" && !isRefused(messages, at)
+      ? [wordsOf(entry)]
+      : []
   ).filter((text) => text.trim() !== "");
 }
 

@@ -2,7 +2,8 @@
  * Folds: what the model sees less of than the log has. Masked results are a line each, and a summary stands for all
  * messages before a place. Calls and their results are never parted. Pure.
  */
-import type { Compaction, FoldEntry, MessageEntry } from "../core/entries.ts";
+import type { Compaction, FoldEntry, MessageEntry, PinnedPart } from "../core/entries.ts";
+import type { Chosen } from "./chosen.ts";
 
 export interface Folds {
   /** Id of a call → what stands for its result. */
@@ -54,7 +55,7 @@ function maskedEntry(entry: MessageEntry, { masked }: Pick<Folds, "masked">): Me
 
 const MARKS = { pending: " ", in_progress: "~", completed: "x" } as const;
 
-function summaryText({ summary, words, plan }: Compaction): string {
+function summaryText({ summary, words, plan, pinned = [] }: Compaction): string {
   const said = words.map((text) => `<user>\n${text}\n</user>`);
   const steps = plan.map(({ step, status }) => `- [${MARKS[status]}] ${step}`);
   return [
@@ -62,5 +63,18 @@ function summaryText({ summary, words, plan }: Compaction): string {
     `<summary>\n${summary}\n</summary>`,
     ...said.length === 0 ? [] : [`The user's own words there, oldest first:\n${said.join("\n")}`],
     ...steps.length === 0 ? [] : [`Your plan as it was then:\n${steps.join("\n")}`],
+    ...pinned.map(pinnedText),
   ].join("\n\n");
+}
+
+/** What stands in a view for a part that the user has pinned. */
+export function pinnedText({ title, text }: PinnedPart): string {
+  return `[${title}, as it was then: pinned by the user]\n${text}`;
+}
+
+/** The same without what the user has dropped since. */
+export function withoutDroppedPins(compaction: Compaction, { dropped }: Chosen): Compaction {
+  const { pinned = [], ...rest } = compaction;
+  const kept = pinned.filter(({ id }) => !dropped.has(id));
+  return kept.length === pinned.length ? compaction : { ...rest, pinned: kept };
 }

@@ -1,20 +1,34 @@
 /** What runs a model: one row for each purpose. */
-import { AGENT_SECTIONS, fixed, type Section, TITLES } from "./sections.ts";
+import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
+import { modeSection } from "./mode_sections.ts";
+import { AGENT_SECTIONS, fixed, INTENT, type Section, TITLES } from "./sections.ts";
 
 export interface Mode {
   /** Under this name stands what its requests have used up. */
   readonly name: string;
+  /** Of those that a user or a model may choose. */
+  readonly title?: string;
+  readonly description?: string;
   /** Of the system prompt, from stable to volatile. */
   readonly sections: readonly Section[];
+  /** What its calls may change, whatever is agreed to: see policy/decide_mode.ts. */
+  readonly access: ModeAccess;
   /**
-   * "listed": they stand in the request, as the beginning of the history is in the provider's cache with them, but
+   * "all" that its access has a use for, or those of them with one of these names or kinds, and without those behind a
+   * "!". "listed": they stand in the request, as the beginning of the history is in the provider's cache with them, but
    * the answer is to be text.
    */
-  readonly tools: "all" | "listed" | "none";
+  readonly tools: "all" | "listed" | "none" | readonly string[];
+  /** A turn that looks around is to end in a plan. */
+  readonly plans?: true;
+  /** The model's name; the session's unless told. */
+  readonly model?: string;
   /** "none": no reasoning, even where the model can. */
   readonly effort?: "none";
-  /** Of one request. */
   readonly limits: {
+    /** Requests of one turn before the user is asked whether to go on; by the options unless told. */
+    readonly iterations?: number;
+    /** Of one request. */
     readonly milliseconds?: number;
     /** It is given up instead of tried again. */
     readonly tries?: 1;
@@ -23,25 +37,91 @@ export interface Mode {
   readonly aside?: true;
 }
 
+/** One that is chosen. Its own section comes last: all before it is the same in every mode. */
+function chosen<Name extends ModeName>(
+  name: Name,
+  more: Partial<Pick<Mode, "tools" | "limits" | "plans">> = {},
+) {
+  const facts = MODE_FACTS.find((one) => one.name === name) ?? MODE_FACTS[0];
+  const own = modeSection(name);
+  const sections = own === undefined ? AGENT_SECTIONS : [...AGENT_SECTIONS, own];
+  return { tools: "all", limits: {}, ...facts, name, sections, ...more } as const satisfies Mode;
+}
+
+/** The modes that a user or a model may choose. */
+export const CHOSEN: Readonly<Record<ModeName, Mode>> = {
+  agent: chosen("agent"),
+  ask: chosen("ask", { limits: { iterations: 10 } }),
+  plan: chosen("plan", { limits: { iterations: 10 }, plans: true }),
+  explore: chosen("explore", { limits: { iterations: 10 } }),
+  "deep-explore": chosen("deep-explore", { limits: { iterations: 20 } }),
+  "deep-explore-write": chosen("deep-explore-write", { limits: { iterations: 20 } }),
+  review: chosen("review", { limits: { iterations: 15 } }),
+  chat: chosen("chat", { tools: "none" }),
+  /** Each turn is run as one of the others: see agent/intent.ts. */
+  auto: chosen("auto"),
+};
+
+/** A mode that a file describes: its base with words, tools or a model of its own. */
+export function ownMode({ name, description, access, base, tools, model, text }: OwnMode): Mode {
+  const row = CHOSEN[base];
+  return {
+    ...row,
+    ...{ name, title: name, description },
+    sections: text === "" ? row.sections : [...row.sections, fixed("own mode", text)],
+    access: covers(row.access, access) ? access : row.access,
+    ...(tools === undefined || row.tools === "none" ? {} : { tools }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+/** What is asked aside has no tools to change anything with. */
+const ASIDE = { access: "read", aside: true } as const;
+
 export const MODES = {
-  agent: { name: "agent", sections: AGENT_SECTIONS, tools: "all", limits: {} },
+  ...CHOSEN,
   /** What a turn has come to, where the model has said nothing. */
-  summary: { name: "summary", sections: AGENT_SECTIONS, tools: "listed", limits: { milliseconds: 20_000 } },
+  summary: {
+    ...{ name: "summary", sections: AGENT_SECTIONS, access: "read", tools: "listed" },
+    limits: { milliseconds: 20_000 },
+  },
   /** What stands for the messages of a long session. */
   compaction: {
-    name: "compaction",
-    sections: AGENT_SECTIONS,
-    tools: "listed",
+    ...ASIDE,
+    ...{ name: "compaction", sections: AGENT_SECTIONS, tools: "listed" },
     limits: { milliseconds: 120_000 },
-    aside: true,
   },
   /** Not worth waiting for, nor a second request. */
   title: {
-    name: "title",
-    sections: [fixed("titles", TITLES)],
-    tools: "none",
-    effort: "none",
+    ...ASIDE,
+    ...{ name: "title", sections: [fixed("titles", TITLES)], tools: "none", effort: "none" },
     limits: { milliseconds: 10_000, tries: 1 },
-    aside: true,
+  },
+  /** What a message wants, in mode auto. */
+  intent: {
+    ...ASIDE,
+    ...{ name: "intent", sections: [fixed("intent", INTENT)], tools: "none", effort: "none" },
+    limits: { milliseconds: 10_000, tries: 1 },
   },
 } as const satisfies Readonly<Record<string, Mode>>;
+
+/** What a mode has of the tools that are offered. @param tools with the least access that they are of use in */
+export function toolsOf<
+  Tool extends { readonly name: string; readonly kind: string; readonly least: ModeAccess },
+>(
+  { tools, access }: Mode,
+  offered: readonly Tool[],
+): readonly Tool[] {
+  if (tools === "none") return [];
+  const fitting = offered.filter(({ least }) => covers(access, least));
+  if (typeof tools === "string") return fitting;
+  const isAll = tools.every((one) => one.startsWith("!"));
+  const names = (one: Tool, before = "") =>
+    [one.name, one.kind].some((name) => tools.includes(before + name));
+  return fitting.filter((one) => (isAll || names(one)) && !names(one, "!"));
+}
+
+/** What a session is asked aside stands behind the prompt of its mode, which the provider has in its cache. */
+export function within(row: Mode, { sections }: Mode): Mode {
+  return row.tools === "listed" ? { ...row, sections } : row;
+}

@@ -4,13 +4,15 @@
  */
 import { createTwoFilesPatch } from "../../deps/diff.ts";
 import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
+import { contextText, type Project } from "./project.ts";
 import type { Plan } from "../core/events.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
 
 /** What somebody else has made of a file since the model had its text. */
 export interface Edit {
   readonly path: string;
-  readonly before: string;
+  /** Undefined: nobody knows it any more. */
+  readonly before: string | undefined;
   /** Undefined: it is gone. */
   readonly after: string | undefined;
 }
@@ -46,7 +48,7 @@ export function factsOf({ date, git, shown, plan }: Moment): Facts {
     facts.set("git", `Git: ${branch === undefined ? "no branch" : `branch ${branch}`}${apart}; ${files}`);
   }
   if (shown !== undefined) {
-    const { current, buffers, errors, warnings } = shown;
+    const { current, buffers, errors, warnings, terminal } = shown;
     const mark = ({ path, modified }: { readonly path: string; readonly modified: boolean }) =>
       modified ? `${path} (unsaved)` : path;
     if (current !== undefined) {
@@ -57,10 +59,17 @@ export function factsOf({ date, git, shown, plan }: Moment): Facts {
     }
     const others = buffers.filter(({ path }) => path !== current?.path);
     if (others.length > 0) facts.set("buffers", `Open too: ${others.map(mark).join(", ")}`);
-    facts.set(
-      "diagnostics",
-      `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
-    );
+    if (errors !== undefined && warnings !== undefined) {
+      facts.set(
+        "diagnostics",
+        `Diagnostics of open files: ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
+      );
+    }
+    if (terminal !== undefined) {
+      // What programs print is data, and no fact of the editor's.
+      const lines = terminal.text.split("\n").map((line) => `| ${line}`.trimEnd());
+      facts.set("terminal", [`The end of the user's terminal (${terminal.command}):`, ...lines].join("\n"));
+    }
   }
   const open = plan.filter(({ status }) => status !== "completed").map(({ step }) => step);
   if (open.length > 0) facts.set("plan", `Open steps of your plan: ${open.join("; ")}`);
@@ -74,6 +83,8 @@ function list(names: readonly string[], more: number): string {
 function counted(count: number, word: string): string {
   return count === 1 ? `1 ${word}` : `${count} ${word}s`;
 }
+
+const READ_AGAIN = "read it again before you use it";
 
 /** Of an edit: one line, or its diff below it. */
 export interface ToldEdit {
@@ -89,10 +100,11 @@ export function toldEdits(edits: readonly Edit[]): readonly ToldEdit[] {
   return edits.slice(0, MOST_EDITS).map((edit): ToldEdit => {
     const { path, before, after } = edit;
     if (after === undefined) return { edit, text: `${path}: deleted`, whole: false };
+    if (before === undefined) return { edit, text: `${path}: ${READ_AGAIN}`, whole: false };
     const line = `${path} ${countsOf(lineDiff(path, before, after))}`;
     const diff = diffText(before, after);
     const whole = diff !== undefined && diff.length <= Math.min(MOST_DIFF, room);
-    if (!whole) return { edit, text: `${line}: read it again before you use it`, whole };
+    if (!whole) return { edit, text: `${line}: ${READ_AGAIN}`, whole };
     room -= diff.length;
     return { edit, text: `${line}\n${diff}`, whole };
   });
@@ -112,12 +124,13 @@ export function momentText(
   facts: Facts,
   told: Facts,
   edits: readonly ToldEdit[],
-  left = 0,
+  left: number,
+  project: Pick<Project, "mark">,
 ): string | undefined {
   const lines = [...facts].filter(([name, text]) => told.get(name) !== text).map(([, text]) => text);
   if (edits.length > 0) {
     lines.push("Changed since your last answer, not by you:", ...edits.map(({ text }) => text));
     if (left > 0) lines.push(`[${left} more files]`);
   }
-  return lines.length === 0 ? undefined : `<context>\n${lines.join("\n")}\n</context>`;
+  return lines.length === 0 ? undefined : contextText(lines.join("\n"), project);
 }

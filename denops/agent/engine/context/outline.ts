@@ -2,34 +2,24 @@
 import type { ContextPart, PrefixBreak } from "../../protocol/requests.ts";
 import type { Message, Prompt } from "../core/messages.ts";
 import type { Mode } from "./modes.ts";
+import { rulesId } from "./chosen.ts";
 import { NO_PROJECT, rulesText } from "./project.ts";
 import { systemParts, type ViewInputs } from "./view.ts";
 
-/** In the order in which they are sent; messages by kind. */
+/** What stands before the messages, in the order in which it is sent. */
 export function outline(prompt: Prompt, { sections }: Mode, inputs: ViewInputs): readonly ContextPart[] {
   const system = systemParts(sections, inputs).flatMap(({ name, text }): readonly ContextPart[] => {
     if (name !== "rules") return [{ group: "system", name, characters: text.length }];
-    return (inputs.project ?? NO_PROJECT).rules.map((file) => ({
-      ...{ group: "rules" as const, name: file.path, bytes: file.bytes },
-      characters: rulesText([file]).length,
+    const { rules, ...marked } = inputs.project ?? NO_PROJECT;
+    return rules.map((file) => ({
+      ...{ group: "rules" as const, name: file.path, bytes: file.bytes, id: rulesId(file.path) },
+      characters: rulesText([file], marked).length,
     }));
   });
   const tools = prompt.tools.map((tool): ContextPart => ({
     ...{ group: "tools", name: tool.name, characters: JSON.stringify(tool).length },
   }));
-  const kinds = new Map<string, number>();
-  const count = (kind: string, size: number) => kinds.set(kind, (kinds.get(kind) ?? 0) + size);
-  for (const message of prompt.messages) {
-    if (message.role === "user") count("messages to the model", message.text.length);
-    else if (message.role === "tool") count(`results of ${message.name}`, message.text.length);
-    else {
-      count("answers", message.text.length);
-      for (const { name, arguments: text } of message.calls) count("calls", name.length + text.length);
-    }
-  }
-  const messages = [...kinds].filter(([, characters]) => characters > 0)
-    .map(([name, characters]): ContextPart => ({ group: "messages", name, characters }));
-  return [...tools, ...system, ...messages];
+  return [...tools, ...system];
 }
 
 /** Where a request is not what the one before was; undefined if that one is its beginning. */
@@ -43,6 +33,11 @@ export function firstBreak(before: Prompt, now: Prompt): PrefixBreak | undefined
   const same = [...earlier.text].findIndex((character, index) => later?.text[index] !== character);
   const kept = sizeOf(was.slice(0, at)) + (same < 0 ? earlier.text.length : same);
   return { where: earlier.where, reason: reasonOf(earlier, before, now), kept, sent: sizeOf(is) };
+}
+
+/** Characters of all of it. */
+export function lengthOf(prompt: Prompt): number {
+  return sizeOf(pieces(prompt));
 }
 
 /** Asked for each request, thus without writing them out: most of what is compared is the very same string. */

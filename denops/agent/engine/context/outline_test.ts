@@ -8,6 +8,7 @@ import { view } from "./view.ts";
 
 const environment = { roots: ["/p"], os: "linux" };
 const project: Project = {
+  mark: "m",
   manifests: [],
   tree: "a.ts",
   rules: [{ path: "AGENTS.md", text: "Use tabs.", bytes: 9 }],
@@ -27,11 +28,8 @@ Deno.test("every part of a request is counted under its name", () => {
   const parts = outline(prompt(3, [LIST]), MODES.agent, inputs);
   const named = (group: string) => parts.filter((part) => part.group === group);
   assert.deepEqual(named("tools").map(({ name }) => name), ["list"]);
-  assert.deepEqual(named("rules"), [{ group: "rules", name: "AGENTS.md", bytes: 9, characters: 43 }]);
-  assert.deepEqual(named("messages"), [
-    { group: "messages", name: "messages to the model", characters: 4 },
-    { group: "messages", name: "calls", characters: 6 },
-    { group: "messages", name: "results of list", characters: 4 },
+  assert.deepEqual(named("rules"), [
+    { group: "rules", name: "AGENTS.md", bytes: 9, id: "rules:AGENTS.md", characters: 47 },
   ]);
   const sizes = [...named("system"), ...named("rules")].reduce((sum, { characters }) => sum + characters, 0);
   const separators = 2 * named("system").length;

@@ -6,6 +6,7 @@ import { familyOf } from "../core/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { Part, UserMessage } from "../core/events.ts";
 import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { isRefused } from "./refused.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";
 import type { Environment, Section } from "./sections.ts";
@@ -17,10 +18,18 @@ export interface ViewInputs {
   readonly model?: string;
   /** Undefined: nothing is known of it. */
   readonly project?: Project | undefined;
+  readonly scratch?: string | undefined;
 }
 
 /** The end of an answer that was not given to its end. */
 const INTERRUPTED = "[The answer was interrupted here.]";
+
+/**
+ * What stands in the place of what a filter has refused. Source: platform.claude.com/docs, "Streaming refusals": with it
+ * in the history all that follows is refused.
+ */
+const REFUSED_MESSAGE = "[A message that a filter refused is left out here.]";
+const REFUSED_ANSWER = "[The answer was refused by a filter.]";
 
 /** The result of a call of which nothing more is known. */
 export const CALL_INTERRUPTED =
@@ -36,7 +45,7 @@ export function view(
     systemParts(sections, inputs).map(({ text }) => text).join("\n\n"),
     messagesOf(messages),
     given === "none" ? [] : tools,
-    given !== "all",
+    given === "none" || given === "listed",
     effort !== "none",
   );
 }
@@ -44,15 +53,16 @@ export function view(
 /** The system prompt, section by section; those with nothing to say are left out. */
 export function systemParts(
   sections: readonly Section[],
-  { environment, model = "", project = NO_PROJECT }: ViewInputs,
+  { environment, model = "", project = NO_PROJECT, scratch }: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
-  const inputs = { environment, family: familyOf(model), project };
+  const inputs = { environment, family: familyOf(model), project, scratch };
   return sections.map(({ name, text }) => ({ name, text: text(inputs) })).filter(({ text }) => text !== "");
 }
 
 function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
   const messages: Message[] = [];
   for (let at = 0; at < entries.length;) {
+    const refused = isRefused(entries, at);
     const entry = entries[at++];
     // What belongs to it: the notes on files of a user's message, the results of an answer.
     let end = at;
@@ -61,11 +71,11 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
     at = end;
     switch (entry?.type) {
       case "user_message":
-        messages.push({ role: "user", text: userText(entry, own.filter(isNote)) });
+        messages.push(userMessage(entry, own.filter(isNote), refused));
         break;
       case "assistant_message":
         messages.push(assistantMessage(entry), ...results(entry, own));
-        messages.push(...own.filter(isNote).filter(({ reason }) => reason !== "rules").map(noteMessage));
+        messages.push(...own.filter(isNote).filter((note) => !isWithResults(entry, note)).map(noteMessage));
         break;
       case "control_note":
         messages.push(noteMessage(entry));
@@ -81,12 +91,19 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
 function isWith(entry: MessageEntry | undefined, other: MessageEntry): boolean {
   switch (entry?.type) {
     case "user_message":
-      return isNote(other) && (other.reason === "files" || other.reason === "context");
+      return isNote(other) && WITH_PROMPT.has(other.reason);
     case "assistant_message":
       return isResult(other) || isNote(other);
     default:
       return false;
   }
+}
+
+const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set(["files", "context", "agents"]);
+
+/** Not every model takes a user's message after a result: what comes with results stands in the last one. */
+function isWithResults({ calls }: AssistantEntry, { reason }: ControlNote): boolean {
+  return reason === "rules" || (reason === "agents" && calls.length > 0);
 }
 
 function isNote(entry: MessageEntry): entry is ControlNote {
@@ -101,15 +118,20 @@ function noteMessage({ text }: ControlNote): Message {
   return { role: "user", text };
 }
 
-/** What has become of files is told before what is asked. */
-function userText({ parts }: UserMessage, notes: readonly ControlNote[]): string {
-  const asked = parts.map(partText).join("\n\n");
-  return notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
+/** What has become of files is told before what is asked. @param refused what is asked is not sent again */
+function userMessage({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
+  const asked = refused ? REFUSED_MESSAGE : parts.map(partText).join("\n\n");
+  const text = notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
+  const images = refused
+    ? []
+    : parts.flatMap((part) => part.type === "given" && part.image !== undefined ? [part.image] : []);
+  return { role: "user", text, ...(images.length === 0 ? {} : { images }) };
 }
 
 function partText(part: Part): string {
   switch (part.type) {
     case "text":
+    case "given":
       return part.text;
     case "file":
       return `Contents of ${part.uri} (already provided, do not read again):\n${part.text}`;
@@ -120,23 +142,25 @@ function partText(part: Part): string {
   }
 }
 
-function assistantMessage({ text, calls, reasoning, interrupted, written }: AssistantEntry): Message {
+function assistantMessage(
+  { text, calls, reasoning, written, interrupted, refused }: AssistantEntry,
+): Message {
+  if (refused === true) return { role: "assistant", text: REFUSED_ANSWER, calls: [], reasoning: [] };
   const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
   return { role: "assistant", text: said, calls, reasoning, ...(written === undefined ? {} : { written }) };
 }
 
-/**
- * One for each call, as every provider demands. Rules of the folders that the calls have touched stand in the last one:
- * not every model takes a user's message after a result.
- */
-function results({ calls }: AssistantEntry, own: readonly MessageEntry[]): readonly Message[] {
+/** One for each call, as every provider demands. */
+function results(entry: AssistantEntry, own: readonly MessageEntry[]): readonly Message[] {
+  const { calls } = entry;
   const found = own.filter(isResult);
-  const rules = own.filter(isNote).filter(({ reason }) => reason === "rules");
+  const notes = own.filter(isNote).filter((note) => isWithResults(entry, note));
   return calls.map(({ id, name }, at): Message => {
     const result = found.find((one) => one.id === id);
     const { type: _, ...rest } = result ??
       { type: "tool_result", id, name, text: CALL_INTERRUPTED, isError: true };
-    const text = [rest.text, ...at === calls.length - 1 ? rules.map(({ text }) => text) : []].join("\n\n");
+    const told = at === calls.length - 1 ? notes.map(({ text }) => text) : [];
+    const text = told.length === 0 ? rest.text : `${rest.text}\n\n${told.join("\n")}`;
     return { role: "tool", ...rest, text };
   });
 }

@@ -5,7 +5,8 @@
  */
 import { type FoldEntry, isFold, isMessage, type LogEntry, type MessageEntry } from "../core/entries.ts";
 import type { Store } from "../core/ports.ts";
-import { folded, type Folds, foldsInForce } from "./folds.ts";
+import { type Chosen, NOTHING_CHOSEN, withoutDropped } from "./chosen.ts";
+import { folded, type Folds, foldsInForce, withoutDroppedPins } from "./folds.ts";
 
 /** No text has more characters a token on average: what is longer fits into no window. */
 const CHARACTERS_A_TOKEN = 8;
@@ -15,6 +16,8 @@ export interface WindowOptions {
   readonly session: string;
   /** Tokens that fit. */
   window(): number;
+  /** Nothing unless told. */
+  readonly chosen?: Chosen;
 }
 
 /** Where a message stands: after `skip` messages of its turn. */
@@ -62,7 +65,10 @@ export class HistoryWindow {
 
   /** As the model sees them. */
   get seen(): readonly MessageEntry[] {
-    return folded(this.#messages, this.#folds);
+    const { chosen = NOTHING_CHOSEN } = this.#options;
+    const { masked, compaction } = this.#folds;
+    const left = compaction && withoutDroppedPins(compaction, chosen);
+    return withoutDropped(folded(this.#messages, { masked, compaction: left }), chosen);
   }
 
   /** Of the message at this index. */

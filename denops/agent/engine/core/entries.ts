@@ -19,6 +19,8 @@ const AssistantEntry = z.object({
   written: z.string().exactOptional(),
   /** It was not given to its end. */
   interrupted: z.literal(true).exactOptional(),
+  /** A filter has ended it. */
+  refused: z.literal(true).exactOptional(),
 });
 
 const ResultEntry = z.object({
@@ -37,21 +39,27 @@ const ControlNote = z.object({
   /**
    * "files": what has become of files since the last turn, "context": facts of the moment; both are told with the
    * message that begins the turn. "rules": those of folders that calls have touched, told with their results.
+   * "agents": what sub-agents in the background have found, told with either.
    * "summarize" and "folded" stand in views alone: the question for a summary, and the summary.
    */
   reason: z.enum([
     "files",
     "context",
     "rules",
+    "agents",
     "output_limit",
+    "cut_off",
     "need_fixes",
     "nothing_done",
+    "no_plan",
     "no_answer",
     "summarize",
     "folded",
     "unreadable",
   ]),
   text: z.string(),
+  /** Of a file of rules. */
+  path: z.string().exactOptional(),
 });
 
 /** What a view is made of. */
@@ -80,6 +88,8 @@ const Compaction = z.object({
   words: z.array(z.string()),
   /** As it was then. */
   plan: Plan,
+  /** What the user has pinned there, by the ids of parts (context/chosen.ts). */
+  pinned: z.array(z.object({ id: z.string(), title: z.string(), text: z.string() })).exactOptional(),
   /** Who has written the summary. */
   by: z.enum(["model", "engine"]),
 });
@@ -101,6 +111,7 @@ export type ResultEntry = ReadonlyDeep<z.infer<typeof ResultEntry>>;
 export type ControlNote = ReadonlyDeep<z.infer<typeof ControlNote>>;
 export type MessageEntry = ReadonlyDeep<z.infer<typeof MessageEntry>>;
 export type Masking = ReadonlyDeep<z.infer<typeof Masking>>;
+export type PinnedPart = NonNullable<Compaction["pinned"]>[number];
 export type Compaction = ReadonlyDeep<z.infer<typeof Compaction>>;
 export type FoldEntry = ReadonlyDeep<z.infer<typeof FoldEntry>>;
 export type LogEntry = MessageEntry | FoldEntry | AgentEvent;
@@ -131,6 +142,28 @@ export function isMessage(entry: LogEntry): entry is MessageEntry {
 
 export function isEvent(entry: LogEntry): entry is AgentEvent {
   return isEventType(entry.type);
+}
+
+/** Names of what the user has handed over, for the screen. */
+export function handedOver({ parts }: UserMessage): { readonly given?: readonly string[] } {
+  const given = parts.flatMap((part) => {
+    if (part.type === "given") return [part.label];
+    return part.type === "file" ? [part.uri.replace(/^.*\//, "")] : [];
+  });
+  return given.length === 0 ? {} : { given };
+}
+
+/** Files are changed, a call has ended, and both are to be told. */
+const HAPPENED: ReadonlySet<LogEntry["type"]> = new Set([
+  "tool_result",
+  "tool_done",
+  "file_modified",
+  "notice",
+]);
+
+/** Is any of them about what cannot be taken back by not storing it? */
+export function hasHappened(entries: readonly LogEntry[] = []): boolean {
+  return entries.some(({ type }) => HAPPENED.has(type));
 }
 
 /** What the user has said in words of their own. */

@@ -1,7 +1,8 @@
 /** What the engine tells the outside; one codec (acp/) turns it into the protocol. */
 import { z } from "../../deps/zod.ts";
+import { TurnMeta } from "../../protocol/extensions.ts";
 import { TurnFile } from "../../protocol/requests.ts";
-import { Usage } from "./messages.ts";
+import { Image, Usage } from "./messages.ts";
 import type { ReadonlyDeep } from "./readonly.ts";
 
 const StopReason = z.enum(["end_turn", "max_iterations", "max_tokens", "cancelled", "refused"]);
@@ -59,13 +60,9 @@ export type ToolStart = ReadonlyDeep<z.infer<typeof ToolStart>>;
 
 /** A piece of what the user hands over. */
 const Part = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("text"),
-    text: z.string(),
-    /** Absolute paths of files that it shows lines of. */
-    selected: z.array(z.string()).exactOptional(),
-  }),
-  /** A fragment of the address names lines of the file. */
+  z.object({ type: z.literal("text"), text: z.string() }),
+  /** As the model is told it; `label` names it on the screen: "src/app.ts L6–8". */
+  z.object({ type: z.literal("given"), label: z.string(), text: z.string(), image: Image.exactOptional() }),
   z.object({ type: z.literal("file"), uri: z.string(), text: z.string() }),
   z.object({ type: z.literal("link"), uri: z.string() }),
   /** What the model cannot be given. */
@@ -140,10 +137,13 @@ export const AgentEvent = z.discriminatedUnion("type", [
   /** What the session is called from now on; at the beginning of a turn with its number and time. */
   event("title", {
     title: z.string(),
-    began: z.object({ turn: z.number(), time: z.number() }).exactOptional(),
+    began: TurnMeta.exactOptional(),
   }),
   event("notice", { severity: z.enum(["info", "warning", "error"]), text: z.string() }),
 ]);
 export type AgentEvent = ReadonlyDeep<z.infer<typeof AgentEvent>>;
+
+/** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
+export const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
 
 export type Emit = (event: AgentEvent) => void;

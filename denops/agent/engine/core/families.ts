@@ -1,5 +1,7 @@
 /** Families of models by name: they are told other things, and some providers treat theirs otherwise. */
 
+import type { EditForm } from "../../protocol/config.ts";
+
 /** The first that matches: a distilled model is named after its teacher first. */
 const NAMES = {
   mistral: /mistral|ministral|devstral|codestral|magistral|pixtral/i,
@@ -23,4 +25,28 @@ export function familyOf(model: string): Family {
 
 function isFamily(name: string): name is keyof typeof NAMES {
   return name in NAMES;
+}
+
+/** Models of fewer parameters, in billions, fail at copying text exactly. */
+const SMALL = 30;
+/** Those that do although they have more, as aider's benchmark of edit forms (polyglot) has it. */
+const AS_SMALL = /qwen-?2\.5.*\b32b/i;
+
+/** The forms that a model is offered, as the tool's schema has them. */
+export function editFormsOf(model: string): readonly EditForm[] {
+  const size = billionsOf(model);
+  if (AS_SMALL.test(model) || (size !== undefined && size < SMALL)) return ["whole"];
+  return familyOf(model) === "gpt" ? ["replace", "patch"] : ["replace"];
+}
+
+/** The parameters that its name says: 30 of "qwen3-coder:30b-a3b", 56 of "mixtral:8x7b", 0.27 of "gemma3:270m". */
+function billionsOf(model: string): number | undefined {
+  const found = [...model.matchAll(/(?<![\w.]|\d)[ae]?(?:(\d+)x)?(\d+(?:\.\d+)?)([bm])(?![a-z0-9])/gi)];
+  const sizes = found.flatMap(([, times = "1", count, unit]) => {
+    const size = Number(times) * Number(count);
+    // "1m" is a window of a million tokens.
+    if (unit?.toLowerCase() === "m") return size < 50 ? [] : [size / 1_000];
+    return [size];
+  });
+  return sizes.length === 0 ? undefined : Math.max(...sizes);
 }

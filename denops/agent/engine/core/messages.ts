@@ -28,6 +28,8 @@ export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 interface UserMessage {
   readonly role: "user";
   readonly text: string;
+  /** Undefined if there are none. */
+  readonly images?: readonly Image[];
 }
 
 export interface AssistantMessage {
@@ -42,9 +44,9 @@ export interface AssistantMessage {
 const ImageType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 export type ImageType = z.infer<typeof ImageType>;
 
-/** An image that a tool has read, for models that see. */
+/** An image that a tool has read or the user has handed over, for models that see. */
 export const Image = z.object({
-  /** The file's path as the model knows it. */
+  /** The file's path as the model knows it, or what it is called. */
   name: z.string(),
   type: ImageType,
   /** The file's bytes in base64. */
@@ -115,4 +117,15 @@ export const Usage = z.object({
 });
 export type Usage = ReadonlyDeep<z.infer<typeof Usage>>;
 
-export type FinishReason = "stop" | "tool_calls" | "length" | "refused";
+/**
+ * Why an answer has ended. "length": at the limit of its tokens; "window_full": of the session's; "paused": the
+ * provider wants to be asked once more; "malformed": it could not read the call that the model has written.
+ */
+export type FinishReason =
+  | "stop"
+  | "tool_calls"
+  | "length"
+  | "window_full"
+  | "refused"
+  | "paused"
+  | "malformed";

@@ -2,7 +2,9 @@
 import type { Access } from "../../protocol/access.ts";
 import type { ApprovedCommand, CommandAccess, CommandEffects } from "../../protocol/commands.ts";
 import type { FoundLine, SearchRequest } from "../../protocol/search.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
 import type { CheckpointStore } from "./checkpoints.ts";
+import type { EditLog } from "./edits.ts";
 import type { FoldEntry, LogEntry, MessageEntry } from "./entries.ts";
 import type { AgentEvent, Diff, FileChange, ToolStart } from "./events.ts";
 import type { LspRequest, LspResponse } from "../../protocol/lsp.ts";
@@ -51,6 +53,8 @@ export interface ApprovalRequest {
   readonly force: boolean;
   readonly accesses: Access;
   readonly diff?: Diff;
+  /** The sub-agent that wants it: its title, and what its mode may change. */
+  readonly agent?: { readonly title: string; readonly access: ModeAccess };
 }
 
 export type ApprovalAnswer =
@@ -75,8 +79,14 @@ export interface NewSession {
   /** Real path of the project. */
   readonly root: string;
   readonly model: string;
-  /** The session that this one was forked from. */
+  /** The session that this one was forked from, or whose sub-agent it is. */
   readonly parent?: string;
+  /** Of a sub-agent: the call of its parent's that has started it. */
+  readonly call?: string;
+  /** The name of its mode. */
+  readonly mode?: string;
+  /** Empty until it has one. */
+  readonly title?: string;
   /** The git branch that was made for it. */
   readonly branch?: string;
 }
@@ -90,6 +100,15 @@ export interface StoredSession extends NewSession {
   readonly archived: boolean;
   /** Turns begun so far; the last one has this number. */
   readonly turns: number;
+  /** How that one has ended: a reason of `turn_done`, or "failed". Undefined: it has not. */
+  readonly ended?: string;
+}
+
+/** A session of a sub-agent, with what it has used up. */
+export interface StoredSubagent extends StoredSession {
+  readonly tokens: number;
+  /** US dollars; undefined where no request had a price. */
+  readonly cost?: number;
 }
 
 /** Temporary files that are about to take a file's place: one that a crash left behind is removed at the next start. */
@@ -155,6 +174,8 @@ export interface Store {
   readonly checkpoints: CheckpointStore;
   createSession(session: NewSession): void;
   session(id: string): StoredSession | undefined;
+  /** The sessions of its sub-agents, the newest first. */
+  subagents(parent: string): readonly StoredSubagent[];
   /** The session is read anew: another engine may have written it. */
   reopen(id: string): void;
   /** Number of the turn that runs or ran last; 0 before the first. */
@@ -228,6 +249,15 @@ export interface HoldBack {
   place(file: HeldFile): Promise<{ readonly changes: readonly FileChange[]; readonly failure?: string }>;
 }
 
+/** How a step of a turn came to its request. */
+export interface PromptFacts {
+  /** Milliseconds to build it. */
+  readonly build: number;
+  /** Milliseconds from what it answers, the message or the last result, to the request. */
+  readonly ready: number;
+  readonly messages: number;
+}
+
 /** One request to a model. */
 export interface RequestUsage {
   /** What it was for: the name of its mode. */
@@ -238,6 +268,8 @@ export interface RequestUsage {
   readonly usage?: Usage;
   /** US dollars; undefined where the model has no price. */
   readonly cost?: number;
+  /** The session of the sub-agent that it was made for. */
+  readonly agent?: string;
   /** Milliseconds until the first piece of the answer. */
   readonly firstToken?: number;
   /** Milliseconds in all. */
@@ -246,10 +278,15 @@ export interface RequestUsage {
   readonly tools: Readonly<Record<string, number>>;
   /** Calls of tools that there are not, or whose arguments could not be read. */
   readonly invalidCalls: number;
+  /** Tools that were offered. */
+  readonly offered: number;
+  /** Undefined for one that is no step of a turn. */
+  readonly prompt?: PromptFacts;
 }
 
 /** What requests to models have used up; kept also where the session is deleted. */
 export interface UsageLog {
+  readonly edits: EditLog;
   /** @throws {TurnError} if it cannot be stored */
   record(session: string, turn: number, request: RequestUsage): void;
   /** US dollars of all requests of the session; undefined where none had a price. */
@@ -346,6 +383,42 @@ export interface Search {
     query: Query<"changes">,
     signal: AbortSignal,
   ): Promise<{ readonly text: string; readonly leftOut?: LeftOut | undefined }>;
+}
+
+/** A piece of work for another agent. */
+export interface SubagentTask {
+  /** One line. */
+  readonly title: string;
+  readonly task: string;
+  /** What is known already. */
+  readonly hint?: string;
+  /** The name of its mode. */
+  readonly mode: string;
+  /** The name of its model; its mode's, or the options', unless told. */
+  readonly model?: string;
+}
+
+export interface SubagentReport {
+  /** For the model. */
+  readonly text: string;
+  /** "done", "stopped". */
+  readonly summary: string;
+  readonly failed: boolean;
+}
+
+/** Other agents that work for a session, each with a log and a view of its own. */
+export interface Subagents {
+  /** What starting it is judged by. @param access of the session's mode @throws {ToolError} if it may not be started */
+  accessOf(task: SubagentTask, access: ModeAccess): Access;
+  /** @param call under which its actions are shown @throws {ToolError} */
+  run(task: SubagentTask, call: string, signal: AbortSignal): Promise<SubagentReport>;
+  /** @returns its id for the two below @throws {ToolError} */
+  startInBackground(task: SubagentTask, call: string): string;
+  /** @throws {ToolError} */
+  output(id: string): SubagentReport;
+  stop(id: string): Promise<SubagentReport>;
+  /** For the model: what has ended in the background since it was told last; undefined if nothing has. */
+  news(): string | undefined;
 }
 
 /** Questions to the user. Undefined: no answer was given. */

@@ -176,6 +176,13 @@ export function createSummarizer(config: ModelConfig): Model | undefined {
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) });
 }
 
+/** Another model of the same provider, by its name. */
+export function otherModel(config: ModelConfig, name: string): Model {
+  const { price: _, ...rest } = config;
+  const price = config.models.find((one) => one.name === name)?.price;
+  return createModel({ ...rest, model: name, ...(price === undefined ? {} : { price }) });
+}
+
 /** A short key is a local server's dummy and may be any word. */
 const SHORTEST_SECRET = 8;
 

@@ -1,5 +1,5 @@
 /** Which models see images, and messages without them. Pure. */
-import type { Message, ToolMessage } from "../core/messages.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../core/messages.ts";
 
 /**
  * Models that see, by name: OpenAI-compatible services have no common way to ask. As the services document them;
@@ -25,17 +25,17 @@ export function seesByName(model: string): boolean {
 }
 
 export function hasImages(messages: readonly Message[]): boolean {
-  return messages.some((message) => message.role === "tool" && message.images !== undefined);
+  return messages.some((message) => message.role !== "assistant" && message.images !== undefined);
 }
 
-/** For a model that does not see, or a provider that refuses them. Each result says what is missing. */
+/** For a model that does not see, or a provider that refuses them. Each message says what is missing. */
 export function withoutImages(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) =>
-    message.role === "tool" && message.images !== undefined ? withoutImage(message) : message
+    message.role !== "assistant" && message.images !== undefined ? withoutImage(message) : message
   );
 }
 
-function withoutImage({ images = [], ...message }: ToolMessage): ToolMessage {
+function withoutImage({ images = [], ...message }: Exclude<Message, AssistantMessage>): Message {
   const names = images.map(({ name }) => name).join(", ");
   return { ...message, text: `${message.text}\n[left out, since this model cannot see images: ${names}]` };
 }

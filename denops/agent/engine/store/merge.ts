@@ -11,21 +11,24 @@ export interface Run<Place> {
   readonly others: readonly Place[];
 }
 
-/** The runs of more than one piece in a log, in order. */
+/** The runs of more than one piece in a log, in order. What stands under one call parts nothing elsewhere. */
 export function runsOf<Place>(
   log: Iterable<{ readonly place: Place; readonly entry: LogEntry | undefined }>,
 ): Run<Place>[] {
   const runs: { place: Place; event: Piece; texts: string[]; others: Place[] }[] = [];
-  let open: (typeof runs)[number] | undefined;
+  const open = new Map<string | undefined, (typeof runs)[number]>();
   for (const { place, entry: event } of log) {
+    const parent = event !== undefined && "parent" in event ? event.parent : undefined;
+    const run = open.get(parent);
     if (event?.type !== "token" && event?.type !== "thought") {
-      open = undefined;
-    } else if (open?.event.type === event.type && open.event.message === event.message) {
-      open.texts.push(event.text);
-      open.others.push(place);
+      open.delete(parent);
+    } else if (run?.event.type === event.type && run.event.message === event.message) {
+      run.texts.push(event.text);
+      run.others.push(place);
     } else {
-      open = { place, event, texts: [event.text], others: [] };
-      runs.push(open);
+      const begun = { place, event, texts: [event.text], others: [] };
+      open.set(parent, begun);
+      runs.push(begun);
     }
   }
   return runs.filter(({ others }) => others.length > 0)

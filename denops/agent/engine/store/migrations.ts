@@ -244,4 +244,46 @@ export const MIGRATIONS: readonly string[] = [
   -- 1: what the model sees of the session was folded in this turn, or that was taken back.
   ALTER TABLE turns ADD COLUMN folded INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- Of a sub-agent: the call of its parent's that has started it.
+  ALTER TABLE sessions ADD COLUMN call TEXT;
+  -- How the last turn has ended; NULL: it has not.
+  ALTER TABLE sessions ADD COLUMN ended TEXT;
+  -- The session of the sub-agent that a request was made for.
+  ALTER TABLE usage ADD COLUMN agent TEXT;
+  `,
+  `
+  -- Of a step of a turn: milliseconds to build its prompt, and from what it answers (the message, the last result) to
+  -- the request; tools and messages in it.
+  ALTER TABLE usage ADD COLUMN build_ms REAL;
+  ALTER TABLE usage ADD COLUMN ready_ms REAL;
+  ALTER TABLE usage ADD COLUMN offered INTEGER;
+  ALTER TABLE usage ADD COLUMN messages INTEGER;
+
+  -- Calls that were to write files.
+  CREATE TABLE edits (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    tool_call TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    model TEXT NOT NULL,
+    -- Of edit_file how it was written, else the tool's name.
+    form TEXT NOT NULL,
+    -- 0: it did not fit.
+    written INTEGER NOT NULL,
+    time INTEGER NOT NULL
+  );
+  CREATE INDEX edits_of ON edits(session, tool_call);
+
+  -- What the user has made of the hunks of one call in one file.
+  CREATE TABLE hunks (
+    edit INTEGER NOT NULL REFERENCES edits(id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    kept INTEGER NOT NULL,
+    changed INTEGER NOT NULL,
+    undone INTEGER NOT NULL,
+    PRIMARY KEY (edit, path)
+  ) WITHOUT ROWID;
+  `,
 ];

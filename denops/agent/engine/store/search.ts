@@ -63,9 +63,21 @@ export function search(database: Database, log: TurnLog, query: string, limit: n
     const said = searchable(entry?.entry);
     if (entry === undefined || said === undefined) return [];
     const { role, text } = said;
-    const found = { turn, role, text: excerpt(searched(role, text), terms), time: entry.time };
-    return ownersOf(database, session, turn).map((owner) => ({ ...owner, ...found }));
+    const found = { role, text: excerpt(searched(role, text), terms), time: entry.time };
+    const shown = parentOf(database, session) ?? { session, turn };
+    return ownersOf(database, shown.session, shown.turn)
+      .map((owner) => ({ ...owner, turn: shown.turn, ...found }));
   }).slice(0, limit);
+}
+
+/** Of a sub-agent's session: where it was started. */
+function parentOf(database: Database, session: string): Pick<SearchText, "session" | "turn"> | undefined {
+  const row = database.get(
+    `SELECT parent, calls.turn AS turn FROM sessions JOIN calls ON calls.session = parent AND calls.id = call
+     WHERE sessions.id = ?`,
+    session,
+  );
+  return row && { session: String(row.parent), turn: Number(row.turn) };
 }
 
 /** The session itself, and the forks that have the turn in common with it. */

@@ -23,6 +23,8 @@ export interface Place {
 
 /** Turns begun: a session without any is nothing that a user has seen. */
 const BEGUN = "turns > 0 AND deleted = 0";
+/** Those of sub-agents stand under their parents. */
+const LISTED = `${BEGUN} AND call IS NULL`;
 
 export class StoredSessions {
   readonly #database: Database;
@@ -40,7 +42,7 @@ export class StoredSessions {
          (SELECT count(DISTINCT path) FROM checkpoints JOIN checkpoint_files ON checkpoint = checkpoints.id
           WHERE session = sessions.id AND checkpoints.kind IN ('tool', 'command')) AS files,
          (SELECT total(input + output) FROM usage WHERE session = sessions.id) AS tokens
-       FROM sessions WHERE ${BEGUN} AND archived = ? ORDER BY updated DESC, id`,
+       FROM sessions WHERE ${LISTED} AND archived = ? ORDER BY updated DESC, id`,
       archived ? 1 : 0,
     ).map((row) => ({ ...storedSession(row), files: Number(row.files), tokens: Number(row.tokens) }));
   }
@@ -49,7 +51,7 @@ export class StoredSessions {
   page(after: Place | undefined, most: number): readonly StoredSession[] {
     const { updated, id } = after ?? { updated: Number.MAX_SAFE_INTEGER, id: "" };
     return this.#database.all(
-      `SELECT * FROM sessions WHERE ${BEGUN} AND archived = 0 AND (updated < ? OR (updated = ? AND id > ?))
+      `SELECT * FROM sessions WHERE ${LISTED} AND archived = 0 AND (updated < ? OR (updated = ? AND id > ?))
        ORDER BY updated DESC, id LIMIT ?`,
       updated,
       updated,
@@ -84,7 +86,13 @@ export class StoredSessions {
     if (changes === 0) throw notThere();
   }
 
-  /** With all that belongs to it; what it has cost stays, and what forks have in common with it. Nothing if there is none. */
+  /** The ids of its sub-agents' sessions. */
+  subagents(id: string): readonly string[] {
+    return this.#database.all("SELECT id FROM sessions WHERE parent = ? AND call IS NOT NULL", id)
+      .map((row) => String(row.id));
+  }
+
+  /** With all that belongs to it, its sub-agents too; what it has cost stays, and what forks have in common with it. Nothing if there is none. */
   remove(id: string): void {
     this.#database.transaction(() => this.#remove(id));
   }
@@ -92,6 +100,7 @@ export class StoredSessions {
   #remove(id: string): void {
     const row = this.#database.get("SELECT parent FROM sessions WHERE id = ?", id);
     if (row === undefined) return;
+    for (const agent of this.subagents(id)) this.#remove(agent);
     const forks = "SELECT max(shared) AS shared FROM sessions WHERE parent = ?";
     const shared = Number(this.#database.get(forks, id)?.shared ?? 0);
     if (shared > 0) {
@@ -116,7 +125,7 @@ export class StoredSessions {
   /** Those that are not archived and that nothing was added to since `time`, milliseconds since 1970. */
   untouchedSince(time: number): readonly string[] {
     return this.#database.all(
-      "SELECT id FROM sessions WHERE archived = 0 AND deleted = 0 AND updated < ?",
+      "SELECT id FROM sessions WHERE archived = 0 AND deleted = 0 AND call IS NULL AND updated < ?",
       time,
     )
       .map(({ id }) => String(id));
@@ -203,7 +212,7 @@ export class StoredSessions {
 }
 
 /** What a fork does not take over, as it has not spent or asked for it; and what belongs to the last turn. */
-const OWN = ["spent", "titled"];
+const OWN = ["spent", "titled", "agents"];
 const OF_THE_END = ["folder", "plan", "known", "first"];
 
 /** Where a turn that goes on is stored: the columns beside the session. */
@@ -227,7 +236,10 @@ export function storedSession(row: Readonly<Record<string, unknown>>): StoredSes
     created: Number(row.created),
     updated: Number(row.updated),
     archived: row.archived === 1,
+    mode: String(row.mode),
     turns: Number(row.turns),
+    ...(typeof row.ended === "string" ? { ended: row.ended } : {}),
+    ...(typeof row.call === "string" ? { call: row.call } : {}),
     ...(typeof row.parent === "string" ? { parent: row.parent } : {}),
     ...(typeof row.branch === "string" ? { branch: row.branch } : {}),
   };

@@ -21,6 +21,7 @@ import type {
   Store,
   Stored,
   StoredSession,
+  StoredSubagent,
   TurnBegun,
   WhichEntries,
 } from "../core/ports.ts";
@@ -102,18 +103,13 @@ export class SqliteStore implements Store {
     }
   }
 
-  createSession({ id, root, model, parent, branch }: NewSession): void {
+  createSession({ id, root, model, mode = "agent", title = "", parent, call, branch }: NewSession): void {
     const now = Date.now();
     saving(() =>
       this.#database.run(
-        "INSERT INTO sessions (id, root, model, parent, branch, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        id,
-        root,
-        model,
-        parent ?? null,
-        branch ?? null,
-        now,
-        now,
+        `INSERT INTO sessions (id, root, model, mode, title, parent, call, branch, created, updated)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[id, root, model, mode, title, parent ?? null, call ?? null, branch ?? null, now, now],
       )
     );
   }
@@ -121,6 +117,19 @@ export class SqliteStore implements Store {
   session(id: string): StoredSession | undefined {
     const row = this.#database.get("SELECT * FROM sessions WHERE id = ? AND deleted = 0", id);
     return row === undefined ? undefined : storedSession(row);
+  }
+
+  subagents(parent: string): readonly StoredSubagent[] {
+    return this.#database.all(
+      `SELECT sessions.*, total(input + output) AS tokens, sum(cost) AS cost
+       FROM sessions LEFT JOIN usage ON usage.session = sessions.parent AND usage.agent = sessions.id
+       WHERE parent = ? AND call IS NOT NULL GROUP BY sessions.id ORDER BY created DESC, sessions.id`,
+      parent,
+    ).map((row) => ({
+      ...storedSession(row),
+      tokens: Number(row.tokens),
+      ...(typeof row.cost === "number" ? { cost: row.cost } : {}),
+    }));
   }
 
   reopen(id: string): void {
@@ -181,7 +190,10 @@ export class SqliteStore implements Store {
         );
       case "turn_done":
       case "turn_failed":
-        this.#database.run("UPDATE sessions SET updated = ? WHERE id = ?", time, session);
+        this.#database.run(
+          "UPDATE sessions SET updated = ?, ended = ? WHERE id = ?",
+          ...[time, entry.type === "turn_done" ? entry.reason : "failed", session],
+        );
         return this.#seal(session);
     }
   }
@@ -195,7 +207,7 @@ export class SqliteStore implements Store {
     const [asked = ""] = words.trimStart().split("\n");
     this.#log.begin(session, turn, time, asked.slice(0, LONGEST_ASKED).toWellFormed());
     this.#database.run(
-      "UPDATE sessions SET turns = ?, updated = ?, title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
+      "UPDATE sessions SET turns = ?, ended = NULL, updated = ?, title = CASE title WHEN '' THEN ? ELSE title END WHERE id = ?",
       ...[turn, time, firstTitle(words), session],
     );
   }
@@ -307,7 +319,10 @@ function sizeOf(entry: LogEntry): number {
   if (!isMessage(entry)) return 0;
   switch (entry.type) {
     case "user_message":
-      return entry.parts.reduce((sum, part) => sum + ("text" in part ? part.text.length : 0), 0);
+      return entry.parts.reduce((sum, part) => {
+        const image = part.type === "given" && part.image !== undefined ? IMAGE_SIZE : 0;
+        return sum + ("text" in part ? part.text.length : 0) + image;
+      }, 0);
     case "assistant_message":
       return entry.calls.reduce((sum, call) => sum + call.arguments.length, entry.text.length);
     case "tool_result":

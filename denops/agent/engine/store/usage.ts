@@ -2,12 +2,14 @@
 import { z } from "../../deps/zod.ts";
 import type { RequestUsage, UsageLog, UsageReport } from "../core/ports.ts";
 import type { Database } from "./database.ts";
+import { SqliteEdits } from "./edits.ts";
 import { saving } from "./saving.ts";
 
 type Row = UsageReport["turns"][number];
 
 /** Rows of each list. */
 const MOST_TURNS = 20;
+const MOST_AGENTS = 10;
 const MOST_SESSIONS = 10;
 const MOST_DAYS = 14;
 const MOST_MODELS = 10;
@@ -16,12 +18,15 @@ const MOST_MODELS = 10;
 const LONGEST_NAME = 200;
 
 const Tools = z.record(z.string(), z.int());
+const Modes = z.array(z.string());
 
 export class SqliteUsage implements UsageLog {
+  readonly edits: SqliteEdits;
   readonly #database: Database;
 
   constructor(database: Database) {
     this.#database = database;
+    this.edits = new SqliteEdits(database);
   }
 
   record(session: string, turn: number, request: RequestUsage): void {
@@ -29,8 +34,9 @@ export class SqliteUsage implements UsageLog {
     saving(() =>
       this.#database.run(
         `INSERT INTO usage (session, turn, purpose, provider, model, reported, input, output, cached_read,
-       cached_write, cost, first_token_ms, all_ms, tools, invalid_calls, time)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       cached_write, cost, first_token_ms, all_ms, tools, invalid_calls, agent, offered, build_ms, ready_ms, messages,
+       time)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         session,
         turn,
         request.purpose,
@@ -46,6 +52,11 @@ export class SqliteUsage implements UsageLog {
         request.duration,
         JSON.stringify(request.tools),
         request.invalidCalls,
+        request.agent ?? null,
+        request.offered,
+        request.prompt?.build ?? null,
+        request.prompt?.ready ?? null,
+        request.prompt?.messages ?? null,
         Date.now(),
       )
     );
@@ -58,23 +69,45 @@ export class SqliteUsage implements UsageLog {
   }
 
   report(session: string | undefined): UsageReport {
-    const asItIs = (key: string) => key;
-    const turns = session === undefined
-      ? []
-      : this.#grouped("turn", MOST_TURNS, (turn) => this.#turnName(session, Number(turn)), session);
+    const asItIs = (name: string) => ({ name });
     return {
-      turns,
-      sessions: this.#grouped("session", MOST_SESSIONS, (id) => this.#sessionName(id)),
+      turns: session === undefined ? [] : this.#turns(session),
+      agents: session === undefined ? [] : this.#agents(session),
+      edits: [...this.edits.report()],
+      sessions: this.#grouped("session", MOST_SESSIONS, (id) => ({ name: this.#sessionName(id) })),
       days: this.#grouped("date(time / 1000, 'unixepoch')", MOST_DAYS, asItIs),
       models: this.#grouped("provider || '/' || model", MOST_MODELS, asItIs),
     };
   }
 
-  /** @param key SQL by which requests belong together */
-  #grouped(key: string, most: number, name: (key: string) => string, session?: string): Row[] {
+  /** Those of sub-agents, which are in the sums of their turns too. */
+  #agents(session: string): Row[] {
+    const about = (id: string) => ({ name: this.#sessionName(id) });
+    return this.#grouped("agent", MOST_AGENTS, about, session, "agent IS NOT NULL");
+  }
+
+  #turns(session: string): Row[] {
+    const hunks = this.edits.turns(session);
+    return this.#grouped("turn", MOST_TURNS, (turn) => ({
+      name: this.#turnName(session, Number(turn)),
+      hunks: hunks.get(Number(turn)),
+    }), session);
+  }
+
+  /**
+   * @param key SQL by which requests belong together @param about what is known of them beside their sums
+   * @param which of them, in SQL
+   */
+  #grouped(
+    key: string,
+    most: number,
+    about: (key: string) => Pick<Row, "name" | "hunks">,
+    session?: string,
+    which = "TRUE",
+  ): Row[] {
     const rows = this.#database.all(
       `WITH picked AS MATERIALIZED (
-         SELECT ${key} AS key, * FROM usage ${session === undefined ? "" : "WHERE session = ?"}
+         SELECT ${key} AS key, * FROM usage WHERE ${session === undefined ? "" : "session = ? AND "}${which}
        ),
        places AS (
          SELECT key, first_token_ms AS ms, count(*) OVER (PARTITION BY key) AS count,
@@ -88,7 +121,9 @@ export class SqliteUsage implements UsageLog {
        sums AS (
          SELECT key, count(*) AS requests, sum(1 - reported) AS unreported, sum(input) AS input,
            sum(output) AS output, sum(cached_read) AS cached_read, sum(cached_write) AS cached_write,
-           sum(cost) AS cost, sum(invalid_calls) AS invalid, max(id) AS newest
+           sum(cost) AS cost, sum(invalid_calls) AS invalid, avg(build_ms) AS build, avg(ready_ms) AS ready,
+           max(offered) AS offered, max(messages) AS messages, count(DISTINCT session || turn) AS turns,
+           json_group_array(DISTINCT purpose) AS modes, max(id) AS newest
          FROM picked GROUP BY key ORDER BY newest DESC LIMIT ${most}
        ),
        calls AS (
@@ -100,7 +135,7 @@ export class SqliteUsage implements UsageLog {
        SELECT * FROM sums LEFT JOIN medians USING (key) LEFT JOIN calls USING (key) ORDER BY newest DESC`,
       ...(session === undefined ? [] : [session]),
     );
-    return rows.map((row) => rowOf(row, name(String(row.key))));
+    return rows.map((row) => rowOf(row, about(String(row.key))));
   }
 
   #turnName(session: string, turn: number): string {
@@ -115,9 +150,10 @@ export class SqliteUsage implements UsageLog {
   }
 }
 
-function rowOf(row: Readonly<Record<string, unknown>>, name: string): Row {
+function rowOf(row: Readonly<Record<string, unknown>>, { name, hunks }: Pick<Row, "name" | "hunks">): Row {
   const cost = optional(row.cost);
   const firstToken = optional(row.first_token);
+  const [build, ready] = [optional(row.build), optional(row.ready)];
   return {
     name: oneLine(name),
     requests: Number(row.requests),
@@ -130,6 +166,12 @@ function rowOf(row: Readonly<Record<string, unknown>>, name: string): Row {
     ...(firstToken === undefined ? {} : { firstToken }),
     tools: typeof row.tools === "string" ? Tools.parse(JSON.parse(row.tools)) : {},
     invalid: Number(row.invalid),
+    turns: Number(row.turns),
+    messages: Number(row.messages ?? 0),
+    offered: Number(row.offered ?? 0),
+    modes: typeof row.modes === "string" ? Modes.parse(JSON.parse(row.modes)) : [],
+    ...(build === undefined || ready === undefined ? {} : { prompt: { build, ready } }),
+    ...(hunks === undefined ? {} : { hunks }),
   };
 }
 

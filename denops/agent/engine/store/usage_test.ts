@@ -19,6 +19,7 @@ const request: RequestUsage = {
   duration: 900,
   tools: {},
   invalidCalls: 0,
+  offered: 29,
 };
 
 function opened(...sessions: readonly string[]) {
@@ -33,8 +34,16 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
   using _ = database;
   store.append("a", { entries: [asked("First line\nsecond line")] });
   usage.record("a", 1, { ...request, cost: 0.25, firstToken: 300, tools: { read_file: 2, edit_file: 1 } });
-  usage.record("a", 1, { ...request, cost: 0.5, firstToken: 100, tools: { read_file: 1 }, invalidCalls: 1 });
-  usage.record("a", 1, { ...request, firstToken: 600 });
+  usage.record("a", 1, {
+    ...request,
+    cost: 0.5,
+    firstToken: 100,
+    tools: { read_file: 1 },
+    invalidCalls: 1,
+    prompt: { build: 3, ready: 40, messages: 5 },
+  });
+  const prompt = { build: 1, ready: 20, messages: 3 };
+  usage.record("a", 1, { ...request, firstToken: 600, prompt });
   store.append("a", { entries: [asked("x".repeat(5_000))] });
   usage.record("a", 2, { ...request, purpose: "summary", firstToken: 200 });
   store.append("b", { entries: [asked("Other")] });
@@ -53,6 +62,10 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
       firstToken: 200,
       tools: {},
       invalid: 0,
+      turns: 1,
+      messages: 0,
+      offered: 29,
+      modes: ["summary"],
     },
     {
       name: "First line",
@@ -66,6 +79,11 @@ Deno.test("sums by turn, session, day and model, the newest first", () => {
       firstToken: 300,
       tools: { read_file: 3, edit_file: 1 },
       invalid: 1,
+      turns: 1,
+      messages: 5,
+      offered: 29,
+      modes: ["agent"],
+      prompt: { build: 2, ready: 30 },
     },
   ]);
   const short = (rows: UsageReport["turns"]) =>

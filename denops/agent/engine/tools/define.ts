@@ -7,10 +7,20 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
 import type { Diff, FileChange, ToolKind } from "../core/events.ts";
+import type { EditForm } from "../../protocol/config.ts";
 import type { Image, ToolSpec } from "../core/messages.ts";
 import type { Access, AccessPath, FileAccess } from "../../protocol/access.ts";
 import type { CommandAccess } from "../../protocol/commands.ts";
-import type { Commands, Effects, LanguageServers, Plan, Questions, Search } from "../core/ports.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
+import type {
+  Commands,
+  Effects,
+  LanguageServers,
+  Plan,
+  Questions,
+  Search,
+  Subagents,
+} from "../core/ports.ts";
 import type { ImageRoom } from "./files/image_room.ts";
 import type { Workspace } from "./files/workspace.ts";
 
@@ -48,10 +58,14 @@ export interface ClientAbilities {
 
 /** Everything that a tool may use. A tool that needs an ability says so, and is not shown without it. */
 export interface ToolContext extends Partial<ClientAbilities> {
+  /** What the mode may change. */
+  readonly access: ModeAccess;
   readonly workspace: Workspace;
   readonly session: SessionState;
   readonly images: ImageRoom;
   readonly callId: string;
+  /** Undefined for a sub-agent. */
+  readonly agents?: Subagents | undefined;
 }
 
 export interface PreparedCall {
@@ -92,9 +106,19 @@ export interface Tool {
   readonly kind: ToolKind;
   /** True if it changes nothing; such calls of one batch run at the same time. */
   readonly readOnly: boolean;
+  /** Calls of one batch run at the same time although it may change something: it sees to the order itself. */
+  readonly parallel: boolean;
+  /** What a mode must be allowed to change at least, for the tool to be of use. */
+  readonly least: ModeAccess;
   /** The same call may answer otherwise although nothing was changed: it is never answered from before. */
   readonly answersChange: boolean;
   readonly spec: ToolSpec;
+  /** Of a tool that takes edits in several forms. */
+  readonly forms?: {
+    spec(forms: readonly EditForm[]): ToolSpec;
+    /** Of a call with these arguments. */
+    of(args: Readonly<Record<string, unknown>>): EditForm;
+  };
   /** One line for the screen, from arguments that may still be incomplete. */
   title(args: Readonly<Record<string, unknown>>): string;
   readonly needs?: keyof ClientAbilities;
@@ -114,10 +138,20 @@ interface Definition<Schema extends z.ZodObject, Need extends keyof ClientAbilit
   readonly description: string;
   readonly kind: ToolKind;
   readonly readOnly: boolean;
+  /** By `readOnly` unless told. */
+  readonly least?: ModeAccess;
+  readonly parallel?: true;
   readonly answersChange?: true;
   readonly schema: Schema;
   readonly needs?: Need;
   readonly streamed?: string & keyof z.infer<Schema>;
+  readonly forms?: {
+    of(args: Readonly<Record<string, unknown>>): EditForm;
+    /** What is shown in the place of description and schema, for each form that is offered. */
+    readonly shown: Readonly<
+      Record<EditForm, { readonly description: string; readonly shape: z.ZodRawShape }>
+    >;
+  };
   title(args: Readonly<Record<string, unknown>>): string;
   prepare(
     args: z.infer<Schema>,
@@ -132,15 +166,28 @@ const PATH_ALIASES = ["file", "filePath", "file_path", "filepath", "filename"] a
 export function defineTool<Schema extends z.ZodObject, Need extends keyof ClientAbilities = never>(
   definition: Definition<Schema, Need>,
 ): Tool {
-  const { name, description, schema } = definition;
-  const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, { io: "input" });
+  const { name, description, schema, forms } = definition;
+  const parameters = parametersOf(schema);
   const known = Object.keys(schema.shape);
+  const formsOf: Tool["forms"] = forms === undefined ? undefined : {
+    of: forms.of,
+    spec(offered) {
+      const shown = offered.map((form) => forms.shown[form]);
+      const shape: z.ZodRawShape = Object.assign({}, ...shown.map(({ shape }) => shape));
+      const args = z.object(shape);
+      const parameters = parametersOf(offered.length === 1 ? args : args.partial());
+      return { name, description: shown.map(({ description }) => description).join(" Or: "), parameters };
+    },
+  };
   return {
     name,
     kind: definition.kind,
     readOnly: definition.readOnly,
+    least: definition.least ?? (definition.readOnly ? "read" : "write"),
+    parallel: definition.parallel ?? definition.readOnly,
     answersChange: definition.answersChange ?? false,
-    spec: { name, description, parameters },
+    spec: formsOf?.spec(["replace"]) ?? { name, description, parameters },
+    ...(formsOf === undefined ? {} : { forms: formsOf }),
     ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),
     ...(definition.needs === undefined ? {} : { needs: definition.needs }),
     title: (args) => definition.title(withPath(args, known)),
@@ -157,6 +204,12 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
       return unknown.length === 0 ? prepared : withNote(prepared, unknown);
     },
   };
+}
+
+/** As models are told: without the name of the dialect. */
+function parametersOf(schema: z.ZodObject): Readonly<Record<string, unknown>> {
+  const { $schema: _dialect, ...parameters } = z.toJSONSchema(schema, { io: "input" });
+  return parameters;
 }
 
 function hasNeed<Need extends keyof ClientAbilities>(

@@ -1,8 +1,13 @@
 import { z } from "../../deps/zod.ts";
 import { ToolError } from "../core/errors.ts";
-import { defineTool, files, shown } from "./define.ts";
-import { applyEdits } from "./files/edit_match.ts";
+import type { EditForm } from "../../protocol/config.ts";
 import { countsOf, lineDiff } from "../core/line_diff.ts";
+import { lineEnding, withEnding } from "../core/text.ts";
+import { counted, defineTool, files, shown } from "./define.ts";
+import { applyEdits } from "./files/edit_match.ts";
+import { pathsOfPatch } from "./files/patch.ts";
+import { preparePatch } from "./files/patch_writes.ts";
+import { placeholderIn } from "./files/placeholder.ts";
 import { outcomeOf, shownPath } from "./files/workspace.ts";
 
 const Edit = z.object({
@@ -11,37 +16,69 @@ const Edit = z.object({
   replace_all: z.boolean().optional().describe("replace every occurrence"),
 });
 
+const path = z.string().describe("relative to the project");
+
+/** What models of each form are shown; whoever writes another one is understood all the same. */
+const FORMS = {
+  replace: {
+    description:
+      "Replace text in an existing file. old_str must be copied from the file exactly, without the line " +
+      "numbers that read_file shows. Several edits of one file go into edits; all are applied or none.",
+    shape: {
+      path,
+      old_str: Edit.shape.old_str.optional(),
+      new_str: Edit.shape.new_str.optional(),
+      replace_all: Edit.shape.replace_all,
+      edits: z.array(Edit).optional().describe("several edits, applied in this order"),
+    },
+  },
+  whole: {
+    description: "Change an existing file: content is its whole new text, with every line that stays.",
+    shape: { path, content: z.string().describe("the whole new text") },
+  },
+  patch: {
+    description: "Change files by a patch: all of it is applied or nothing.",
+    shape: {
+      patch: z.string().describe(
+        "*** Begin Patch, then for each file *** Update File: path (after it *** Move to: path, to rename), *** Add " +
+          "File: path or *** Delete File: path, then *** End Patch; hunks after @@, lines marked by space, - or +",
+      ),
+    },
+  },
+} as const;
+
+const schema = z.object({ ...FORMS.replace.shape, ...FORMS.whole.shape, ...FORMS.patch.shape }).partial();
+type Args = z.infer<typeof schema>;
+
+function formOf({ patch, content }: Readonly<Record<string, unknown>>): EditForm {
+  return patch !== undefined ? "patch" : content !== undefined ? "whole" : "replace";
+}
+
 export const editFile = defineTool({
   name: "edit_file",
-  description:
-    "Replace text in an existing file. old_str must be copied from the file exactly, without the line " +
-    "numbers that read_file shows. Several edits of one file go into edits; all are applied or none.",
+  description: FORMS.replace.description,
   kind: "edit",
   readOnly: false,
-  schema: z.object({
-    path: z.string().describe("relative to the project"),
-    old_str: Edit.shape.old_str.optional(),
-    new_str: Edit.shape.new_str.optional(),
-    replace_all: Edit.shape.replace_all,
-    edits: z.array(Edit).optional().describe("several edits, applied in this order"),
-  }),
+  least: "docs",
+  schema,
+  forms: { of: formOf, shown: FORMS },
   streamed: "new_str",
-  title: (args) => `edit ${shown(args.path)}`,
+  title({ path, patch }) {
+    const [first, ...others] = typeof patch === "string" ? pathsOfPatch(patch) : [];
+    const more = others.length === 0 ? "" : ` and ${counted(others.length, "other file")}`;
+    return `edit ${shown(first ?? path)}${more}`;
+  },
 
-  async prepare({ path, edits, old_str, new_str, replace_all }, { workspace }, signal) {
-    const target = await workspace.resolveReadable(path);
+  async prepare(args, { workspace }, signal) {
+    if (args.patch !== undefined) return await preparePatch(args.patch, workspace, signal);
+    if (args.path === undefined) throw new ToolError("edit_file needs path.");
+    const target = await workspace.resolveReadable(args.path);
     const before = await workspace.readText(target, signal);
     if (before === undefined) {
       throw new ToolError(`${shownPath(target)} does not exist. Use write_file to create it.`);
     }
     const seen = await workspace.seen(before);
-    if (old_str !== undefined && new_str === undefined) {
-      throw new ToolError('edit_file needs new_str. To delete the text, give new_str as "".');
-    }
-    const single = old_str === undefined || new_str === undefined ? [] : [{ old_str, new_str, replace_all }];
-    const wanted = [...single, ...(edits ?? [])];
-    if (wanted.length === 0) throw new ToolError("edit_file needs old_str and new_str, or edits.");
-    const own = applyEdits(seen, wanted, shownPath(target));
+    const own = edited(seen, args, shownPath(target));
     const after = workspace.merged(before, seen, own);
     const diff = lineDiff(target.path, before.text, after);
     return {
@@ -59,3 +96,25 @@ export const editFile = defineTool({
     };
   },
 });
+
+/** What the model makes of the text that it has in mind. @throws {ToolError} */
+function edited(seen: string, { content, old_str, new_str, replace_all, edits }: Args, path: string): string {
+  if (old_str !== undefined && new_str === undefined) {
+    throw new ToolError('edit_file needs new_str. To delete the text, give new_str as "".');
+  }
+  const single = old_str === undefined || new_str === undefined ? [] : [{ old_str, new_str, replace_all }];
+  const wanted = [...single, ...(edits ?? [])];
+  if (wanted.length > 0) {
+    if (content === undefined) return applyEdits(seen, wanted, path);
+    throw new ToolError("edit_file takes content or old_str and new_str, not both.");
+  }
+  if (content === undefined) throw new ToolError("edit_file needs old_str and new_str, or edits.");
+  const placeholder = placeholderIn(content, seen);
+  if (placeholder !== undefined) {
+    throw new ToolError(
+      `Nothing was written: "${placeholder}" stands for lines of ${path} that would be lost. Give the whole text, or use old_str and new_str.`,
+    );
+  }
+  // Models write "\n"; a file with other line endings keeps its own.
+  return withEnding(content, lineEnding(seen) ?? "\n");
+}

@@ -26,7 +26,7 @@ export const listDirectory = defineTool({
         if (info.kind === "file") throw new ToolError(`${shownPath(target)} is a file. Use read_file.`);
         if (info.kind === "other") throw new ToolError(`${shownPath(target)} is not a folder.`);
         const asked = new AskedAbout();
-        const entries = await children(workspace, target, asked, signal);
+        const entries = await folderEntries(workspace, target, asked, signal);
         const note = leftOutNote(asked);
         if (entries.length === 0) {
           const text = note.length === 0 ? `${shownPath(target)} is empty.` : note.join("\n");
@@ -41,7 +41,8 @@ export const listDirectory = defineTool({
   },
 });
 
-async function children(
+/** Names of what may be seen in a folder, folders first; `asked` counts what rules ask about. @throws {ToolError} */
+export async function folderEntries(
   workspace: Workspace,
   folder: ResolvedPath,
   asked: AskedAbout,

@@ -23,9 +23,11 @@ import { readFile } from "./read_file.ts";
 import { readFiles } from "./read_files.ts";
 import { renameSymbol } from "./rename_symbol.ts";
 import { research } from "./research.ts";
+import { runSubagent } from "./run_subagent.ts";
 import { runTerminalCommand } from "./run_terminal_command.ts";
 import { searchWorkspace } from "./search_workspace.ts";
 import { stopCommand } from "./stop_command.ts";
+import { subagentOutput } from "./subagent_output.ts";
 import { think } from "./think.ts";
 import { updatePlan } from "./update_plan.ts";
 import { writeFile } from "./write_file.ts";
@@ -57,6 +59,8 @@ export const TOOLS: readonly Tool[] = [
   runTerminalCommand,
   commandOutput,
   stopCommand,
+  runSubagent,
+  subagentOutput,
   think,
   updatePlan,
   askUser,

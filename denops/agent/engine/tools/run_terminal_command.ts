@@ -24,6 +24,7 @@ export const runTerminalCommand = defineTool({
     "starts. Set background to true for servers and watchers, then use command_output and stop_command.",
   kind: "execute",
   readOnly: false,
+  least: "read",
   needs: "commands",
   schema: z.object({
     command: z.string().min(1),
@@ -38,12 +39,14 @@ export const runTerminalCommand = defineTool({
     const { commands } = context;
     const { folder, note } = await workingFolder(args.cwd, context);
     const background = args.background === true;
+    // Where only looks are allowed, one is meant.
+    const access = args.access ?? (context.access === "write" ? undefined : "look");
     const input = {
       command: args.command,
       cwd: folder,
       timeout: args.timeout ?? (background ? LONGEST_TIMEOUT : DEFAULT_TIMEOUT),
       background,
-      ...(args.access === undefined ? {} : { access: args.access }),
+      ...(access === undefined ? {} : { access }),
       ...(args.direct === undefined ? {} : { direct: args.direct }),
     };
     return {
@@ -93,6 +96,7 @@ async function workingFolder(
   const wanted = cwd ?? session.folder;
   try {
     const resolved = await workspace.resolve(wanted === "" ? "." : wanted);
+    if (workspace.isScratch(resolved)) throw new ToolError(`${cwd} is outside of the project`);
     if (workspace.info(resolved)?.kind === "directory") return { folder: resolved.path };
     if (cwd !== undefined) throw new ToolError(`${cwd} is not a folder.`);
   } catch (error) {

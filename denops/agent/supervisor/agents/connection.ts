@@ -126,6 +126,11 @@ export class AgentConnection implements AsyncDisposable {
     }
   }
 
+  /** @throws {RequestError} one line, if it has no such mode */
+  async setMode(sessionId: string, modeId: string): Promise<void> {
+    await this.#connection.agent.request(methods.agent.session.setMode, { sessionId, modeId });
+  }
+
   /** @throws {RequestError} if the turn failed; never if the process ended, see `process.ended` */
   async prompt(sessionId: string, prompt: ContentBlock[], _meta?: Meta): Promise<PromptResponse> {
     const meta = _meta === undefined ? {} : { _meta };

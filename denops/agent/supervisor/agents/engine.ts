@@ -1,22 +1,14 @@
 /** Our engine: a plain ACP agent with the requests of protocol/requests.ts and protocol/screen_requests.ts on top. */
-import { type ClientApp, type PromptResponse, RequestError } from "../../deps/acp_sdk.ts";
+import { type ClientApp, type ContentBlock, type PromptResponse, RequestError } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
 import type { EngineConfig } from "../../protocol/config.ts";
-import {
-  type InitializeMeta,
-  META,
-  method,
-  ours,
-  SessionMeta,
-  type TextMeta,
-} from "../../protocol/extensions.ts";
+import { type InitializeMeta, META, method, ours, SessionMeta } from "../../protocol/extensions.ts";
 import {
   type RequestName,
   type RequestParams,
   type RequestResult,
   REQUESTS,
 } from "../../protocol/requests.ts";
-import type { Shown } from "../../protocol/surroundings.ts";
 import {
   SCREEN_NOTIFICATION_NAMES,
   SCREEN_NOTIFICATIONS,
@@ -96,6 +88,11 @@ export class Engine implements AsyncDisposable {
     return (await this.#agent.newSession(roots)).sessionId;
   }
 
+  /** As {@link AgentConnection.setMode}. */
+  async setMode(sessionId: string, mode: string): Promise<void> {
+    await this.#agent.setMode(sessionId, mode);
+  }
+
   /** As {@link AgentConnection.resumeSession}. */
   async resumeSession(sessionId: string, roots: readonly string[]): Promise<SessionMeta | undefined> {
     const answer = await this.#agent.resumeSession(sessionId, roots);
@@ -104,25 +101,23 @@ export class Engine implements AsyncDisposable {
 
   /**
    * As {@link AgentConnection.prompt}.
-   * @param selected absolute paths of files that the text shows lines of
    * @param told what the session is to remember as its git branch (the first message counts), what the user sees
    */
   async prompt(
     sessionId: string,
-    text: string,
-    selected: readonly string[] = [],
-    told: { readonly branch?: string | undefined; readonly shown?: Shown | undefined } = {},
+    prompt: readonly ContentBlock[],
+    told: { readonly [Name in keyof SessionMeta]?: SessionMeta[Name] | undefined } = {},
   ): Promise<PromptResponse> {
-    const shown: TextMeta | undefined = selected.length === 0 ? undefined : { selected: [...selected] };
     const meta: SessionMeta = {
       ...(told.branch === undefined ? {} : { branch: told.branch }),
       ...(told.shown === undefined ? {} : { shown: told.shown }),
+      ...(told.remember === undefined ? {} : { remember: told.remember }),
     };
-    return await this.#agent.prompt(sessionId, [{
-      type: "text",
-      text,
-      ...(shown && { _meta: { [META]: shown } }),
-    }], Object.keys(meta).length === 0 ? undefined : { [META]: meta });
+    return await this.#agent.prompt(
+      sessionId,
+      [...prompt],
+      Object.keys(meta).length === 0 ? undefined : { [META]: meta },
+    );
   }
 
   /** @throws {RequestError} one line, if the engine refuses */

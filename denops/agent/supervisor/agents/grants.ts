@@ -7,6 +7,8 @@ export interface EngineGrants {
   readonly roots: readonly string[];
   /** The project's state folder: with the root the only place that may be written. */
   readonly state: string;
+  /** In the state folder; commands see it too. */
+  readonly scratch: string;
   /** "host:port" of the model's provider, if there is one. */
   readonly host: string | undefined;
   /** Folder of the plugin: the engine's own code. */
@@ -27,7 +29,10 @@ function list(paths: readonly string[]): string {
 /** Megabytes of each half of V8's young generation: it grows to 16 and is not given back, for no less work. */
 const YOUNG_OBJECTS = "--v8-flags=--max-semi-space-size=1";
 
-export function denoArguments(grants: EngineGrants): readonly string[] {
+/** What of them Deno knows of. */
+export type DenoGrants = Omit<EngineGrants, "scratch">;
+
+export function denoArguments(grants: DenoGrants): readonly string[] {
   const { roots, state, host, plugin } = grants;
   return [
     "run",
@@ -87,7 +92,7 @@ export function bwrapArguments(
   gits: readonly string[],
   system: SystemLayout,
 ): readonly string[] {
-  const { roots, state, plugin, deno, denoDir } = grants;
+  const { roots, state, scratch, plugin, deno, denoDir } = grants;
   const readOnly = (path: string) => ["--ro-bind", path, path];
   const writable = (path: string) => ["--bind", path, path];
   return [
@@ -114,7 +119,8 @@ export function bwrapArguments(
     ...readOnly(plugin),
     ...roots.flatMap(writable),
     ...writable(state),
-    // A mount, so that it cannot be moved away and replaced either.
+    // Mounts, so that they cannot be moved away and replaced either.
+    ...writable(scratch),
     ...gits.flatMap(readOnly),
     "--chdir",
     roots[0] ?? "/",

@@ -1,5 +1,4 @@
 /** From a project and a configuration to the command that starts its engine. */
-import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
@@ -7,8 +6,8 @@ import { denoProblem } from "../../protocol/version.ts";
 import { ensureDependencies } from "./dependencies.ts";
 import type { AgentCommand } from "./spawn.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
-import { encodeHex } from "../system/hex.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
+import { projectState, scratchFolder } from "../system/project_state.ts";
 import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 
 export const PLUGIN = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -33,10 +32,12 @@ export async function launchCommand(
   const [root = ""] = roots;
   const plugin = await Deno.realPath(PLUGIN);
   const denoDir = await ensureDependencies(plugin, user.state_dir, announceFetch);
-  const state = await stateFolder(root, user.state_dir);
+  const state = await projectState(root, user.state_dir);
+  const scratch = await scratchFolder(state);
   const grants: EngineGrants = {
     roots,
     state,
+    scratch,
     host: baseUrl === undefined ? undefined : hostAndPort(baseUrl),
     plugin,
     deno: await Deno.realPath(Deno.execPath()),
@@ -61,12 +62,4 @@ export async function launchCommand(
     sandbox: "bubblewrap and Deno permissions",
     held: true,
   };
-}
-
-/** `<state>/<name>-<hash of the real path>`: one folder per project. */
-async function stateFolder(root: string, stateDir: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root)));
-  const folder = join(stateDir, `${basename(root)}-${encodeHex(digest).slice(0, 12)}`);
-  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-  return await Deno.realPath(folder);
 }

@@ -24,12 +24,14 @@ interface PlanRequest {
   readonly write: readonly string[];
   /** Of Neovim and of the agent: never visible, wherever they lie. */
   readonly own: readonly string[];
+  /** A folder of the agent's that is visible nevertheless. */
+  readonly scratch?: string | undefined;
   /** A file that stands for the user's git configuration. */
   readonly gitConfig: string | undefined;
 }
 
 export function commandMounts(request: PlanRequest): readonly Mount[] {
-  const { level, roots, home, system, git, masks, gitConfig } = request;
+  const { level, roots, home, system, git, masks, gitConfig, scratch } = request;
   const kind = level === "look" ? "read" : "write";
   const inHome = home === undefined ? [] : homeMounts(home, gitConfig);
   const places: readonly Mount[] = [
@@ -58,8 +60,15 @@ export function commandMounts(request: PlanRequest): readonly Mount[] {
       ...masks.folders.map((path): Mount => ({ kind: "hidden_folder", path })),
       ...masks.files.map((path): Mount => ({ kind: "hidden_file", path })),
       ...[...request.hidden, ...request.own].flatMap(hidden),
-    ].filter(isVisible),
+    ].filter(isVisible).map((mount) => openedFor(scratch, mount)),
+    ...(scratch === undefined ? [] : [{ kind, path: scratch } as const]),
   ];
+}
+
+/** In a hidden folder nothing can be mounted. */
+function openedFor(scratch: string | undefined, mount: Mount): Mount {
+  const isAround = scratch !== undefined && mount.kind === "hidden_folder" && isInside(scratch, mount.path);
+  return isAround ? { kind: "closed_folder", path: mount.path } : mount;
 }
 
 /**

@@ -9,6 +9,7 @@ import { type GitGuard, gitGuards, gitOverlaid } from "../git/guard.ts";
 import { findProgram, sandbox } from "../system/sandbox.ts";
 import { seatbeltArguments } from "./seatbelt.ts";
 import { commandEnvironment } from "../system/environment.ts";
+import { projectState, scratchFolder } from "../system/project_state.ts";
 import { plainGitConfig } from "./git_config.ts";
 import { MaskFinder, type Masks } from "./masks.ts";
 import { bwrapArguments, type MountPlan } from "./mounts.ts";
@@ -181,10 +182,18 @@ export class CommandSandbox {
     if (level !== "try" && level !== "write") throw new Error(`access ${level} is not rehearsed`);
     const roots = this.#overlaid(level);
     const caches = keepsCaches(access) ? [] : this.#caches(roots);
+    const scratch = level === "try" ? await this.#scratch() : undefined;
     // What may be kept may be large.
     const store = level === "write" && (await this.#support("disk")).works ? "disk" : found.store;
-    const options = { roots, caches, state: this.#user.state_dir, store };
+    const folders = scratch === undefined ? caches : [...caches, scratch];
+    const options = { roots, caches: folders, state: this.#user.state_dir, store };
     return await Rehearsal.start(options, level === "write");
+  }
+
+  /** The scratch folders of the project's sessions; undefined where they cannot be had. */
+  async #scratch(): Promise<string | undefined> {
+    const [root = ""] = this.#roots;
+    return await projectState(root, this.#user.state_dir).then(scratchFolder).catch(() => undefined);
   }
 
   /**
@@ -234,7 +243,8 @@ export class CommandSandbox {
     enter: readonly string[] = [],
   ): Promise<Pick<CommandSpec, "program" | "args" | "input" | "prelude">> {
     if (hold === "seatbelt") {
-      const args = seatbeltArguments(this.#seatbelt(placed.access, view), git);
+      const places = { ...this.#seatbelt(placed.access, view), scratch: await this.#scratch() };
+      const args = seatbeltArguments(places, git);
       return { program: "/usr/bin/sandbox-exec", args: [...args, shell] };
     }
     const found = await sandbox(this.#roots);
@@ -293,6 +303,7 @@ export class CommandSandbox {
       read: [...command_read, ...command_write],
       write: rehearsed && !keepsCaches(access) ? this.#caches(git.bound) : command_write,
       own: [state_dir, ...(socket === undefined ? [] : [socket])],
+      scratch: await this.#scratch(),
       gitConfig: await this.#gitConfig(),
     });
     return { network: hasNetwork(access), cwd, mounts };

@@ -24,6 +24,8 @@ interface SeatbeltPlaces {
   readonly writable: readonly string[];
   readonly maskedFolders: readonly string[];
   readonly maskedFiles: readonly string[];
+  /** Seen although it lies in a masked folder. */
+  readonly scratch?: string | undefined;
   readonly network: boolean;
 }
 
@@ -108,6 +110,10 @@ export function seatbeltArguments(
     ...rule(
       "deny file-read* file-write*",
       named("subpath", [...places.maskedFolders, ...places.maskedFiles]),
+    ),
+    ...rule(
+      places.level === "look" ? "allow file-read*" : "allow file-read* file-write*",
+      named("subpath", places.scratch === undefined ? [] : [places.scratch]),
     ),
   ];
   return ["-p", profile.join("\n"), ...parameters, "--"];

@@ -5,9 +5,12 @@
 import type { Grant } from "../commands/terminals.ts";
 import type { RequestPermissionRequest, RequestPermissionResponse } from "../../deps/acp_sdk.ts";
 import { type Circumstances, decide, UNKNOWN } from "../../policy/decide.ts";
+import type { CommandDecision } from "../../policy/decide_command.ts";
 import { decideEffects } from "../../policy/decide_effects.ts";
+import { againstMode } from "../../policy/decide_mode.ts";
 import type { Decision } from "../../policy/file_access.ts";
 import { parseRule, ruleText } from "../../policy/rules.ts";
+import { covers } from "../../protocol/modes.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import {
   type ApprovedCommand,
@@ -89,11 +92,14 @@ export class Gate {
   /** Answers a permission request of an engine. */
   async permission(
     request: RequestPermissionRequest,
-    context: GateContext,
+    given: GateContext,
   ): Promise<RequestPermissionResponse> {
     const asked = askedIn(request);
-    if (asked === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, context);
+    if (asked === undefined) return this.#automatic(request, UNKNOWN, { kind: "nothing" }, given);
+    const context = asked.agent === undefined ? given : forSubagent(given, asked.agent);
     const { accesses, reason, force } = asked;
+    const against = againstMode(accesses, context.mode);
+    if (against !== undefined) return this.#automatic(request, against, accesses, context);
     if (accesses.kind === "command") return await this.#command(request, { ...asked, accesses }, context);
     if (accesses.kind === "effects") return await this.#effects(request, { ...asked, accesses }, context);
     const judged = decide(accesses, circumstancesOf(context, reason));
@@ -141,6 +147,30 @@ export class Gate {
     return answer && answer.option !== OPTION.reject;
   }
 
+  /** Whether the supervisor itself may write a file that is in no project. */
+  async ownWrite(
+    { path, before, after }: {
+      readonly path: string;
+      readonly before: string | undefined;
+      readonly after: string;
+    },
+    context: GateContext,
+  ): Promise<boolean> {
+    const title = `write ${path}`;
+    const content = [{ type: "diff" as const, path, oldText: before ?? null, newText: after }];
+    const named = { path, link: path, relative: path, named: path, exists: before !== undefined };
+    const access = { kind: "file", files: [{ access: "write", path: named }] } as const satisfies Access;
+    const reason = "it is for all projects";
+    const judged = {
+      decision: { verdict: "ask", rule: "asked", reason },
+      always: true,
+      suggestion: undefined,
+    } as const;
+    const shown = shownAccess({ accesses: access, reason, force: true }, judged, content, context);
+    const answer = await this.#ask({ toolCallId: "", title }, access, shown, context);
+    return answer !== undefined && answer.option !== OPTION.reject;
+  }
+
   async #command(
     request: RequestPermissionRequest,
     asked: Asked & { readonly accesses: AccessOf<"command"> },
@@ -150,7 +180,10 @@ export class Gate {
     const { accesses: input, reason, force } = asked;
     const judge = (command: string) => {
       const accesses = { ...input, command };
-      return { accesses, judged: decide(accesses, circumstancesOf(context, reason)) };
+      return {
+        accesses,
+        judged: held(decide(accesses, circumstancesOf(context, reason)), accesses, context),
+      };
     };
     const at = (command: string, access: CommandAccess) => ({ ...input, command, access });
     const grant = (command: string, access: CommandAccess, rehearsed: boolean, agreed: boolean) => {
@@ -249,6 +282,7 @@ export class Gate {
     edited?: (command: string) => Shown,
   ): Promise<UserAnswer | undefined> {
     const { chat, root } = context;
+    const agent = context.agent === undefined ? {} : { agent: oneLine(context.agent) };
     const request = this.#nextRequest();
     const title = oneLine(toolCall.title ?? NAMELESS);
     const waiting = this.#waiting.add(request, `chat ${chat}`);
@@ -256,7 +290,7 @@ export class Gate {
       // A rule is edited on one line, as it is.
       const rule = suggestion !== undefined && isPlainLine(suggestion) ? { suggestion } : {};
       const call = { type: "approval", chat, request, tool: toolCall.toolCallId, title } as const;
-      return { ...now, ...rule, ...call, reason: oneLine(now.reason) };
+      return { ...now, ...rule, ...agent, ...call, reason: oneLine(now.reason) };
     };
     this.#push(update(shown));
     if (edited !== undefined) {
@@ -309,8 +343,24 @@ export class Gate {
   }
 }
 
+/** A sub-agent is held to its own mode, where that may change less than the session's. */
+function forSubagent(given: GateContext, { title, access }: NonNullable<Asked["agent"]>): GateContext {
+  return { ...given, agent: title, mode: covers(given.mode, access) ? access : given.mode };
+}
+
 const UNSAID = "the agent asks";
 const NAMELESS = "a tool call";
+
+/** Whatever rules and sandbox make of a command, it runs at no other access than the mode's. */
+function held(
+  judged: CommandDecision,
+  accesses: AccessOf<"command">,
+  { mode }: GateContext,
+): CommandDecision {
+  const [against] = [judged.asked, judged.access]
+    .flatMap((access) => againstMode({ ...accesses, access }, mode) ?? []);
+  return against === undefined ? judged : { ...judged, decision: against, rehearsed: false };
+}
 
 /** Undefined for an access of a kind that is not known. An agent that is not ours says nothing of what it accesses. */
 function askedIn({ _meta }: RequestPermissionRequest): Asked | undefined {

@@ -6,6 +6,7 @@ import type { Circumstances, Judged } from "../../policy/decide.ts";
 import type { Access, AccessOf } from "../../protocol/access.ts";
 import { levelOf } from "../../protocol/commands.ts";
 import type { FileRules, UserConfig } from "../../protocol/config.ts";
+import type { ModeAccess } from "../../protocol/modes.ts";
 import type { ApprovalSubject, ApprovalUpdate, EffectRow } from "../../protocol/ui.ts";
 import type { CommandView } from "../commands/sandbox.ts";
 import type { EndedCommand } from "../commands/terminals.ts";
@@ -18,10 +19,14 @@ import type { RuleBook } from "./rule_book.ts";
 /** Where a request comes from. */
 export interface GateContext {
   readonly chat: number;
+  /** The title of the sub-agent that asks. */
+  readonly agent?: string | undefined;
   readonly root: string;
   readonly rules: RuleBook;
   readonly log: ApprovalLog;
   readonly commands: UserConfig["commands"];
+  /** What the mode of the turn may change. */
+  readonly mode: ModeAccess;
   /** Which files may be written. */
   readonly files: FileRules;
   /** Real paths. */
@@ -41,6 +46,8 @@ export interface Asked {
   readonly reason: string;
   /** A person must answer, whatever the rules say. */
   readonly force: boolean;
+  /** The sub-agent that asks: its title, and what it may change. */
+  readonly agent?: { readonly title: string; readonly access: ModeAccess } | undefined;
 }
 
 export type Shown = ApprovalSubject & Pick<ApprovalUpdate, "reason" | "suggestion">;

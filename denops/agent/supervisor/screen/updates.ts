@@ -13,6 +13,8 @@ const MOST_STEPS = 100;
 const LONGEST_OUTPUT = 20_000;
 /** Commands, and options, of an agent. */
 const MOST_LISTED = 200;
+/** Names of what was handed over with a message. */
+const MOST_GIVEN = 50;
 /** Files whose diffs an approval shows, and the characters of them all. */
 const MOST_DIFFS = 100;
 const LARGEST_DIFFS = 500_000;
@@ -80,17 +82,21 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
       return [{ type: "notice", chat, severity, text: oneLine(text, LONGEST_NOTICE) }];
     }
     case "session_info_update": {
-      const turn = ours(TurnMeta, update._meta)?.turn;
+      const began = ours(TurnMeta, update._meta);
       const title = typeof update.title === "string" ? oneLine(update.title) : undefined;
       return [
-        ...turn === undefined ? [] : [{ type: "turn", chat, turn } as const],
+        ...began === undefined
+          ? []
+          : [{ type: "turn", chat, turn: began.turn, ...handedOver(began) } as const],
         ...title === undefined ? [] : [{ type: "title", chat, title } as const],
       ];
     }
     case "user_message_chunk": {
-      const turn = ours(TurnMeta, update._meta)?.turn;
+      const began = ours(TurnMeta, update._meta);
       const text = update.content.type === "text" ? prose(update.content.text) : `[${update.content.type}]`;
-      return text === "" ? [] : [{ type: "user", chat, text, ...(turn === undefined ? {} : { turn }) }];
+      if (text === "") return [];
+      const of = began === undefined ? {} : { turn: began.turn, ...handedOver(began) };
+      return [{ type: "user", chat, text, ...of }];
     }
     case "current_mode_update":
       return [{ type: "agent_state", chat, mode: oneLine(update.currentModeId) }];
@@ -113,6 +119,10 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
       // What a session is to its model changes nothing of what it is to its user.
       return [];
   }
+}
+
+function handedOver({ given = [] }: TurnMeta): { readonly given?: readonly string[] } {
+  return given.length === 0 ? {} : { given: given.slice(0, MOST_GIVEN).map((label) => middleCut(label)) };
 }
 
 /** Agents may leave anything out, and may update a call that they never announced. */

@@ -26,7 +26,11 @@ const FORMAT = "--pretty=format:%h %ad %an: %s";
 
 export async function changes(request: Changes, place: Place, signal: AbortSignal): Promise<SearchResponse> {
   const git = new Git(place, signal);
-  const { query, since } = request;
+  const { query, since, base } = request;
+  if (base !== undefined) {
+    const diff = await git.text(["diff", base, ...PLAIN_DIFF], [["diff", base, ...NAMES]]);
+    return { op: "changes", text: diff === "" ? `Nothing has changed since ${base}.` : diff };
+  }
   if (query !== undefined) {
     const log = [
       "-n",

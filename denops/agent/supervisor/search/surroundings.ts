@@ -21,8 +21,14 @@ const MOST_FILES = 5_000;
 const MOST_RULES = 200;
 const MOST_CHANGED = 20;
 const MOST_BUFFERS = 20;
+/** Characters of what a terminal shows, and of what it runs. */
+const MOST_TERMINAL = 2_000;
+const LONGEST_COMMAND = 200;
 /** Characters of the user's own rules: more than all rules of a session may have. */
 const MOST_RULES_TEXT = 64 * 1024;
+
+/** In Neovim's folder of settings. */
+export const OWN_RULES = ["agent", "AGENTS.md"] as const;
 
 export interface SurroundingsOptions extends SearchOptions {
   /** Neovim's folder of settings; undefined where there is none. */
@@ -38,13 +44,11 @@ export async function surroundings(
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), LONGEST_MS);
   const inTime = AbortSignal.any([signal, controller.signal]);
-  const late = new Promise<undefined>((resolve) =>
-    inTime.addEventListener("abort", () => resolve(undefined), { once: true })
-  );
+  const late = aborted(inTime).then(() => undefined);
   const part = async <T>(asked: Promise<T>): Promise<T | undefined> =>
     await Promise.race([asked.catch(() => undefined), late]);
   const [files, rules, git] = await Promise.all([
-    part(wanted ? listed(options, inTime) : Promise.resolve(undefined)),
+    wanted ? listed(options, inTime).catch(() => undefined) : undefined,
     part(ownRules(options.configDir)),
     part(gitStatus(options, inTime)),
   ]);
@@ -56,25 +60,51 @@ export async function surroundings(
   };
 }
 
+/** Of the files that git does not ignore, as many as are found in time. */
+export async function fileNames(options: SearchOptions): Promise<readonly string[]> {
+  return (await listed(options, AbortSignal.timeout(LONGEST_MS)))?.paths ?? [];
+}
+
+/** What was found in time. */
 async function listed(options: SearchOptions, signal: AbortSignal): Promise<Surroundings["files"]> {
-  const paths: string[] = [];
-  const rules: string[] = [];
-  let more = false;
+  const found: Listed = { paths: [], more: false, rules: [] };
+  const all = listInto(found, options, signal).then(() => false);
+  const isLate = await Promise.race([all, aborted(signal)]);
+  const { paths, more, rules } = found;
+  if (isLate && paths.length === 0) return undefined;
+  return {
+    paths: [...paths],
+    more: more || isLate,
+    rules: rules.toSorted(),
+    ...isLate ? { late: true } : {},
+  };
+}
+
+type Listed = NonNullable<Surroundings["files"]>;
+
+async function aborted(signal: AbortSignal): Promise<true> {
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  }
+  return true;
+}
+
+async function listInto(found: Listed, options: SearchOptions, signal: AbortSignal): Promise<void> {
+  const { paths, rules } = found;
   for (const root of options.roots) {
     const place = await Place.find(root, options);
     await eachFile(place, signal, (path) => {
       if (isRules(path) && rules.length < MOST_RULES) rules.push(place.prefix + path);
       if (paths.length < MOST_FILES) paths.push(place.prefix + plainText(path));
-      else more = true;
+      else found.more = true;
       return true;
     });
   }
-  return { paths, more, rules: rules.sort() };
 }
 
 async function ownRules(configDir: string | undefined): Promise<string | undefined> {
   if (configDir === undefined) return undefined;
-  const text = await Deno.readTextFile(join(configDir, "agent", "AGENTS.md")).catch(() => "");
+  const text = await Deno.readTextFile(join(configDir, ...OWN_RULES)).catch(() => "");
   return text.trim() === "" ? undefined : text.slice(0, MOST_RULES_TEXT);
 }
 
@@ -127,13 +157,13 @@ function headOf(head: string): Pick<NonNullable<Surroundings["git"]>, "branch" |
 
 /** What Neovim shows of the project's files, by names, and without those that may not be read unasked. */
 export function shownIn(
-  { current, buffers, errors, warnings }: Shown,
+  { current, buffers, errors, warnings, terminal }: Shown,
   { roots, rules }: Pick<SearchOptions, "roots" | "rules">,
 ): Shown {
   const named = <File extends { readonly path: string }>(file: File): readonly File[] => {
     const path = nameInRoots(file.path, roots);
     if (path === undefined || mayRead({ relative: path, named: path }, rules).verdict !== "allow") return [];
-    return [{ ...file, path: plainText(path) }];
+    return [{ ...file, path: lineOf(path) }];
   };
   const [looked] = current === undefined ? [] : named(current);
   return {
@@ -141,5 +171,16 @@ export function shownIn(
     buffers: buffers.flatMap(named).slice(0, MOST_BUFFERS),
     errors,
     warnings,
+    ...(terminal === undefined ? {} : {
+      terminal: {
+        command: lineOf(terminal.command).slice(0, LONGEST_COMMAND),
+        text: plainText(terminal.text).slice(-MOST_TERMINAL),
+      },
+    }),
   };
+}
+
+/** A name may hold line ends, and so look like more than one fact. */
+function lineOf(name: string): string {
+  return plainText(name).replace(/\s*[\n\u2028\u2029]\s*/g, " ");
 }

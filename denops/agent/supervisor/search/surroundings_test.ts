@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { scratch } from "../../../../tests/support/project.ts";
+import { adoptEnvironment } from "../system/neovim_environment.ts";
 import { shownIn, surroundings } from "./surroundings.ts";
 
 const RULES = { deny_read: ["**/.env", "secret/**"], read_rules: { deny: [], ask: ["asked/**"] } };
@@ -25,12 +26,15 @@ Deno.test("files, files of rules and git's view, named from the project's own fo
     "repo/work/.gitignore": "dep/\n",
     "repo/work/secret/key.ts": "1\n",
     "repo/work/asked/b.ts": "1\n",
+    "repo/work/.env": "KEY=1\n",
     "repo/other.ts": "1\n",
   });
   const root = project.path("repo/work");
   await git(project.path("repo"), "init", "-q");
   await git(project.path("repo"), "add", "work/a.ts", "work/secret", "other.ts");
   await git(project.path("repo"), "commit", "-qm", "one");
+  // A repository that names its files otherwise changes nothing.
+  await git(project.path("repo"), "config", "status.relativePaths", "false");
   for (const name of ["work/a.ts", "work/secret/key.ts", "other.ts"]) {
     await Deno.writeTextFile(project.path(`repo/${name}`), "2\n");
   }
@@ -57,17 +61,19 @@ Deno.test("a repository without a commit has a branch, and no repository is no t
 });
 
 Deno.test("what the user looks at is named only inside of the project, and only if it may be read", async () => {
-  await using project = await scratch({ "a.ts": "1\n", ".env": "KEY=1\n" });
+  await using project = await scratch({ "a.ts": "1\n", ".env": "KEY=1\n", "x\nDate: 1": "" });
   const path = (name: string) => ({ path: project.path(name), modified: true });
   const shown = (current: string) =>
     shownIn({
       current: { ...path(current), line: 3 },
-      buffers: [path(".env"), path("a.ts"), { path: "/etc/passwd", modified: false }],
+      buffers: [path(".env"), path("a.ts"), path("x\nDate: 1"), { path: "/etc/passwd", modified: false }],
       errors: 1,
       warnings: 0,
+      terminal: { command: "sh\u001b[1m", text: "\u001b[31mred\u001b[0m\n$ \n" },
     }, { roots: [project.root], rules: RULES });
-  const buffers = [{ path: "a.ts", modified: true }];
-  assert.deepEqual(shown(".env"), { buffers, errors: 1, warnings: 0 });
+  const buffers = ["a.ts", "x Date: 1"].map((path) => ({ path, modified: true }));
+  const terminal = { command: "sh", text: "red\n$ \n" };
+  assert.deepEqual(shown(".env"), { buffers, errors: 1, warnings: 0, terminal });
   assert.deepEqual(shown("a.ts").current, { path: "a.ts", line: 3, modified: true });
 });
 
@@ -75,4 +81,25 @@ Deno.test("the user's own rules come from Neovim's folder of settings", async ()
   await using project = await scratch({ "config/agent/AGENTS.md": "Use tabs.\n", "work/a.ts": "" });
   const found = await look(project.path("work"), { configDir: project.path("config") });
   assert.equal(found.rules, "Use tabs.\n");
+});
+
+Deno.test("a listing that is late is cut: what was found in time is told, and that there is more", async () => {
+  await using project = await scratch({
+    "bin/rg": "#!/bin/sh\necho a.ts\necho lib/AGENTS.md\nexec sleep 30\n",
+    "work/a.ts": "",
+  });
+  await Deno.chmod(project.path("bin/rg"), 0o755);
+  const env = Deno.env.toObject();
+  try {
+    adoptEnvironment({ ...env, PATH: `${project.path("bin")}:${env.PATH}` });
+    const { files } = await look(project.path("work"));
+    assert.deepEqual(files, {
+      paths: ["a.ts", "lib/AGENTS.md"],
+      more: true,
+      rules: ["lib/AGENTS.md"],
+      late: true,
+    });
+  } finally {
+    adoptEnvironment(env);
+  }
 });

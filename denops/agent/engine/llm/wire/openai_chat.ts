@@ -7,7 +7,7 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { familyOf } from "../../core/families.ts";
-import type { Message, ModelRequest } from "../../core/messages.ts";
+import type { Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
@@ -173,7 +173,7 @@ function isWhole(json: string): boolean {
   }
 }
 
-/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION", or its own names in capitals. */
+/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION", "function_call_filter: …", or its own names in capitals. */
 function finishDelta(reason: string, calls: boolean): Delta {
   if (reason === "error" || reason === "insufficient_system_resource") {
     return { type: "error", message: `finish_reason "${reason}"`, retryable: true };
@@ -181,6 +181,9 @@ function finishDelta(reason: string, calls: boolean): Delta {
   if (/^(?:model_)?length$|^max_tokens$/i.test(reason)) return { type: "finish", reason: "length" };
   if (/^(?:content_filter|safety|recitation|blocklist|prohibited_content|spii)\b/i.test(reason)) {
     return { type: "finish", reason: "refused" };
+  }
+  if (/^(?:function_call_filter|malformed_function_call|unexpected_tool_call)\b/i.test(reason)) {
+    return { type: "finish", reason: "malformed" };
   }
   return { type: "finish", reason: calls ? "tool_calls" : "stop" };
 }
@@ -206,20 +209,29 @@ function encodeMessages({ messages, model }: ModelRequest): readonly Record<stri
     : [];
   return messages.flatMap((message, at) => {
     const parts = resultsEndedBy(messages, at).flatMap((result) =>
-      (result.images ?? []).flatMap(({ name, type, data }) => [
-        { type: "text", text: imageLabel(result, name) },
-        { type: "image_url", image_url: { url: `data:${type};base64,${data}` } },
-      ])
+      (result.images ?? []).flatMap((image) => imageParts(image, imageLabel(result, image.name)))
     );
     const images = parts.length === 0 ? [] : [...bridge, { role: "user", content: parts }];
     return [encodeMessage(message), ...images];
   });
 }
 
+/** With its name before it: one message may have several. */
+function imageParts({ type, data }: Image, label: string): readonly Record<string, unknown>[] {
+  return [
+    { type: "text", text: label },
+    { type: "image_url", image_url: { url: `data:${type};base64,${data}` } },
+  ];
+}
+
 function encodeMessage(message: Message): Record<string, unknown> {
   switch (message.role) {
-    case "user":
-      return { role: "user", content: message.text };
+    case "user": {
+      const { text, images = [] } = message;
+      if (images.length === 0) return { role: "user", content: text };
+      const shown = images.flatMap((image) => imageParts(image, `${image.name}:`));
+      return { role: "user", content: [{ type: "text", text }, ...shown] };
+    }
     case "tool":
       return { role: "tool", tool_call_id: message.id, content: message.text };
     case "assistant": {

@@ -102,3 +102,23 @@ async function readUpTo(file: Deno.FsFile, most: number, signal: AbortSignal): P
   }
   return buffer.subarray(0, length);
 }
+
+/** Does the file hold these bytes? Undefined: is nothing there? Synchronous, so that it holds for what comes next. */
+export function isStill(path: string, bytes: Uint8Array | undefined): boolean {
+  try {
+    const now = Deno.readFileSync(path);
+    return bytes !== undefined && now.length === bytes.length && now.every((byte, at) => byte === bytes[at]);
+  } catch (error) {
+    return bytes === undefined && error instanceof Deno.errors.NotFound;
+  }
+}
+
+/** Tells one state of a file from the next. */
+export function stampOf(path: string): string | undefined {
+  try {
+    const { dev, ino, size, mtime } = Deno.lstatSync(path);
+    return [dev, ino, size, mtime?.getTime()].join(" ");
+  } catch {
+    return undefined;
+  }
+}

@@ -36,7 +36,9 @@ function applyEdit(text: string, edit: Edit, path: string, label: string): strin
   }
   if (edit.old_str === edit.new_str) throw new ToolError(`${label}old_str and new_str are the same.`);
   const found = find(text, edit);
-  if (found.length === 0) throw new ToolError(label + notFound(text, edit.old_str, path));
+  if (found.length === 0) {
+    throw new ToolError(`${label}old_str was not found ${nearest(text, edit.old_str, path)}`);
+  }
   if (found.length > 1 && edit.replace_all !== true) {
     const lines = found.map(({ start }) => lineNumber(text, start)).slice(0, 10).join(", ");
     throw new ToolError(
@@ -84,14 +86,14 @@ function asThere(text: string, { end }: Replacement, edit: Edit, ending: LineEnd
 }
 
 /** Compares whole lines from `at` on; gives how to write the new ones, or undefined if they do not match. */
-type Tier = (have: readonly Line[], at: number, want: readonly Line[]) => Rewrite | undefined;
-type Rewrite = (line: string) => string;
+export type Tier = (have: readonly Line[], at: number, want: readonly Line[]) => Rewrite | undefined;
+export type Rewrite = (line: string) => string;
 
-const trailingTier: Tier = (have, at, want) =>
+export const trailingTier: Tier = (have, at, want) =>
   want.every((line, index) => have[at + index]?.trimmed === line.trimmed) ? (line) => line : undefined;
 
 /** Every line is indented deeper, or less deep, by the same white space. */
-const indentTier: Tier = (have, at, want) => {
+export const indentTier: Tier = (have, at, want) => {
   if (!want.every((line, index) => have[at + index]?.bare === line.bare)) return undefined;
   const first = want.findIndex((line) => line.bare !== "");
   const [haveIndent, wantIndent] = [indentOf(have[at + first]), indentOf(want[first])];
@@ -140,7 +142,7 @@ function findLines(text: string, edit: Edit, ending: LineEnding, tier: Tier): re
   return found;
 }
 
-interface Line {
+export interface Line {
   /** Without white space at the end, and without any around it. */
   readonly trimmed: string;
   readonly bare: string;
@@ -150,7 +152,7 @@ interface Line {
   readonly next: number;
 }
 
-function linesWithOffsets(text: string): readonly Line[] {
+export function linesWithOffsets(text: string): readonly Line[] {
   const lines: Line[] = [];
   const add = (start: number, end: number, next: number) => {
     const trimmed = text.slice(start, end).trimEnd();
@@ -174,11 +176,11 @@ const MOST_LINES = 20_000;
 const MOST_WANTED = 8;
 const LONGEST_LINE = 200;
 
-/** Says where the file comes nearest to the first lines that were looked for. */
-function notFound(text: string, old: string, path: string): string {
+/** The end of a sentence about what was not found: where the file comes nearest to its first lines. */
+export function nearest(text: string, old: string, path: string): string {
   const advice = "Read the file again and copy the text exactly.";
   const lines = splitLines(text);
-  if (lines.length > MOST_LINES) return `old_str was not found in ${path}. ${advice}`;
+  if (lines.length > MOST_LINES) return `in ${path}. ${advice}`;
   const wanted = splitLines(old.replace(/^\s*[\r\n]/, "")).slice(0, MOST_WANTED).map(wordsOf);
   const have = lines.map(wordsOf);
   let best = { score: 0, at: 0 };
@@ -187,11 +189,11 @@ function notFound(text: string, old: string, path: string): string {
     if (score > best.score) best = { score, at };
   }
   if (best.score < wanted.filter(({ line }) => line !== "").length * 0.5) {
-    return `old_str was not found in ${path}, nor anything like it. ${advice}`;
+    return `in ${path}, nor anything like it. ${advice}`;
   }
   const near = lines.slice(best.at, best.at + wanted.length)
     .map((line, index) => `${best.at + index + 1}: ${line.slice(0, LONGEST_LINE)}`);
-  return `old_str was not found in ${path}. The nearest lines are:\n${near.join("\n")}\n${advice}`;
+  return `in ${path}. The nearest lines are:\n${near.join("\n")}\n${advice}`;
 }
 
 interface Words {

@@ -1,6 +1,6 @@
 /** Which images a session can still take: each is sent again with every request. */
 import { ToolError } from "../../core/errors.ts";
-import type { Image, Message } from "../../core/messages.ts";
+import type { Image } from "../../core/messages.ts";
 import { fileSize, type ImageInfo, measures } from "./image.ts";
 
 /**
@@ -22,12 +22,13 @@ export class ImageRoom {
   #bytes = 0;
 
   /** @param history with the images that are sent anyway */
-  constructor(sees: boolean, history: readonly Message[]) {
+  constructor(
+    sees: boolean,
+    history: readonly { readonly text: string; readonly images?: readonly Image[] }[],
+  ) {
     this.sees = sees;
-    for (const message of history) {
-      for (const { data } of message.role === "tool" ? message.images ?? [] : []) {
-        this.#add(data.length * 0.75);
-      }
+    for (const { images = [] } of history) {
+      for (const { data } of images) this.#add(data.length * 0.75);
     }
   }
 

@@ -25,7 +25,9 @@ async function riskOf(
   roots: readonly string[],
   written: readonly string[],
 ): Promise<string | undefined> {
-  const root = roots.find((one) => isInside(path, one)) ?? "";
+  const root = roots.find((one) => isInside(path, one));
+  // The model's own notes: no tool of the user's looks there.
+  if (root === undefined) return undefined;
   const info = await Deno.lstat(path).catch(() => undefined);
   if (info?.isFile && (info.nlink ?? 1) > 1) return LINKED;
   for (let folder = dirname(path); folder.startsWith(root); folder = dirname(folder)) {

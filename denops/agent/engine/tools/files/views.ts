@@ -3,6 +3,9 @@
 /** Characters that are held; of what is forgotten a hash tells whether the file is still the same. */
 const MOST_HELD = 20_000_000;
 
+/** No text has this hash. */
+const OUTDATED = "";
+
 export class Views {
   readonly #hashes: Map<string, string>;
   /** By path, the one used last at the end. */
@@ -16,6 +19,20 @@ export class Views {
 
   has(path: string): boolean {
     return this.#hashes.has(path);
+  }
+
+  /** Paths of what was read in an earlier process, and not since. */
+  get remembered(): Iterable<string> {
+    return this.#hashes.keys().filter((path) =>
+      !this.#texts.has(path) && this.#hashes.get(path) !== OUTDATED
+    );
+  }
+
+  /** The file is another one than the model has in mind, which it was told. */
+  outdate(path: string): void {
+    if (!this.has(path)) return;
+    this.#drop(path);
+    this.#hashes.set(path, OUTDATED);
   }
 
   /** Texts by path, the one used last at the end. */

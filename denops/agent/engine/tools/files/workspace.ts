@@ -12,7 +12,8 @@ import type { Editor, UnsavedWrite, WriteJournal } from "../../core/ports.ts";
 import { decodeText, encodeText, lineEnding, PLAIN, type TextFormat, withEnding } from "../../core/text.ts";
 import { conflictText, merge3 } from "../../core/merge.ts";
 import { writeAtomic, type Written } from "../../core/write_atomic.ts";
-import { type FileInfo, fileInfo, hasAllNamesIn, lookups } from "./disk.ts";
+import { type FileInfo, fileInfo, hasAllNamesIn, isStill, lookups, stampOf } from "./disk.ts";
+import type { Scratch } from "./scratch.ts";
 import { Views } from "./views.ts";
 
 /** Larger files are not edited: a diff of them helps nobody. */
@@ -49,9 +50,13 @@ export interface WorkspaceOptions {
   readonly roots: readonly string[];
   readonly editor: Editor;
   readonly journal: WriteJournal;
+  readonly scratch?: Scratch | undefined;
   /** May the model see what is in this path, by the rules of this moment? */
   mayRead(path: ResolvedPath): Decision;
 }
+
+const TWO_PLACES =
+  "Nothing is moved between the project and the scratch folder: read it there and write it here.";
 
 /** Asks the user whether this file may be read. @throws {ToolError} if not; it says why. */
 export type AskRead = (path: RootedPath, reason: string) => Promise<void>;
@@ -91,10 +96,10 @@ export class Workspace {
     return new Workspace(this.#options, this.#views, askRead);
   }
 
-  /** @throws {ToolError} if the path leads out of the project. */
+  /** @throws {ToolError} if the path leads out of the project, and out of the scratch folder. */
   async resolve(path: string): Promise<RootedPath> {
     try {
-      return await resolveInRoots(path, this.roots, lookups);
+      return await this.#options.scratch?.resolve(path) ?? await resolveInRoots(path, this.roots, lookups);
     } catch (error) {
       if (error instanceof PathError) throw new ToolError(error.message);
       throw error;
@@ -185,7 +190,13 @@ export class Workspace {
     return { named: path.named, ...(file === undefined ? {} : { text: file.text }) };
   }
 
+  /** It is the model's own: no editor has it, and nothing of it is recorded. */
+  isScratch({ path }: Pick<ResolvedPath, "path">): boolean {
+    return this.#options.scratch?.holds(path) === true;
+  }
+
   async #unsavedText(path: ResolvedPath, signal: AbortSignal): Promise<string | undefined> {
+    if (this.isScratch(path)) return undefined;
     try {
       return await this.#editor.unsavedText(path.path, signal);
     } catch (error) {
@@ -280,6 +291,7 @@ export class Workspace {
     before: TextFile | undefined,
     signal: AbortSignal,
   ): Promise<FileChange> {
+    if (this.isScratch(from) !== this.isScratch(to)) throw new ToolError(TWO_PLACES);
     await this.checkFree(to, signal);
     const check = await this.#unchanged(from, before, signal);
     act(`move ${shownPath(from)}`, () => {
@@ -411,6 +423,7 @@ export class Workspace {
     text: string,
     signal: AbortSignal,
   ): Promise<UnsavedWrite> {
+    if (this.isScratch(path)) return { status: "not_open" };
     try {
       return await this.#editor.writeUnsaved(path.path, base, text, signal);
     } catch (error) {
@@ -435,32 +448,12 @@ export class Workspace {
   }
 }
 
-/** Does the file hold these bytes? Undefined: is nothing there? Synchronous, so that it holds for what comes next. */
-function isStill(path: string, bytes: Uint8Array | undefined): boolean {
-  try {
-    const now = Deno.readFileSync(path);
-    return bytes !== undefined && now.length === bytes.length && now.every((byte, at) => byte === bytes[at]);
-  } catch (error) {
-    return bytes === undefined && error instanceof Deno.errors.NotFound;
-  }
-}
-
 async function unlessRefused<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
     if (error instanceof ToolError) return undefined;
     throw error;
-  }
-}
-
-/** Tells one state of a file from the next. */
-function stampOf(path: string): string | undefined {
-  try {
-    const { dev, ino, size, mtime } = Deno.lstatSync(path);
-    return [dev, ino, size, mtime?.getTime()].join(" ");
-  } catch {
-    return undefined;
   }
 }
 

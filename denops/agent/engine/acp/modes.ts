@@ -1,0 +1,82 @@
+/** Session modes and session config options of ACP: mode, model and effort. Source: agentclientprotocol.com/protocol. */
+import {
+  type AgentApp,
+  methods,
+  RequestError,
+  type SessionConfigOption,
+  type SessionModeState,
+  type SessionUpdate,
+} from "../../deps/acp_sdk.ts";
+import { type Choice, EFFORTS, type SessionModes } from "../agent/session_modes.ts";
+import { messageOf } from "../core/errors.ts";
+
+/** What the answers that open a session say of it. */
+export function modesOf(
+  modes: SessionModes,
+): { readonly modes: SessionModeState; readonly configOptions: SessionConfigOption[] } {
+  const availableModes = modes.all.map((mode) => ({
+    ...{ id: mode.name, name: nameOf(mode) },
+    ...(mode.description === undefined ? {} : { description: mode.description }),
+  }));
+  return { modes: { currentModeId: modes.current.name, availableModes }, configOptions: optionsOf(modes) };
+}
+
+function optionsOf(modes: SessionModes): SessionConfigOption[] {
+  const { current, all, models, choice } = modes;
+  const select = (id: keyof Choice, name: string, category: string, currentValue: string) =>
+    ({ type: "select", id, name, category, currentValue }) as const;
+  const plain = (names: readonly string[]) => names.map((name) => ({ value: name, name }));
+  const model = current.model ?? models[0];
+  return [
+    {
+      ...select("mode", "Mode", "mode", current.name),
+      options: all.map((mode) => ({ value: mode.name, name: nameOf(mode) })),
+    },
+    ...model === undefined ? [] : [{ ...select("model", "Model", "model", model), options: plain(models) }],
+    {
+      ...select("effort", "Effort", "thought_level", choice.effort === "" ? EFFORTS[0] : choice.effort),
+      options: plain(EFFORTS),
+    },
+  ];
+}
+
+function nameOf({ name, title = name }: SessionModes["current"]): string {
+  return title;
+}
+
+interface Open {
+  /** @throws {RequestError} if it is not open here */
+  get(id: string): { readonly modes: SessionModes };
+  tell(id: string, update: SessionUpdate): void;
+}
+
+export function serveModes(app: AgentApp, open: Open): AgentApp {
+  const { session } = methods.agent;
+  const choose = (id: string, choice: Partial<Choice>): SessionConfigOption[] => {
+    const { modes } = open.get(id);
+    try {
+      modes.choose(choice);
+    } catch (error) {
+      throw RequestError.invalidParams(undefined, messageOf(error));
+    }
+    const { mode } = choice;
+    if (mode !== undefined) open.tell(id, { sessionUpdate: "current_mode_update", currentModeId: mode });
+    const configOptions = optionsOf(modes);
+    open.tell(id, { sessionUpdate: "config_option_update", configOptions });
+    return configOptions;
+  };
+  return app
+    .onRequest(session.setMode, ({ params }) => {
+      choose(params.sessionId, { mode: params.modeId });
+      return {};
+    })
+    .onRequest(session.setConfigOption, ({ params }) => {
+      const { sessionId, configId, value } = params;
+      if (
+        typeof value !== "string" || (configId !== "mode" && configId !== "model" && configId !== "effort")
+      ) {
+        throw RequestError.invalidParams(undefined, `unknown option or value: ${configId}`);
+      }
+      return { configOptions: choose(sessionId, { [configId]: value }) };
+    });
+}

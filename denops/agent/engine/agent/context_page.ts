@@ -1,0 +1,67 @@
+/** What `:Agent context` shows of a session, and what the user chooses there. */
+import type { ContextPart, RequestParams } from "../../protocol/requests.ts";
+import { rulesId } from "../context/chosen.ts";
+import { messageParts } from "../context/message_parts.ts";
+import { ToolError } from "../core/errors.ts";
+import type { Tool } from "../tools/define.ts";
+import type { Memory } from "./memory.ts";
+import type { Causes } from "./prefix.ts";
+import { callFacts } from "./room.ts";
+import type { ContextPage, ContextPorts } from "./runner.ts";
+
+export type ContextChange = NonNullable<RequestParams<"context">["change"]>;
+
+/** @param before the parts that stand before the messages */
+export function contextPage(
+  before: readonly ContextPart[],
+  { history, chosen }: Pick<ContextPorts, "history" | "chosen">,
+  { window, tools }: { readonly window: number; readonly tools: readonly Tool[] },
+): ContextPage {
+  const { messages, folds: { masked, compaction } } = history;
+  const about = (call: Parameters<typeof callFacts>[0]) => callFacts(call, tools);
+  const found = messageParts({ messages, masked, compaction, chosen, about });
+  const told = new Set(before.map(({ id }) => id));
+  const rules = chosen.dropped.keys().filter((id) => id.startsWith(rulesId("")) && !told.has(id)).toArray();
+  const listed = found.filter(({ part: { id } }) => id === undefined || !rules.includes(id));
+  const dropped = rules.map((id): ContextPart => ({
+    ...{ group: "rules", name: id.slice(rulesId("").length), characters: 0, id, state: "dropped" },
+  }));
+  const parts = [...before, ...dropped, ...listed.map(({ part }) => part)];
+  const lines = new Map(
+    parts.flatMap(({ id }) => id === undefined ? [] : [[id, new Map([[id, ""]])] as const]),
+  );
+  for (const { part: { id }, lines: own } of listed) if (id !== undefined) lines.set(id, new Map(own));
+  return { parts, lines, ...(Number.isFinite(window) ? { window } : {}) };
+}
+
+/** Does with a part what the user wants. @throws {ToolError} if there is no such part */
+export function choose(
+  { dropped, pinned }: Pick<Memory, "dropped" | "pinned">,
+  { id, to }: ContextChange,
+  { lines }: ContextPage,
+): void {
+  const own = lines.get(id);
+  if (own === undefined) throw new ToolError("This part is no longer sent.");
+  pinned.delete(id);
+  dropped.delete(id);
+  for (const one of own.keys()) dropped.delete(one);
+  if (to === "pinned") pinned.set(id, true);
+  if (to === "dropped") { for (const [one, line] of own) dropped.set(one, line); }
+}
+
+/** What the beginning of a request depends on beside the log and the tools. @param model its name */
+export function causesOf(
+  { history, chosen, project, mode: { name: mode } }: Pick<
+    ContextPorts,
+    "history" | "chosen" | "project" | "mode"
+  >,
+  model: string,
+): Causes {
+  return {
+    mode,
+    model,
+    folds: history.folds,
+    dropped: new Set(chosen.dropped.keys()),
+    rules: project()?.rules ?? [],
+  };
+}

@@ -1,0 +1,37 @@
+/** An earlier session of the project as something to hand over: its title, and what it has come to. */
+import { foldsInForce } from "../context/folds.ts";
+import type { Store, StoredSession } from "../core/ports.ts";
+import type { EarlierSession } from "./given.ts";
+
+/** Sessions whose titles are looked at, the newest first. */
+const MOST_SESSIONS = 500;
+
+export interface Sessions {
+  readonly store: Pick<Store, "folds" | "messages">;
+  /** The newest first. */
+  readonly sessions: { page(after: undefined, most: number): readonly StoredSession[] };
+}
+
+/** @param self the session that asks @param word of the title; empty: the newest one */
+export function earlierSession(
+  { store, sessions }: Sessions,
+  self: string,
+  word: string,
+): EarlierSession | undefined {
+  const wanted = word.toLowerCase();
+  const found = sessions.page(undefined, MOST_SESSIONS).find(({ id, title }) =>
+    id !== self && title.toLowerCase().includes(wanted)
+  );
+  if (found === undefined) return undefined;
+  const { id, title, turns } = found;
+  const { compaction } = foldsInForce(store.folds(id));
+  const answer = store.messages(id, { first: turns }).findLast((entry) =>
+    entry.type === "assistant_message" && entry.text.trim() !== ""
+  );
+  const last = answer?.type === "assistant_message" ? answer.text : undefined;
+  const text = [
+    ...compaction === undefined ? [] : [compaction.summary],
+    ...last === undefined ? [] : [`Its last answer:\n${last}`],
+  ].join("\n\n");
+  return { title, text: text === "" ? "It has no answer yet." : text };
+}

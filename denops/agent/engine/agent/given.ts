@@ -1,0 +1,402 @@
+/**
+ * What the user hands over with a message: read through the workspace, as a tool would, before the turn begins. What
+ * cannot be had stays the text that it is, and one line says why.
+ */
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { GivenMeta } from "../../protocol/given.ts";
+import { imageCarriers } from "../context/repeats.ts";
+import { Share } from "../context/share.ts";
+import {
+  askedTools,
+  type FoundMention,
+  type Lines,
+  mentionsIn,
+  type PathMention,
+} from "../context/mentions.ts";
+import { treeText } from "../context/tree.ts";
+import { messageOf, ToolError } from "../core/errors.ts";
+import type { MessageEntry } from "../core/entries.ts";
+import type { Part } from "../core/events.ts";
+import { splitLines } from "../core/text.ts";
+import type { ClientAbilities } from "../tools/define.ts";
+import { AskedAbout } from "../tools/files/asked_about.ts";
+import { fileInfo, readImage } from "../tools/files/disk.ts";
+import { imageInfo, measures } from "../tools/files/image.ts";
+import { ImageRoom, LARGEST_IMAGE } from "../tools/files/image_room.ts";
+import { shownPath, type Workspace } from "../tools/files/workspace.ts";
+import { folderEntries } from "../tools/list_directory.ts";
+import { lineRange, symbolName } from "../tools/lsp/show.ts";
+import type { RootedPath } from "../../policy/roots.ts";
+
+/** What a client sends; `meta` is our own client's. */
+export type Handed =
+  | Extract<Part, { type: "text" | "unsupported" }>
+  | (Extract<Part, { type: "file" | "link" }> & { readonly meta?: GivenMeta | undefined })
+  | {
+    readonly type: "image";
+    readonly data: string;
+    readonly name: string;
+    readonly meta?: GivenMeta | undefined;
+  };
+
+export interface GivenPorts {
+  readonly workspace: Workspace;
+  readonly abilities: Partial<Pick<ClientAbilities, "search" | "languages">>;
+  /** What the model sees of the session. */
+  readonly seen: readonly MessageEntry[];
+  /** Those of the session. */
+  readonly tools: readonly { readonly name: string; readonly on: boolean }[];
+  /** Tokens that fit into the model's window. */
+  readonly window: number;
+  /** What may be read is judged by the rules of that moment. @throws {Error} if there is no knowing them */
+  refreshRules(): Promise<void>;
+  /** The newest other session, or the newest with this word in its title. */
+  earlier?(word: string): EarlierSession | undefined;
+}
+
+export interface EarlierSession {
+  readonly title: string;
+  /** What it has come to. */
+  readonly text: string;
+}
+
+export interface HandedOver {
+  readonly parts: readonly Part[];
+  /** For the user, one line each. */
+  readonly problems: readonly string[];
+  /** For the model, beside the words: the tools that the user asks for. */
+  readonly note?: string | undefined;
+}
+
+/** Milliseconds for one question to the editor, or to git. */
+const LONGEST_MS = 5_000;
+const MOST_FILES = 5_000;
+const MOST_SYMBOLS = 200;
+const MOST_PROBLEMS = 5;
+/** Mentions of one message; nobody writes more. */
+const MOST_MENTIONS = 200;
+
+/** Never rejects. */
+export async function handOver(
+  handed: readonly Handed[],
+  ports: GivenPorts,
+  signal: AbortSignal,
+): Promise<HandedOver> {
+  const { problems, ...rest } = await new Handing(handed, ports, signal).run();
+  if (signal.aborted) return { ...rest, problems: [] };
+  const more = problems.length - MOST_PROBLEMS;
+  const left = more > 0 ? [`${more} more are not handed over.`] : [];
+  return { ...rest, problems: [...problems.slice(0, MOST_PROBLEMS), ...left] };
+}
+
+class Handing {
+  readonly #handed: readonly Handed[];
+  readonly #ports: GivenPorts;
+  readonly #signal: AbortSignal;
+  readonly #images: ImageRoom;
+  readonly #share: Share;
+  readonly #given = new Map<string, Part>();
+  readonly #problems: string[] = [];
+
+  constructor(handed: readonly Handed[], ports: GivenPorts, signal: AbortSignal) {
+    this.#handed = handed;
+    this.#ports = ports;
+    this.#signal = signal;
+    this.#images = new ImageRoom(true, imageCarriers(ports.seen));
+    this.#share = new Share(ports.window);
+  }
+
+  async run(): Promise<HandedOver> {
+    const words = this.#handed.filter(isWord);
+    const text = words.flatMap((one) => one.type === "text" ? [one.text] : []).join("\n\n");
+    const note = askedTools(text, this.#ports.tools.flatMap(({ name, on }) => on ? [name] : []));
+    const found = mentionsIn(text).slice(0, MOST_MENTIONS);
+    const isPlain = found.length === 0 && words.length === this.#handed.length;
+    if (isPlain || !await this.#knowsRules()) return { parts: words, problems: this.#problems, note };
+    for (const one of this.#handed) {
+      const isMeant = !isWord(one) && one.meta?.mention === undefined;
+      if (isMeant) await this.#try(undefined, () => this.#take(one, false));
+    }
+    for (const one of found) await this.#try(one, () => this.#mentioned(one));
+    return { parts: [...words, ...this.#given.values()], problems: this.#problems, note };
+  }
+
+  #inTime(): AbortSignal {
+    return AbortSignal.any([this.#signal, AbortSignal.timeout(LONGEST_MS)]);
+  }
+
+  async #knowsRules(): Promise<boolean> {
+    let isKnown = false;
+    await this.#try(undefined, async () => {
+      await this.#ports.refreshRules();
+      isKnown = true;
+    });
+    return isKnown;
+  }
+
+  async #try(found: FoundMention | undefined, take: () => Promise<void>): Promise<void> {
+    try {
+      await take();
+    } catch (error) {
+      const said = error instanceof ToolError ? error.summary : messageOf(error);
+      const reason = said.replace(/^Cannot read .*?: |[.\s]+$/g, "");
+      this.#problems.push(
+        found === undefined ? `Not handed over: ${reason}.` : `${found.text} stays text: ${reason}.`,
+      );
+    }
+  }
+
+  async #mentioned({ mention }: FoundMention): Promise<void> {
+    switch (mention.kind) {
+      case "editor": {
+        const own = this.#handed.filter((one) => "meta" in one && one.meta?.mention === mention.name);
+        if (own.length === 0) throw new ToolError("the editor has nothing of the kind");
+        // Of several each has a line of its own.
+        if (own.length === 1) return await this.#take(own[0], mention.name !== "buffers");
+        for (const one of own) await this.#try(undefined, () => this.#take(one, mention.name !== "buffers"));
+        return;
+      }
+      case "diff":
+        return await this.#diff(mention.base, mention.isNext);
+      case "session": {
+        const session = this.#ports.earlier?.(mention.word);
+        if (session === undefined) throw new ToolError("no such session is stored");
+        const label = `session ${session.title}`;
+        return void this.#give(
+          label,
+          `What the earlier session "${session.title}" has come to`,
+          session.text,
+          true,
+        );
+      }
+      case "symbol":
+        return await this.#symbol(mention.name);
+      case "path":
+        return await this.#path(mention.candidates, mention.isSure);
+    }
+  }
+
+  /** What a client has sent beside the words. */
+  async #take(one: Handed | undefined, isNamed: boolean): Promise<void> {
+    switch (one?.type) {
+      case "image":
+        return this.#image(one.meta?.label ?? one.name, Uint8Array.fromBase64(one.data));
+      case "file": {
+        const { label, selected = false } = one.meta ?? {};
+        if (label !== undefined) {
+          const what = selected ? `User's selected code from ${label}` : label;
+          return void this.#give(label, what, one.text, isNamed || selected);
+        }
+        this.#given.set(one.uri, { type: "file", uri: one.uri, text: one.text });
+        const { path, lines } = filePlace(one.uri) ?? {};
+        if (path === undefined) return;
+        return await this.#ports.workspace.noteGiven(
+          path,
+          lines === undefined ? one.text : undefined,
+          this.#signal,
+        );
+      }
+      case "link": {
+        const place = filePlace(one.uri);
+        const found = place && await this.#ports.workspace.resolve(place.path).catch(() => undefined);
+        if (place === undefined || found?.exists !== true) {
+          return void this.#given.set(one.uri, { type: "link", uri: one.uri });
+        }
+        const path = await this.#ports.workspace.resolveReadable(place.path);
+        return await this.#found(path, place.lines, isNamed, one.meta?.selected === true);
+      }
+      case "text":
+      case "unsupported":
+      case undefined:
+    }
+  }
+
+  async #path(candidates: readonly PathMention[], isSure: boolean): Promise<void> {
+    const { workspace } = this.#ports;
+    let refused: unknown;
+    for (const { path, lines } of candidates) {
+      const found = await workspace.resolve(path).catch((error) => void (refused ??= error));
+      // A word that happens to be a folder's name is a word.
+      const isFolder = found?.exists === true && fileInfo(found.path)?.kind === "directory";
+      if (found?.exists !== true || (isFolder && !path.includes("/"))) continue;
+      return await this.#found(await workspace.resolveReadable(path), lines, true);
+    }
+    if (isSure) throw refused ?? new ToolError("the file does not exist");
+  }
+
+  async #found(
+    path: RootedPath,
+    lines: Lines | undefined,
+    isNamed: boolean,
+    isSelected = false,
+  ): Promise<void> {
+    const name = shownPath(path);
+    const info = this.#ports.workspace.info(path);
+    if (info?.kind === "directory") return await this.#folder(path, name);
+    const file = info?.kind === "other" ? undefined : await this.#text(path);
+    if (file === undefined) {
+      const image = info?.kind === "file" && await readImage(path.path, LARGEST_IMAGE, this.#signal);
+      if (image) return this.#image(name, image.bytes, image.size);
+      throw new ToolError(`${name} is no text`);
+    }
+    if (lines === undefined) return await this.#file(path, file, isNamed);
+    const all = splitLines(file);
+    const { first } = lines;
+    const last = Math.min(lines.last, all.length);
+    if (first > last) throw new ToolError(`${name} has no line ${first}`);
+    const what = isSelected ? "User's selected code from" : "Contents of";
+    const range = last > first ? `L${first}–${last}` : `L${first}`;
+    const text = all.slice(first - 1, last).join("\n");
+    const isWhole = this.#give(
+      `${name} ${range}`,
+      `${what} ${name}:L${first}-L${last}`,
+      text,
+      isNamed || isSelected,
+    );
+    if (isWhole) await this.#ports.workspace.noteGiven(path.path, undefined, this.#signal);
+  }
+
+  async #text(path: RootedPath): Promise<string | undefined> {
+    return (await this.#ports.workspace.readIfText(path, this.#signal))?.text;
+  }
+
+  async #file(path: RootedPath, text: string, isNamed: boolean): Promise<void> {
+    const share = this.#share;
+    const { workspace } = this.#ports;
+    const name = shownPath(path);
+    if (share.takes(text, isNamed)) {
+      this.#give(name, `Contents of ${name}`, text, isNamed);
+      return await workspace.noteGiven(path.path, text, this.#signal);
+    }
+    const symbols = await this.#outline(path);
+    const outline = symbols === "" ? "" : `Outline of ${name}, by lines:\n${symbols}`;
+    if (this.#given.has(name)) return;
+    const begin = share.beginning(text, isNamed, outline.length);
+    if (begin === undefined) throw noRoom();
+    const count = splitLines(text).length;
+    const heading =
+      `Lines 1-${begin.lines} of ${count} of ${name} (the rest is to be read where it is needed):`;
+    const told = [...outline === "" ? [] : [outline], `${heading}\n${fenced(begin.text)}`].join("\n\n");
+    this.#given.set(name, { type: "given", label: `${name} L1–${begin.lines} of ${count}`, text: told });
+  }
+
+  /** The symbols of a file with their lines, of a language server that runs; empty where there is none. */
+  async #outline({ path }: RootedPath): Promise<string> {
+    const request = { op: "document_symbols", path } as const;
+    const answer = await this.#ports.abilities.languages?.ask(request, this.#inTime()).catch(() => undefined);
+    if (answer?.kind !== "symbols") return "";
+    return answer.symbols.slice(0, MOST_SYMBOLS).map((symbol) =>
+      `${"  ".repeat(symbol.depth)}${lineRange(symbol.location)} ${symbolName(symbol)}`
+    ).join("\n");
+  }
+
+  async #folder(path: RootedPath, name: string): Promise<void> {
+    const { search } = this.#ports.abilities;
+    const label = `${name === "." ? "" : name}/`;
+    const found = await search?.files({ path: path.path, most: MOST_FILES }, this.#inTime());
+    const listed = found === undefined
+      ? (await folderEntries(this.#ports.workspace, path, new AskedAbout(), this.#signal)).join("\n")
+      : treeText(found.paths, this.#share.ofOne, !found.more);
+    this.#give(label, `What is in the folder ${label}`, listed === "" ? "nothing" : listed, true);
+  }
+
+  async #diff(base: string | undefined, isNext: boolean): Promise<void> {
+    const { search } = this.#ports.abilities;
+    if (search === undefined) throw new ToolError("this editor does not know of changes");
+    const changes = (of: { readonly base?: string }) => search.changes({ path: "", ...of }, this.#inTime());
+    let found = base === undefined ? undefined : await changes({ base }).catch((error) => {
+      // The next word of the sentence is most often no branch.
+      if (isNext) return undefined;
+      throw error;
+    });
+    const since = found === undefined ? "the last commit" : base;
+    found ??= await changes({});
+    this.#give(`changes since ${since}`, `Changes since ${since}`, found.text, true);
+  }
+
+  async #symbol(name: string): Promise<void> {
+    const { workspace, abilities } = this.#ports;
+    const query = name.split(".").at(-1) ?? name;
+    const answer = await abilities.languages?.ask({ op: "workspace_symbols", query }, this.#inTime());
+    if (answer?.kind !== "symbols") {
+      throw new ToolError(answer?.kind === "nothing" ? answer.reason : "no server runs");
+    }
+    for (const symbol of answer.symbols) {
+      const own = symbol.container === undefined ? symbol.name : `${symbol.container}.${symbol.name}`;
+      if (symbol.name !== name && own !== name) continue;
+      const path = await workspace.resolveReadable(symbol.location.path).catch(() => undefined);
+      if (path === undefined) continue;
+      const { line, end_line } = await this.#body(path, symbol.name, symbol.location);
+      return await this.#found(path, { first: line, last: end_line }, true);
+    }
+    throw new ToolError(`no symbol of the project is called ${name}`);
+  }
+
+  /** Of a symbol in a whole project a server may name its first line only; its outline names all. */
+  async #body({ path }: RootedPath, name: string, at: { readonly line: number; readonly end_line: number }) {
+    const request = { op: "document_symbols", path } as const;
+    const answer = await this.#ports.abilities.languages?.ask(request, this.#inTime()).catch(() => undefined);
+    const symbols = answer?.kind === "symbols" ? answer.symbols : [];
+    const found = symbols.find(({ name: own, location }) =>
+      own === name && location.line <= at.line && at.line <= location.end_line
+    );
+    return found?.location ?? at;
+  }
+
+  #image(name: string, bytes: Uint8Array, size = bytes.length): void {
+    const info = imageInfo(bytes);
+    if (info === undefined) throw new ToolError(`${name} is no image of a kind that models take`);
+    if (this.#given.has(name)) return;
+    const image = this.#images.take(name, info, bytes, size);
+    const text = `${name} is a ${info.format} image (${measures(info, size)}); it is attached.`;
+    this.#given.set(name, { type: "given", label: name, text, image });
+  }
+
+  /** @returns whether all of it fits @throws {ToolError} if nothing of it does */
+  #give(label: string, what: string, text: string, isNamed: boolean): boolean {
+    if (this.#given.has(label)) return true;
+    const share = this.#share;
+    const isWhole = share.takes(text, isNamed);
+    const kept = isWhole ? share.take(text) : share.beginning(text, isNamed, 0)?.text;
+    if (kept === undefined) throw noRoom();
+    const note = isWhole ? "already provided, do not read again" : "its beginning; the rest did not fit";
+    this.#given.set(label, { type: "given", label, text: `${what} (${note}):\n${fenced(kept)}` });
+    return isWhole;
+  }
+}
+
+function isWord(one: Handed): one is Extract<Part, { type: "text" | "unsupported" }> {
+  return one.type === "text" || one.type === "unsupported";
+}
+
+function noRoom(): ToolError {
+  return new ToolError("what is handed over has filled its share of the model's window");
+}
+
+/** The fence is longer than any in the text. */
+function fenced(text: string): string {
+  const longest = text.matchAll(/`+/g).reduce((most, [run]) => Math.max(most, run.length), 2);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
+}
+
+/** A file's address; a fragment such as "L3-L9" names lines of it. */
+function filePlace(uri: string): PathMention | undefined {
+  if (!URL.canParse(uri)) return undefined;
+  const url = new URL(uri);
+  if (url.protocol !== "file:") return undefined;
+  const [, from, to = from] = /^#L(\d+)(?:[-:]L?(\d+))?$/.exec(url.hash) ?? [];
+  const isPart = url.hash !== "" || url.search !== "";
+  url.hash = url.search = "";
+  const path = fileURLToPath(url);
+  if (from !== undefined && to !== undefined) {
+    return { path, lines: { first: Math.max(1, Number(from)), last: Number(to) } };
+  }
+  return { path, ...(isPart ? { lines: { first: 1, last: Infinity } } : {}) };
+}
+
+/** For what has no other name. */
+export function nameOf(uri: string | null | undefined): string {
+  return uri ? basename(uri) : "image";
+}

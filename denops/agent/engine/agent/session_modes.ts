@@ -1,0 +1,81 @@
+/** In which mode a session's turns run, with which model and effort; a change holds from the next turn on. */
+import type { EngineConfig } from "../../protocol/config.ts";
+import { CHOSEN, type Mode, ownMode } from "../context/modes.ts";
+import { ToolError } from "../core/errors.ts";
+import type { Facts } from "./memory.ts";
+
+/** What was chosen for the session; "" leaves it to the options. */
+export type Choice = Pick<Facts, "mode" | "model" | "effort">;
+
+export const EFFORTS = ["default", "none"] as const;
+
+/** Where the mode that was chosen is no more. */
+const INSTEAD = CHOSEN.ask;
+
+export class SessionModes {
+  readonly #config: EngineConfig;
+  readonly #changed: () => void;
+  #own: EngineConfig["modes"];
+  #choice: Choice;
+
+  /** @param changed is called when something was chosen */
+  constructor(config: EngineConfig, choice: Choice, changed: () => void) {
+    this.#config = config;
+    this.#own = config.modes;
+    const { mode, model, effort } = choice;
+    this.#choice = { mode, model, effort };
+    this.#changed = changed;
+  }
+
+  get choice(): Choice {
+    return this.#choice;
+  }
+
+  /** Those that files describe. */
+  get own(): EngineConfig["modes"] {
+    return this.#own;
+  }
+
+  set own(modes: EngineConfig["modes"]) {
+    this.#own = modes;
+  }
+
+  /** Those that may be chosen. */
+  get all(): readonly Mode[] {
+    return [...Object.values(CHOSEN), ...this.#own.map(ownMode)];
+  }
+
+  /** The row of the next turn. */
+  get current(): Mode {
+    const { mode, model, effort } = this.#choice;
+    const name = mode === "" ? this.#config.mode : mode;
+    const row = this.all.find((one) => one.name === name) ?? INSTEAD;
+    return {
+      ...row,
+      ...(model === "" ? {} : { model }),
+      ...(effort === "none" ? { effort } : {}),
+    };
+  }
+
+  /** Names of models, the one of the options first. */
+  get models(): readonly string[] {
+    const { model, summary_model, models } = this.#config;
+    const modes = this.all.map((mode) => mode.model);
+    const names = [model, summary_model, ...models.map(({ name }) => name), ...modes];
+    return [...new Set(names.filter((name) => name !== undefined))];
+  }
+
+  /** @throws {ToolError} one line, if there is no such thing to choose */
+  choose(choice: Partial<Choice>): void {
+    const { mode, model, effort } = choice;
+    if (mode !== undefined && !this.all.some(({ name }) => name === mode)) throw unknown("mode", mode);
+    if (model !== undefined && !this.models.includes(model)) throw unknown("model", model);
+    if (effort !== undefined && !EFFORTS.some((one) => one === effort)) throw unknown("effort", effort);
+    this.#choice = { ...this.#choice, ...choice };
+    this.#changed();
+  }
+}
+
+function unknown(what: string, name: string): ToolError {
+  return new ToolError(`Unknown ${what}: ${name}.`);
+}

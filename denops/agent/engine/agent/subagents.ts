@@ -1,0 +1,335 @@
+/** The sub-agents of one session: those at work, three at a time, and those that have ended, in the store. */
+import { covers, type ModeAccess } from "../../protocol/modes.ts";
+import type { RequestResult } from "../../protocol/requests.ts";
+import { CHOSEN, type Mode } from "../context/modes.ts";
+import { messageOf, ToolError } from "../core/errors.ts";
+import type {
+  Remembered,
+  Store,
+  StoredSubagent,
+  SubagentReport,
+  Subagents as Port,
+  SubagentTask,
+  UsageLog,
+} from "../core/ports.ts";
+import { counted } from "../tools/define.ts";
+import type { Workspace } from "../tools/files/workspace.ts";
+import { missing } from "./interrupted.ts";
+import type { Runner, RunnerPorts } from "./runner.ts";
+import type { SessionModes } from "./session_modes.ts";
+import { lastWords, workAsSubagent } from "./subagent.ts";
+import { OneByOne, Slots } from "./slots.ts";
+
+/** At work at the same time; others wait. */
+const AT_A_TIME = 3;
+const MOST_WAITING = 20;
+
+/** Of an answer; characters for languages that do not part their words. */
+const MOST_WORDS = 1_500;
+const MOST_CHARACTERS = 16_000;
+
+/** Calls that are named of one that still runs. */
+const MOST_CALLS = 5;
+
+/** Characters of an id that a model is told: they are its session's first. */
+const SHORT_ID = 8;
+
+export interface SubagentsPorts {
+  readonly session: string;
+  readonly root: string;
+  readonly store: Store;
+  readonly usage: UsageLog;
+  readonly runner: Runner;
+  /** Those in the background of which the model has not been told: id → title. */
+  readonly untold: Map<string, string>;
+  /** To be called when they have changed. */
+  remember(): void;
+  /** Of a turn of the session. */
+  ports(): RunnerPorts;
+  /** One that has read nothing. */
+  workspace(): Workspace;
+  rulesFor(workspace: Workspace): RunnerPorts["rulesOf"];
+  /** Modes and names of models that may be chosen. */
+  readonly modes: Pick<SessionModes, "all" | "models">;
+}
+
+interface Begun {
+  /** Of its session. */
+  readonly id: string;
+  readonly task: SubagentTask;
+  readonly mode: Mode;
+  readonly controller: AbortController;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  /** It waits until others have ended. */
+  waits: boolean;
+  /** Titles of what it has done. */
+  readonly calls: string[];
+}
+
+interface AtWork extends Begun {
+  /** Never rejects. */
+  readonly ended: Promise<SubagentReport>;
+}
+
+export class Subagents implements Port {
+  readonly #ports: SubagentsPorts;
+  readonly #slots = new Slots(AT_A_TIME);
+  readonly #writes = new OneByOne();
+  /** By the ids of their sessions. */
+  readonly #atWork = new Map<string, AtWork>();
+
+  constructor(ports: SubagentsPorts) {
+    this.#ports = ports;
+    const { store, session } = ports;
+    // What the end of an engine has cut off ends now.
+    if (store.session(session) === undefined) return;
+    for (const { id, turns, ended } of store.subagents(session)) {
+      if (turns === 0 || ended !== undefined) continue;
+      const events = store.events(id, { first: turns, last: turns, without: ["file_modified"] });
+      store.append(id, { entries: missing(store.messages(id), events) });
+    }
+  }
+
+  accessOf(given: SubagentTask, access: ModeAccess) {
+    const { title, task } = given;
+    const row = this.#modeOf(given);
+    if (!covers(access, row.access)) {
+      throw new ToolError(
+        `Mode ${row.name} may change more than this session's mode. Choose a mode that only reads.`,
+      );
+    }
+    return { kind: "agent", name: row.name, task: `${title}: ${task}`, access: row.access } as const;
+  }
+
+  async run(task: SubagentTask, call: string, signal: AbortSignal): Promise<SubagentReport> {
+    const { ended } = this.#start(task, call, signal);
+    const report = await ended;
+    signal.throwIfAborted();
+    return report;
+  }
+
+  startInBackground(task: SubagentTask, call: string): string {
+    if (this.#modeOf(task).access !== "read") {
+      throw new ToolError(`In the background a sub-agent only reads, and mode ${task.mode} may write.`);
+    }
+    const { untold, remember, ports } = this.#ports;
+    const { id, ended } = this.#start(task, call);
+    untold.set(id, task.title);
+    remember();
+    ended.then(({ summary, failed }) => {
+      const severity = failed ? "warning" : "info";
+      const text = `Sub-agent "${task.title}": ${summary}. :Agent agents shows it.`;
+      ports().emit({ type: "notice", severity, text });
+    }).catch(() => {});
+    return id.slice(0, SHORT_ID);
+  }
+
+  output(short: string): SubagentReport {
+    const id = this.#idOf(short);
+    const running = this.#atWork.get(id);
+    if (running === undefined) {
+      this.#ports.untold.delete(id);
+      return this.#reportOf(id);
+    }
+    const calls = running.calls.slice(-MOST_CALLS).map((title) => `- ${title}`);
+    const text = running.waits
+      ? "It waits until others have ended."
+      : ["It still runs.", ...calls].join("\n");
+    return { text, summary: "still running", failed: false };
+  }
+
+  async stop(id: string): Promise<SubagentReport> {
+    await this.end(id);
+    return this.output(id);
+  }
+
+  /** The user stops it; the model is told like of any other end. @throws {ToolError} */
+  async end(short: string): Promise<void> {
+    const running = this.#atWork.get(this.#idOf(short));
+    running?.controller.abort();
+    await running?.ended;
+  }
+
+  /** For the model: what has ended in the background since it was told last; undefined if nothing has. */
+  news(): string | undefined {
+    const { untold } = this.#ports;
+    const ended = [...untold].filter(([id]) => !this.#atWork.has(id));
+    const texts = ended.map(([id, title]) => {
+      untold.delete(id);
+      const { text, summary } = this.#reportOf(id);
+      return `[Sub-agent ${id.slice(0, SHORT_ID)} in the background, "${title}": ${summary}]\n${text}`;
+    });
+    return texts.length === 0 ? undefined : texts.join("\n\n");
+  }
+
+  /** For the user, the newest first. */
+  list(): RequestResult<"agents">["agents"] {
+    const stored = this.#ports.store.subagents(this.#ports.session);
+    const waiting = [...this.#atWork].filter(([id]) => !stored.some((one) => one.id === id));
+    return [
+      ...waiting.map(([id, { task: { title }, mode, since }]) => ({
+        ...{ sessionId: id, title, mode: mode.name, created: since, tokens: 0 },
+        state: "waiting",
+      })).reverse(),
+      ...stored.map((one) => ({
+        ...{ sessionId: one.id, title: one.title, mode: one.mode ?? "", created: one.created },
+        ...{ tokens: one.tokens, state: this.#atWork.has(one.id) ? "running" : howEnded(one) },
+        ...(one.cost === undefined ? {} : { cost: one.cost }),
+      })),
+    ];
+  }
+
+  /** Ends all of them; resolves when nothing more will be stored or shown. */
+  async close(): Promise<void> {
+    const all = [...this.#atWork.values()];
+    for (const { controller } of all) controller.abort();
+    await Promise.allSettled(all.map(({ ended }) => ended));
+  }
+
+  /** @param signal undefined: in the background */
+  #start(task: SubagentTask, call: string, signal?: AbortSignal): AtWork {
+    if (this.#atWork.size >= MOST_WAITING) {
+      throw new ToolError(`${MOST_WAITING} sub-agents are at work already. Wait for some to end.`);
+    }
+    const id = crypto.randomUUID();
+    const controller = new AbortController();
+    const begun = {
+      ...{ id, task, controller, mode: this.#modeOf(task), since: Date.now() },
+      ...{ waits: true, calls: [] },
+    };
+    const own = AbortSignal.any([controller.signal, ...signal === undefined ? [] : [signal]]);
+    const ended = this.#work(begun, call, signal === undefined, own).finally(() => this.#atWork.delete(id));
+    const atWork = Object.assign(begun, { ended });
+    this.#atWork.set(id, atWork);
+    return atWork;
+  }
+
+  async #work(
+    begun: Begun,
+    call: string,
+    background: boolean,
+    signal: AbortSignal,
+  ): Promise<SubagentReport> {
+    const { id, task, mode } = begun;
+    const { session, root, store, usage, runner: parents, ports, workspace, rulesFor } = this.#ports;
+    try {
+      using _slot = await this.#slots.take(signal);
+      const runner = parents.subagent?.(mode);
+      if (runner === undefined) throw new ToolError("Another agent decides itself who works for it.");
+      begun.waits = false;
+      const { title } = task;
+      const model = runner.model.name;
+      store.createSession({ id, root, model, mode: mode.name, parent: session, call, title });
+      store.append(id, { memory: this.#memoryOf(mode) });
+      const files = workspace();
+      const parent = {
+        session,
+        turn: store.turn(session),
+        ports: ports(),
+        call: background ? undefined : call,
+      };
+      const end = await workAsSubagent(
+        {
+          ...{ id, title, mode, runner, store, usage, parent, workspace: files, rulesOf: rulesFor(files) },
+          alone: (run) => this.#writes.run(run),
+          begun: (title) => void begun.calls.push(title),
+        },
+        textOf(task),
+        signal,
+      );
+      if (end.type === "failed") throw end.error;
+      return this.#reportOf(id);
+    } catch (error) {
+      if (signal.aborted) return store.session(id) === undefined ? NOT_STARTED : this.#reportOf(id);
+      return { text: `The sub-agent failed: ${messageOf(error)}`, summary: "failed", failed: true };
+    }
+  }
+
+  /** What the session of a sub-agent has in common with its parent's, and in which mode it is, should the user go on with it. */
+  #memoryOf({ name, model, effort }: Mode): readonly Remembered[] {
+    const { store, session } = this.#ports;
+    const facts = Object.entries({ mode: name, model: model ?? "", effort: effort ?? "" })
+      .map(([topic, value]) => ({ topic, name: "", value }));
+    const shared = store.remembered(session).filter(({ topic }) => topic === "project" || topic === "rules");
+    return [...facts, ...shared];
+  }
+
+  /** Of one that has ended. */
+  #reportOf(id: string): SubagentReport {
+    const { store } = this.#ports;
+    const stored = store.session(id);
+    if (stored === undefined || stored.turns === 0) return NOT_STARTED;
+    const summary = howEnded(stored);
+    const text = shortened(lastWords(store.messages(id, { first: stored.turns })));
+    const isWhole = stored.ended === "end_turn";
+    return {
+      text: [...isWhole ? [] : [`[The sub-agent has not come to its end: ${summary}.]`], text || NO_ANSWER]
+        .join("\n"),
+      summary,
+      failed: !isWhole,
+    };
+  }
+
+  /** Not one without tools, nor one that is to be settled first. @throws {ToolError} */
+  #modeOf({ mode: name, model }: SubagentTask): Mode {
+    const { modes } = this.#ports;
+    const all = modes.all.filter((mode) => mode.tools !== "none" && mode.name !== CHOSEN.auto.name);
+    const row = all.find((mode) => mode.name === name);
+    if (row === undefined) {
+      throw new ToolError(`No mode is called ${name}. Modes: ${all.map(({ name }) => name).join(", ")}.`);
+    }
+    if (model === undefined) return row;
+    if (!modes.models.includes(model)) {
+      throw new ToolError(`No model is called ${model}. Models: ${modes.models.join(", ")}.`);
+    }
+    return { ...row, model };
+  }
+
+  #idOf(short: string): string {
+    const { store, session } = this.#ports;
+    const known = [...this.#atWork.keys(), ...store.subagents(session).map(({ id }) => id)];
+    const id = short.length < SHORT_ID ? undefined : known.find((one) => one.startsWith(short));
+    if (id === undefined) throw new ToolError(`No sub-agent has the id ${short}.`);
+    return id;
+  }
+}
+
+const NO_ANSWER = "[No answer.]";
+const NOT_STARTED: SubagentReport = {
+  text: "It was stopped before it had begun.",
+  summary: "stopped",
+  failed: true,
+};
+
+const ENDED: Readonly<Record<string, string>> = {
+  end_turn: "done",
+  cancelled: "stopped",
+  interrupted: "interrupted",
+  failed: "failed",
+  refused: "refused by the model",
+  max_tokens: "stopped at the output limit",
+};
+
+function howEnded({ ended = "interrupted" }: Pick<StoredSubagent, "ended">): string {
+  return ENDED[ended] ?? ended;
+}
+
+function textOf({ task, hint }: SubagentTask): string {
+  return [
+    task,
+    ...hint === undefined ? [] : [`What is known already: ${hint}`],
+    "You work for another agent and cannot ask: decide, and say what is uncertain. It gets your last message alone, at " +
+    `most ${MOST_WORDS} words: what you have found or done, with \`path:line\`.`,
+  ].join("\n\n");
+}
+
+/** At most 1,500 words, with a note of what is left out. */
+function shortened(text: string): string {
+  const words = [...text.matchAll(/\S+/g)];
+  const end = Math.min(words[MOST_WORDS]?.index ?? text.length, MOST_CHARACTERS);
+  if (end >= text.length) return text;
+  const left = words.filter(({ index }) => index >= end).length;
+  const what = left === 0 ? counted(text.length - end, "character") : counted(left, "word");
+  return `${text.slice(0, end).toWellFormed().trimEnd()}\n[cut here: ${what} more]`;
+}

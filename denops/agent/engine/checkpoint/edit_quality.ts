@@ -1,0 +1,53 @@
+/** When a file has been reviewed to its end: what has become of the hunks of each call. */
+import type { Contents, Snapshot } from "../core/checkpoints.ts";
+import type { EditLog } from "../core/edits.ts";
+import type { ReviewStore, Version } from "../core/reviews.ts";
+import { outcomesOf } from "./hunk_outcomes.ts";
+import { textOf } from "./plan.ts";
+
+/** Writes of one file that are looked at: a diff each. */
+const MOST_WRITES = 30;
+/** Characters of a text. */
+const LARGEST = 1_000_000;
+
+export class EditQuality {
+  readonly #store: ReviewStore;
+  readonly #contents: Contents;
+  readonly #log: EditLog;
+
+  constructor(store: ReviewStore, contents: Contents, log: EditLog) {
+    this.#store = store;
+    this.#contents = contents;
+    this.#log = log;
+  }
+
+  /** @param now the file as the user has left it */
+  settled(path: string, now: Snapshot): void {
+    const open: Version[] = [];
+    for (const version of this.#store.versions(path)) {
+      const { session, toolCall, kind } = version;
+      if (kind !== "tool" && kind !== "command") continue;
+      const isOpen = kind === "command" || this.#log.isOpen(session, toolCall ?? "", path);
+      if (open.length === MOST_WRITES || !isOpen) break;
+      open.unshift(version);
+    }
+    const writes = open.flatMap(({ before, after }) => {
+      const [was, is] = [this.#text(before), this.#text(after)];
+      return was === undefined || is === undefined ? [] : [{ before: was, after: is }];
+    });
+    const text = this.#text(now);
+    if (writes.length < open.length || text === undefined) return;
+    const outcomes = outcomesOf(writes, text);
+    for (const [at, { session, kind, toolCall }] of open.entries()) {
+      const found = outcomes?.[at];
+      // What a command has changed of an edit is the agent's doing, and no edit.
+      if (kind === "tool" && found !== undefined) this.#log.settled(session, toolCall ?? "", path, found);
+    }
+  }
+
+  #text(image: Snapshot): string | undefined {
+    if (image.type === "absent") return "";
+    if (image.type !== "file" || image.blob === undefined) return undefined;
+    return this.#contents.size(image.blob) > LARGEST ? undefined : textOf(image.blob, this.#contents)?.text;
+  }
+}

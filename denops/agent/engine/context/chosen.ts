@@ -1,0 +1,65 @@
+/** What the user wants of the view: parts that are not to be in it, and parts that are never folded away. Pure. */
+import type { MessageEntry } from "../core/entries.ts";
+import type { Part } from "../core/events.ts";
+
+export interface Chosen {
+  /** Id of a part → what stands for it. */
+  readonly dropped: ReadonlyMap<string, string>;
+  /** By the ids of parts. */
+  readonly pinned: ReadonlyMap<string, boolean>;
+}
+
+export const NOTHING_CHOSEN: Chosen = { dropped: new Map(), pinned: new Map() };
+
+/** All that calls have shown of a file, by the path that they were given. */
+export function fileId(path: string): string {
+  return `file:${path}`;
+}
+
+/** @param call its id */
+export function resultId(call: string): string {
+  return `result:${call}`;
+}
+
+/** What the user has handed over. */
+export function givenId(uri: string): string {
+  return `given:${uri}`;
+}
+
+export function rulesId(path: string): string {
+  return `rules:${path}`;
+}
+
+/** The entries with what was dropped as a line each. */
+export function withoutDropped(
+  entries: readonly MessageEntry[],
+  { dropped }: Chosen,
+): readonly MessageEntry[] {
+  return dropped.size === 0 ? entries : entries.map((entry) => entryWithout(entry, dropped));
+}
+
+function entryWithout(entry: MessageEntry, dropped: ReadonlyMap<string, string>): MessageEntry {
+  switch (entry.type) {
+    case "tool_result": {
+      const text = dropped.get(resultId(entry.id));
+      if (text === undefined) return entry;
+      const { images: _, ...rest } = entry;
+      return { ...rest, text };
+    }
+    case "user_message": {
+      const part = (one: Part): Part => {
+        const text = one.type === "file" ? dropped.get(givenId(one.uri)) : undefined;
+        return text === undefined ? one : { type: "text", text };
+      };
+      return entry.parts.some((one) => part(one) !== one)
+        ? { ...entry, parts: entry.parts.map(part) }
+        : entry;
+    }
+    case "control_note": {
+      const text = entry.path === undefined ? undefined : dropped.get(rulesId(entry.path));
+      return text === undefined ? entry : { ...entry, text };
+    }
+    case "assistant_message":
+      return entry;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Words of a message that stand for something else: "@src/a.ts:L3-L9" for a file's lines, "@diff main" for changes,
+ * "#read_file" for a tool. What stands in code is code, and "\@" is an "@". Pure.
+ */
+
+/** Lines of a file, both included, from 1. */
+export interface Lines {
+  readonly first: number;
+  readonly last: number;
+}
+
+type Mention =
+  /** What only the editor knows; `name` is the word without its "@". */
+  | { readonly kind: "editor"; readonly name: string }
+  /** What has changed since the last commit, or else since `base` if that names one: the next word, or after a colon. */
+  | { readonly kind: "diff"; readonly base?: string; readonly isNext: boolean }
+  /** The newest earlier session, or the newest with this word in its title. */
+  | { readonly kind: "session"; readonly word: string }
+  | { readonly kind: "symbol"; readonly name: string }
+  /**
+   * What may be a path, the longest first: punctuation at its end may belong to the sentence. `isSure`: it cannot be
+   * much else, so that whoever wrote it wants to know if there is no such file.
+   */
+  | { readonly kind: "path"; readonly candidates: readonly PathMention[]; readonly isSure: boolean };
+
+export interface PathMention {
+  readonly path: string;
+  readonly lines?: Lines;
+}
+
+export interface FoundMention {
+  /** As it stands in the message: "@src/a.ts". */
+  readonly text: string;
+  readonly mention: Mention;
+}
+
+/** Words for what the editor knows; the images that it has are numbered. */
+const OF_EDITOR = /^(?:buffer|buffers|selection|diagnostics|quickfix|terminal|image:\d+)$/;
+/** A decorator is no mention: "@app.route(…)". */
+const CALL = /^[\w.]+\(/;
+const URL = /^https?:\/\//i;
+const END = /[.,;:!?)\]}>'"*_…]$/;
+
+export function mentionsIn(message: string): readonly FoundMention[] {
+  const text = withoutCode(message);
+  return [...text.matchAll(/(?<=^|[\s([{<"',;:*>—–-])@("[^"\n]+"|[^\s@"]+)/g)].flatMap((match) => {
+    const [whole, token = ""] = match;
+    const mention = mentionOf(token, text.slice(match.index + whole.length));
+    return mention === undefined ? [] : [{ text: trimmed(whole), mention }];
+  });
+}
+
+/** What the model is told of those of these tools that a message asks for by "#name"; undefined if it asks for none. */
+export function askedTools(message: string, names: readonly string[]): string | undefined {
+  const found = withoutCode(message).matchAll(/(?<=^|[\s([{"',;:])#(\w+)\b/g).map(([, name]) => name);
+  const asked = new Set(found);
+  const tools = names.filter((name) => asked.has(name));
+  if (tools.length === 0) return undefined;
+  return `The user asks you to use the ${tools.length === 1 ? "tool" : "tools"} ${tools.join(", ")}.`;
+}
+
+function mentionOf(token: string, rest: string): Mention | undefined {
+  if (URL.test(token) || CALL.test(token)) return undefined;
+  const quoted = /^"(.+)"$/.exec(token)?.[1];
+  if (quoted !== undefined) return { kind: "path", candidates: [pathOf(quoted)], isSure: true };
+  const word = trimmed(token);
+  if (OF_EDITOR.test(word)) return { kind: "editor", name: word };
+  const [, name = "", after] = /^(\w+)(?::(.+))?$/.exec(word) ?? [];
+  if (name === "diff") {
+    const next = word === token ? /^[ \t]+(\w[\w./~^-]*)/.exec(rest)?.[1] : undefined;
+    const base = after ?? (next === undefined ? undefined : trimmed(next));
+    return { kind: "diff", ...(base === undefined ? {} : { base }), isNext: after === undefined };
+  }
+  if (name === "session") return { kind: "session", word: after ?? "" };
+  if (name === "symbol" && after !== undefined) return { kind: "symbol", name: after };
+  return pathMention(token);
+}
+
+function pathMention(token: string): Mention | undefined {
+  const spellings = [token];
+  for (let shorter = token; END.test(shorter);) spellings.push(shorter = shorter.slice(0, -1));
+  const candidates = spellings.filter((one) => one !== "").map(pathOf);
+  const { path = "", lines } = candidates.at(-1) ?? {};
+  if (path === "") return undefined;
+  // A name with a scope is a package's: "@types/node".
+  const isSure = lines !== undefined ||
+    /[^/]\/$|\/.*\.\w{1,5}$|\/.*\/|^\.{0,2}\/|^[^/]*\.\w{1,4}$/.test(path);
+  return { kind: "path", candidates, isSure };
+}
+
+/** "a.ts:L3-L9", "a.ts:3-9", "a.ts#L3" */
+function pathOf(spelled: string): PathMention {
+  const [, path = spelled, from, to = from] = /^(.+?)(?::L?|#L)(\d+)(?:-L?(\d+))?$/.exec(spelled) ?? [];
+  if (from === undefined || to === undefined) return { path };
+  const [first, last] = [Number(from), Number(to)].toSorted((one, other) => one - other);
+  return first === undefined || last === undefined || first < 1 ? { path } : { path, lines: { first, last } };
+}
+
+function trimmed(word: string): string {
+  let end = word;
+  while (END.test(end)) end = end.slice(0, -1);
+  return end;
+}
+
+/** The same length, with blanks for code: fenced, and between backticks. */
+function withoutCode(message: string): string {
+  const blank = (code: string) => code.replace(/[^\n]/g, " ");
+  return message
+    .replace(
+      /^ {0,3}(`{3,}|~{3,})[^\n]*(?:\n[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|(?![\s\S]))|$(?![\s\S]))/gm,
+      blank,
+    )
+    .replace(/(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n)[\s\S])*?(?<!`)\1(?!`)/g, blank);
+}

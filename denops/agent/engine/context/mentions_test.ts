@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { askedTools, type FoundMention, mentionsIn } from "./mentions.ts";
+
+function shortly({ mention }: FoundMention): string {
+  switch (mention.kind) {
+    case "editor":
+      return mention.name;
+    case "diff":
+      return mention.base === undefined ? "diff" : `diff ${mention.base}`;
+    case "session":
+      return `session ${mention.word}`.trim();
+    case "symbol":
+      return `symbol ${mention.name}`;
+    case "path": {
+      const { path, lines } = mention.candidates.at(-1) ?? { path: "" };
+      return `${path}${lines === undefined ? "" : ` ${lines.first}-${lines.last}`}${
+        mention.isSure ? "" : "?"
+      }`;
+    }
+  }
+}
+
+const CASES: readonly (readonly [message: string, ...found: readonly string[]])[] = [
+  ["look at @src/a.ts", "src/a.ts"],
+  ["@src/a.ts, please", "src/a.ts"],
+  ["(@src/a.ts).", "src/a.ts"],
+  ["@src/a.ts:L10-L20 and @b.ts:7 and @c.ts#L3", "src/a.ts 10-20", "b.ts 7-7", "c.ts 3-3"],
+  ["@b.ts:20-10", "b.ts 10-20"],
+  ['@"my notes.md"', "my notes.md"],
+  ["@src/ and @src", "src/", "src?"],
+  ["@app/[id]/page.tsx", "app/[id]/page.tsx"],
+  ["@Makefile", "Makefile?"],
+  ["see\n@shot.png", "shot.png"],
+  [
+    "@buffer @buffers @selection @diagnostics, @quickfix @terminal",
+    ..."buffer buffers selection diagnostics quickfix terminal".split(" "),
+  ],
+  ["@image:1", "image:1"],
+  ["@diff", "diff"],
+  ["@diff main", "diff main"],
+  ["@diff:HEAD~2.", "diff HEAD~2"],
+  ["@diff, and more", "diff"],
+  ["@session", "session"],
+  ["@session:parser", "session parser"],
+  ["@symbol:Circle.area", "symbol Circle.area"],
+  // No mentions.
+  ["mail me@example.com"],
+  ["\\@src/a.ts"],
+  ["`@src/a.ts` and ``a `@b.ts` c``"],
+  ["```java\n@src/a.ts\n```\n~~~\n@b.ts\n~~~"],
+  ["```\nnever closed @a.ts"],
+  ["```"],
+  ['@app.route("/")'],
+  ["https://x.org/@me/post"],
+  ["@https://example.org/a.ts"],
+  ["@ x"],
+  // Nobody is told that there is no such file.
+  ["@Override public void run()", "Override?"],
+  ["@types/node", "types/node?"],
+  ["@pytest.fixture", "pytest.fixture?"],
+  ["one ` tick @a.ts\n\nand ` another", "a.ts"],
+];
+
+for (const [message, ...found] of CASES) {
+  Deno.test(`mentions in ${JSON.stringify(message)}`, () => {
+    assert.deepEqual(mentionsIn(message).map(shortly), found);
+  });
+}
+
+Deno.test("a sentence's punctuation may belong to a path", () => {
+  const [found] = mentionsIn("@notes(1).");
+  assert.equal(found, undefined);
+  const [other] = mentionsIn("@a/notes(1).");
+  assert.ok(other?.mention.kind === "path");
+  assert.deepEqual(other.mention.candidates.map(({ path }) => path), [
+    "a/notes(1).",
+    "a/notes(1)",
+    "a/notes(1",
+  ]);
+});
+
+Deno.test("#tool asks for a tool that there is, and nothing else does", () => {
+  const names = ["read_file", "think"];
+  assert.equal(
+    askedTools("use #think and #read_file.", names),
+    "The user asks you to use the tools read_file, think.",
+  );
+  assert.equal(askedTools("issue #12, `#think`, a#think, #thinking, # think", names), undefined);
+});

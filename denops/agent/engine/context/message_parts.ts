@@ -1,0 +1,144 @@
+/** The messages of a view, part by part: which of them can be dropped or pinned, and what is folded first. Pure. */
+import type { ContextPart } from "../../protocol/requests.ts";
+import type { Compaction, MessageEntry, ResultEntry } from "../core/entries.ts";
+import type { ToolCall } from "../core/messages.ts";
+import { fileId, givenId, resultId, rulesId, withoutDropped } from "./chosen.ts";
+import { callsOf, type Foldable, maskLine, planMasks } from "./fold_plan.ts";
+import { folded, pinnedText } from "./folds.ts";
+
+interface Parted extends Foldable {
+  readonly compaction: Compaction | undefined;
+}
+
+/** A part, and what stands in the places of its messages once it is dropped. */
+export interface MessagePart {
+  readonly part: ContextPart;
+  /** Id of what is dropped → its line. */
+  readonly lines: ReadonlyMap<string, string>;
+}
+
+const DROPPED = "dropped by the user";
+
+/** In the order in which they are first sent. */
+export function messageParts(given: Parted): readonly MessagePart[] {
+  const { messages, masked, chosen, compaction } = given;
+  const parts = new Parts();
+  if (compaction !== undefined) addCompaction(parts, compaction, given);
+  const sent = withoutDropped(folded(messages, { masked }), chosen);
+  const calls = callsOf(messages);
+  for (const [at, original] of messages.entries()) {
+    const now = sent[at] ?? original;
+    if (original.type === "tool_result") addResult(parts, original, now, calls.get(original.id), given);
+    else addSaid(parts, original, now);
+  }
+  const next = nextMasked(given);
+  return parts.all().map(({ part, lines }) => ({
+    lines,
+    part: {
+      ...part,
+      ...([...lines.keys()].some((id) => next.has(id)) ? { next: true } : {}),
+      ...stateOf(part.id, lines, given),
+    },
+  }));
+}
+
+class Parts {
+  readonly #parts = new Map<string, { part: ContextPart; lines: Map<string, string> }>();
+
+  all(): readonly MessagePart[] {
+    return [...this.#parts.values()];
+  }
+
+  /** What is of one kind and has no id is one part. */
+  count(group: ContextPart["group"], name: string, { length }: string): void {
+    this.#add(`${group} ${name}`, { group, name, characters: length });
+  }
+
+  /** @param line what stands for `text` once it is dropped, by the id `of`, or by that of the part */
+  add(
+    part: Omit<ContextPart, "characters"> & { readonly id: string },
+    text: string,
+    line: string,
+    of = part.id,
+  ) {
+    this.#add(part.id, { ...part, characters: text.length }).set(of, line);
+  }
+
+  #add(key: string, part: ContextPart): Map<string, string> {
+    const known = this.#parts.get(key);
+    const lines = known?.lines ?? new Map<string, string>();
+    const characters = (known?.part.characters ?? 0) + part.characters;
+    this.#parts.set(key, { part: { ...part, characters }, lines });
+    return lines;
+  }
+}
+
+function addCompaction(parts: Parts, compaction: Compaction, { masked, chosen }: Parted): void {
+  const { pinned = [], ...rest } = compaction;
+  const [summary] = folded([], { masked, compaction: rest });
+  if (summary?.type === "control_note") parts.count("messages", "summary of what was folded", summary.text);
+  for (const one of pinned) {
+    const group = one.id.startsWith(resultId("")) ? "results" : "files";
+    const text = chosen.dropped.has(one.id) ? "" : pinnedText(one);
+    parts.add({ group, name: one.title, id: one.id }, text, `[${one.title}: ${DROPPED}]`);
+  }
+}
+
+function addSaid(parts: Parts, original: Exclude<MessageEntry, ResultEntry>, sent: MessageEntry): void {
+  switch (original.type) {
+    case "user_message":
+      for (const [at, part] of original.parts.entries()) {
+        const now = sent.type === "user_message" ? sent.parts[at] : undefined;
+        const text = now !== undefined && "text" in now ? now.text : "";
+        if (part.type !== "file") parts.count("messages", "your messages", text);
+        else {
+          const { uri: name } = part;
+          parts.add({ group: "files", name, id: givenId(name) }, text, `[Contents of ${name}: ${DROPPED}]`);
+        }
+      }
+      return;
+    case "assistant_message":
+      parts.count("messages", "answers", original.text);
+      for (const call of original.calls) parts.count("messages", "calls", call.name + call.arguments);
+      return;
+    case "control_note": {
+      const { text, path } = sent.type === "control_note" ? sent : original;
+      if (path === undefined) return parts.count("messages", "notes on files and on the moment", text);
+      return parts.add(
+        { group: "rules", name: path, id: rulesId(path) },
+        text,
+        `[Rules of ${path}: ${DROPPED}]`,
+      );
+    }
+  }
+}
+
+function addResult(
+  parts: Parts,
+  original: ResultEntry,
+  sent: MessageEntry,
+  call: ToolCall | undefined,
+  given: Parted,
+): void {
+  const { id } = original;
+  const text = sent.type === "tool_result" ? sent.text : original.text;
+  if (given.masked.has(id)) return parts.count("results", "results that are a line each", text);
+  const { title, path } = call === undefined ? { title: original.name, path: undefined } : given.about(call);
+  const line = maskLine(original, title, DROPPED);
+  if (path === undefined) parts.add({ group: "results", name: title, id: resultId(id) }, text, line);
+  else parts.add({ group: "files", name: path, id: fileId(path) }, text, line, resultId(id));
+}
+
+function stateOf(
+  id: string | undefined,
+  lines: ReadonlyMap<string, string>,
+  { chosen: { dropped, pinned } }: Parted,
+): Pick<ContextPart, "state"> {
+  if (id !== undefined && pinned.has(id)) return { state: "pinned" };
+  return lines.size > 0 && lines.keys().every((one) => dropped.has(one)) ? { state: "dropped" } : {};
+}
+
+/** Ids of the results that become a line each first, when the window fills up. */
+function nextMasked(given: Foldable): ReadonlySet<string> {
+  return new Set(planMasks(given, () => true)?.results.map(({ id }) => resultId(id)));
+}

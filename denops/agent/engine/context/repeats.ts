@@ -1,0 +1,36 @@
+/** What the user has handed over before, as far as the model still sees it. Pure. */
+import type { MessageEntry } from "../core/entries.ts";
+import type { Part } from "../core/events.ts";
+import type { Image } from "../core/messages.ts";
+import { isRefused } from "./refused.ts";
+
+/** What is in these messages as it is now is not sent again: a line stands for it. */
+export function withoutRepeats(parts: readonly Part[], seen: readonly MessageEntry[]): readonly Part[] {
+  const before = new Set(partsOf(seen).flatMap((part) => part.type === "given" ? [keyOf(part)] : []));
+  return parts.map((part) => {
+    if (part.type !== "given" || !before.has(keyOf(part))) return part;
+    const text = `${part.label}: unchanged since it was provided earlier in this session.`;
+    return { type: "given", label: `${part.label} (as before)`, text };
+  });
+}
+
+/** The messages with images, whoever they came from. */
+export function imageCarriers(
+  seen: readonly MessageEntry[],
+): readonly { readonly text: string; readonly images: readonly Image[] }[] {
+  const results = seen.flatMap((entry) => entry.type === "tool_result" ? entry.images ?? [] : []);
+  const given = partsOf(seen).flatMap((part) =>
+    part.type === "given" && part.image !== undefined ? [part.image] : []
+  );
+  return [{ text: "", images: [...results, ...given] }];
+}
+
+function partsOf(seen: readonly MessageEntry[]): readonly Part[] {
+  return seen.flatMap((entry, at) =>
+    entry.type === "user_message" && !isRefused(seen, at) ? entry.parts : []
+  );
+}
+
+function keyOf({ label, text, image }: Extract<Part, { type: "given" }>): string {
+  return JSON.stringify([label, text, image?.data]);
+}

@@ -1,0 +1,52 @@
+/**
+ * What a mode allows, whatever rules and users agree to: a mode that changes nothing runs nothing that could. Judged by
+ * the engine and once more by the gate. Pure.
+ */
+import type { Access } from "../protocol/access.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
+import { type Decision, type NamedPath, namesOf } from "./file_access.ts";
+import { matchesGlob } from "./glob.ts";
+
+const DOCS = ["docs/**/*", "**/*.md"] as const;
+
+/** Undefined: the mode has nothing against it. */
+export function againstMode(access: Access, mode: ModeAccess): Decision | undefined {
+  if (mode === "write") return undefined;
+  switch (access.kind) {
+    case "file": {
+      const written = access.files.filter((file) => file.access === "write").map(({ path }) => path);
+      if (mode === "docs") {
+        const other = written.find((path) => !isDocs(path));
+        return other && denied(`this mode writes docs/ and Markdown files only, not ${other.named}`);
+      }
+      return written.length === 0 ? undefined : denied("this mode changes no files");
+    }
+    case "command":
+      return access.access === "look" ? undefined : denied("this mode runs commands with access look only");
+    case "effects":
+      return denied("this mode changes no files");
+    case "mcp":
+      return denied("nobody knows what this tool would change, and this mode changes nothing");
+    case "ask":
+      return access.about === "server" ? denied("this mode starts no language server") : undefined;
+    // An agent that is started is held to the mode of who starts it.
+    case "agent":
+    case "fetch":
+    case "nothing":
+      return undefined;
+    default:
+      access satisfies never;
+      return denied("it asks for an access of an unknown kind");
+  }
+}
+
+/** What programs keep in hidden folders is no documentation. */
+function isDocs(path: NamedPath): boolean {
+  return namesOf(path).every((name) =>
+    DOCS.some((glob) => matchesGlob(glob, name)) && !name.split("/").some((part) => part.startsWith("."))
+  );
+}
+
+function denied(reason: string): Decision {
+  return { verdict: "deny", rule: "mode", reason };
+}

@@ -1,0 +1,43 @@
+/** What the user hands over with a message beside the words: what Neovim alone knows of it comes with the message. */
+import { z } from "../deps/zod.ts";
+
+/** The word in the message, without its "@", that stands for it; absent for what goes along by itself. */
+const mention = z.string().min(1).max(200).optional();
+/** For the screen, one line: "3 diagnostics". */
+const label = z.string().min(1).max(500);
+const line = z.int().min(1);
+
+/** Of a line in a file. */
+const Place = z.object({ path: z.string().optional(), line: line.optional(), text: z.string() });
+
+export const Given = z.discriminatedUnion("type", [
+  /** A file, or these lines of it: it is read when the turn begins. */
+  z.object({
+    type: z.literal("file"),
+    mention,
+    /** Absolute. */
+    path: z.string(),
+    first: line.optional(),
+    last: line.optional(),
+    /** The user has selected these lines. */
+    selected: z.boolean().optional(),
+    /** These lines, for where the file is not of the project. */
+    text: z.string().max(1_000_000).optional(),
+  }),
+  /** What is said of lines of files; paths are absolute. */
+  z.object({ type: z.literal("places"), mention, label, places: z.array(Place).max(10_000) }),
+  z.object({
+    type: z.literal("text"),
+    mention,
+    label,
+    text: z.string().max(1_000_000),
+    selected: z.boolean().optional(),
+  }),
+  /** The bytes of an image, in base64. */
+  z.object({ type: z.literal("image"), mention, label, data: z.string() }),
+]);
+export type Given = z.infer<typeof Given>;
+
+/** `_meta["agent.nvim"]` of a block in a prompt that is no text. */
+export const GivenMeta = z.object({ mention, label: label.optional(), selected: z.boolean().optional() });
+export type GivenMeta = z.infer<typeof GivenMeta>;

@@ -1,0 +1,75 @@
+/** Modes that a user or a model may choose: what both sides know of them. How each is run stands in engine/context/modes.ts. */
+import { z } from "../deps/zod.ts";
+
+/** What a mode may change, from the least: nothing, files of documentation (policy/decide_mode.ts), anything. */
+export const MODE_ACCESSES = ["read", "docs", "write"] as const;
+export type ModeAccess = (typeof MODE_ACCESSES)[number];
+
+export interface ModeFacts {
+  readonly name: string;
+  /** One or two words. */
+  readonly title: string;
+  /** One line: for a menu, and for a model that chooses. */
+  readonly description: string;
+  readonly access: ModeAccess;
+}
+
+export const MODE_FACTS = [
+  { name: "agent", title: "Agent", description: "does what is asked, with all tools", access: "write" },
+  {
+    name: "ask",
+    title: "Ask",
+    description: "answers questions about the code, changes nothing",
+    access: "read",
+  },
+  { name: "plan", title: "Plan", description: "looks, then plans a change; changes nothing", access: "read" },
+  {
+    name: "explore",
+    title: "Explore",
+    description: "finds where and how something is done, quickly",
+    access: "read",
+  },
+  {
+    name: "deep-explore",
+    title: "Deep explore",
+    description: "explains how a large part of the code works, changes nothing",
+    access: "read",
+  },
+  {
+    name: "deep-explore-write",
+    title: "Deep explore, docs",
+    description: "the same, and writes it down: docs/ and Markdown files only",
+    access: "docs",
+  },
+  {
+    name: "review",
+    title: "Review",
+    description: "reviews changes for mistakes and risks; findings go to the quickfix list",
+    access: "read",
+  },
+  { name: "chat", title: "Chat", description: "talks, without tools", access: "read" },
+  { name: "auto", title: "Auto", description: "agent or ask, as each message needs it", access: "write" },
+] as const satisfies readonly ModeFacts[];
+
+export type ModeName = (typeof MODE_FACTS)[number]["name"];
+const MODE_NAMES = MODE_FACTS.map(({ name }) => name);
+
+/** Whether a mode of this access may do what needs that one. */
+export function covers(access: ModeAccess, needed: ModeAccess): boolean {
+  return MODE_ACCESSES.indexOf(access) >= MODE_ACCESSES.indexOf(needed);
+}
+
+/** A mode that a file describes, as the supervisor has read it (supervisor/search/mode_files.ts). */
+export const OwnMode = z.object({
+  name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,39}$/),
+  description: z.string(),
+  /** Of its base at most. */
+  access: z.enum(MODE_ACCESSES),
+  base: z.enum(MODE_NAMES),
+  /** Names and kinds of tools; those of its base unless told. */
+  tools: z.array(z.string()).optional(),
+  model: z.string().min(1).optional(),
+  /** What it adds to the prompt. */
+  text: z.string(),
+});
+export type OwnMode = z.infer<typeof OwnMode>;

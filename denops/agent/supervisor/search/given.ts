@@ -1,0 +1,65 @@
+/** What Neovim hands over with a message → blocks of a prompt, as any agent of the protocol takes them. Pure. */
+import { pathToFileURL } from "node:url";
+import type { ContentBlock } from "../../deps/acp_sdk.ts";
+import { mayRead } from "../../policy/file_access.ts";
+import { nameInRoots } from "../../policy/roots.ts";
+import { META } from "../../protocol/extensions.ts";
+import type { Given, GivenMeta } from "../../protocol/given.ts";
+import { plainText } from "../system/output.ts";
+import type { SearchOptions } from "./place.ts";
+
+const LONGEST_NAME = 400;
+
+type Rules = Pick<SearchOptions, "roots" | "rules">;
+
+export function givenBlocks(given: readonly Given[], rules: Rules): readonly ContentBlock[] {
+  return given.map((one) => blockOf(one, rules));
+}
+
+function blockOf(one: Given, rules: Rules): ContentBlock {
+  const of = one.mention === undefined ? {} : { mention: one.mention };
+  const meta = (more: GivenMeta) => ({ _meta: { [META]: { ...of, ...more } } });
+  switch (one.type) {
+    case "file": {
+      if (one.text !== undefined && nameInRoots(one.path, rules.roots) === undefined) {
+        const { first = 1, last = first } = one;
+        const label = `${one.path.slice(-LONGEST_NAME)} L${first}${last > first ? `–${last}` : ""}`;
+        return textBlock(label, one.text, meta({ label, ...selectedOf(one) }));
+      }
+      const url = pathToFileURL(one.path);
+      if (one.first !== undefined) url.hash = `L${one.first}-L${one.last ?? one.first}`;
+      return { type: "resource_link", uri: url.href, name: one.path, ...meta(selectedOf(one)) };
+    }
+    case "image":
+      return { type: "image", data: one.data, mimeType: "image/png", ...meta({ label: one.label }) };
+    case "text":
+      return textBlock(one.label, one.text, meta({ label: one.label, ...selectedOf(one) }));
+    case "places":
+      return textBlock(one.label, placesText(one.places, rules), meta({ label: one.label }));
+  }
+}
+
+function selectedOf({ selected }: Pick<GivenMeta, "selected">): Pick<GivenMeta, "selected"> {
+  return selected === undefined ? {} : { selected };
+}
+
+function textBlock(name: string, text: string, meta: Pick<ContentBlock, "_meta">): ContentBlock {
+  const uri = `neovim:${encodeURIComponent(name)}`;
+  return { type: "resource", resource: { uri, text: plainText(text) }, ...meta };
+}
+
+/** Of files that may not be read unasked, or are not in the project, nothing is said. */
+function placesText(
+  places: Extract<Given, { type: "places" }>["places"],
+  { roots, rules }: Rules,
+): string {
+  const lines = places.flatMap(({ path, line, text }): readonly string[] => {
+    const said = plainText(text).replace(/\s*\n\s*/g, " ");
+    if (path === undefined) return [said];
+    const name = nameInRoots(path, roots);
+    if (name === undefined || mayRead({ relative: name, named: name }, rules).verdict !== "allow") return [];
+    return [`${plainText(name)}${line === undefined ? "" : `:${line}`} ${said}`];
+  });
+  const left = places.length - lines.length;
+  return [...lines, ...(left > 0 ? [`[${left} more, of files that may not be read]`] : [])].join("\n");
+}

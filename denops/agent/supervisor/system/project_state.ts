@@ -1,0 +1,24 @@
+/** The folder in which a project's sessions are kept. */
+import { basename, join } from "node:path";
+import { SCRATCH_FOLDER } from "../../protocol/scratch.ts";
+import { encodeHex } from "./hex.ts";
+
+/** `<state>/<name>-<hash of the real path>`: one folder per project. */
+export async function projectState(root: string, stateDir: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root)));
+  const folder = join(stateDir, `${basename(root)}-${encodeHex(digest).slice(0, 12)}`);
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  return await Deno.realPath(folder);
+}
+
+/**
+ * The scratch folders of a project's sessions: made here, and mounted by itself wherever an engine or a command sees it,
+ * so that none of them can put another one in its place.
+ * @param state as `projectState` gives it @throws {Error} one line if something else is there
+ */
+export async function scratchFolder(state: string): Promise<string> {
+  const folder = join(state, SCRATCH_FOLDER);
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  if (await Deno.realPath(folder) !== folder) throw new Error(`${folder} is behind a link. Remove it.`);
+  return folder;
+}

@@ -1,0 +1,158 @@
+-- What goes along with the next message by itself, and the line above the input that says so. Methods of the chat.
+local config = require("agent.config")
+local given = require("agent.given")
+local shown = require("agent.editor.shown")
+local window = require("agent.chat.window")
+
+---@class agent.Chat
+---@field selected? agent.Given           lines that go along with the next message
+---@field switched? table<string, boolean>  what the user has switched in this chat, by name
+---@field sent_with? { text: string, selected: agent.Given }  the last message that lines went along with
+local M = {}
+
+---@class agent.Attached
+---@field name string   as in the option `attach`
+---@field label string  "src/app.ts:42"
+---@field on boolean
+
+---@param chat agent.Chat
+---@param name string
+---@return boolean
+local function is_on(chat, name)
+  local switched = chat.switched and chat.switched[name]
+  if switched ~= nil then
+    return switched
+  end
+  return vim.list_contains(config.get().attach, name)
+end
+
+---@param chat agent.Chat
+---@param path string
+---@return string
+local function name_of(chat, path)
+  local root = chat.timeline.root
+  if root and vim.startswith(path, root .. "/") then
+    return path:sub(#root + 2)
+  end
+  return vim.fn.fnamemodify(path, ":.")
+end
+
+---@param count integer
+---@param one string
+---@param many string
+---@return string
+local function counted(count, one, many)
+  return ("%d %s"):format(count, count == 1 and one or many)
+end
+
+--- Everything that there is, in the order of the line.
+---@return agent.Attached[]
+---@return agent.Shown
+function M:attachable()
+  local now = shown.get(self:back())
+  local list = {}
+  local function add(name, label)
+    table.insert(list, { name = name, label = label, on = is_on(self, name) })
+  end
+  if now.current then
+    add("file", ("%s:%d"):format(name_of(self, now.current.path), now.current.line))
+  end
+  local diagnostics = now.errors + now.warnings
+  if diagnostics > 0 then
+    add("diagnostics", counted(diagnostics, "diagnostic", "diagnostics"))
+  end
+  now.buffers = vim.tbl_filter(function(buffer)
+    return not now.current or buffer.path ~= now.current.path
+  end, now.buffers)
+  if #now.buffers > 0 then
+    add("buffers", counted(#now.buffers, "other file", "other files"))
+  end
+  if now.terminal then
+    add("terminal", "terminal")
+  end
+  if self.selected then
+    table.insert(list, {
+      name = "selection",
+      label = counted(given.lines(self.selected), "line selected", "lines selected"),
+      on = true,
+    })
+  end
+  return list, now
+end
+
+--- What a message sent now takes along.
+---@return agent.Shown
+---@return agent.Given[]
+function M:attached()
+  local _, now = self:attachable()
+  if not is_on(self, "file") then
+    now.current = nil
+  end
+  if not is_on(self, "buffers") then
+    now.buffers = {}
+  end
+  if not is_on(self, "diagnostics") then
+    now.errors, now.warnings = nil, nil
+  end
+  if not is_on(self, "terminal") then
+    now.terminal = nil
+  end
+  return now, { self.selected }
+end
+
+--- Says above the input what goes along.
+function M:show_attached()
+  if not self.windows or not vim.api.nvim_win_is_valid(self.windows.input) then
+    return
+  end
+  local labels = {}
+  for _, one in ipairs((self:attachable())) do
+    table.insert(labels, one.on and one.label or nil)
+  end
+  self.windows.attached = labels
+  window.hint(self.windows)
+end
+
+--- These lines go along with the next message.
+---@param selection agent.Given
+function M:select(selection)
+  self.selected = selection
+  self:show_attached()
+end
+
+--- The lines are on their way.
+---@param text string of the message
+function M:selection_sent(text)
+  self.sent_with = self.selected and { text = text, selected = self.selected }
+  self.selected = nil
+  self:show_attached()
+end
+
+--- Messages that were taken back have their lines again.
+---@param texts string[]
+function M:selection_unsent(texts)
+  if self.sent_with and vim.list_contains(texts, self.sent_with.text) then
+    self:select(self.sent_with.selected)
+  end
+end
+
+--- Asks what is to be left out of the line above the input, or to be in it again.
+function M:attach()
+  local list = self:attachable()
+  vim.ui.select(list, {
+    prompt = "Goes along with a message (choose one to switch it)",
+    format_item = function(one)
+      return ("%s %s"):format(one.on and "on " or "off", one.label)
+    end,
+  }, function(one)
+    if one and one.name == "selection" then
+      self.selected = nil
+    elseif one then
+      self.switched = self.switched or {}
+      self.switched[one.name] = not one.on
+    end
+    self:show_attached()
+  end)
+end
+
+return M

@@ -1,0 +1,291 @@
+-- Completes what a message may mention: "@" files, buffers, symbols and words, "#" tools. By 'completefunc', and as soon
+-- as one of the two is typed. What is not known yet comes later: nobody waits.
+local client = require("agent.client")
+local find = require("agent.reload.find")
+local given = require("agent.given")
+
+local M = {}
+
+--- Rows of the menu.
+local MOST = 50
+--- Milliseconds after which a list is asked for anew.
+local FRESH = 10000
+
+--- What the words stand for, beside those of given.lua.
+local WORDS = { "diff", "session", "symbol:" }
+
+---@class agent.Known
+---@field list string[]
+---@field asked integer  when, in milliseconds
+
+--- By chat and kind.
+---@type table<string, agent.Known>
+local known = {}
+
+--- Where what is being typed begins.
+---@param line string before the cursor
+---@return integer? column from 0
+---@return string? lead with its first character
+local function lead_of(line)
+  local at, lead = line:match('^.*()(@"[^"]*)$')
+  if not at then
+    at, lead = line:match("^.-()([@#]%S*)$")
+    -- The last one that begins a word.
+    local from = line:match("^.*[%s%(%[{]()[@#]%S*$")
+    if from then
+      at, lead = from, line:sub(from)
+    end
+  end
+  if at and (at == 1 or line:sub(at - 1, at - 1):find("[%s%(%[{<\"',;:]")) then
+    return at - 1, lead
+  end
+end
+
+---@return integer? column from 0
+---@return string? lead
+local function lead_here()
+  local column = vim.api.nvim_win_get_cursor(0)[2]
+  return lead_of(vim.api.nvim_get_current_line():sub(1, column))
+end
+
+--- Shows what has come meanwhile, if the same is still being typed.
+---@param buffer integer
+local function show_again(buffer)
+  if vim.api.nvim_get_current_buf() == buffer and vim.api.nvim_get_mode().mode:find("^i") then
+    M.show()
+  end
+end
+
+--- What is known by now; asks for it if that is nothing, or old.
+---@param chat agent.Chat
+---@param kind string
+---@param ask fun(done: fun(list: string[]))
+---@return string[]
+local function known_of(chat, kind, ask)
+  local key = ("%d %s"):format(chat.id, kind)
+  local entry = known[key]
+  if not entry or vim.uv.now() - entry.asked > FRESH then
+    entry = { list = entry and entry.list or {}, asked = vim.uv.now() }
+    known[key] = entry
+    local buffer = chat.input.buffer
+    ask(function(list)
+      local is_news = not vim.deep_equal(entry.list, list)
+      entry.list = list
+      if is_news then
+        show_again(buffer)
+      end
+    end)
+  end
+  return entry.list
+end
+
+---@param chat agent.Chat
+---@param type "files"|"tools"
+---@param done fun(update: table)
+local function ask(chat, type, done)
+  local action = { type = type, chat = chat.id, session = chat.timeline.session }
+  client.ask(vim.tbl_extend("error", action, chat:place()), function(update)
+    if update then
+      done(update)
+    end
+  end)
+end
+
+---@param chat agent.Chat
+---@return string[]
+local function files(chat)
+  return known_of(chat, "files", function(done)
+    ask(chat, "files", function(update)
+      done(update.paths)
+    end)
+  end)
+end
+
+---@param chat agent.Chat
+---@return string[]
+local function tools(chat)
+  return known_of(chat, "tools", function(done)
+    ask(chat, "tools", function(update)
+      local on = vim.tbl_filter(function(tool)
+        return tool.on
+      end, update.tools)
+      done(vim.tbl_map(function(tool)
+        return tool.name
+      end, on))
+    end)
+  end)
+end
+
+---@param symbols table[] DocumentSymbol or SymbolInformation
+---@param names table<string, true>
+local function add_names(symbols, names)
+  for _, symbol in ipairs(symbols) do
+    names[symbol.name] = true
+    add_names(symbol.children or {}, names)
+  end
+end
+
+--- Symbols of open buffers, as their language servers name them.
+---@param chat agent.Chat
+---@return string[]
+local function symbols(chat)
+  return known_of(chat, "symbols", function(done)
+    local names = {}
+    for _, buffer in ipairs(vim.tbl_filter(find.is_file_buffer, vim.api.nvim_list_bufs())) do
+      for _, server in ipairs(vim.lsp.get_clients({ bufnr = buffer, method = "textDocument/documentSymbol" })) do
+        local params = { textDocument = vim.lsp.util.make_text_document_params(buffer) }
+        server:request("textDocument/documentSymbol", params, function(_, result)
+          add_names(type(result) == "table" and result or {}, names)
+          local list = vim.tbl_keys(names)
+          table.sort(list)
+          done(list)
+        end, buffer)
+      end
+    end
+  end)
+end
+
+--- Names of open files, as the project's list has them.
+---@param chat agent.Chat
+---@return string[]
+local function open_files(chat)
+  local root = chat.timeline.root
+  local names = {}
+  for _, buffer in ipairs(vim.tbl_filter(find.is_file_buffer, vim.api.nvim_list_bufs())) do
+    local path = find.real(vim.api.nvim_buf_get_name(buffer))
+    if root and vim.startswith(path, root .. "/") then
+      table.insert(names, path:sub(#root + 2))
+    elseif not root then
+      table.insert(names, vim.fn.fnamemodify(path, ":."))
+    end
+  end
+  return vim.tbl_filter(function(name)
+    return vim.fn.isabsolutepath(name) == 0
+  end, names)
+end
+
+--- As much of the end of a name as fits beside the menu's notes.
+---@param text string
+---@return string
+local function shortened(text)
+  local most = math.max(10, math.min(60, vim.api.nvim_win_get_width(0) - 12))
+  local count = vim.fn.strchars(text)
+  return count <= most and text or "…" .. vim.fn.strcharpart(text, count - most + 1)
+end
+
+---@param mark string
+---@param name string
+---@param note? string
+---@return table item of the menu
+local function item(mark, name, note)
+  local word = mark .. (name:find("%s") and ('"%s"'):format(name) or name)
+  return { word = word, abbr = shortened(word), menu = note or "", dup = 0 }
+end
+
+--- The best first: names that begin so, then those that have the letters in order.
+---@param names string[]
+---@param base string
+---@return string[]
+local function matching(names, base)
+  if base == "" then
+    return vim.list_slice(names, 1, MOST)
+  end
+  return vim.fn.matchfuzzy(names, base, { limit = MOST })
+end
+
+---@param chat agent.Chat
+---@param base string what is typed behind the "@"
+---@return table[]
+local function mentions(chat, base)
+  local symbol = base:match("^symbol:(.*)$")
+  if symbol then
+    return vim.tbl_map(function(name)
+      return item("@symbol:", name, "symbol")
+    end, matching(symbols(chat), symbol))
+  end
+  base = base:gsub('"', "")
+  local items, seen = {}, {}
+  local function add(names, note)
+    for _, name in ipairs(names) do
+      if not seen[name] and #items < MOST then
+        seen[name] = true
+        table.insert(items, item("@", name, note))
+      end
+    end
+  end
+  local words = vim.list_extend(given.words(), WORDS)
+  table.sort(words)
+  add(
+    vim.tbl_filter(function(word)
+      return vim.startswith(word, base)
+    end, words),
+    "word"
+  )
+  add(matching(open_files(chat), base), "open")
+  add(matching(files(chat), base), "file")
+  return items
+end
+
+---@param chat agent.Chat
+---@param lead string
+---@return table[]
+local function items_of(chat, lead)
+  if vim.startswith(lead, "#") then
+    return vim.tbl_map(function(name)
+      return item("#", name, "tool")
+    end, matching(tools(chat), lead:sub(2)))
+  end
+  return mentions(chat, lead:sub(2))
+end
+
+---@param buffer integer
+---@return agent.Chat?
+local function chat_of(buffer)
+  return vim.iter(require("agent.chat").list()):find(function(chat)
+    return chat.input.buffer == buffer
+  end)
+end
+
+--- As 'completefunc' is called.
+---@param find_start 0|1
+---@param base string
+---@return integer|table[]
+function M.func(find_start, base)
+  if find_start == 1 then
+    return lead_here() or -3
+  end
+  local chat = chat_of(vim.api.nvim_get_current_buf())
+  return chat and items_of(chat, base) or {}
+end
+
+--- Shows the menu for what is being typed, if that is something that can be mentioned.
+function M.show()
+  local column, lead = lead_here()
+  local chat = column and chat_of(vim.api.nvim_get_current_buf())
+  if not chat then
+    return
+  end
+  local items = items_of(chat, lead --[[@as string]])
+  -- A word that is whole needs no menu over the next line.
+  local is_done = #items == 1 and items[1].word == lead
+  vim.fn.complete(column + 1, is_done and {} or items)
+end
+
+--- Completes in the input's buffer.
+---@param buffer integer
+function M.attach(buffer)
+  vim.bo[buffer].completefunc = "v:lua.require'agent.chat.complete'.func"
+  -- What is typed stays as it is until something is chosen.
+  vim.bo[buffer].completeopt = "menuone,noinsert,noselect"
+  vim.api.nvim_create_autocmd({ "TextChangedI", "TextChangedP" }, {
+    buffer = buffer,
+    callback = function()
+      local is_chosen = vim.fn.complete_info({ "selected" }).selected >= 0
+      if not is_chosen then
+        M.show()
+      end
+    end,
+  })
+end
+
+return M

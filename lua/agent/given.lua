@@ -1,0 +1,206 @@
+-- What only Neovim knows of what a message hands over, see protocol/given.ts. Files are read by the engine.
+local find = require("agent.reload.find")
+
+local M = {}
+
+---@alias agent.Given table see protocol/given.ts
+
+--- Lines of a terminal that are handed over.
+local TERMINAL_LINES = 200
+--- Entries of a list, lines and bytes of a text: no model is sent more.
+local MOST_PLACES, MOST_LINES, MOST_BYTES = 1000, 50000, 500000
+
+--- Images that were pasted, by number.
+---@type string[] in base64
+local images = {}
+
+---@param first integer
+---@param last integer
+---@return string "L2", "L2–3"
+local function range(first, last)
+  return last > first and ("L%d–%d"):format(first, last) or ("L%d"):format(first)
+end
+
+---@param buffer integer
+---@param first integer from 1
+---@param last integer
+---@return string
+local function text_of(buffer, first, last)
+  last = math.min(last, first + MOST_LINES - 1)
+  local text = table.concat(vim.api.nvim_buf_get_lines(buffer, first - 1, last, false), "\n")
+  if #text > MOST_BYTES then
+    -- A letter is not cut.
+    text = text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1)):gsub("[\192-\255]$", "")
+  end
+  return text
+end
+
+--- Lines of a buffer that the user has selected.
+---@param buffer integer
+---@param first integer from 1
+---@param last integer
+---@return agent.Given
+function M.selection(buffer, first, last)
+  last = math.min(last, vim.api.nvim_buf_line_count(buffer))
+  local text = text_of(buffer, first, last)
+  if not find.is_file_buffer(buffer) then
+    local label = ("an unnamed buffer %s"):format(range(first, last))
+    return { type = "text", label = label, text = text, selected = true }
+  end
+  local path = find.real(vim.api.nvim_buf_get_name(buffer))
+  return { type = "file", path = path, first = first, last = last, selected = true, text = text }
+end
+
+--- Lines that a selection has; 0 for what is none.
+---@param given agent.Given
+---@return integer
+function M.lines(given)
+  return given.first and given.last - given.first + 1 or select(2, given.text:gsub("\n", "")) + 1
+end
+
+---@param buffer integer
+---@return agent.Given?
+local function of_buffer(buffer)
+  if find.is_file_buffer(buffer) then
+    return { type = "file", path = find.real(vim.api.nvim_buf_get_name(buffer)) }
+  end
+  local text = text_of(buffer, 1, vim.api.nvim_buf_line_count(buffer))
+  return text ~= "" and { type = "text", label = "an unnamed buffer", text = text } or nil
+end
+
+---@param count integer
+---@param word string
+---@return string
+local function counted(count, word)
+  return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
+end
+
+---@param buffer integer
+---@return string? path
+local function path_of(buffer)
+  return find.is_file_buffer(buffer) and find.real(vim.api.nvim_buf_get_name(buffer)) or nil
+end
+
+--- Each word, and what it stands for. @param window the one that the user came from
+---@type table<string, fun(window: integer): agent.Given[]>
+local words = {}
+
+function words.buffer(window)
+  return { of_buffer(vim.api.nvim_win_get_buf(window)) }
+end
+
+function words.buffers()
+  local buffers = vim.tbl_filter(find.is_file_buffer, vim.api.nvim_list_bufs())
+  return vim.tbl_map(
+    of_buffer,
+    vim.tbl_filter(function(buffer)
+      return vim.bo[buffer].buflisted
+    end, buffers)
+  )
+end
+
+function words.selection(window)
+  local buffer = vim.api.nvim_win_get_buf(window)
+  local first = vim.api.nvim_buf_get_mark(buffer, "<")[1]
+  local last = vim.api.nvim_buf_get_mark(buffer, ">")[1]
+  return first > 0 and last >= first and { M.selection(buffer, first, last) } or {}
+end
+
+function words.diagnostics()
+  local found = vim.diagnostic.get()
+  table.sort(found, function(a, b)
+    if a.severity ~= b.severity then
+      return a.severity < b.severity
+    end
+    return a.bufnr ~= b.bufnr and a.bufnr < b.bufnr or a.bufnr == b.bufnr and a.lnum < b.lnum
+  end)
+  local places = {}
+  for _, one in ipairs(vim.list_slice(found, 1, MOST_PLACES)) do
+    local path = path_of(one.bufnr)
+    if path then
+      local kind = (vim.diagnostic.severity[one.severity] or ""):lower()
+      table.insert(places, { path = path, line = one.lnum + 1, text = ("%s %s"):format(kind, one.message) })
+    end
+  end
+  return #places > 0 and { { type = "places", label = counted(#places, "diagnostic"), places = places } } or {}
+end
+
+function words.quickfix()
+  local places = {}
+  for _, one in ipairs(vim.list_slice(vim.fn.getqflist(), 1, MOST_PLACES)) do
+    local is_placed = one.bufnr > 0 and vim.api.nvim_buf_is_valid(one.bufnr)
+    local name = is_placed and vim.api.nvim_buf_get_name(one.bufnr) or ""
+    table.insert(places, {
+      path = name ~= "" and find.real(name) or nil,
+      line = one.lnum > 0 and one.lnum or nil,
+      text = one.text,
+    })
+  end
+  local label = ("quickfix, %s"):format(counted(#places, "entry"):gsub("entrys", "entries"))
+  return #places > 0 and { { type = "places", label = label, places = places } } or {}
+end
+
+--- The last lines of the terminal that was used last.
+function words.terminal()
+  local terminals = vim.tbl_filter(function(info)
+    return vim.bo[info.bufnr].buftype == "terminal"
+  end, vim.fn.getbufinfo({ bufloaded = 1 }))
+  table.sort(terminals, function(a, b)
+    return a.lastused ~= b.lastused and a.lastused > b.lastused or a.lastused == b.lastused and a.bufnr > b.bufnr
+  end)
+  if not terminals[1] then
+    return {}
+  end
+  local lines = vim.api.nvim_buf_get_lines(terminals[1].bufnr, 0, -1, false)
+  while #lines > 0 and vim.trim(lines[#lines]) == "" do
+    table.remove(lines)
+  end
+  lines = vim.list_slice(lines, math.max(1, #lines - TERMINAL_LINES + 1))
+  if #lines == 0 then
+    return {}
+  end
+  local label = ("terminal, last %s"):format(counted(#lines, "line"))
+  return { { type = "text", label = label, text = table.concat(lines, "\n") } }
+end
+
+--- The words that stand for what Neovim knows.
+---@return string[]
+function M.words()
+  local names = vim.tbl_keys(words)
+  table.sort(names)
+  return names
+end
+
+--- Keeps an image for the message that will name it.
+---@param base64 string
+---@return string word that names it, with its "@"
+function M.keep_image(base64)
+  table.insert(images, base64)
+  return ("@image:%d"):format(#images)
+end
+
+--- What a message may mention: the engine decides what of it is a mention.
+---@param message string
+---@param window integer the one that the user came from
+---@return agent.Given[]
+function M.of(message, window)
+  local all, seen = {}, {}
+  for word in message:gmatch("@(%l+)") do
+    if words[word] and not seen[word] then
+      seen[word] = true
+      for _, given in ipairs(words[word](window)) do
+        table.insert(all, vim.tbl_extend("force", given, { mention = word }))
+      end
+    end
+  end
+  for number in message:gmatch("@image:(%d+)") do
+    local data = images[tonumber(number)]
+    if data and not seen[number] then
+      seen[number] = true
+      table.insert(all, { type = "image", mention = "image:" .. number, label = "image " .. number, data = data })
+    end
+  end
+  return all
+end
+
+return M

@@ -1,0 +1,101 @@
+/** The input completes what a message may mention, in a real Neovim. */
+import assert from "node:assert/strict";
+import { type RunningAgent, startAgent } from "../support/agent.ts";
+
+const PROJECT = {
+  "src/greet.ts": "export const greet = 1;\n",
+  "src/deep/inner/greeting_cards.ts": "export const cards = 1;\n",
+  "docs/my notes.md": "notes\n",
+  ".env": "KEY=secret\n",
+};
+
+async function start(options: Partial<Parameters<typeof startAgent>[0]> = {}): Promise<RunningAgent> {
+  const agent = await startAgent({ script: "say Done.\nrepeat", project: PROJECT, ...options });
+  await agent.nvim.command("Agent");
+  await agent.nvim.waitFor(`vim.bo.filetype == "agent-input"`);
+  return agent;
+}
+
+function input({ nvim }: RunningAgent): Promise<string> {
+  return nvim.lua(`return require("agent.chat").current().input:text()`);
+}
+
+for (const columns of [80, 40]) {
+  Deno.test(`"@" shows words and files, and <C-n> takes one, at ${columns} columns`, async () => {
+    await using agent = await start({ columns, lines: 24 });
+    const { nvim } = agent;
+    await nvim.keys("see @");
+    await nvim.waitForScreen("@diagnostics");
+    await nvim.waitForScreen(/@src\/greet\.ts +file/);
+    await nvim.keys("gree");
+    await nvim.waitForScreenGone("@diagnostics");
+    await nvim.waitForScreen("greeting_cards.ts");
+    assert.equal(await input(agent), "see @gree");
+    await nvim.keys("<C-n>");
+    await nvim.waitFor(`require("agent.chat").current().input:text() == "see @src/greet.ts"`);
+    await nvim.keys("<C-n><C-y>, or");
+    assert.equal(await input(agent), "see @src/deep/inner/greeting_cards.ts, or");
+    assert.doesNotMatch(nvim.text(), /secret|\.env/);
+  });
+}
+
+Deno.test("names with blanks, buffers that are open and tools complete; what is no mention does not", async () => {
+  await using agent = await start({ files: ["src/greet.ts"] });
+  const { nvim } = agent;
+  await nvim.keys("@note");
+  await nvim.waitForScreen('@"docs/my notes.md"');
+  await nvim.keys("<C-n><C-y> @gre");
+  await nvim.waitForScreen(/@src\/greet\.ts +open/);
+  await nvim.keys("<Esc>cc#thi");
+  await nvim.waitForScreen(/#think +tool/);
+  await nvim.keys("<C-n><C-y>");
+  assert.equal(await input(agent), "#think");
+  await nvim.keys("<Esc>ccme@gre");
+  assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);
+});
+
+Deno.test("<C-x><C-u> completes too, and a message is sent while the menu is open", async () => {
+  await using agent = await start();
+  const { nvim, server } = agent;
+  await nvim.lua("vim.o.eventignore = 'TextChangedI,TextChangedP'");
+  await nvim.keys("what is @dia<C-x><C-u>");
+  await nvim.waitForScreen(/@diagnostics +word/);
+  await nvim.lua("vim.o.eventignore = ''");
+  await nvim.keys("<C-n><C-y><Esc>ccsee @src/");
+  await nvim.waitForScreen(/@src\/greet\.ts +file/);
+  await nvim.keys("<C-n><C-s>");
+  await nvim.waitForScreen("Done.");
+  assert.equal(await input(agent), "");
+  assert.match(server.requests[0]?.text ?? "", /Contents of src\/.*greet.*\.ts/);
+});
+
+Deno.test("symbols of open buffers complete as soon as their language server has named them", async () => {
+  await using agent = await startAgent({
+    script: "say Done.",
+    project: PROJECT,
+    files: ["src/greet.ts"],
+    lua: `vim.api.nvim_create_autocmd("BufReadPost", { pattern = "*.ts", callback = function()
+      vim.lsp.start({ name = "fake", cmd = function()
+        return {
+          request = function(method, _, answer)
+            local range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 1 } }
+            local inner = { name = "salute", kind = 12, range = range, selectionRange = range }
+            local outer = vim.tbl_extend("force", inner, { name = "Greeter", children = { inner } })
+            answer(nil, method == "initialize"
+              and { capabilities = { documentSymbolProvider = true } } or { outer })
+            return true, 1
+          end,
+          notify = function() return true end,
+          is_closing = function() return false end,
+          terminate = function() end,
+        }
+      end })
+    end })`,
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent");
+  await nvim.keys("see @symbol:sal");
+  await nvim.waitForScreen(/@symbol:salute +symbol/);
+  await nvim.keys("<C-n><C-y>");
+  assert.equal(await input(agent), "see @symbol:salute");
+});
