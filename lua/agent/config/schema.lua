@@ -88,8 +88,7 @@ M.options = {
     name = "native_tools",
     sent = true,
     type = "boolean|nil",
-    doc = "Whether the model has tool calls of its own; false: they are asked for, and read, as text. Without it: as "
-      .. "Ollama says, or as the server and its answers show.",
+    doc = "Whether the model has tool calls of its own. Without it: as Ollama or the server says, or as answers show.",
   },
   {
     name = "max_tokens_per_turn",

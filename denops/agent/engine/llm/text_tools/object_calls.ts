@@ -74,7 +74,7 @@ function objectCall(
   return call === undefined ? undefined : [call];
 }
 
-/** Apertus: `{"read_file": {…}}`. */
+/** Apertus: `{NAME: {…}}`. */
 function shortForm(
   object: Readonly<Record<string, unknown>>,
   open: ReadonlySet<unknown>,
