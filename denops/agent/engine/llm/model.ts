@@ -148,7 +148,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt.tools, told)) {
+      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt, told)) {
         if (notice !== undefined) yield { type: "notice", text: notice };
         notice = undefined;
         yield event;

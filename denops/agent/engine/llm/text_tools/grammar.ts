@@ -41,7 +41,13 @@ export class Grammar {
   /** What marks may be cut off to by the text's end → whether the beginning of a line alone is theirs. */
   readonly #beginnings: ReadonlyMap<string, boolean>;
 
-  constructor(specs: readonly ToolSpec[]) {
+  readonly #shown: readonly string[];
+  /** The same, without white space. */
+  #plain: readonly string[] | undefined;
+
+  /** @param shown what the model has read: a call that stands there too is a quotation */
+  constructor(specs: readonly ToolSpec[], shown: readonly string[] = []) {
+    this.#shown = shown;
     this.tools = new KnownTools(specs);
     const hiding = (texts: Iterable<string>, atLine: boolean) =>
       [...texts].map((text) => ({ text, syntax: undefined, atLine }));
@@ -71,11 +77,21 @@ export class Grammar {
     return this.#marks.get(text.charAt(at))?.filter((mark) => text.startsWith(mark.text, at)) ?? [];
   }
 
+  isQuoted(call: string): boolean {
+    const text = withoutSpace(call);
+    this.#plain ??= this.#shown.map(withoutSpace);
+    return this.#plain.some((shown) => shown.includes(text));
+  }
+
   /** Whether the end of a text from `at` on is the beginning of a mark: "line" if only where a line begins. */
   isCut(text: string, at: number): boolean | "line" {
     const atLine = text.length - at <= this.longest ? this.#beginnings.get(text.slice(at)) : undefined;
     return atLine === undefined ? false : atLine ? "line" : true;
   }
+}
+
+function withoutSpace(text: string): string {
+  return text.replace(/\s+/g, "");
 }
 
 function beginningsOf({ text, atLine }: Mark): readonly (readonly [string, boolean])[] {

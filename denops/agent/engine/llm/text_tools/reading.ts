@@ -1,5 +1,5 @@
 /** An answer's text as it comes: what may be shown of it at once, and at its end the calls in it. */
-import type { ToolSpec } from "../../core/messages.ts";
+import type { Prompt } from "../../core/messages.ts";
 import type { ModelEvent } from "../client.ts";
 import type { Delta } from "../wire/wire.ts";
 import { Grammar } from "./grammar.ts";
@@ -11,11 +11,11 @@ import { extract, Partial } from "./scan.ts";
  */
 export async function* withTextCalls(
   events: AsyncGenerator<ModelEvent, void>,
-  tools: readonly ToolSpec[],
+  prompt: Prompt,
   told: (calls: number) => void,
 ): AsyncGenerator<ModelEvent, void> {
-  if (tools.length === 0) return yield* events;
-  const reading = new Reading(new Grammar(tools));
+  if (prompt.tools.length === 0) return yield* events;
+  const reading = new Reading(prompt);
   for await (const event of events) {
     if (event.type === "deltas") {
       const deltas = event.deltas.flatMap((delta) => reading.take(delta));
@@ -32,27 +32,32 @@ export async function* withTextCalls(
 }
 
 class Reading {
-  readonly #grammar: Grammar;
-  readonly #partial: Partial;
+  readonly #prompt: Prompt;
+  /** Made when there is text: the request does not wait for it. */
+  #made: { readonly grammar: Grammar; readonly partial: Partial } | undefined;
   #text = "";
   #shown = "";
   #isNative = false;
 
-  constructor(grammar: Grammar) {
-    this.#grammar = grammar;
-    this.#partial = new Partial(grammar);
+  constructor(prompt: Prompt) {
+    this.#prompt = prompt;
+  }
+
+  get #reader() {
+    return this.#made ??= readerFor(this.#prompt);
   }
 
   take(delta: Delta): readonly Delta[] {
     if (delta.type === "call_start") this.#isNative = true;
     if (delta.type !== "text") return [delta];
     this.#text += delta.text;
-    return this.#show(this.#partial.add(delta.text));
+    return this.#show(this.#reader.partial.add(delta.text));
   }
 
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
   end(isWhole: boolean): { readonly deltas: readonly Delta[]; readonly calls: number } {
-    const { calls, rest } = extract(this.#text, this.#grammar);
+    if (this.#text === "") return { deltas: [], calls: 0 };
+    const { calls, rest } = extract(this.#text, this.#reader.grammar);
     if (this.#isNative || calls.length === 0) {
       return { deltas: this.#show(this.#text.slice(this.#shown.length)), calls: 0 };
     }
@@ -69,4 +74,11 @@ class Reading {
     this.#shown += text;
     return text === "" ? [] : [{ type: "text", text }];
   }
+}
+
+function readerFor({ tools, messages }: Prompt) {
+  // Else whatever a file says would be done as soon as a model repeats it.
+  const shown = messages.flatMap((message) => message.role === "assistant" ? [] : [message.text]);
+  const grammar = new Grammar(tools, shown);
+  return { grammar, partial: new Partial(grammar) };
 }

@@ -196,7 +196,8 @@ class Scanner {
       const cursor = this.#cursor.from(at);
       const calls = syntax.read(cursor, this.#grammar.tools);
       if (cursor.metEnd && !this.#isWhole) return "open";
-      if (calls !== undefined) return { begin: at, end: cursor.at, calls, isWeak: syntax.weak === true };
+      if (calls === undefined || this.#grammar.isQuoted(this.#text.slice(at, cursor.at))) continue;
+      return { begin: at, end: cursor.at, calls, isWeak: syntax.weak === true };
     }
     return undefined;
   }
