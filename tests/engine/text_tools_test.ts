@@ -86,3 +86,38 @@ Deno.test("a project is changed by calls in text, with an approval, and no mark 
   ]);
   assert.deepEqual(server.problems, []);
 });
+
+const LONG_WRITE = `
+say I write it.
+say <tool_call>
+say <function=write_file>
+say <parameter=path>
+say notes.md
+say </parameter>
+say <parameter=content>
+say one
+say two
+say three
+say four
+wait half
+say five
+say </parameter>
+say </function>
+say </tool_call>
+---
+expect Created notes.md
+say Done.
+`;
+
+Deno.test("a call is shown while it is written into the text", async () => {
+  await using agent = await startAgent({ script: LONG_WRITE, options: "native_tools = false" });
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent write some notes");
+  await nvim.waitForScreen("write notes.md");
+  await nvim.waitForScreen(/write notes\.md\s+[345] lines/);
+  server.release("half");
+  await nvim.waitForScreen("Done.");
+  await nvim.waitForScreen("· ready");
+  assert.equal(await project.read("notes.md"), "one\ntwo\nthree\nfour\nfive");
+  assert.deepEqual(server.problems, []);
+});

@@ -3,6 +3,7 @@ import { oneLine } from "../llm/failures.ts";
 import { Assembly } from "../llm/assemble.ts";
 import { Repetition, type Run } from "../llm/repetition.ts";
 import { isContent } from "../llm/client.ts";
+import { breaksIn, shortArguments } from "../llm/text_tools/draft.ts";
 import type { Model } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
 import type { TurnError } from "../core/errors.ts";
@@ -113,6 +114,7 @@ class CallLimit {
         else this.dropped += 1;
         return this.#taken.has(delta.index);
       case "call_arguments":
+      case "call_draft":
       case "call_extra":
         return this.#taken.has(delta.index);
       default:
@@ -142,11 +144,18 @@ class Loops {
       case "thought":
         return this.#thought.add(delta.text);
       case "call_arguments":
+      case "call_draft":
         return this.#arguments.add(delta.text);
       default:
         return undefined;
     }
   }
+}
+
+type Calling = Extract<Delta, { type: "call_start" | "call_arguments" | "call_draft" | "call_dropped" }>;
+
+function isCalling(delta: Delta): delta is Calling {
+  return ["call_start", "call_arguments", "call_draft", "call_dropped"].includes(delta.type);
 }
 
 /** Turns the deltas of one read into at most one event of each kind. */
@@ -170,7 +179,7 @@ class Screen {
       this.#thinkingSince ??= performance.now();
       this.#emit({ type: "thought", message: this.#message, text: thought });
     }
-    const calling = deltas.some((delta) => delta.type === "call_start" || delta.type === "call_arguments");
+    const calling = deltas.some(isCalling);
     if (text !== "" || calling) this.#endThought();
     if (text !== "") this.#emit({ type: "token", message: this.#message, text });
     if (calling) this.#showCalls(deltas);
@@ -182,12 +191,15 @@ class Screen {
 
   /** The calls that were written are not run. */
   abandon(): void {
-    for (const { start, id } of this.#writing.values()) {
-      this.#emit({ type: "tool_start", call: start });
-      const output = "Not run: the answer was cut off.";
-      this.#emit({ type: "tool_done", id, status: "failed", summary: "cut off, not run", output });
+    for (const writing of this.#writing.values()) {
+      this.#end(writing, "Not run: the answer was cut off.", "cut off, not run");
     }
     this.#writing.clear();
+  }
+
+  #end({ start, id }: Writing, output: string, summary: string): void {
+    this.#emit({ type: "tool_start", call: start });
+    this.#emit({ type: "tool_done", id, status: "failed", summary, output });
   }
 
   #endThought(): void {
@@ -204,11 +216,18 @@ class Screen {
         const tool = this.#tools.find(({ name }) => name === delta.name);
         this.#writing.set(delta.index, new Writing(delta.id, delta.name, tool));
       }
-      if (delta.type !== "call_start" && delta.type !== "call_arguments") continue;
+      if (!isCalling(delta)) continue;
       const writing = this.#writing.get(delta.index);
       if (writing === undefined) continue;
       if (delta.type === "call_arguments") writing.add(delta.text);
-      changed.add(writing);
+      if (delta.type === "call_draft") writing.draft(delta.text);
+      if (delta.type === "call_dropped") {
+        this.#end(writing, "Not run: it was no call.", "no call");
+        this.#writing.delete(delta.index);
+        changed.delete(writing);
+      } else {
+        changed.add(writing);
+      }
     }
     for (const writing of changed) {
       const event = writing.news();
@@ -228,6 +247,8 @@ class Writing {
   #head = "";
   #last = "";
   #lines = 1;
+  #isDraft = false;
+  #counts = false;
   #shown = "";
 
   constructor(id: string, name: string, tool: Tool | undefined) {
@@ -236,7 +257,21 @@ class Writing {
     this.#tool = tool;
   }
 
+  /** A piece of the call as it stands in the text; its arguments follow when it has ended. */
+  draft(piece: string): void {
+    this.#isDraft = true;
+    const streamed = this.#tool?.streamed;
+    if (this.#head.length < LONGEST_HEAD) this.#head += piece.slice(0, LONGEST_HEAD);
+    // Lines of the file, not of the call.
+    if (streamed !== undefined && this.#counts) this.#lines += breaksIn(piece);
+    else if (streamed !== undefined && this.#head.includes(streamed)) {
+      this.#counts = true;
+      this.#lines += breaksIn(this.#head.slice(this.#head.indexOf(streamed)));
+    }
+  }
+
   add(piece: string): void {
+    if (this.#isDraft) return;
     if (this.#head.length < LONGEST_HEAD) this.#head += piece.slice(0, LONGEST_HEAD);
     // A newline inside a JSON string is always written as an escape, which pieces may split.
     this.#lines += (this.#last + piece).split("\\n").length - 1;
@@ -254,20 +289,11 @@ class Writing {
 
   /** What it wants to do, as far as that has come. */
   get start(): ToolStart {
-    const title = this.#tool?.title(partialArguments(this.#head)) ?? oneLine(this.#name);
+    const title = this.#tool?.title(shortArguments(this.#head, this.#isDraft)) ?? oneLine(this.#name);
     return { id: this.id, tool: this.#name, title, kind: this.#tool?.kind ?? "other", paths: [] };
   }
 }
 
 function joined(deltas: readonly Delta[], type: "text" | "thought"): string {
   return deltas.map((delta) => delta.type === type ? delta.text : "").join("");
-}
-
-/** The short string arguments that have come whole, from JSON that is still being written. */
-function partialArguments(json: string): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const [, key, value] of json.matchAll(/"(\w+)"\s*:\s*"((?:[^"\\]|\\.){0,300})"/g)) {
-    if (key !== undefined && value !== undefined) found[key] ??= value;
-  }
-  return found;
 }

@@ -33,6 +33,11 @@ export class Assembly {
       case "redacted":
         this.#reasoning.push({ type: "redacted", data: delta.data });
         break;
+      case "call_draft":
+        break;
+      case "call_dropped":
+        this.#calls.delete(delta.index);
+        break;
       case "written":
         this.#written = delta.text;
         break;

@@ -2,6 +2,7 @@
 import type { Prompt } from "../../core/messages.ts";
 import type { ModelEvent } from "../client.ts";
 import type { Delta } from "../wire/wire.ts";
+import { draftName } from "./draft.ts";
 import { Grammar } from "./grammar.ts";
 import { extract, Partial } from "./scan.ts";
 
@@ -38,6 +39,8 @@ class Reading {
   #text = "";
   #shown = "";
   #isNative = false;
+  /** Calls that are told of while they are written: which of the answer's → its name. */
+  readonly #begun = new Map<number, string>();
 
   constructor(prompt: Prompt) {
     this.#prompt = prompt;
@@ -48,26 +51,49 @@ class Reading {
   }
 
   take(delta: Delta): readonly Delta[] {
-    if (delta.type === "call_start") this.#isNative = true;
+    if (delta.type === "call_start" && !this.#isNative) {
+      this.#isNative = true;
+      return [...this.#drop([...this.#begun.keys()]), delta];
+    }
     if (delta.type !== "text") return [delta];
     this.#text += delta.text;
-    return this.#show(this.#reader.partial.add(delta.text));
+    const { partial } = this.#reader;
+    const shown = this.#show(partial.add(delta.text));
+    return this.#isNative ? shown : [...shown, ...this.#write(delta.text)];
+  }
+
+  /** What is told of a call while it is written. */
+  #write(piece: string): readonly Delta[] {
+    const { grammar, partial: { writing } } = this.#reader;
+    if (writing === undefined) return [];
+    const { index, text } = writing;
+    if (this.#begun.has(index)) return [{ type: "call_draft", index, text: piece }];
+    const name = grammar.tools.named(draftName(text) ?? "")?.name;
+    if (name === undefined) return [];
+    this.#begun.set(index, name);
+    return [{ type: "call_start", index, id: "", name }, { type: "call_draft", index, text }];
+  }
+
+  #drop(indexes: readonly number[]): readonly Delta[] {
+    for (const index of indexes) this.#begun.delete(index);
+    return indexes.map((index) => ({ type: "call_dropped", index }));
   }
 
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
   end(isWhole: boolean): { readonly deltas: readonly Delta[]; readonly calls: number } {
     if (this.#text === "") return { deltas: [], calls: 0 };
     const { calls, rest } = extract(this.#text, this.#reader.grammar);
-    if (this.#isNative || calls.length === 0) {
-      return { deltas: this.#show(this.#text.slice(this.#shown.length)), calls: 0 };
-    }
-    const left = this.#show(rest.trimEnd().slice(this.#shown.length));
-    if (!isWhole) return { deltas: left, calls: 0 };
-    const starts = calls.flatMap(({ name, arguments: text }, index): readonly Delta[] => [
-      { type: "call_start", index, id: "", name },
+    const left = this.#show((calls.length === 0 ? rest : rest.trimEnd()).slice(this.#shown.length));
+    if (!isWhole || this.#isNative) return { deltas: left, calls: 0 };
+    const dropped = this.#drop(
+      [...this.#begun].flatMap(([at, name]) => calls[at]?.name === name ? [] : [at]),
+    );
+    const made = calls.flatMap(({ name, arguments: text }, index): readonly Delta[] => [
+      ...this.#begun.has(index) ? [] : [{ type: "call_start", index, id: "", name } as const],
       { type: "call_arguments", index, text },
     ]);
-    return { deltas: [...left, ...starts, { type: "written", text: this.#text }], calls: calls.length };
+    const written: readonly Delta[] = calls.length === 0 ? [] : [{ type: "written", text: this.#text }];
+    return { deltas: [...left, ...dropped, ...made, ...written], calls: calls.length };
   }
 
   #show(text: string): readonly Delta[] {

@@ -27,6 +27,9 @@ export class Partial {
   #state: State = { hasProse: false, hasCalls: false };
   /** Characters shown of it. */
   #shown = 0;
+  /** Calls in what is before. */
+  #calls = 0;
+  #writing: { readonly index: number; readonly text: string } | undefined;
   /** Not looked at again before it has so many characters. */
   #next = 0;
 
@@ -34,27 +37,47 @@ export class Partial {
     this.#grammar = grammar;
   }
 
+  /** The call that is coming, if it is one for sure when it ends well: which of the answer's, and what has come of it. */
+  get writing(): { readonly index: number; readonly text: string } | undefined {
+    return this.#writing;
+  }
+
   /** Adds a piece. @returns what may be shown now and was not before */
   add(piece: string): string {
     this.#text += piece;
     if (this.#text.length < this.#next) return "";
-    const { spans, frozen, decided, state } = new Scanner(this.#text, this.#grammar, false, this.#state)
+    const { spans, frozen, decided, state, writing } = new Scanner(
+      this.#text,
+      this.#grammar,
+      false,
+      this.#state,
+    )
       .run();
     const { length } = this.#text;
     // A long call is not read anew for each of its pieces.
     this.#next = frozen === undefined ? 0 : length + (length - frozen) / PIECES;
+    this.#writing = writing === undefined ? undefined : {
+      index: this.#calls + callsIn(spans),
+      text: this.#text.slice(writing),
+    };
     // White space before a call is not shown, and a call may follow.
     const certain = without(spans, this.#text.slice(0, frozen)).trimEnd();
     const news = certain.slice(this.#shown);
     this.#shown = certain.length;
-    const before = without(spans.filter(({ end }) => end <= decided), this.#text.slice(0, decided)).length;
+    const past = spans.filter(({ end }) => end <= decided);
+    const before = without(past, this.#text.slice(0, decided)).length;
     if (decided > 0 && before <= this.#shown) {
       this.#shown -= before;
+      this.#calls += callsIn(past);
       this.#text = this.#text.slice(decided);
       this.#state = state;
     }
     return news;
   }
+}
+
+function callsIn(spans: readonly Span[]): number {
+  return spans.reduce((sum, { calls }) => sum + calls.length, 0);
 }
 
 function without(spans: readonly Span[], text: string): string {
@@ -111,6 +134,8 @@ class Scanner {
   /** Where the next mark stands that counts anywhere. */
   #anywhere = -1;
   #frozen: number | undefined;
+  #writing: number | undefined;
+  #isOpenWeak = false;
 
   /** @param before of the text before, which is not here */
   constructor(text: string, grammar: Grammar, isWhole: boolean, before: State = NOTHING) {
@@ -131,6 +156,8 @@ class Scanner {
     readonly frozen: number | undefined;
     readonly decided: number;
     readonly state: State;
+    /** Where a call begins that marks of calls alone have. */
+    readonly writing: number | undefined;
   } {
     for (let at = 0; at !== -1;) at = this.#step(at);
     const [first] = this.#pending;
@@ -142,6 +169,7 @@ class Scanner {
       frozen: this.#isWhole ? undefined : this.#frozen,
       decided: this.#lineDecided(),
       state,
+      writing: this.#writing,
     };
   }
 
@@ -172,7 +200,10 @@ class Scanner {
   #call(at: number): number | undefined {
     const span = this.#read(at);
     if (span === undefined) return undefined;
-    if (span === "open") return this.#freeze(at);
+    if (span === "open") {
+      if (this.#pending.length === 0 && !this.#isOpenWeak) this.#writing = at;
+      return this.#freeze(at);
+    }
     if (span.isWeak) {
       if (this.#pending.length === 0 && this.#isExample(at)) return undefined;
       this.#pending.push(this.#inRow(span));
@@ -195,6 +226,7 @@ class Scanner {
       if (syntax === undefined || (atLine && !this.#isAtLine(at))) continue;
       const cursor = this.#cursor.from(at);
       const calls = syntax.read(cursor, this.#grammar.tools);
+      this.#isOpenWeak = syntax.weak === true;
       if (cursor.metEnd && !this.#isWhole) return "open";
       if (calls === undefined || this.#grammar.isQuoted(this.#text.slice(at, cursor.at))) continue;
       return { begin: at, end: cursor.at, calls, isWeak: syntax.weak === true };

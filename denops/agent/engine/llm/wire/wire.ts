@@ -26,6 +26,10 @@ export type Delta =
   /** `id` is empty where the provider gives none. */
   | { readonly type: "call_start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "call_arguments"; readonly index: number; readonly text: string }
+  /** What a model writes of a call into its text: not the arguments, which come when it has ended. */
+  | { readonly type: "call_draft"; readonly index: number; readonly text: string }
+  /** What was begun was no call. */
+  | { readonly type: "call_dropped"; readonly index: number }
   /** The whole text of an answer whose calls stood in it, as the model wrote it. */
   | { readonly type: "written"; readonly text: string }
   /** What goes back to the provider with the call. */
