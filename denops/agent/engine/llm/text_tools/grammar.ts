@@ -74,6 +74,7 @@ export class Grammar {
 
   /** Those that stand at a place. */
   marksAt(text: string, at: number): readonly Mark[] {
+    if (isInWord(text, at)) return [];
     return this.#marks.get(text.charAt(at))?.filter((mark) => text.startsWith(mark.text, at)) ?? [];
   }
 
@@ -85,9 +86,16 @@ export class Grammar {
 
   /** Whether the end of a text from `at` on is the beginning of a mark: "line" if only where a line begins. */
   isCut(text: string, at: number): boolean | "line" {
-    const atLine = text.length - at <= this.longest ? this.#beginnings.get(text.slice(at)) : undefined;
+    const atLine = text.length - at <= this.longest && !isInWord(text, at)
+      ? this.#beginnings.get(text.slice(at))
+      : undefined;
     return atLine === undefined ? false : atLine ? "line" : true;
   }
+}
+
+/** A mark that is a word begins where one does. */
+function isInWord(text: string, at: number): boolean {
+  return /[A-Za-z]/.test(text.charAt(at)) && /[\w-]/.test(text.charAt(at - 1));
 }
 
 function withoutSpace(text: string): string {

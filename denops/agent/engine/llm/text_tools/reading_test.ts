@@ -90,3 +90,9 @@ Deno.test("what was withheld when an answer is broken off is shown, but not the 
   const calling = await told(['Now.\n<tool_call>{"name":"write_file","argu'], { type: "cancelled" });
   assert.deepEqual(calling.map(({ type }) => type), ["text", "call_start", "call_draft"]);
 });
+
+Deno.test("words are shown to their last letter, whatever marks begin with", async () => {
+  const words = ["The first half", " of it,", " and a list:", "\n- one of two", "\n\n## Next"];
+  const deltas = await told(words);
+  assert.deepEqual(deltas.map((delta) => delta.type === "text" ? delta.text : delta), words);
+});

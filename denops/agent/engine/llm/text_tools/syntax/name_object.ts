@@ -9,7 +9,7 @@ import { isRecord } from "../tools.ts";
 import { asCalls, type Read, type Syntax, unread } from "./syntax.ts";
 
 const NAME = /[A-Za-z_][\w.:/-]*/y;
-const BETWEEN = /\s*(?:\[CALL_ID\]\s*[\w-]+)?\s*(?:\[ARGS\])?\s*(?:\(\s*(?=\{))?/y;
+const BETWEEN = /\s*(?:\[CALL_ID\]\s*[\w-]+)?\s*(?:\[ARGS\])?\s*(?:\((?=\{))?/y;
 
 export const nameObject: Read = (cursor, tools) => {
   const begin = cursor.at;
@@ -17,7 +17,7 @@ export const nameObject: Read = (cursor, tools) => {
   if (name === undefined) return undefined;
   const [between = ""] = cursor.match(BETWEEN, 100) ?? [];
   // The marks between may be cut off.
-  if (!["{", "[ARGS]", "[CALL_ID]"].map((mark) => cursor.sees(mark))[0]) return undefined;
+  if (!["{", "({", "[ARGS]", "[CALL_ID]"].map((mark) => cursor.sees(mark))[0]) return undefined;
   const args = wholeObject(cursor);
   if (args === undefined) return unread(cursor, tools, name, begin, []);
   if (between.includes("(")) cursor.take(")");
