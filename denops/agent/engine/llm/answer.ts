@@ -81,10 +81,19 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
  * How servers say that they take no tools: Ollama with 400 ("llama3 does not support tools"), llama.cpp with 500 ("tools
  * param requires --jinja flag", "Unsupported param: tools"), vLLM with 400 ('"auto" tool choice requires
  * --enable-auto-tool-choice and --tool-call-parser to be set'), OpenRouter with 404 ("No endpoints found that support
- * tool use").
+ * tool use"). Templates that know no results refuse the second request of a turn ("Conversation roles must alternate").
  */
-const REFUSES_TOOLS =
-  /does not support (?:tools|tool calls|function calling)|tools? param requires|unsupported param: tools|tool choice requires|support tool use/i;
+const REFUSES_TOOLS = new RegExp(
+  [
+    "does not support (?:tools|tool calls|function calling)",
+    "tools? param requires|unsupported param: tools",
+    "tool choice requires",
+    "support tool use",
+    "roles must alternate",
+    "(?:unknown|unexpected|unsupported|invalid) (?:message )?role:? [\"'`]?tool\\b",
+  ].join("|"),
+  "i",
+);
 
 /**
  * How servers say that the model does not see, or that an image is not one they take: OpenRouter with 404,

@@ -134,6 +134,7 @@ const REFUSALS = [
   'status 400 {"object":"error","message":"\\"auto\\" tool choice requires --enable-auto-tool-choice and ' +
   '--tool-call-parser to be set","code":400}',
   'status 404 {"error":{"message":"No endpoints found that support tool use.","code":404}}',
+  'status 500 {"error":{"message":"Conversation roles must alternate user/assistant/user/assistant/...","code":500}}',
 ];
 
 Deno.test("a server that refuses tools gets them in text in its next request", async () => {

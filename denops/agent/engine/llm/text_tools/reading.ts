@@ -21,13 +21,19 @@ export async function* withTextCalls(
     if (event.type === "deltas") {
       const deltas = event.deltas.flatMap((delta) => reading.take(delta));
       if (deltas.length > 0) yield { type: "deltas", deltas };
-      continue;
+      // To leave ends the request.
+      if (reading.isOver) return yield* ended({ type: "done" });
+    } else if (event.type === "retry" || event.type === "notice") {
+      yield event;
+    } else {
+      return yield* ended(event);
     }
-    if (event.type !== "retry") {
-      const { deltas, calls } = reading.end(event.type === "done");
-      if (deltas.length > 0) yield { type: "deltas", deltas };
-      if (event.type === "done") told(calls);
-    }
+  }
+
+  function* ended(event: ModelEvent): Generator<ModelEvent, void> {
+    const { deltas, calls } = reading.end(event.type === "done");
+    if (deltas.length > 0) yield { type: "deltas", deltas };
+    if (event.type === "done") told(calls);
     yield event;
   }
 }
@@ -48,6 +54,10 @@ class Reading {
 
   get #reader() {
     return this.#made ??= readerFor(this.#prompt);
+  }
+
+  get isOver(): boolean {
+    return !this.#isNative && this.#made?.partial.isOver === true;
   }
 
   take(delta: Delta): readonly Delta[] {
@@ -82,7 +92,7 @@ class Reading {
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
   end(isWhole: boolean): { readonly deltas: readonly Delta[]; readonly calls: number } {
     if (this.#text === "") return { deltas: [], calls: 0 };
-    const { calls, rest } = extract(this.#text, this.#reader.grammar);
+    const { calls, rest, written } = extract(this.#text, this.#reader.grammar);
     const left = this.#show((calls.length === 0 ? rest : rest.trimEnd()).slice(this.#shown.length));
     if (!isWhole || this.#isNative) return { deltas: left, calls: 0 };
     const dropped = this.#drop(
@@ -92,8 +102,8 @@ class Reading {
       ...this.#begun.has(index) ? [] : [{ type: "call_start", index, id: "", name } as const],
       { type: "call_arguments", index, text },
     ]);
-    const written: readonly Delta[] = calls.length === 0 ? [] : [{ type: "written", text: this.#text }];
-    return { deltas: [...left, ...dropped, ...made, ...written], calls: calls.length };
+    const own: readonly Delta[] = calls.length === 0 ? [] : [{ type: "written", text: written.trimEnd() }];
+    return { deltas: [...left, ...dropped, ...made, ...own], calls: calls.length };
   }
 
   #show(text: string): readonly Delta[] {

@@ -49,7 +49,7 @@ Deno.test("a call is told of as soon as it has a name, and given when it has end
     String.raw`call_draft 0 "</parameter>\n</function>\n</tool"`,
     String.raw`call_draft 0 "_call>\n"`,
     'call_arguments 0 "{\\"path\\":\\"a.ts\\",\\"content\\":\\"let a;\\"}"',
-    `written ${JSON.stringify([...pieces, ...end].join(""))}`,
+    `written ${JSON.stringify([...pieces, ...end].join("").trimEnd())}`,
   ]);
 });
 
@@ -95,4 +95,16 @@ Deno.test("words are shown to their last letter, whatever marks begin with", asy
   const words = ["The first half", " of it,", " and a list:", "\n- one of two", "\n\n## Next"];
   const deltas = await told(words);
   assert.deepEqual(deltas.map((delta) => delta.type === "text" ? delta.text : delta), words);
+});
+
+Deno.test("an answer ends where the model makes up the results of its calls", async () => {
+  const call = '<tool_call>{"name":"read_file","arguments":{"path":"a"}}</tool_call>';
+  const made = ["\n<tool_resp", "onse>\nlet a", " = 1;", "\nDone.", '<tool_call>{"name":"delete_file"'];
+  const deltas = await told(["I look.", call, ...made]);
+  assert.equal(deltas.map((delta) => delta.type === "text" ? delta.text : "").join(""), "I look.");
+  assert.deepEqual(deltas.flatMap((delta) => delta.type === "call_arguments" ? [delta.text] : []), [
+    '{"path":"a"}',
+  ]);
+  const written = deltas.find((delta) => delta.type === "written");
+  assert.equal(written?.text, `I look.${call}`);
 });

@@ -11,12 +11,19 @@ export interface Extracted {
   readonly calls: readonly TextCall[];
   /** The text without them, and without the white space before each. */
   readonly rest: string;
+  /** All of the text, but for results of the calls that the model has made up itself. */
+  readonly written: string;
 }
 
 /** The calls in a whole answer. Linear in its length; never throws. */
 export function extract(text: string, grammar: Grammar): Extracted {
   const { spans } = new Scanner(text, grammar, true).run();
-  return { calls: spans.flatMap(({ calls }) => calls), rest: without(spans, text) };
+  const madeUp = spans.find(({ calls }) => calls.length === 0)?.begin;
+  return {
+    calls: spans.flatMap(({ calls }) => calls),
+    rest: without(spans, text),
+    written: text.slice(0, madeUp),
+  };
 }
 
 /** What of an answer that is still coming may be shown: it stays so, whatever comes. */
@@ -30,6 +37,7 @@ export class Partial {
   /** Calls in what is before. */
   #calls = 0;
   #writing: { readonly index: number; readonly text: string } | undefined;
+  #isOver = false;
   /** Not looked at again before it has so many characters. */
   #next = 0;
 
@@ -42,11 +50,16 @@ export class Partial {
     return this.#writing;
   }
 
+  /** After its calls the model makes up their results: nothing that comes is of use. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Adds a piece. @returns what may be shown now and was not before */
   add(piece: string): string {
     this.#text += piece;
     if (this.#text.length < this.#next) return "";
-    const { spans, frozen, decided, state, writing } = new Scanner(
+    const { spans, frozen, decided, state, writing, isOver } = new Scanner(
       this.#text,
       this.#grammar,
       false,
@@ -56,6 +69,7 @@ export class Partial {
     const { length } = this.#text;
     // A long call is not read anew for each of its pieces.
     this.#next = frozen === undefined ? 0 : length + (length - frozen) / PIECES;
+    this.#isOver = isOver;
     this.#writing = writing === undefined ? undefined : {
       index: this.#calls + callsIn(spans),
       text: this.#text.slice(writing),
@@ -136,6 +150,7 @@ class Scanner {
   #frozen: number | undefined;
   #writing: number | undefined;
   #isOpenWeak = false;
+  #isOver = false;
 
   /** @param before of the text before, which is not here */
   constructor(text: string, grammar: Grammar, isWhole: boolean, before: State = NOTHING) {
@@ -158,6 +173,8 @@ class Scanner {
     readonly state: State;
     /** Where a call begins that marks of calls alone have. */
     readonly writing: number | undefined;
+    /** What comes is made up, whatever it is. */
+    readonly isOver: boolean;
   } {
     for (let at = 0; at !== -1;) at = this.#step(at);
     const [first] = this.#pending;
@@ -170,6 +187,7 @@ class Scanner {
       decided: this.#lineDecided(),
       state,
       writing: this.#writing,
+      isOver: this.#isOver,
     };
   }
 
@@ -332,6 +350,7 @@ class Scanner {
   #result(at: number): -1 | undefined {
     const isResult = RESULTS.some((text) => this.#text.startsWith(text, at));
     if (!isResult || !this.#hasCalls) return undefined;
+    this.#isOver = true;
     if (!this.#isWhole) return this.#freeze(this.#pending[0]?.begin ?? at);
     this.#spans.push(...this.#pending.splice(0), { begin: at, end: this.#text.length, calls: [] });
     return -1;

@@ -74,6 +74,10 @@ export const wrapped: Syntax = {
     for (;;) {
       const { at } = cursor;
       cursor.match(BETWEEN);
+      if (calls.length > 0 && !mayFollow(cursor, tools)) {
+        cursor.at = at;
+        break;
+      }
       cursor.match(FENCE);
       const found = nested(cursor, tools);
       if (found === undefined) {
@@ -91,6 +95,14 @@ export const wrapped: Syntax = {
     return calls;
   },
 };
+
+const FOLLOWS = ["{", "[", "```", "<function", "<tool", "<invoke", "<｜DSML｜invoke", "<name>"];
+
+/** Whether another call may begin here, after one: else nobody has to wait for more. */
+function mayFollow(cursor: Cursor, tools: KnownTools): boolean {
+  const isResult = cursor.sees("<tool_response");
+  return [...FOLLOWS, ...tools.names].some((text) => cursor.sees(text)) && !isResult;
+}
 
 /** A call, or further marks around some. */
 function nested(cursor: Cursor, tools: KnownTools): readonly TextCall[] | undefined {
