@@ -21,7 +21,6 @@ const OTHERS: ReadonlyMap<string, string> = new Map(Object.entries({
   ...{ write: "edit", multiedit: "edit", notebookedit: "edit", patch: "edit", apply_patch: "edit" },
   ...{ bash: "execute", grep: "search", glob: "search", ls: "read", list: "read" },
   ...{ webfetch: "fetch", websearch: "fetch", todowrite: "think", todoread: "think" },
-  ...{ task: "run_subagent", askuserquestion: "ask_user" },
 }));
 
 /** Names that agents elsewhere have for the model of whoever starts them. */
