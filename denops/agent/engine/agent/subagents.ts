@@ -163,6 +163,10 @@ export class Subagents implements Port {
     return texts.length === 0 ? undefined : texts.join("\n\n");
   }
 
+  get areAtWork(): boolean {
+    return this.#atWork.size > 0;
+  }
+
   /** For the user, the newest first. */
   list(): RequestResult<"agents">["agents"] {
     const stored = this.#ports.store.subagents(this.#ports.session);
