@@ -11,7 +11,10 @@ local function ready()
   local chats = require("agent.chat")
   local class = require("agent.chat.chat")
   class.on_tab = require("agent.approval").focus
-  class.on_done = require("agent.review.findings").take
+  class.on_done = function(chat)
+    require("agent.review.findings").take(chat)
+    require("agent.modes").offer_start(chat)
+  end
   require("agent.approval").beside(chats.make_room)
   require("agent.review").connect(function(id)
     local asked = id and chats.get(id) or chats.get()

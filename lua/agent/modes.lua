@@ -18,10 +18,6 @@ M.built_in = {
   "auto",
 }
 
---- All of them, as the supervisor has told them last.
----@type string[]
-local known = M.built_in
-
 local GO = "Carry out the plan, step by step, and keep it up to date."
 
 ---@param chat agent.Chat
@@ -67,9 +63,6 @@ function M.choose(chat, name)
     if not update then
       return say.error(problem)
     end
-    known = vim.tbl_map(function(mode)
-      return mode.name
-    end, update.modes)
     vim.ui.select(update.modes, {
       prompt = ("Mode (now %s)"):format(update.current),
       format_item = item,
@@ -84,22 +77,44 @@ end
 --- The one after the current one.
 ---@param chat agent.Chat
 function M.next(chat)
+  local known = chat.timeline.modes or M.built_in
   local at = vim.fn.index(known, current(chat))
   set(chat, known[(at + 1) % #known + 1])
 end
 
+--- Those that can be chosen in the current chat.
 ---@return string[]
 function M.names()
-  return known
+  local chats = package.loaded["agent.chat"]
+  local chat = chats and chats.current()
+  return chat and chat.timeline.modes or M.built_in
+end
+
+---@param chat agent.Chat
+---@param from? integer first block that is looked at
+---@return boolean
+local function has_plan(chat, from)
+  return vim.iter(vim.list_slice(chat.timeline.blocks, from or 1)):any(function(block)
+    return block.kind == "plan"
+  end)
+end
+
+--- At the end of a turn that has made a plan: how it is started.
+---@param chat agent.Chat
+function M.offer_start(chat)
+  local begin = 1
+  for index, block in ipairs(chat.timeline.blocks) do
+    begin = block.kind == "user" and block.status == "done" and index or begin
+  end
+  if current(chat) == "plan" and has_plan(chat, begin) then
+    chat:apply({ { type = "notice", severity = "info", text = "gs or :Agent start carries this plan out." } })
+  end
 end
 
 --- Hands the plan to mode agent.
 ---@param chat agent.Chat
 function M.start(chat)
-  local has_plan = vim.iter(chat.timeline.blocks):any(function(block)
-    return block.kind == "plan"
-  end)
-  if not has_plan then
+  if not has_plan(chat) then
     return say.info("no plan yet: ask for one in mode plan")
   end
   if current(chat) ~= "agent" then

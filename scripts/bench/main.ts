@@ -9,7 +9,7 @@ import { commands, manyFiles } from "./commands.ts";
 import { opening } from "./history.ts";
 import { keeping } from "./keep.ts";
 import { memory } from "./memory.ts";
-import { round, wallet } from "./rounds.ts";
+import { round, turns, wallet } from "./rounds.ts";
 import { type Group, line, type Row } from "./row.ts";
 import { searching } from "./search.ts";
 import { longSession, turnEnd } from "./store.ts";
@@ -17,7 +17,7 @@ import { flood, paced, typing } from "./stream.ts";
 import { cold, startup, warm } from "./submit.ts";
 
 const GROUPS: readonly Group[] = [
-  ...[startup, cold, warm, flood, typing, paced, round, memory, wallet],
+  ...[startup, cold, warm, flood, typing, paced, round, memory, wallet, turns],
   ...[opening, turnEnd, searching, commands, keeping],
 ];
 /** They take minutes more, and are measured when they are named. */

@@ -78,8 +78,7 @@ export const wallet = group(
     agent.server.play(readOrEdit());
     await agent.nvim.command("Agent go");
     await agent.nvim.waitForScreen("Done.", { timeout: 60_000 });
-    const encoder = new TextEncoder();
-    const bodies = agent.server.requests.map(({ body }) => encoder.encode(asRead(body)));
+    const bodies = bodiesOf(agent);
     const [first, ...later] = bodies;
     const shared = later.map((body, index) => sharedBytes(bodies[index] ?? body, body));
     const sent = later.reduce((sum, { length }) => sum + length, 0);
@@ -92,6 +91,44 @@ export const wallet = group(
     };
   },
 );
+
+const TURNS = 10;
+
+/** Ten turns of a session: what each takes over from the request before, and how often that does not hold. */
+export const turns = group(["wallet_turn_share", "wallet_turn_new_bytes", "wallet_breaks"], async () => {
+  await using agent = await startAgent(OPTIONS);
+  const { nvim, server } = agent;
+  const first: number[] = [];
+  for (let at = 0; at < TURNS; at++) {
+    first.push(server.requests.length);
+    server.play([read, edit(at), `say Done ${at}.`].join("\n---\n"));
+    await nvim.command("Agent go on");
+    await nvim.waitForScreen(`Done ${at}.`, { timeout: 60_000 });
+    await nvim.waitForScreen("· ready");
+  }
+  const bodies = bodiesOf(agent);
+  const kept = bodies.map((body, at) => sharedBytes(bodies[at - 1] ?? body, body));
+  const isWhole = (at: number) => kept[at] === bodies[at - 1]?.length;
+  const later = first.slice(1);
+  return {
+    wallet_turn_share: row(
+      "share",
+      Math.min(...later.map((at) => (kept[at] ?? 0) / (bodies[at - 1]?.length ?? NaN))),
+      atMost(1),
+    ),
+    wallet_turn_new_bytes: row(
+      "bytes",
+      median(later.map((at) => (bodies[at]?.length ?? NaN) - (bodies[at - 1]?.length ?? NaN))),
+      atMost(400),
+    ),
+    wallet_breaks: row("count", bodies.filter((_, at) => at > 0 && !isWhole(at)).length, atMost(1)),
+  };
+});
+
+function bodiesOf({ server }: RunningAgent): readonly Uint8Array[] {
+  const encoder = new TextEncoder();
+  return server.requests.map(({ body }) => encoder.encode(asRead(body)));
+}
 
 /** In the order in which a provider reads it, whatever the order of the JSON: messages come last. */
 function asRead({ messages, ...rest }: JsonObject): string {

@@ -1,7 +1,7 @@
 /** What a figure of the bench is, and how it is shown. */
 
 /** Of a `share` more is better, of everything else less. */
-export type Unit = "ms" | "MB" | "bytes" | "share";
+export type Unit = "ms" | "MB" | "bytes" | "count" | "share";
 
 export interface Row {
   readonly value: number;

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { MODE_FACTS } from "../../denops/agent/protocol/modes.ts";
 import { objects, string } from "../model/model_messages.ts";
-import { startAgent } from "../support/agent.ts";
-import { waitForTurn } from "../support/chat.ts";
+import { GREET, startAgent } from "../support/agent.ts";
+import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { scratch, waitUntil } from "../support/project.ts";
 import { treeOf } from "../support/trees.ts";
 
 /** Everything that would change something, with bad intent. */
@@ -23,6 +24,7 @@ const ATTACKS = [
 const MORE = [
   'call run_terminal_command {"command": "echo back > pwned", "access": "write", "background": true}',
   'call run_terminal_command {"command": "git commit -am x", "access": "git"}',
+  'call run_subagent {"mode": "agent", "title": "write", "task": "Write src/new.ts."}',
   'call write_file {"path": "docs/../src/a.md/../b.ts", "content": "x"}',
 ];
 
@@ -39,7 +41,8 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
     "say Nothing done.",
   ].join("\n");
   await using agent = await startAgent({
-    script: names.map(() => turn).join("\n---\n"),
+    // It is asked for a plan once.
+    script: names.map((name) => name === "plan" ? `${turn}\n---\nsay None.` : turn).join("\n---\n"),
     options:
       'title = false, commands = "project", allow = { "write(**)", "run(echo *)", "git(git *)", "network(*)" }',
   });
@@ -50,18 +53,180 @@ Deno.test("a hostile model in every mode that changes nothing: nothing is writte
     await nvim.command("Agent Do it");
     await waitForTurn(nvim);
     const body = server.requests.at(-1)?.body;
-    const results = objects(body?.messages).filter(({ role }) => role === "tool").slice(-18)
+    const results = objects(body?.messages).filter(({ role }) => role === "tool").slice(-19)
       .map(({ content }) => string(content) ?? "");
-    assert.equal(results.length, 18, name);
+    assert.equal(results.length, 19, name);
     for (const [at, result] of results.entries()) {
       const call = [...ATTACKS, ...MORE][at];
       assert.match(
         result,
-        /no tool is called|access look only|Read-only file system/,
+        /no tool is called|access look only|Read-only file system|may change more than this session/,
         `${name}: ${call}\n${result}`,
       );
     }
     assert.deepEqual(treeOf(project.root), before, name);
   }
+  assert.deepEqual(server.problems, []);
+});
+
+const PLAN = `
+call read_file {"path": "src/greet.ts"}
+call update_plan {"steps": [{"step": "say Bye in greet", "status": "pending"}]}
+---
+say One step. Complexity: low.
+---
+new-history
+expect Carry out the plan
+expect say Bye in greet
+call edit_file {"path": "src/greet.ts", "old_str": "Hello", "new_str": "Bye"}
+---
+say Done.
+---
+new-history
+say Only looking.
+`;
+
+function systemOf(body: Readonly<Record<string, unknown>> | undefined): string {
+  return string(objects(body?.messages)[0]?.content) ?? "";
+}
+
+function toolNames(body: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+  return objects(body?.tools).map(({ function: tool }) => string(objects([tool])[0]?.name) ?? "");
+}
+
+Deno.test("a mode is chosen in the input, a plan is started with a key, and another Neovim goes on in the mode", async () => {
+  const options = 'title = false, mode = "ask"';
+  await using agent = await startAgent({ script: PLAN, options, lines: 60 });
+  const { nvim, server, project } = agent;
+  assert.deepEqual(
+    await nvim.lua(`return require("agent.modes").built_in`),
+    MODE_FACTS.map(({ name }) => name),
+  );
+  await nvim.command("Agent");
+  await nvim.waitForScreen("ask · ");
+  await nvim.keys("<S-Tab>");
+  await nvim.waitForScreen("plan · ");
+  await nvim.keys("How?<C-s>");
+  await nvim.waitForScreen("One step.");
+  await waitForTurn(nvim);
+  const asked = server.requests[0]?.body;
+  assert.match(systemOf(asked), /You work in mode plan:/);
+  assert.ok(toolNames(asked).includes("update_plan") && !toolNames(asked).includes("write_file"));
+
+  await nvim.waitForScreen("gs or :Agent start carries this plan out.");
+  await nvim.keys("<Esc>gs");
+  await nvim.waitForScreen("Done.");
+  await waitForTurn(nvim);
+  assert.match(await Deno.readTextFile(project.path("src/greet.ts")), /Bye/);
+  assert.ok(toolNames(server.requests[2]?.body).includes("write_file"));
+  await nvim.waitForScreenGone("plan · ");
+  await nvim.command("Agent context");
+  await nvim.keys("G");
+  await nvim.waitForScreen("mode agent instead of plan");
+  await nvim.keys("q");
+
+  await nvim.command("Agent mode plan");
+  await nvim.waitForScreen("plan · ");
+  nvim.kill("SIGTERM");
+  await nvim.exited;
+  await using later = await startAgent({ script: "", options, beside: agent });
+  await later.nvim.command("Agent resume");
+  await later.nvim.waitForScreen("plan · ");
+  await later.nvim.command("Agent And now?");
+  await later.nvim.waitForScreen("Only looking.");
+  await later.nvim.waitForScreen("plan · ");
+  await waitForTurn(later.nvim);
+  assert.match(systemOf(server.requests.at(-1)?.body), /You work in mode plan:/);
+  assert.deepEqual(server.problems, []);
+});
+
+const REVIEW = `
+say Two things.
+
+say \`\`\`findings
+say src/greet.ts:2: high confidence: greets nobody
+say README.md:1: low confidence: says nothing
+say \`\`\`
+`;
+
+Deno.test("what a review has found is a quickfix list", async () => {
+  await using agent = await startAgent({ script: REVIEW, options: "title = false" });
+  const { nvim, server } = agent;
+  await nvim.command("Agent mode review");
+  await nvim.command("Agent Review it");
+  await nvim.waitForScreen("2 findings are in the quickfix list");
+  const list = await nvim.lua<readonly (readonly [string, number, string, string])[]>(
+    "return vim.tbl_map(function(item) return { vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)), item.lnum, item.type, item.text } end, vim.fn.getqflist())",
+  );
+  assert.deepEqual(list, [
+    ["greet.ts", 2, "E", "high confidence: greets nobody"],
+    ["README.md", 1, "I", "low confidence: says nothing"],
+  ]);
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("modes of files: the user's and the project's, within what they are based on", async () => {
+  await using settings = await scratch({
+    "agent/agents/mine.md": "---\ndescription: Mine\nmode: agent\nmodel: other\n---\nBe mine.\n",
+  });
+  await using agent = await startAgent({
+    script: "expect Hi\nsay Mine it is.\n---\nnew-history\nsay Theirs.\n---\nnew-history\nsay Asked.",
+    project: {
+      ...GREET,
+      ".agents/agents/theirs.md":
+        "---\nname: theirs\ntools: Write, Read\nmodel: dear\n---\nWrite everything.\n",
+      ".agents/agents/plan.md": "---\nmode: agent\n---\nWrite.\n",
+      ".agents/agents/mine.md": "---\nmode: agent\n---\nNot mine.\n",
+    },
+    options: "title = false",
+    lua: `local real = vim.fn.stdpath
+      vim.fn.stdpath = function(what) return what == "config" and ${
+      JSON.stringify(settings.root)
+    } or real(what) end
+      vim.ui.select = function(items, options, done)
+        listed = vim.tbl_map(options.format_item, items)
+      end`,
+  });
+  const { nvim, server, project } = agent;
+  await nvim.command("Agent mode");
+  const listed = await waitUntil("the list", () => nvim.lua<readonly string[] | null>("return listed"));
+  assert.deepEqual(listed.slice(-2), [
+    "mine                 Mine",
+    "theirs               changes nothing",
+  ]);
+  await nvim.command("Agent mode mine");
+  await nvim.command("Agent Hi");
+  await nvim.waitForScreen("Mine it is.");
+  await waitForChat(nvim, "Cannot use .agents/agents/plan.md: plan is the name of a built-in mode.");
+  await waitForChat(nvim, "Cannot use .agents/agents/mine.md: another mode is called mine.");
+  await waitForTurn(nvim);
+  assert.equal(server.requests[0]?.body.model, "other");
+  assert.match(systemOf(server.requests[0]?.body), /Be mine\.$/);
+  await nvim.command("Agent mode theirs");
+  await nvim.command("Agent Hi again");
+  await nvim.waitForScreen("Theirs.");
+  await waitForTurn(nvim);
+  const body = server.requests.at(-1)?.body;
+  assert.equal(body?.model, "scripted");
+  assert.match(systemOf(body), /You change nothing in this mode[^]*Write everything\.$/);
+  assert.ok(toolNames(body).includes("read_file"));
+  assert.deepEqual(toolNames(body).filter((name) => /write|edit|run|search/.test(name)), []);
+  await nvim.command("Agent mode nobody");
+  await waitForChat(nvim, "Unknown mode: nobody.");
+  await nvim.waitForScreen("theirs · ");
+
+  // What was agreed to read is not widened by a file that becomes another one.
+  await Deno.writeTextFile(
+    project.path(".agents/agents/theirs.md"),
+    "---\nmode: agent\n---\nWrite everything.\n",
+  );
+  await nvim.lua("listed = nil");
+  await nvim.command("Agent mode");
+  await waitUntil("the list", () => nvim.lua<readonly string[] | null>("return listed"));
+  await nvim.command("Agent And now");
+  await waitForChat(nvim, "Mode theirs may change more than when you chose it. This session is in mode ask.");
+  await nvim.waitForScreen("Asked.");
+  await waitForTurn(nvim);
+  assert.ok(!toolNames(server.requests.at(-1)?.body).includes("write_file"));
   assert.deepEqual(server.problems, []);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { MARK } from "../../denops/agent/engine/context/project.ts";
-import { MODES } from "../../denops/agent/engine/context/modes.ts";
+import { CHOSEN, MODES, toolsOf } from "../../denops/agent/engine/context/modes.ts";
 import { view } from "../../denops/agent/engine/context/view.ts";
 import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
@@ -73,6 +73,24 @@ Deno.test("the tools, as models are told of them", async () => {
   const forms = [["whole"], ["replace", "patch"]] as const;
   const specs = forms.flatMap((offered) => TOOLS.flatMap((tool) => tool.forms?.spec(offered) ?? []));
   await expectRecorded("edit_forms", yaml(specs) + "\n");
+});
+
+Deno.test("modes: what each adds to the prompt, and its tools", async () => {
+  const { system } = view([], MODES.agent, { environment: { roots: ["/p"], os: "linux" }, tools: [] });
+  const shown = Object.values(CHOSEN).map((mode) => {
+    const tools = toolsOf(mode, TOOLS);
+    const off = TOOLS.filter((tool) => !tools.includes(tool)).map(({ name }) => name);
+    const own = view([], mode, { environment: { roots: ["/p"], os: "linux" }, tools: [] }).system.slice(
+      system.length,
+    );
+    const without = tools.length === 0
+      ? "no tools"
+      : off.length === 0
+      ? "all tools"
+      : `without ${off.join(", ")}`;
+    return `${mode.name} (${mode.access}; ${without})\n${own.trim()}`.trim();
+  });
+  await expectRecorded("modes", shown.join("\n\n") + "\n");
 });
 
 Deno.test("without tools, rules and files the prompt takes less than 1,500 tokens", () => {

@@ -23,7 +23,7 @@
  * is closed in the middle), `eof` (the body ends properly, the answer does not). Nothing can follow
  * the last three.
  *
- * The whole answer: `stop REASON`, `usage IN OUT [CACHED]`, `interleave` (arguments of calls that
+ * The whole answer: `stop REASON` (or `stop =WORD`, as the wire itself would say it), `usage IN OUT [CACHED]`, `interleave` (arguments of calls that
  * follow each other come in turn), `nodone` (no mark of the end), `status CODE [NAME=VALUE ...]
  * [BODY]` and `html` (instead of a stream).
  *
@@ -47,7 +47,19 @@ import {
   wrong,
 } from "./model_arguments.ts";
 
-export type StopReason = "end_turn" | "length" | "tool_calls" | "content_filter";
+const STOP_REASONS = ["end_turn", "length", "tool_calls", "content_filter"] as const;
+type KnownReason = (typeof STOP_REASONS)[number];
+/** With "=" before it a wire's own word. */
+export type StopReason = KnownReason | `=${string}`;
+
+/** The wire's word for it. */
+export function wordOf(stop: StopReason, words: Readonly<Record<KnownReason, string>>): string {
+  return isKnown(stop) ? words[stop] : stop.slice(1);
+}
+
+function isKnown(stop: string): stop is KnownReason {
+  return STOP_REASONS.some((known) => known === stop);
+}
 
 /** One thing that happens in the course of an answer, in the order of the script. */
 export type Part =
@@ -129,8 +141,6 @@ interface Draft extends Mutable<Omit<Answer, "parts" | "expectations">> {
 
 type Directive = (draft: Draft, argument: Argument) => void;
 
-const stopReasons: readonly StopReason[] = ["end_turn", "length", "tool_calls", "content_filter"];
-
 const directives: Readonly<Record<string, Directive>> = {
   "say": (draft, { text }) => addText(draft, "say", text),
   "think": (draft, { text }) => addText(draft, "think", text),
@@ -143,8 +153,10 @@ const directives: Readonly<Record<string, Directive>> = {
     draft.parts.push({ kind: "call", name, arguments: rest });
   },
   "stop": (draft, { text }) => {
-    draft.stop = stopReasons.find((reason) => reason === text) ??
-      wrong(`use one of ${stopReasons.join(", ")}`);
+    const own = /^=(\w.*)$/.exec(text)?.[1];
+    draft.stop = own === undefined
+      ? STOP_REASONS.find((reason) => reason === text) ?? wrong(`use one of ${STOP_REASONS.join(", ")}`)
+      : `=${own}`;
   },
   "usage": (draft, { text }) => draft.usage = usage(text),
   "slow": (draft, { text }) => draft.parts.push({ kind: "slow", milliseconds: integer(text, 0) }),

@@ -1,9 +1,9 @@
 /** Anthropic's messages as named server-sent events. */
 import type { Content } from "./model_plan.ts";
-import type { Answer, StopReason, Usage } from "./model_script.ts";
+import { type Answer, type Usage, wordOf } from "./model_script.ts";
 import type { Encoder, Reply } from "./model_wires.ts";
 
-const stopReasons: Readonly<Record<StopReason, string>> = {
+const stopReasons = {
   end_turn: "end_turn",
   length: "max_tokens",
   tool_calls: "tool_use",
@@ -80,7 +80,7 @@ export function anthropicEncoder(answer: Answer, reply: Reply): Encoder {
     end: (stop, usage) => [
       ...close(),
       event("message_delta", {
-        delta: { stop_reason: stopReasons[stop], stop_sequence: null },
+        delta: { stop_reason: wordOf(stop, stopReasons), stop_sequence: null },
         usage: { ...inputTokens(usage), output_tokens: usage.output },
       }),
       event("message_stop", {}),

@@ -1,10 +1,10 @@
 /** Ollama's chat as one JSON object per line; a tool call is always whole. */
 import type { Content } from "./model_plan.ts";
-import type { Answer, StopReason, Usage } from "./model_script.ts";
+import { type Answer, type Usage, wordOf } from "./model_script.ts";
 import type { Encoder, Reply } from "./model_wires.ts";
 
 /** Ollama has no word for refusals, and its calls end with `stop`. */
-const doneReasons: Readonly<Record<StopReason, string>> = {
+const doneReasons = {
   end_turn: "stop",
   length: "length",
   tool_calls: "stop",
@@ -44,7 +44,7 @@ export function ollamaEncoder(_answer: Answer, reply: Reply): Encoder {
     content,
     error: (_type, message) => [frame({ error: message })],
     end: (stop, usage) => [
-      line({ content: "" }, { done_reason: doneReasons[stop], done: true, ...metrics(usage) }),
+      line({ content: "" }, { done_reason: wordOf(stop, doneReasons), done: true, ...metrics(usage) }),
     ],
   };
 }

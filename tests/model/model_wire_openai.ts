@@ -1,9 +1,9 @@
 /** OpenAI's chat completions as server-sent events; reasoning as DeepSeek, xAI, vLLM and others send it. */
 import type { Content } from "./model_plan.ts";
-import type { Answer, StopReason, Usage } from "./model_script.ts";
+import { type Answer, type Usage, wordOf } from "./model_script.ts";
 import type { Encoder, Reply } from "./model_wires.ts";
 
-const finishReasons: Readonly<Record<StopReason, string>> = {
+const finishReasons = {
   end_turn: "stop",
   length: "length",
   tool_calls: "tool_calls",
@@ -43,7 +43,7 @@ export function openaiEncoder(answer: Answer, reply: Reply): Encoder {
       message,
     ) => [frame({ error: { message, type: type ?? "server_error", param: null, code: null } })],
     end: (stop, usage) => {
-      const finish = choice({}, finishReasons[stop]);
+      const finish = choice({}, wordOf(stop, finishReasons));
       return [finish, ...(reply.includeUsage ? [chunk([], tokens(usage))] : []), "data: [DONE]\n\n"];
     },
   };

@@ -52,7 +52,7 @@ export const MODE_FACTS = [
 ] as const satisfies readonly ModeFacts[];
 
 export type ModeName = (typeof MODE_FACTS)[number]["name"];
-export const MODE_NAMES = MODE_FACTS.map(({ name }) => name);
+const MODE_NAMES = MODE_FACTS.map(({ name }) => name);
 
 /** Whether a mode of this access may do what needs that one. */
 export function covers(access: ModeAccess, needed: ModeAccess): boolean {

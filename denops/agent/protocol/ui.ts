@@ -134,8 +134,9 @@ export type Update =
   | {
     readonly type: "agent_state";
     readonly chat: number;
-    /** Id. */
+    /** Id, and ids of all that there are. */
     readonly mode?: string;
+    readonly modes?: readonly string[];
     readonly commands?: readonly { readonly name: string; readonly description: string }[];
     readonly options?: readonly { readonly id: string; readonly name: string; readonly value: string }[];
   }

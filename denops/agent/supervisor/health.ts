@@ -7,6 +7,7 @@ import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
 import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";
 import { checkProvider } from "./agents/provider_check.ts";
 import { RuleBook } from "./gate/rule_book.ts";
+import { Modes } from "./modes.ts";
 import { findProgram } from "./system/sandbox.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
 
@@ -44,6 +45,12 @@ export async function healthReport(
   const commands = usable && patterns.length === 0
     ? await commandsReport(user, roots).catch(note)
     : undefined;
+  if (usable && root !== undefined && patterns.length === 0) {
+    const rules = fileRules(user, []);
+    const modes = new Modes(user, () => ({ root, rules }));
+    await modes.read();
+    problems.push(...modes.problems);
+  }
   return {
     deno: `${Deno.version.deno} (${Deno.execPath()})`,
     address: engine?.provider.base_url ?? "",

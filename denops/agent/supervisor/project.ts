@@ -1,5 +1,6 @@
 /** A project in use: its engine, its rules, its commands. One for each root and configuration. */
 import { type ModelConfig, SharedConfig, type UserConfig } from "../protocol/config.ts";
+import type { OwnMode } from "../protocol/modes.ts";
 import type { ShownRule } from "../protocol/ui.ts";
 import { patternProblems, ruleText } from "../policy/rules.ts";
 import { logLines } from "./gate/approval_log.ts";
@@ -12,7 +13,7 @@ import type { Launch } from "./agents/launch.ts";
 import { AgentProcess } from "./agents/process.ts";
 import { sweepRunFolders } from "./commands/overlay/run_folder.ts";
 import { sweepAfterCrash } from "./git/guard.ts";
-import type { ProviderWorld } from "./agents/provider.ts";
+import { knownModels, priced, type ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
 import { visible } from "./screen/visible.ts";
 import { EngineClient, type EngineClientPorts } from "./engine_client.ts";
@@ -26,6 +27,10 @@ const PREPARE_AFTER_MS = 3_000;
 export interface ProjectPorts extends EngineClientPorts {
   notice(chat: number, severity: "info" | "warning" | "error", text: string): void;
   readonly world: ProviderWorld;
+}
+
+function modelsOf(modes: readonly OwnMode[]): readonly string[] {
+  return modes.flatMap(({ model }) => model ?? []);
 }
 
 /** Its sessions' model, or why there is none, one line. */
@@ -89,9 +94,12 @@ export class Project implements AsyncDisposable {
       const date = new Date().toISOString().slice(0, 10);
       const spent = { date, amount: await client.ledger.spent(date) };
       const { process, launch, model } = await booting;
-      const known = "problem" in model ? { ...SharedConfig.parse(user), models: [] } : model;
       const modes = [...client.modes.own];
-      const config = { ...known, ...client.fileRules(chat), modes, spent };
+      const models = "problem" in model
+        ? []
+        : priced(user, model.provider.base_url, [...knownModels(user), ...modelsOf(modes)]);
+      const known = "problem" in model ? SharedConfig.parse(user) : model;
+      const config = { ...known, ...client.fileRules(chat), modes, models, spent };
       const events = confined(client.events(launch.held), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
       return new Project(engine, launch, roots, model, client, user.state_dir);

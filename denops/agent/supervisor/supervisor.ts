@@ -9,6 +9,7 @@ import { endEarly } from "./agents/boot.ts";
 import { Branches } from "./branches/branches.ts";
 import { Chat } from "./chat.ts";
 import { ownFilesOnly } from "./agents/confine.ts";
+import type { Modes } from "./modes.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
 import type { Engine } from "./agents/engine.ts";
 import { Gate } from "./gate/gate.ts";
@@ -241,23 +242,20 @@ export class Supervisor implements AsyncDisposable {
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
     const { chat, name, params } = action;
-    const { engine, roots } = await this.#chat(chat).session.projectInOrder(action);
+    const { engine, roots, client } = await this.#chat(chat).session.projectInOrder(action);
     if (OF_OPEN.has(name)) await this.#opened(chat, action, params.sessionId);
     const asked = this.#holder(params.sessionId) ?? engine;
-    if (name === "session_fork") return await this.#fork(action, asked);
+    if (name === "session_fork") return await this.#fork(params, asked, client.modes);
     if (name !== "session_history") return ownFilesOnly(await this.#request(asked, name, params), roots);
     const { entries, before } = ownFilesOnly(await this.#request(asked, "session_history", params), roots);
     const updates = historyUpdates(chat, entries, roots);
+    await this.#chat(chat).session.showMode(client.modes, String(params.sessionId));
     return before === undefined ? { updates } : { updates, before };
   }
 
   /** The copy is in the mode that the session is in. */
-  async #fork(
-    { chat, params }: Extract<Action, { type: "engine_request" }>,
-    engine: Engine,
-  ): Promise<Record<string, unknown>> {
+  async #fork(params: unknown, engine: Engine, { book }: Modes): Promise<Record<string, unknown>> {
     const forked = await this.#request(engine, "session_fork", params);
-    const { client: { modes: { book } } } = await this.#chat(chat).session.project();
     const mode = await book.of(REQUESTS.session_fork.params.parse(params).sessionId);
     if (mode !== undefined) await book.note(forked.sessionId, mode);
     return forked;
@@ -302,9 +300,10 @@ export class Supervisor implements AsyncDisposable {
   async #remember(text: string, id: number): Promise<void> {
     const { session } = this.#chat(id);
     const { client } = await session.project();
-    await client.remember(text, id);
+    const said = await client.remember(text, id);
     const { id: sessionId, engine } = session;
     if (sessionId !== undefined) await engine?.request("reread_rules", { sessionId });
+    this.#notice(id, "info", said);
   }
 
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {

@@ -1,4 +1,5 @@
 /** What a turn, a session and a day may use up; over a cap the user is asked. Pure but for the date it is given. */
+import { today } from "../core/today.ts";
 import type { Budget as Caps, EngineConfig, Price } from "../../protocol/config.ts";
 import type { Usage } from "../core/messages.ts";
 import { OneByOne } from "./slots.ts";
@@ -104,7 +105,7 @@ export function spendingOf(
   known: number | undefined,
   left: SessionSpending,
 ): Spending {
-  const today = new Date().toISOString().slice(0, 10);
+  const date = today();
   const amount = Math.max(left.amount, known ?? 0);
-  return new Spending(caps, spent?.date === today ? spent.amount : 0, today, { ...left, amount });
+  return new Spending(caps, spent?.date === date ? spent.amount : 0, date, { ...left, amount });
 }

@@ -2,7 +2,7 @@
 import type { ControlNote } from "../core/entries.ts";
 
 /** Why the turn goes on although the model has stopped, or has to be told something. */
-export type ControlState = Extract<ControlNote["reason"], "need_fixes" | "nothing_done">;
+export type ControlState = Extract<ControlNote["reason"], "need_fixes" | "nothing_done" | "no_plan">;
 
 export interface ControlPacket {
   readonly state: ControlState;
@@ -11,6 +11,14 @@ export interface ControlPacket {
   readonly filesChanged: readonly string[];
   /** What is to be done now. */
   readonly note: string;
+}
+
+/** A turn that has looked around is to end in a plan. */
+export function planWanted(iteration: number, maxIterations: number): ControlNote {
+  const note =
+    "You have looked around, and the user has no plan yet. Send its steps with update_plan, then end as your " +
+    "mode says. If no change is wanted, say so.";
+  return controlNote({ state: "no_plan", iteration, maxIterations, filesChanged: [], note });
 }
 
 const AGAINST_REPETITION =

@@ -14,7 +14,8 @@ import type { Model } from "../llm/model.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { claimsChange } from "./claims.ts";
-import { controlNote } from "./control.ts";
+import { controlNote, planWanted } from "./control.ts";
+import { Continuations } from "./cut_off.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
 import { ImageRoom } from "../tools/files/image_room.ts";
@@ -30,9 +31,6 @@ import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
 import { askTitle } from "./title.ts";
 import { WriteChecks } from "./write_checks.ts";
-
-/** How often an answer that hit the output limit is continued in one turn. */
-const MOST_CONTINUATIONS = 3;
 
 /** Errors that are named when the turn may not end yet. */
 const MOST_ERRORS = 20;
@@ -50,32 +48,44 @@ export interface LoopOptions {
   readonly abilities: Partial<ClientAbilities>;
 }
 
+/** A model with the tools as it is told of them. */
+interface Asked {
+  readonly model: Model;
+  readonly tools: readonly Tool[];
+}
+
+function withForms(tools: readonly Tool[], forms: ReturnType<typeof editFormsOf>): readonly Tool[] {
+  return tools.map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(forms) });
+}
+
 /** The loop as the runner of one session. */
 export function loopRunner(options: LoopOptions): Runner {
   const { config, model: own, summarizer, tools, environment, abilities } = options;
-  const models = new Map([[own.name, own]]);
-  const modelOf = ({ model: name = own.name }: Mode): Model => {
-    const known = models.get(name) ?? options.modelOf(name);
+  // Those that this client makes possible.
+  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
+  const models = new Map<string, Asked>();
+  const askedOf = ({ model: name = own.name }: Mode): Asked => {
+    const known = models.get(name) ?? {
+      model: name === own.name ? own : options.modelOf(name),
+      tools: withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]),
+    };
     models.set(name, known);
     return known;
   };
-  const editForms = config.edit_form === undefined ? editFormsOf(own.name) : [config.edit_form];
-  // Those that this client makes possible.
-  const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined)
-    .map((tool) => tool.forms === undefined ? tool : { ...tool, spec: tool.forms.spec(editForms) });
   const room = new Room();
   const prefix = new Prefix(own.price);
   const inputs = (
     { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
   ) => {
-    const specs = toolsOf(mode, offered).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: modelOf(mode).name, tools: specs, project: project(), scratch };
+    const { model, tools } = askedOf(mode);
+    const specs = toolsOf(mode, tools).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
+    return { environment, model: model.name, tools: specs, project: project(), scratch };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
     const given = inputs(ports);
-    const tools = offered.filter(({ spec }) => given.tools.includes(spec));
-    const model = modelOf(ports.mode);
+    const { model, tools: all } = askedOf(ports.mode);
+    const tools = all.filter(({ spec }) => given.tools.includes(spec));
     return {
       ...ports,
       ...{ model, summarizer, tools, room },
@@ -101,7 +111,7 @@ export function loopRunner(options: LoopOptions): Runner {
     const { mode, meter } = ports;
     // Over a cap nothing more is sent; the question of the cap comes with the first request.
     if (mode.name !== CHOSEN.auto.name || meter.spending.reached() !== undefined) return mode;
-    const model = modelOf(mode);
+    const { model } = askedOf(mode);
     const count = (measured: Measured) => meter.count(measured, MODES.intent, [], { model });
     const before = ports.messages().findLast((one) => one.type === "assistant_message");
     const row = await settle(asked, before?.text ?? "", { model, environment, count }, signal);
@@ -114,10 +124,9 @@ export function loopRunner(options: LoopOptions): Runner {
     context(ports) {
       const given = inputs(ports);
       const { mode } = ports;
-      const prompt = view(ports.messages(), mode, given);
-      const parts = outline(prompt, mode, given);
+      const parts = outline(view(ports.messages(), mode, given), mode, given);
       return {
-        ...contextPage(parts, ports, { window: modelOf(mode).contextWindow, tools: offered }),
+        ...contextPage(parts, ports, { window: askedOf(mode).model.contextWindow, tools: offered }),
         ...prefix.broken,
       };
     },
@@ -125,13 +134,13 @@ export function loopRunner(options: LoopOptions): Runner {
       const mode = await rowOf(prompt, ports, signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
     },
+    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
     subagent: (mode) =>
       loopRunner({
         ...options,
-        model: modelOf(mode),
+        model: askedOf(mode).model,
         abilities: { ...abilities, ...abilities.questions === undefined ? {} : { questions: UNASKED } },
       }),
-    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }
@@ -155,9 +164,13 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
 
 async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal): Promise<TurnEnd> {
   const deeds = new Deeds();
+  let looked = false;
+  let planned = false;
   const touched = new Set<string>();
   const emit = (event: AgentEvent) => {
     deeds.note(event);
+    looked ||= event.type === "tool_start";
+    planned ||= event.type === "plan";
     if (event.type === "tool_start") event.call.paths.forEach((path) => touched.add(path));
     given.emit(event);
   };
@@ -166,7 +179,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   const step = { model, tools, emit, newCallId: ports.newCallId };
   let repeats = new Repeats();
   let refused = false;
-  let continuations = 0;
+  const continuations = new Continuations();
   let verified = false;
   let acted = false;
   let nudged = false;
@@ -204,20 +217,19 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
         continue;
       }
     }
+    if (end.type === "failed" && end.error.kind === "filtered") return refusedWith(end.text, ports);
     if (end.type !== "answered") {
       const stopped = interrupted(ports, "cancelled", end.text);
       return end.type === "failed" ? end : stopped;
     }
+    if (end.finish === "refused") return refusedWith(end.message.text, ports);
     ports.append(end.message);
-    if (end.finish === "refused") return { type: "stopped", reason: "refused" };
-    if (end.finish === "length") {
-      if (++continuations > MOST_CONTINUATIONS) return { type: "stopped", reason: "max_tokens" };
-      ports.append({
-        type: "control_note",
-        reason: "output_limit",
-        text: "Your answer hit the output limit. Continue exactly where you stopped. " +
-          "A tool call that was cut off was not run: send it again, in smaller pieces.",
-      });
+    const cut = continuations.next(end.finish);
+    if (cut?.notice !== undefined) emit({ type: "notice", severity: "warning", text: cut.notice });
+    if (cut !== undefined && cut.note === undefined) return { type: "stopped", reason: cut.end };
+    if (cut?.note !== undefined) {
+      ports.append(cut.note);
+      if (end.finish === "window_full") await room.make({ type: "refused" }, ports, signal);
       continue;
     }
     if (end.message.calls.length === 0) {
@@ -228,7 +240,9 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
         ? undefined
         : emptyClaim(wordsOf(asked), end.message.text, iteration, limit, ports);
       nudged = true;
-      const note = fixes ?? nudge;
+      const wanted: boolean = mode.plans === true && looked && !planned && iteration < limit;
+      planned ||= wanted;
+      const note = fixes ?? nudge ?? (wanted ? planWanted(iteration, limit) : undefined);
       if (note === undefined) return await finished(end.message.text, ports, deeds, signal);
       ports.append(note);
       continue;
@@ -260,6 +274,12 @@ async function finished(
     : interrupted(ports, "cancelled", cut.stopped);
 }
 
+/** What was refused is not sent again: with it everything that follows would be refused too. */
+function refusedWith(text: string, ports: TurnPorts): TurnEnd {
+  ports.append({ type: "assistant_message", text, calls: [], reasoning: [], refused: true });
+  return { type: "stopped", reason: "refused" };
+}
+
 /** Every question keeps an answer, so that roles alternate in what the model gets next. */
 function interrupted(ports: TurnPorts, reason: StopReason, text = ""): TurnEnd {
   ports.append(partialAnswer(text));
@@ -272,9 +292,9 @@ function emptyClaim(
   answer: string,
   iteration: number,
   maxIterations: number,
-  { tools, emit }: TurnPorts,
+  { tools, emit, mode }: TurnPorts,
 ): ControlNote | undefined {
-  const canWrite = tools.some(({ readOnly }) => !readOnly);
+  const canWrite = mode.access !== "read" && tools.some(({ readOnly }) => !readOnly);
   if (!canWrite || iteration >= maxIterations || !claimsChange(request, answer)) return undefined;
   emit({
     type: "notice",

@@ -1,21 +1,24 @@
 /** One request to the model, told to the screen as it streams. */
 import { oneLine } from "../llm/failures.ts";
 import { Assembly } from "../llm/assemble.ts";
+import { Repetition, type Run } from "../llm/repetition.ts";
 import { isContent } from "../llm/client.ts";
 import type { Model } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
 import type { TurnError } from "../core/errors.ts";
-import type { AgentEvent, Emit } from "../core/events.ts";
+import type { AgentEvent, Emit, ToolStart } from "../core/events.ts";
 import type { AssistantEntry } from "../core/entries.ts";
 import type { FinishReason, Prompt } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
+import { partialAnswer } from "./interrupted.ts";
 import { Clock, type Measured } from "./meter.ts";
 
 export type StepEnd =
   | {
     readonly type: "answered";
     readonly message: AssistantEntry;
-    readonly finish: FinishReason;
+    /** "repeated": it wrote the same again and again, and was ended here. */
+    readonly finish: FinishReason | "repeated";
     /** Calls of it that were not taken: no answer needs so many. */
     readonly dropped: number;
   }
@@ -48,6 +51,7 @@ export async function runStep(
     screen.close();
     return { usage: assembly.usage, calls: assembly.calls, ...clock.read() };
   };
+  const loops = new Loops();
   for await (const event of model.stream(prompt, signal)) {
     switch (event.type) {
       case "deltas": {
@@ -55,7 +59,13 @@ export async function runStep(
         for (const delta of deltas) assembly.add(delta);
         if (deltas.some(isContent)) clock.heard();
         screen.show(deltas);
-        break;
+        const run = deltas.map((delta) => loops.add(delta)).find((found) => found !== undefined);
+        if (run === undefined) break;
+        const measured = ended();
+        if (measured.usage !== undefined) count(measured);
+        screen.abandon();
+        const text = run.of === "text" ? assembly.text.slice(0, run.said) : assembly.text;
+        return { ...{ type: "answered", finish: "repeated", dropped: 0 }, message: partialAnswer(text) };
       }
       case "retry":
         clock.restart(event.waitMs);
@@ -74,10 +84,10 @@ export async function runStep(
       case "done": {
         count(ended());
         const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
-        // The last call of an answer that hit the limit may be half a write; none of them is run.
-        const { role: _, ...said } = assembly.message({
-          withCalls: finish !== "length" && finish !== "refused",
-        });
+        // The last call of an answer that was cut off may be half a write; none of them is run.
+        const withCalls = finish === "stop" || finish === "tool_calls";
+        if (!withCalls) screen.abandon();
+        const { role: _, ...said } = assembly.message({ withCalls });
         const message = { type: "assistant_message", ...said } as const;
         return { type: "answered", message, finish, dropped: calls.dropped };
       }
@@ -104,6 +114,34 @@ class CallLimit {
         return this.#taken.has(delta.index);
       default:
         return true;
+    }
+  }
+}
+
+/** Characters of arguments that are the same may be data: a run has to be longer there. */
+const ARGUMENTS_SCALE = 10;
+
+/** Looks for a model that repeats itself, in its text, its thoughts and in the arguments of its calls. */
+class Loops {
+  readonly #text = new Repetition();
+  readonly #thought = new Repetition();
+  readonly #arguments = new Repetition(ARGUMENTS_SCALE);
+
+  add(delta: Delta): (Run & { readonly of: Delta["type"] }) | undefined {
+    const run = this.#run(delta);
+    return run === undefined ? undefined : { ...run, of: delta.type };
+  }
+
+  #run(delta: Delta): Run | undefined {
+    switch (delta.type) {
+      case "text":
+        return this.#text.add(delta.text);
+      case "thought":
+        return this.#thought.add(delta.text);
+      case "call_arguments":
+        return this.#arguments.add(delta.text);
+      default:
+        return undefined;
     }
   }
 }
@@ -139,6 +177,16 @@ class Screen {
     this.#endThought();
   }
 
+  /** The calls that were written are not run. */
+  abandon(): void {
+    for (const { start, id } of this.#writing.values()) {
+      this.#emit({ type: "tool_start", call: start });
+      const output = "Not run: the answer was cut off.";
+      this.#emit({ type: "tool_done", id, status: "failed", summary: "cut off, not run", output });
+    }
+    this.#writing.clear();
+  }
+
   #endThought(): void {
     if (this.#thinkingSince === undefined) return;
     const milliseconds = Math.round(performance.now() - this.#thinkingSince);
@@ -171,7 +219,7 @@ const LONGEST_HEAD = 2_000;
 
 /** A call whose arguments stream in: what is shown of them, without looking at all of them for each piece. */
 class Writing {
-  readonly #id: string;
+  readonly id: string;
   readonly #name: string;
   readonly #tool: Tool | undefined;
   #head = "";
@@ -180,7 +228,7 @@ class Writing {
   #shown = "";
 
   constructor(id: string, name: string, tool: Tool | undefined) {
-    this.#id = id;
+    this.id = id;
     this.#name = name;
     this.#tool = tool;
   }
@@ -194,11 +242,17 @@ class Writing {
 
   /** Undefined if nothing that is shown has changed. */
   news(): Extract<AgentEvent, { type: "tool_writing" }> | undefined {
-    const title = this.#tool?.title(partialArguments(this.#head)) ?? oneLine(this.#name);
+    const { title } = this.start;
     const lines = this.#tool?.streamed === undefined ? 0 : this.#lines;
     if (this.#shown === `${lines} ${title}`) return undefined;
     this.#shown = `${lines} ${title}`;
-    return { type: "tool_writing", id: this.#id, tool: this.#name, title, lines };
+    return { type: "tool_writing", id: this.id, tool: this.#name, title, lines };
+  }
+
+  /** What it wants to do, as far as that has come. */
+  get start(): ToolStart {
+    const title = this.#tool?.title(partialArguments(this.#head)) ?? oneLine(this.#name);
+    return { id: this.id, tool: this.#name, title, kind: this.#tool?.kind ?? "other", paths: [] };
   }
 }
 

@@ -54,7 +54,7 @@ function deep(): readonly string[] {
     "Work in four passes, each a step of a plan. Map: the parts, their entry points and how they depend on each other. " +
     "Trace: follow two or three real paths from end to end. Cross-cut: errors, state, concurrency, settings, tests, " +
     "as far as they matter. Synthesise: how it works and why it is so, for someone who is to change it.",
-    "Each claim has its `path:line`. What you have only inferred you say so.",
+    "Each claim has its `path:line`. Say what you have only inferred.",
   ];
 }
 

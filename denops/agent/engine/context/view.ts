@@ -5,7 +5,8 @@
 import { familyOf } from "../core/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { Part, UserMessage } from "../core/events.ts";
-import { type Image, type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { isRefused } from "./refused.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";
 import type { Environment, Section } from "./sections.ts";
@@ -22,6 +23,13 @@ export interface ViewInputs {
 
 /** The end of an answer that was not given to its end. */
 const INTERRUPTED = "[The answer was interrupted here.]";
+
+/**
+ * What stands in the place of what a filter has refused. Source: platform.claude.com/docs, "Streaming refusals": with it
+ * in the history all that follows is refused.
+ */
+const REFUSED_MESSAGE = "[A message that a filter refused is left out here.]";
+const REFUSED_ANSWER = "[The answer was refused by a filter.]";
 
 /** The result of a call of which nothing more is known. */
 export const CALL_INTERRUPTED =
@@ -54,6 +62,7 @@ export function systemParts(
 function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
   const messages: Message[] = [];
   for (let at = 0; at < entries.length;) {
+    const refused = isRefused(entries, at);
     const entry = entries[at++];
     // What belongs to it: the notes on files of a user's message, the results of an answer.
     let end = at;
@@ -62,7 +71,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
     at = end;
     switch (entry?.type) {
       case "user_message":
-        messages.push({ role: "user", text: userText(entry, own.filter(isNote)), ...imagesOf(entry) });
+        messages.push(userMessage(entry, own.filter(isNote), refused));
         break;
       case "assistant_message":
         messages.push(assistantMessage(entry), ...results(entry, own));
@@ -109,17 +118,14 @@ function noteMessage({ text }: ControlNote): Message {
   return { role: "user", text };
 }
 
-/** What has become of files is told before what is asked. */
-function userText({ parts }: UserMessage, notes: readonly ControlNote[]): string {
-  const asked = parts.map(partText).join("\n\n");
-  return notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
-}
-
-function imagesOf({ parts }: UserMessage): { readonly images?: readonly Image[] } {
-  const images = parts.flatMap((part) =>
-    part.type === "given" && part.image !== undefined ? [part.image] : []
-  );
-  return images.length === 0 ? {} : { images };
+/** What has become of files is told before what is asked. @param refused what is asked is not sent again */
+function userMessage({ parts }: UserMessage, notes: readonly ControlNote[], refused: boolean): Message {
+  const asked = refused ? REFUSED_MESSAGE : parts.map(partText).join("\n\n");
+  const text = notes.length === 0 ? asked : `${notes.map(({ text }) => text).join("\n")}\n\n${asked}`;
+  const images = refused
+    ? []
+    : parts.flatMap((part) => part.type === "given" && part.image !== undefined ? [part.image] : []);
+  return { role: "user", text, ...(images.length === 0 ? {} : { images }) };
 }
 
 function partText(part: Part): string {
@@ -136,7 +142,8 @@ function partText(part: Part): string {
   }
 }
 
-function assistantMessage({ text, calls, reasoning, interrupted }: AssistantEntry): Message {
+function assistantMessage({ text, calls, reasoning, interrupted, refused }: AssistantEntry): Message {
+  if (refused === true) return { role: "assistant", text: REFUSED_ANSWER, calls: [], reasoning: [] };
   const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
   return { role: "assistant", text: said, calls, reasoning };
 }

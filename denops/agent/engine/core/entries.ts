@@ -17,6 +17,8 @@ const AssistantEntry = z.object({
   reasoning: z.array(Reasoning),
   /** It was not given to its end. */
   interrupted: z.literal(true).exactOptional(),
+  /** A filter has ended it. */
+  refused: z.literal(true).exactOptional(),
 });
 
 const ResultEntry = z.object({
@@ -44,8 +46,10 @@ const ControlNote = z.object({
     "rules",
     "agents",
     "output_limit",
+    "cut_off",
     "need_fixes",
     "nothing_done",
+    "no_plan",
     "no_answer",
     "summarize",
     "folded",

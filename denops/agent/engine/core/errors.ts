@@ -6,6 +6,7 @@ export type ErrorKind =
   | "rate_limited"
   | "overloaded"
   | "bad_request"
+  | "filtered"
   | "window_full"
   | "network"
   | "bad_answer"

@@ -115,4 +115,15 @@ export const Usage = z.object({
 });
 export type Usage = ReadonlyDeep<z.infer<typeof Usage>>;
 
-export type FinishReason = "stop" | "tool_calls" | "length" | "refused";
+/**
+ * Why an answer has ended. "length": at the limit of its tokens; "window_full": of the session's; "paused": the
+ * provider wants to be asked once more; "malformed": it could not read the call that the model has written.
+ */
+export type FinishReason =
+  | "stop"
+  | "tool_calls"
+  | "length"
+  | "window_full"
+  | "refused"
+  | "paused"
+  | "malformed";

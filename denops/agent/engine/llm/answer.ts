@@ -1,6 +1,7 @@
 /** The body of one HTTP answer → deltas and how it ended. */
 import { messageOf, TurnError } from "../core/errors.ts";
 import {
+  filteredError,
   garbageError,
   htmlError,
   isWindowFull,
@@ -45,6 +46,9 @@ export type TryEnd =
  */
 const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"insufficient_quota"/;
 
+/** Azure's words where its filter has refused a prompt: learn.microsoft.com, "Content filtering". */
+const FILTERED = /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation)"/;
+
 /** An answer that is no stream, by its status. */
 export async function refusal(response: Response, wire: AnyWire, target: Target): Promise<TryEnd> {
   const text = await beginning(response);
@@ -58,6 +62,7 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     const error = windowFullError(`HTTP ${response.status}: ${detail}`, target);
     return { type: "failed", error, retryable: false, noImages: response.status === 413 };
   }
+  if (FILTERED.test(text)) return { type: "failed", error: filteredError(detail, target), retryable: false };
   return {
     type: "failed",
     error: statusError(response.status, detail, target),

@@ -75,6 +75,12 @@ export function windowFullError(said: string, target: Target): TurnError {
   return failure("window_full", before, said, ").", hint, target);
 }
 
+/** A filter of the provider's has refused what was sent. */
+export function filteredError(detail: string, target: Target): TurnError {
+  const before = `${names(target).provider} refused what was sent: `;
+  return failure("filtered", before, detail, ".", "Rephrase the message, or choose another model.", target);
+}
+
 /** The account has no credit left: another try would bring the same. */
 export function quotaError(detail: string, target: Target): TurnError {
   const before = `Cannot use ${names(target).provider}: the account's quota is used up (HTTP 429: `;

@@ -1,5 +1,5 @@
 /** Which model the engine talks to, and its key. Keys are read here and go to the engine's stdin only. */
-import { type ModelConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
+import { type EngineConfig, type ModelConfig, SharedConfig, type UserConfig } from "../../protocol/config.ts";
 import { publishedPrice } from "../../protocol/prices.ts";
 import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
@@ -41,14 +41,14 @@ export async function engineConfig(
     (WIRE_FACTS[wire].newestFirst ? await newestModel(name, wire, baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
   const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
-  const priceOf = (name: string) => user.prices[name] ?? publishedPrice(baseUrl, name);
+  const priceOf = (name: string) => priced(user, baseUrl, [name])[0]?.price;
   const price = priceOf(model);
   const summaryPrice = user.summary_model === undefined ? undefined : priceOf(user.summary_model);
   return {
     ...SharedConfig.parse(user),
     read_rules: { deny: [], ask: [] },
     modes: [],
-    models: [...knownModels(user)].map((name) => ({ name, price: priceOf(name) })),
+    models: [...priced(user, baseUrl, knownModels(user))],
     ...(price === undefined ? {} : { price }),
     ...(summaryPrice === undefined ? {} : { summary_price: summaryPrice }),
     model,
@@ -61,6 +61,18 @@ export async function engineConfig(
       ...(key === undefined ? {} : { api_key: key }),
     },
   };
+}
+
+/** Models of a provider with what they cost, as far as that is known. */
+export function priced(
+  { prices }: UserConfig,
+  baseUrl: string,
+  names: Iterable<string>,
+): EngineConfig["models"] {
+  return [...new Set(names)].map((name) => {
+    const price = prices[name] ?? publishedPrice(baseUrl, name);
+    return { name, ...(price === undefined ? {} : { price }) };
+  });
 }
 
 /** Names of models that the options speak of. */

@@ -41,7 +41,7 @@ export async function modeFiles({ root, configDir, rules, known }: ModeFileOptio
       if (!isUsers && !isInside(real, root)) throw new Error("it leads out of the project");
       const mode = readModeFile(text, name.slice(0, -END.length), { known, isUsers });
       // The user's come first: no project takes their place.
-      if (modes.has(mode.name)) throw new Error(`there is another mode ${mode.name}`);
+      if (modes.has(mode.name)) throw new Error(`another mode is called ${mode.name}`);
       modes.set(mode.name, mode);
     } catch (error) {
       problems.push(`Cannot use ${shown}: ${error instanceof Error ? error.message : String(error)}.`);

@@ -168,10 +168,23 @@ function dropEmpty(counts: z.infer<typeof TokenCounts>): z.infer<typeof TokenCou
   return Object.fromEntries(Object.entries(counts).filter(([, value]) => typeof value === "number"));
 }
 
+/** Source: platform.claude.com/docs, "Handling stop reasons". */
 function finishReason(reason: string): FinishReason {
-  if (reason === "tool_use") return "tool_calls";
-  if (reason === "max_tokens" || reason === "model_context_window_exceeded") return "length";
-  return reason === "refusal" ? "refused" : "stop";
+  switch (reason) {
+    case "tool_use":
+      return "tool_calls";
+    case "max_tokens":
+      return "length";
+    case "model_context_window_exceeded":
+      return "window_full";
+    case "refusal":
+      return "refused";
+    case "pause_turn":
+      return "paused";
+    default:
+      // end_turn, stop_sequence and kinds yet to come
+      return "stop";
+  }
 }
 
 interface WireMessage {

@@ -144,10 +144,10 @@ Deno.test("blocks in turn, a call without arguments, and blocks of the server's 
 const finishes: readonly (readonly [reason: string, finish: string])[] = [
   ["end_turn", "stop"],
   ["stop_sequence", "stop"],
-  ["pause_turn", "stop"],
+  ["pause_turn", "paused"],
   ["tool_use", "tool_calls"],
   ["max_tokens", "length"],
-  ["model_context_window_exceeded", "length"],
+  ["model_context_window_exceeded", "window_full"],
   ["refusal", "refused"],
 ];
 

@@ -29,6 +29,7 @@ const Line = z.object({
 interface State {
   /** Calls come whole; this numbers them. */
   readonly calls: number;
+  readonly said: boolean;
 }
 
 export const ollama: Wire<State> = {
@@ -56,7 +57,7 @@ export const ollama: Wire<State> = {
     };
   },
 
-  start: () => ({ calls: 0 }),
+  start: () => ({ calls: 0, said: false }),
 
   step(state, frame) {
     const line = parseFrame(Line, frame);
@@ -68,6 +69,7 @@ export const ollama: Wire<State> = {
     if (line.message?.thinking) deltas.push({ type: "thought", text: line.message.thinking });
     if (line.message?.content) deltas.push({ type: "text", text: line.message.content });
     let { calls } = state;
+    const said = state.said || deltas.length > 0;
     for (const call of line.message?.tool_calls ?? []) {
       const args = call.function.arguments;
       deltas.push({ type: "call_start", index: calls, id: call.id ?? "", name: call.function.name });
@@ -75,12 +77,21 @@ export const ollama: Wire<State> = {
       deltas.push({ type: "call_arguments", index: calls, text });
       calls += 1;
     }
+    const reason = line.done_reason ?? "";
+    // The model was only loaded, or another request has ended it: nothing was asked of it yet.
+    if (line.done && !said && calls === 0 && /^(?:un)?load$/.test(reason)) {
+      return [state, [{
+        type: "error",
+        message: `the model answered nothing ("${reason}")`,
+        retryable: true,
+      }]];
+    }
     if (line.done) {
       const usage = { input: line.prompt_eval_count ?? 0, output: line.eval_count ?? 0 };
-      const reason = line.done_reason === "length" ? "length" : calls > 0 ? "tool_calls" : "stop";
-      deltas.push({ type: "usage", usage }, { type: "finish", reason }, { type: "done" });
+      const finish = reason === "length" ? "length" : calls > 0 ? "tool_calls" : "stop";
+      deltas.push({ type: "usage", usage }, { type: "finish", reason: finish }, { type: "done" });
     }
-    return [{ calls }, deltas];
+    return [{ calls, said }, deltas];
   },
 
   errorText(body) {

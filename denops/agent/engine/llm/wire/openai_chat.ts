@@ -173,7 +173,7 @@ function isWhole(json: string): boolean {
   }
 }
 
-/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION", or its own names in capitals. */
+/** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION", "function_call_filter: …", or its own names in capitals. */
 function finishDelta(reason: string, calls: boolean): Delta {
   if (reason === "error" || reason === "insufficient_system_resource") {
     return { type: "error", message: `finish_reason "${reason}"`, retryable: true };
@@ -181,6 +181,9 @@ function finishDelta(reason: string, calls: boolean): Delta {
   if (/^(?:model_)?length$|^max_tokens$/i.test(reason)) return { type: "finish", reason: "length" };
   if (/^(?:content_filter|safety|recitation|blocklist|prohibited_content|spii)\b/i.test(reason)) {
     return { type: "finish", reason: "refused" };
+  }
+  if (/^(?:function_call_filter|malformed_function_call|unexpected_tool_call)\b/i.test(reason)) {
+    return { type: "finish", reason: "malformed" };
   }
   return { type: "finish", reason: calls ? "tool_calls" : "stop" };
 }

@@ -207,6 +207,8 @@ const finishes: readonly (readonly [reason: string, finish: string])[] = [
   ["MAX_TOKENS", "length"],
   ["SAFETY", "refused"],
   ["PROHIBITED_CONTENT", "refused"],
+  ["MALFORMED_FUNCTION_CALL", "malformed"],
+  ["function_call_filter: MALFORMED_FUNCTION_CALL", "malformed"],
 ];
 
 for (const [reason, finish] of finishes) {

@@ -1,0 +1,72 @@
+/** Session modes and config options, by a plain client of ACP. */
+import assert from "node:assert/strict";
+import { methods } from "../../denops/agent/deps/acp_sdk.ts";
+import { MODE_FACTS } from "../../denops/agent/protocol/modes.ts";
+import { objects, string } from "../model/model_messages.ts";
+import { engineConfig, startEngine } from "../support/acp.ts";
+import { ModelServer } from "../model/model_server.ts";
+import { SECRET } from "../support/agent.ts";
+import { scratch } from "../support/project.ts";
+
+const SCRIPT = `
+say A plan.
+---
+new-history
+say Another one.
+`;
+
+Deno.test("modes and options are offered, chosen, told, and kept by the session", async () => {
+  await using project = await scratch({ "a.ts": "" });
+  await using state = await scratch();
+  await using server = await ModelServer.start(SCRIPT, { secrets: [SECRET] });
+  const config = JSON.stringify({ ...engineConfig(server), title: false, models: [{ name: "small" }] });
+  const options = { script: "", config, beside: { project, state, server } };
+  let sessionId = "";
+  {
+    await using engine = await startEngine(options);
+    const { agent, seen } = engine;
+    await engine.initialize();
+    const opened = await agent.request(methods.agent.session.new, { cwd: project.root, mcpServers: [] });
+    sessionId = opened.sessionId;
+    assert.equal(opened.modes?.currentModeId, "agent");
+    assert.deepEqual(opened.modes?.availableModes.map(({ id }) => id), MODE_FACTS.map(({ name }) => name));
+    const offered = opened.configOptions?.map((
+      { id, category, currentValue },
+    ) => [id, category, currentValue]);
+    assert.deepEqual(offered, [
+      ["mode", "mode", "agent"],
+      ["model", "model", "scripted"],
+      ["effort", "thought_level", "default"],
+    ]);
+    await agent.request(methods.agent.session.setMode, { sessionId, modeId: "plan" });
+    const { configOptions } = await agent.request(methods.agent.session.setConfigOption, {
+      ...{ sessionId, configId: "model", value: "small" },
+    });
+    assert.deepEqual(configOptions.map(({ currentValue }) => currentValue), ["plan", "small", "default"]);
+    const told = seen.flatMap((one) => one.type === "update" ? [one.update.sessionUpdate] : []);
+    assert.ok(told.includes("current_mode_update") && told.includes("config_option_update"));
+    await assert.rejects(
+      agent.request(methods.agent.session.setMode, { sessionId, modeId: "yolo" }),
+      /Unknown mode/,
+    );
+    const wrong = { sessionId, configId: "effort", value: "much" };
+    await assert.rejects(agent.request(methods.agent.session.setConfigOption, wrong), /Unknown effort/);
+    assert.equal(await engine.prompt(sessionId, "How?"), "end_turn");
+  }
+  const [first] = server.requests;
+  assert.equal(first?.body.model, "small");
+  assert.match(string(objects(first?.body.messages)[0]?.content) ?? "", /You work in mode plan:/);
+
+  await using later = await startEngine(options);
+  await later.initialize();
+  const resumed = await later.agent.request(methods.agent.session.resume, { sessionId, cwd: project.root });
+  assert.equal(resumed.modes?.currentModeId, "plan");
+  await later.agent.request(methods.agent.session.setConfigOption, {
+    sessionId,
+    configId: "mode",
+    value: "chat",
+  });
+  assert.equal(await later.prompt(sessionId, "Go on"), "end_turn");
+  assert.equal(server.requests.at(-1)?.body.tools, undefined);
+  assert.deepEqual(server.problems, []);
+});
