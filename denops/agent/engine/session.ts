@@ -5,8 +5,8 @@
 import { nameInRoots } from "../policy/roots.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
-import { type SessionSpending, Spending } from "./agent/budget.ts";
 import { askRead } from "./agent/ask_read.ts";
+import { spendingOf } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
 import { type Handed, handOver } from "./agent/given.ts";
@@ -107,7 +107,7 @@ export class Session {
       session: id,
       turn: () => store.turn(id),
       model: ports.runner.model,
-      spending: this.#spendingOf(spent),
+      spending: spendingOf(config, ports.usage.cost(id), spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
     });
@@ -142,14 +142,6 @@ export class Session {
     });
   }
 
-  /** What the table knows may have been told to no memory yet, when the engine was killed. */
-  #spendingOf(left: SessionSpending): Spending {
-    const { config, usage } = this.#ports;
-    const { spent } = config;
-    const amount = Math.max(left.amount, usage.cost(this.id) ?? 0);
-    return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
-  }
-
   /**
    * Runs one turn, after those asked for before it.
    * @param branch what the first turn stores as the session's git branch
@@ -180,7 +172,9 @@ export class Session {
 
   /** Files of rules have changed: the prompt tells them as they are now. */
   async rereadRules(): Promise<void> {
-    await this.#surroundings?.rereadRules();
+    const reading = this.#queue.then(() => this.#surroundings?.rereadRules());
+    this.#queue = reading.catch(() => {});
+    await reading;
     this.#remember();
   }
 
@@ -483,7 +477,3 @@ export class Session {
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
-}

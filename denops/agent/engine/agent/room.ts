@@ -214,7 +214,8 @@ export class Room {
         count: (measured: Measured) => meter.count(measured, mode, tools, { model: one }),
       };
       const end = await ask(mode, prompt, step, signal);
-      const text = end.type === "answered" && end.finish !== "refused" ? end.message.text.trim() : "";
+      const isGood = end.type === "answered" && end.finish !== "refused" && end.finish !== "repeated";
+      const text = isGood ? end.message.text.trim() : "";
       if (signal.aborted || text !== "") return text;
     }
     return undefined;

@@ -235,3 +235,16 @@ Deno.test("a cancel while a summary is written folds nothing", async () => {
   assert.deepEqual(await engine.prompt("Go on"), END_TURN);
   assert.deepEqual(engine.server.problems, []);
 });
+
+Deno.test("a summary that was refused, or that repeats itself, is none: what is known stands in its place", async () => {
+  const loop = `say ${"All is well with the file, and all is well. ".repeat(200)}\nwait never`;
+  for (const answer of ["say I can't\nstop content_filter", loop]) {
+    await using engine = await read(12);
+    engine.server.play(`new-history\n${answer}`);
+    await engine.session.compact("everything");
+    const [fold] = engine.store.folds("s1");
+    assert.ok(fold?.type === "compaction");
+    assert.equal(fold.by, "engine");
+    assert.doesNotMatch(fold.summary, /I can't|All is well/);
+  }
+});

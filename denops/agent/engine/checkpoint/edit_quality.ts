@@ -23,23 +23,25 @@ export class EditQuality {
 
   /** @param now the file as the user has left it */
   settled(path: string, now: Snapshot): void {
-    const open: { readonly session: string; readonly call: string; readonly version: Version }[] = [];
+    const open: Version[] = [];
     for (const version of this.#store.versions(path)) {
-      const { session, toolCall: call, kind } = version;
-      if (kind !== "tool" || call === undefined) continue;
-      if (open.length === MOST_WRITES || !this.#log.isOpen(session, call, path)) break;
-      open.unshift({ session, call, version });
+      const { session, toolCall, kind } = version;
+      if (kind !== "tool" && kind !== "command") continue;
+      const isOpen = kind === "command" || this.#log.isOpen(session, toolCall ?? "", path);
+      if (open.length === MOST_WRITES || !isOpen) break;
+      open.unshift(version);
     }
-    const writes = open.flatMap(({ version: { before, after } }) => {
+    const writes = open.flatMap(({ before, after }) => {
       const [was, is] = [this.#text(before), this.#text(after)];
       return was === undefined || is === undefined ? [] : [{ before: was, after: is }];
     });
     const text = this.#text(now);
     if (writes.length < open.length || text === undefined) return;
     const outcomes = outcomesOf(writes, text);
-    for (const [at, { session, call }] of open.entries()) {
+    for (const [at, { session, kind, toolCall }] of open.entries()) {
       const found = outcomes?.[at];
-      if (found !== undefined) this.#log.settled(session, call, path, found);
+      // What a command has changed of an edit is the agent's doing, and no edit.
+      if (kind === "tool" && found !== undefined) this.#log.settled(session, toolCall ?? "", path, found);
     }
   }
 

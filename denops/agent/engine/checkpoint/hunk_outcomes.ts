@@ -2,8 +2,8 @@
 import { diffArrays } from "../../deps/diff.ts";
 import type { HunkOutcomes } from "../core/edits.ts";
 
-/** A diff that takes longer tells nothing. */
-const LONGEST_MS = 200;
+/** All diffs together; if they take longer it cannot be said. */
+const LONGEST_MS = 500;
 
 /** One write of the agent's: the file's text before and after. */
 interface Write {
@@ -35,6 +35,8 @@ interface Block {
  * @returns one for each write; a hunk that a later write has changed counts there. Undefined: it cannot be said
  */
 export function outcomesOf(writes: readonly Write[], now: string): readonly HunkOutcomes[] | undefined {
+  const until = performance.now() + LONGEST_MS;
+  const blocksOf = (before: readonly string[], after: readonly string[]) => blocksUntil(until, before, after);
   const found = writes.map((): Outcomes => ({ kept: 0, changed: 0, undone: 0 }));
   let regions: readonly Region[] = [];
   let text: readonly string[] | undefined;
@@ -71,7 +73,11 @@ function linesOf(text: string): readonly string[] {
   return text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
-function blocksOf(before: readonly string[], after: readonly string[]): readonly Block[] | undefined {
+function blocksUntil(
+  until: number,
+  before: readonly string[],
+  after: readonly string[],
+): readonly Block[] | undefined {
   const blocks: Block[] = [];
   let [at, newAt] = [0, 0];
   let open: { start: number; newStart: number } | undefined;
@@ -79,7 +85,9 @@ function blocksOf(before: readonly string[], after: readonly string[]): readonly
     if (open !== undefined) blocks.push({ ...open, end: at, newEnd: newAt });
     open = undefined;
   };
-  const changes = diffArrays([...before], [...after], { timeout: LONGEST_MS });
+  const changes = diffArrays([...before], [...after], {
+    timeout: Math.max(1, until - performance.now()),
+  });
   if (changes === undefined) return undefined;
   for (const { added, removed, count } of changes) {
     if (added || removed) open ??= { start: at, newStart: newAt };

@@ -1,5 +1,6 @@
 /** What to fold when the window fills up: old results first, in one large step, so that the prefix breaks once. Pure. */
 import { type MessageEntry, type PinnedPart, type ResultEntry, wordsOf } from "../core/entries.ts";
+import { isRefused } from "./refused.ts";
 import type { ToolCall } from "../core/messages.ts";
 import { type Chosen, fileId, givenId, resultId, rulesId } from "./chosen.ts";
 import { bytesOf, IMAGE_BYTES } from "./estimate.ts";
@@ -199,8 +200,10 @@ export function keptWords(words: readonly string[], most = MOST_WORDS): readonly
 }
 
 export function usersWords(messages: readonly MessageEntry[]): readonly string[] {
-  return messages.flatMap((entry) =>
-    entry.type === "user_message" && entry.origin !== "engine" ? [wordsOf(entry)] : []
+  return messages.flatMap((entry, at) =>
+    entry.type === "user_message" && entry.origin !== "engine" && !isRefused(messages, at)
+      ? [wordsOf(entry)]
+      : []
   ).filter((text) => text.trim() !== "");
 }
 

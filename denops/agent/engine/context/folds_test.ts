@@ -8,7 +8,15 @@ import { Database } from "../store/database.ts";
 import { StoredSessions } from "../store/sessions.ts";
 import { SqliteStore } from "../store/sqlite.ts";
 import { NOTHING_CHOSEN } from "./chosen.ts";
-import { type CallFacts, type Foldable, keptWords, middleCut, planMasks, tailBegin } from "./fold_plan.ts";
+import {
+  type CallFacts,
+  type Foldable,
+  keptWords,
+  middleCut,
+  planMasks,
+  tailBegin,
+  usersWords,
+} from "./fold_plan.ts";
 import { MODES } from "./modes.ts";
 import { view } from "./view.ts";
 import { HistoryWindow } from "./window.ts";
@@ -81,6 +89,13 @@ Deno.test("the last six messages stay, fewer where they are long, and never resu
   assert.equal(log[tailBegin(foldable(log), 4_000)], log[5]);
   assert.equal(log[tailBegin(foldable(log), 0)], log[5]);
   assert.equal(tailBegin(foldable(log.slice(0, 3)), Infinity), 0);
+});
+
+Deno.test("the user's words: what a filter has refused is none of them", () => {
+  const refusal = { ...answered("No"), refused: true } as const;
+  const note = { type: "control_note", reason: "context", text: "Date" } as const;
+  const log = [asked("One"), answered("Yes"), asked("Two"), note, refusal, asked("Three"), answered("Yes")];
+  assert.deepEqual(usersWords(log), ["One", "Three"]);
 });
 
 Deno.test("the user's words: the task and the newest, at most 4,000 characters", () => {

@@ -2,6 +2,7 @@
 import type { MessageEntry } from "../core/entries.ts";
 import type { Part } from "../core/events.ts";
 import type { Image } from "../core/messages.ts";
+import { isRefused } from "./refused.ts";
 
 /** What is in these messages as it is now is not sent again: a line stands for it. */
 export function withoutRepeats(parts: readonly Part[], seen: readonly MessageEntry[]): readonly Part[] {
@@ -25,7 +26,9 @@ export function imageCarriers(
 }
 
 function partsOf(seen: readonly MessageEntry[]): readonly Part[] {
-  return seen.flatMap((entry) => entry.type === "user_message" ? entry.parts : []);
+  return seen.flatMap((entry, at) =>
+    entry.type === "user_message" && !isRefused(seen, at) ? entry.parts : []
+  );
 }
 
 function keyOf({ label, text, image }: Extract<Part, { type: "given" }>): string {

@@ -6,6 +6,7 @@ import { familyOf } from "../core/families.ts";
 import type { AssistantEntry, ControlNote, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { Part, UserMessage } from "../core/events.ts";
 import { type Message, Prompt, type ToolSpec } from "../core/messages.ts";
+import { isRefused } from "./refused.ts";
 import type { Mode } from "./modes.ts";
 import { NO_PROJECT, type Project } from "./project.ts";
 import type { Environment, Section } from "./sections.ts";
@@ -61,6 +62,7 @@ export function systemParts(
 function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
   const messages: Message[] = [];
   for (let at = 0; at < entries.length;) {
+    const refused = isRefused(entries, at);
     const entry = entries[at++];
     // What belongs to it: the notes on files of a user's message, the results of an answer.
     let end = at;
@@ -69,7 +71,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
     at = end;
     switch (entry?.type) {
       case "user_message":
-        messages.push(userMessage(entry, own.filter(isNote), isRefused(entries[at])));
+        messages.push(userMessage(entry, own.filter(isNote), refused));
         break;
       case "assistant_message":
         messages.push(assistantMessage(entry), ...results(entry, own));
@@ -114,10 +116,6 @@ function isResult(entry: MessageEntry): entry is ResultEntry {
 
 function noteMessage({ text }: ControlNote): Message {
   return { role: "user", text };
-}
-
-function isRefused(entry: MessageEntry | undefined): boolean {
-  return entry?.type === "assistant_message" && entry.refused === true;
 }
 
 /** What has become of files is told before what is asked. @param refused what is asked is not sent again */

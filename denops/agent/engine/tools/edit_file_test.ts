@@ -142,6 +142,84 @@ for (const [what, edit, says] of refused) {
   });
 }
 
+Deno.test("who agrees to a patch sees every file of it: what is moved and deleted too, text or not", async () => {
+  const lines = [
+    ...[
+      "*** Update File: a.txt",
+      "*** Move to: .envrc",
+      "*** Update File: b.txt",
+      "*** Move to: c.txt",
+      "-x",
+      "+X",
+    ],
+    ...["*** Delete File: old.txt", "*** Delete File: d.bin"],
+  ];
+  await using engine = await after(patch(...lines), { files: { ...FILES, "d.bin": new Uint8Array([0, 1]) } });
+  const [{ diff } = assert.fail()] = engine.asked;
+  const shown = [...diff === undefined ? [] : [diff], ...diff?.others ?? []].map((
+    { path, before, after },
+  ) => [path.slice(engine.project.root.length + 1), before, after]);
+  assert.deepEqual(shown, [
+    ["a.txt", FILES["a.txt"], ""],
+    [".envrc", undefined, FILES["a.txt"]],
+    ["b.txt", FILES["b.txt"], ""],
+    ["c.txt", undefined, "X\r\ny\r\n"],
+    ["old.txt", "gone\n", ""],
+    ["d.bin", "", ""],
+  ]);
+  assert.equal(await engine.project.read(".envrc"), FILES["a.txt"]);
+  assert.equal(await engine.project.read("c.txt"), "X\r\ny\r\n");
+  await assert.rejects(engine.project.read("d.bin"), Deno.errors.NotFound);
+});
+
+Deno.test("sections of one file follow each other: changed twice, deleted and made anew, made and changed", async () => {
+  await using engine = await after(patch(
+    ...["*** Update File: a.txt", "-one", "+1", "*** Update File: a.txt", "-three", "+3"],
+    ...["*** Delete File: b.txt", "*** Add File: b.txt", "+anew"],
+    ...["*** Add File: c.txt", "+x", "*** Update File: c.txt", "-x", "+y"],
+    ...["*** Delete File: old.txt"],
+  ));
+  const { project } = engine;
+  assert.equal(await project.read("a.txt"), "1\ntwo\n3\n");
+  assert.equal(await project.read("b.txt"), "anew\n");
+  assert.equal(await project.read("c.txt"), "y\n");
+  await assert.rejects(project.read("old.txt"), Deno.errors.NotFound);
+});
+
+Deno.test("files that may not be read are not patched, nor moved to where they could be", async () => {
+  const files = { ...FILES, ".env": "SECRET=1\n" };
+  for (const lines of [["-SECRET=1", "+SECRET=2"], ["*** Move to: c.txt"]]) {
+    await using engine = await after(patch("*** Update File: .env", ...lines), { files });
+    assert.match(engine.results().at(-1) ?? "", /may hold secrets and is not readable/);
+    assert.equal(await engine.project.read(".env"), files[".env"]);
+    await assert.rejects(engine.project.read("c.txt"), Deno.errors.NotFound);
+  }
+});
+
+Deno.test("unsaved text of the user's: what fits is merged, and what does not is told beside what was written", async () => {
+  const mine = "one\ntwo, mine\nthree\n";
+  await using engine = await after(
+    patch("*** Update File: a.txt", "-two", "+2", "*** Update File: b.txt", "-x", "+X"),
+    {
+      editor: {
+        unsavedText: () => Promise.resolve(undefined),
+        writeUnsaved: (path) =>
+          Promise.resolve(
+            path.endsWith("a.txt")
+              ? { status: "conflict", text: mine } as const
+              : { status: "not_open" } as const,
+          ),
+      },
+    },
+  );
+  assert.match(
+    engine.results().at(-1) ?? "",
+    /^Patched 1 file, 1 file NOT changed:\na\.txt: NOT CHANGED: The user has changed the same lines[\s\S]*\nb\.txt: changed/,
+  );
+  assert.equal(await engine.project.read("a.txt"), FILES["a.txt"]);
+  assert.equal(await engine.project.read("b.txt"), "X\r\ny\r\n");
+});
+
 Deno.test("the whole text: line endings stay, and what the file says itself is no placeholder", async () => {
   await using engine = await after(
     call("edit_file", { path: "b.txt", content: "x\nz\n# ... existing code ...\n" }),

@@ -133,6 +133,11 @@ const HINTS: readonly Hint[] = [
     hint: () => "there are merge conflicts; read the files that git names and resolve the marks",
   },
   {
+    // Models of OpenAI's know it as a program.
+    pattern: /\bapply_patch: (?:command )?not found/,
+    hint: () => "apply_patch is no program here: give the patch to edit_file, as its argument patch",
+  },
+  {
     pattern: /(?:^|\n)(?:\/bin\/)?(?:ba|da|z)?sh: (?:line )?\d*:? ?([\w./-]+): (?:command )?not found/,
     hint: ([, name]) => `${name} is not installed or not on the PATH`,
   },

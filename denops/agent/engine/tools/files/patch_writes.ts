@@ -7,6 +7,9 @@ import { counted, files, type PreparedCall, type ToolResult } from "../define.ts
 import { applyHunks, parsePatch, type Section } from "./patch.ts";
 import { outcomeOf, shownPath, type TextFile, type Workspace } from "./workspace.ts";
 
+/** Of one patch: somebody has to look at them. */
+const MOST_FILES = 100;
+
 /** One file, as the sections so far leave it. */
 interface Planned {
   readonly target: RootedPath;
@@ -27,7 +30,11 @@ export async function preparePatch(
 ): Promise<PreparedCall> {
   const plan = new Map<string, Planned>();
   const problems: string[] = [];
-  for (const section of parsePatch(patch)) {
+  const sections = parsePatch(patch);
+  if (sections.length > MOST_FILES) {
+    throw new ToolError(`The patch has more than ${MOST_FILES} files. Send several.`);
+  }
+  for (const section of sections) {
     try {
       await planSection(section, plan, workspace, signal);
     } catch (error) {
@@ -40,7 +47,7 @@ export async function preparePatch(
     throw new ToolError(`Nothing of the patch was written. ${which}${problems.join("\n")}`, "does not fit");
   }
   const steps = [...plan.values()].map((planned) => stepOf(planned, workspace));
-  const [first, ...others] = steps.flatMap(({ diff }) => diff ?? []);
+  const [first, ...others] = steps.flatMap(({ shown }) => shown);
   const diff: Diff | undefined = first && (others.length === 0 ? first : { ...first, others });
   return {
     accesses: files(...steps.flatMap(({ accesses }) => accesses)),
@@ -79,7 +86,7 @@ async function planSection(
       throw new ToolError(`${name} is a folder; delete its files one by one.`);
     }
     const before = known?.before ?? await workspace.readIfText(target, signal);
-    plan.set(target.path, { target, seen: "", before, ...known, own: undefined });
+    plan.set(target.path, { target, seen: before?.text ?? "", before, ...known, own: undefined });
     return;
   }
   const planned = known ?? await planUpdate(target, workspace, signal);
@@ -102,7 +109,8 @@ async function planUpdate(target: RootedPath, workspace: Workspace, signal: Abor
 interface Step {
   readonly name: string;
   readonly accesses: readonly (readonly ["read" | "write", RootedPath])[];
-  readonly diff?: Diff;
+  /** Whoever agrees to the patch sees each file of it. */
+  readonly shown: readonly Diff[];
   /** @returns what the model is told; what has changed is in `changes`, also if it throws */
   run(changes: FileChange[], signal: AbortSignal): Promise<string>;
 }
@@ -111,9 +119,8 @@ function stepOf(planned: Planned, workspace: Workspace): Step {
   const { target, before, seen, own, to } = planned;
   const name = shownPath(target);
   if (own === undefined) {
-    const diff = before === undefined ? {} : { diff: lineDiff(target.path, before.text, "") };
     return {
-      ...{ name, accesses: [["write", target]], ...diff },
+      ...{ name, accesses: [["write", target]], shown: [lineDiff(target.path, before?.text ?? "", "")] },
       async run(changes, signal) {
         changes.push(await workspace.remove(target, before, signal));
         return "deleted.";
@@ -136,7 +143,9 @@ function stepOf(planned: Planned, workspace: Workspace): Step {
       ["write", target],
       ...to === undefined ? [] : [["write", to] as const],
     ],
-    ...(isChanged ? { diff } : {}),
+    shown: to === undefined
+      ? isChanged ? [diff] : []
+      : [lineDiff(target.path, before?.text, ""), lineDiff(to.path, undefined, after)],
     async run(changes, signal) {
       const said = await write(changes, signal);
       if (to === undefined) return said === "" ? "unchanged." : said;
@@ -167,7 +176,9 @@ async function runAll(
   }
   if (changes.length === 0 && failed > 0) throw new ToolError(`Nothing was changed.\n${lines.join("\n")}`);
   const left = failed === 0 ? "" : `, ${counted(failed, "file")} NOT changed`;
-  const only = steps.length === 1 && diff !== undefined ? countsOf(diff) : undefined;
+  const only = steps.length === 1 && diff !== undefined && diff.others === undefined
+    ? countsOf(diff)
+    : undefined;
   const summary = only ?? `${counted(steps.length - failed, "file")}${left}`;
   const text = `Patched ${counted(steps.length - failed, "file")}${left}:\n${lines.join("\n")}`;
   return { text, summary, ...(diff === undefined ? {} : { diff }), changes, failed: failed > 0 };
