@@ -138,7 +138,7 @@ return {
   {
     name = "agents",
     plug = "AgentAgents",
-    doc = "List the sub-agents of the session; read what one has done, or stop it.",
+    doc = "List the session's sub-agents; read what one has done, or stop it.",
   },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this session." },

@@ -7,6 +7,8 @@ local M = {}
 
 --- Lines of a terminal that are handed over.
 local TERMINAL_LINES = 200
+--- Entries of a list, lines and bytes of a text: no model is sent more.
+local MOST_PLACES, MOST_LINES, MOST_BYTES = 1000, 50000, 500000
 
 --- Images that were pasted, by number.
 ---@type string[] in base64
@@ -19,6 +21,20 @@ local function range(first, last)
   return last > first and ("L%d–%d"):format(first, last) or ("L%d"):format(first)
 end
 
+---@param buffer integer
+---@param first integer from 1
+---@param last integer
+---@return string
+local function text_of(buffer, first, last)
+  last = math.min(last, first + MOST_LINES - 1)
+  local text = table.concat(vim.api.nvim_buf_get_lines(buffer, first - 1, last, false), "\n")
+  if #text > MOST_BYTES then
+    -- A letter is not cut.
+    text = text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1)):gsub("[\192-\255]$", "")
+  end
+  return text
+end
+
 --- Lines of a buffer that the user has selected.
 ---@param buffer integer
 ---@param first integer from 1
@@ -26,7 +42,7 @@ end
 ---@return agent.Given
 function M.selection(buffer, first, last)
   last = math.min(last, vim.api.nvim_buf_line_count(buffer))
-  local text = table.concat(vim.api.nvim_buf_get_lines(buffer, first - 1, last, false), "\n")
+  local text = text_of(buffer, first, last)
   if not find.is_file_buffer(buffer) then
     local label = ("an unnamed buffer %s"):format(range(first, last))
     return { type = "text", label = label, text = text, selected = true }
@@ -48,7 +64,7 @@ local function of_buffer(buffer)
   if find.is_file_buffer(buffer) then
     return { type = "file", path = find.real(vim.api.nvim_buf_get_name(buffer)) }
   end
-  local text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), "\n")
+  local text = text_of(buffer, 1, vim.api.nvim_buf_line_count(buffer))
   return text ~= "" and { type = "text", label = "an unnamed buffer", text = text } or nil
 end
 
@@ -99,7 +115,7 @@ function words.diagnostics()
     return a.bufnr ~= b.bufnr and a.bufnr < b.bufnr or a.bufnr == b.bufnr and a.lnum < b.lnum
   end)
   local places = {}
-  for _, one in ipairs(found) do
+  for _, one in ipairs(vim.list_slice(found, 1, MOST_PLACES)) do
     local path = path_of(one.bufnr)
     if path then
       local kind = (vim.diagnostic.severity[one.severity] or ""):lower()
@@ -111,7 +127,7 @@ end
 
 function words.quickfix()
   local places = {}
-  for _, one in ipairs(vim.fn.getqflist()) do
+  for _, one in ipairs(vim.list_slice(vim.fn.getqflist(), 1, MOST_PLACES)) do
     local is_placed = one.bufnr > 0 and vim.api.nvim_buf_is_valid(one.bufnr)
     local name = is_placed and vim.api.nvim_buf_get_name(one.bufnr) or ""
     table.insert(places, {

@@ -68,3 +68,34 @@ Deno.test("<C-x><C-u> completes too, and a message is sent while the menu is ope
   assert.equal(await input(agent), "");
   assert.match(server.requests[0]?.text ?? "", /Contents of src\/.*greet.*\.ts/);
 });
+
+Deno.test("symbols of open buffers complete as soon as their language server has named them", async () => {
+  await using agent = await startAgent({
+    script: "say Done.",
+    project: PROJECT,
+    files: ["src/greet.ts"],
+    lua: `vim.api.nvim_create_autocmd("BufReadPost", { pattern = "*.ts", callback = function()
+      vim.lsp.start({ name = "fake", cmd = function()
+        return {
+          request = function(method, _, answer)
+            local range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 1 } }
+            local inner = { name = "salute", kind = 12, range = range, selectionRange = range }
+            local outer = vim.tbl_extend("force", inner, { name = "Greeter", children = { inner } })
+            answer(nil, method == "initialize"
+              and { capabilities = { documentSymbolProvider = true } } or { outer })
+            return true, 1
+          end,
+          notify = function() return true end,
+          is_closing = function() return false end,
+          terminate = function() end,
+        }
+      end })
+    end })`,
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent");
+  await nvim.keys("see @symbol:sal");
+  await nvim.waitForScreen(/@symbol:salute +symbol/);
+  await nvim.keys("<C-n><C-y>");
+  assert.equal(await input(agent), "see @symbol:salute");
+});

@@ -164,3 +164,34 @@ Deno.test("an image of the clipboard goes into the message by a key, and to a mo
   await nvim.command("Agent paste");
   await nvim.waitForScreen("agent: the clipboard has no image");
 });
+
+Deno.test("of a file that a rule asks about the user is asked, and sees what became of it", async () => {
+  await using agent = await start({ options: `title = false, ask = { "read(src/other.ts)" }` });
+  const { nvim } = agent;
+  await nvim.command("Agent explain @src/other.ts");
+  await nvim.waitForScreen("a once");
+  await nvim.lua(`require("agent").approve()`);
+  await waitForTurn(nvim);
+  assert.match(said(agent), /Contents of src\/other\.ts .*other = 1/s);
+  assert.deepEqual((await transcript(nvim)).slice(0, 3), [
+    "explain @src/other.ts",
+    "▸ src/other.ts",
+    "✓ read src/other.ts  handed over",
+  ]);
+});
+
+Deno.test("a message that comes back has its lines again", async () => {
+  await using agent = await start({ script: "wait here\nsay One.\nrepeat" });
+  const { nvim, server } = agent;
+  await nvim.command("Agent first");
+  await nvim.waitForScreen("❯ first");
+  await nvim.command("wincmd p | 2,3Agent second");
+  await nvim.waitForScreen("second (waiting for the turn to end)");
+  await nvim.lua(`require("agent").stop()`);
+  await nvim.waitForScreen("▸ src/greet.ts:1 · 2 lines selected");
+  server.release("here");
+  await waitForTurn(nvim);
+  await nvim.keys("<Esc><CR>");
+  await nvim.waitForScreen("One.");
+  assert.match(said(agent), /User's selected code from src\/greet\.ts:L2-L3/);
+});

@@ -170,7 +170,7 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
     "agent/agents/mine.md": "---\ndescription: Mine\nmode: agent\nmodel: other\n---\nBe mine.\n",
   });
   await using agent = await startAgent({
-    script: "expect Hi\nsay Mine it is.\n---\nnew-history\nsay Theirs.",
+    script: "expect Hi\nsay Mine it is.\n---\nnew-history\nsay Theirs.\n---\nnew-history\nsay Asked.",
     project: {
       ...GREET,
       ".agents/agents/theirs.md":
@@ -187,7 +187,7 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
         listed = vim.tbl_map(options.format_item, items)
       end`,
   });
-  const { nvim, server } = agent;
+  const { nvim, server, project } = agent;
   await nvim.command("Agent mode");
   const listed = await waitUntil("the list", () => nvim.lua<readonly string[] | null>("return listed"));
   assert.deepEqual(listed.slice(-2), [
@@ -214,5 +214,19 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
   await nvim.command("Agent mode nobody");
   await waitForChat(nvim, "Unknown mode: nobody.");
   await nvim.waitForScreen("theirs · ");
+
+  // What was agreed to read is not widened by a file that becomes another one.
+  await Deno.writeTextFile(
+    project.path(".agents/agents/theirs.md"),
+    "---\nmode: agent\n---\nWrite everything.\n",
+  );
+  await nvim.lua("listed = nil");
+  await nvim.command("Agent mode");
+  await waitUntil("the list", () => nvim.lua<readonly string[] | null>("return listed"));
+  await nvim.command("Agent And now");
+  await waitForChat(nvim, "Mode theirs may change more than when you chose it. This session is in mode ask.");
+  await nvim.waitForScreen("Asked.");
+  await waitForTurn(nvim);
+  assert.ok(!toolNames(server.requests.at(-1)?.body).includes("write_file"));
   assert.deepEqual(server.problems, []);
 });

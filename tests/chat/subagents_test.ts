@@ -1,9 +1,13 @@
 /** Sub-agents as their user sees them. */
 import assert from "node:assert/strict";
 import { startAgent } from "../support/agent.ts";
-import { transcript, waitForTurn } from "../support/chat.ts";
+import { transcript, waitForChat, waitForTurn } from "../support/chat.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { waitUntil } from "../support/project.ts";
+import { reached } from "../support/server.ts";
+
+/** From the key to the paint. It is under 100 ms on a quiet machine; CI's are not quiet. Milliseconds. */
+const AT_ONCE = 300;
 
 /** The choice is made from a list by its beginning. */
 async function choose(nvim: ChildNvim, ...beginnings: readonly string[]): Promise<void> {
@@ -90,4 +94,70 @@ say All done.`,
   assert.ok(usage.some((line) => /^ {2}Find greet +2 /.test(line)), usage.join("\n"));
   await nvim.command("tabclose | Agent undo");
   await waitUntil("the file to be gone", () => project.read("notes.md").then(() => false, () => true));
+});
+
+Deno.test("a stop ends those that run, on screen and at the model's server", async () => {
+  await using agent = await startAgent({
+    script: `call run_subagent {"title": "One", "task": "task one"}
+call run_subagent {"title": "Two", "task": "task two"}
+---
+when task one
+call read_file {"path": "README.md"}
+---
+when task one
+wait one
+---
+when task two
+wait two`,
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Go");
+  await Promise.all(["one", "two"].map((name) => reached(server, name)));
+  await nvim.waitForScreen("✓ read README.md");
+  const from = performance.now();
+  const painted = nvim.waitForScreen("Stopped.").then(() => performance.now());
+  await nvim.keys("<C-c>");
+  const took = await painted - from;
+  assert.ok(took < AT_ONCE, `it took ${Math.round(took)} ms from the key to the screen`);
+  await Promise.all([server.aborted(), server.aborted()]);
+  await nvim.waitForScreen("· ready");
+  const lines = await transcript(nvim);
+  assert.deepEqual(lines, ["Go", "■ explore: One  stopped", "■ explore: Two  stopped", "Stopped."]);
+});
+
+Deno.test("one in the background: a line when it has ended, read and stopped from the list", async () => {
+  await using agent = await startAgent({
+    script: `call run_subagent {"title": "Quick", "task": "quick task", "background": true}
+call run_subagent {"title": "Endless", "task": "endless task", "background": true}
+---
+when quick task
+wait quick
+say Found it.
+---
+when endless task
+call read_file {"path": "README.md"}
+---
+when endless task
+wait endless
+---
+say Both work.`,
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Go");
+  await waitForTurn(nvim);
+  server.release("quick");
+  await waitForChat(nvim, 'Sub-agent "Quick": done. :Agent agents shows it.');
+  assert.match(await nvim.lua<string>("return require('agent').status()"), /ready$/);
+  await reached(server, "endless");
+  await choose(nvim, "Endless", "Read what");
+  await nvim.waitForScreen("read README.md");
+  assert.ok((await offered(nvim)).some((row) => row.startsWith("Endless · explore · running · ")));
+  await nvim.command("tabclose");
+  await choose(nvim, "Endless", "Stop it");
+  await server.aborted();
+  await waitForChat(nvim, 'Sub-agent "Endless": stopped. :Agent agents shows it.');
+  server.play("expect Found it.\nexpect Endless\nsay I know.");
+  await nvim.command("Agent And?");
+  await waitForChat(nvim, "I know.");
+  assert.deepEqual(server.problems, []);
 });

@@ -2,6 +2,7 @@
 import { methods, RequestError, type SessionUpdate } from "../../denops/agent/deps/acp_sdk.ts";
 import assert from "node:assert/strict";
 import { ALLOW, answerText, type EngineClient, type Seen, startEngine } from "../support/acp.ts";
+import { pngFile } from "../support/pictures.ts";
 import { waitUntil } from "../support/project.ts";
 import { disconnected } from "../support/server.ts";
 
@@ -86,6 +87,40 @@ Deno.test("a prompt of text, a resource and a link; the answer comes in pieces, 
   engine.server.release("here");
   assert.equal((await answer).stopReason, "end_turn");
   assert.equal(answerText(engine.seen, sessionId), "One two three\nfour five.");
+  assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("a client of the protocol hands over files of the project, lines of them and images", async () => {
+  const png = pngFile(16, 16);
+  await using engine = await startEngine({
+    script: `expect Contents of src/a.ts:L2-L2
+expect two
+expect Contents of b.ts (already provided, do not read again)
+expect pasted is a PNG image
+call edit_file {"path": "b.ts", "old_str": "b", "new_str": "c"}
+---
+say Done.`,
+    project: { "src/a.ts": "one\ntwo\nthree\n", "b.ts": "b\n" },
+    wire: "anthropic_messages",
+  });
+  const sessionId = await engine.open();
+  const uri = (name: string) => `file://${engine.project.path(name)}`;
+  const { stopReason } = await engine.agent.request(methods.agent.session.prompt, {
+    sessionId,
+    prompt: [
+      { type: "text", text: "Look." },
+      { type: "resource_link", uri: `${uri("src/a.ts")}#L2-L2`, name: "a.ts" },
+      { type: "resource_link", uri: uri("b.ts"), name: "b.ts" },
+      { type: "resource_link", uri: "file:///etc/hosts", name: "hosts" },
+      { type: "image", data: png.toBase64(), mimeType: "image/png", uri: "clipboard:///pasted" },
+    ],
+  });
+  assert.equal(stopReason, "end_turn");
+  assert.equal(await engine.project.read("b.ts"), "c\n");
+  const [request] = engine.server.requests;
+  assert.ok(JSON.stringify(request?.body).includes(png.toBase64()));
+  assert.match(request?.text ?? "", /See file:\/\/\/etc\/hosts/);
+  assert.doesNotMatch(request?.text ?? "", /localhost/);
   assert.deepEqual(engine.server.problems, []);
 });
 

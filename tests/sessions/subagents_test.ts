@@ -101,7 +101,7 @@ say Done.`,
   assert.deepEqual(json.subagents.map((one: { session: { id: string } }) => one.session.id), [child]);
 
   await engine.agent.request(methods.agent.session.resume, { sessionId: child, cwd: engine.project.root });
-  engine.server.play("expect And the lion?\nsay Nowhere.");
+  engine.server.play("new-history\nexpect And the lion?\nsay Nowhere.");
   assert.equal(await engine.prompt(child, "And the lion?"), "end_turn");
   assert.deepEqual(engine.server.problems, []);
   await engine.ask("session_delete", { sessionId: session });

@@ -3,22 +3,23 @@
  * appended, then published, so that the screen never shows what a resume would not.
  */
 import { nameInRoots } from "../policy/roots.ts";
-import type { EngineConfig, FileRules } from "../protocol/config.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
-import { type SessionSpending, Spending } from "./agent/budget.ts";
+import { askRead } from "./agent/ask_read.ts";
+import { spendingOf } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/context_page.ts";
-import { type GivenPorts, type Handed, handOver } from "./agent/given.ts";
+import { type Handed, handOver } from "./agent/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter } from "./agent/meter.ts";
-import type { Runner, RunnerPorts, TurnEnd } from "./agent/runner.ts";
+import type { RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { Subagents } from "./agent/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { SessionModes } from "./agent/session_modes.ts";
-import { type AskSurroundings, Surroundings } from "./agent/surroundings.ts";
+import type { SessionPorts } from "./agent/session_ports.ts";
+import { Surroundings } from "./agent/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
 import type { TakenBack } from "./checkpoint/history.ts";
@@ -29,30 +30,12 @@ import { HistoryWindow } from "./context/window.ts";
 import { withoutRepeats } from "./context/repeats.ts";
 import { handedOver, type LogEntry } from "./core/entries.ts";
 import { ToolError, TurnError } from "./core/errors.ts";
-import { type AgentEvent, type Emit, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
-import type { AskApproval, Editor, Store, TurnBegun, UsageLog } from "./core/ports.ts";
+import { type AgentEvent, type Part, TRANSIENT, type UserMessage } from "./core/events.ts";
+import type { TurnBegun } from "./core/ports.ts";
 import type { SessionState } from "./tools/define.ts";
 import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
-
-interface SessionPorts {
-  readonly config: EngineConfig;
-  readonly runner: Runner;
-  readonly store: Store;
-  readonly usage: UsageLog;
-  readonly editor: Editor;
-  readonly ask: AskApproval;
-  /** Makes a symbolic link, where the engine itself may not. @throws {Error} */
-  makeLink(path: string, target: string): Promise<void>;
-  /** The rules on files of this moment; undefined where only those of the configuration are known. */
-  readonly fileRules?: (() => Promise<FileRules>) | undefined;
-  /** Absent: the model is told nothing of its surroundings. */
-  readonly surroundings?: { readonly ask?: AskSurroundings };
-  /** Who is asked for what a message mentions; absent: files alone are known. */
-  readonly given?: Pick<GivenPorts, "abilities" | "earlier">;
-  readonly publish: Emit;
-}
 
 export class Session {
   readonly id: string;
@@ -124,7 +107,7 @@ export class Session {
       session: id,
       turn: () => store.turn(id),
       model: ports.runner.model,
-      spending: this.#spendingOf(spent),
+      spending: spendingOf(config, ports.usage.cost(id), spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
     });
@@ -159,14 +142,6 @@ export class Session {
     });
   }
 
-  /** What the table knows may have been told to no memory yet, when the engine was killed. */
-  #spendingOf(left: SessionSpending): Spending {
-    const { config, usage } = this.#ports;
-    const { spent } = config;
-    const amount = Math.max(left.amount, usage.cost(this.id) ?? 0);
-    return new Spending(config, spent?.date === today() ? spent.amount : 0, today(), { ...left, amount });
-  }
-
   /**
    * Runs one turn, after those asked for before it.
    * @param branch what the first turn stores as the session's git branch
@@ -197,7 +172,9 @@ export class Session {
 
   /** Files of rules have changed: the prompt tells them as they are now. */
   async rereadRules(): Promise<void> {
-    await this.#surroundings?.rereadRules();
+    const reading = this.#queue.then(() => this.#surroundings?.rereadRules());
+    this.#queue = reading.catch(() => {});
+    await reading;
     this.#remember();
   }
 
@@ -321,7 +298,10 @@ export class Session {
       await this.#scratch?.make();
       const { parts, problems, note } = await handOver(handed, {
         ...{ abilities: {}, ...this.#ports.given },
-        ...{ workspace: this.#workspace, seen: this.#history.seen, tools: this.tools },
+        ...{ seen: this.#history.seen, tools: this.tools },
+        workspace: this.#workspace.forCall(
+          askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, controller.signal),
+        ),
         window: this.#ports.runner.model.contextWindow,
         refreshRules: () => this.#access.refresh(),
       }, controller.signal);
@@ -497,7 +477,3 @@ export class Session {
 }
 
 const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
-}

@@ -5,6 +5,7 @@ import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
 import type { Branches } from "./branches/branches.ts";
+import type { Choice } from "./gate/mode_book.ts";
 import type { Modes } from "./modes.ts";
 import type { Project } from "./project.ts";
 import type { Projects } from "./projects.ts";
@@ -43,12 +44,12 @@ export class ChatSession {
   #connecting: string | undefined;
   /** Made once, with the first message. */
   #branch: Promise<string | undefined> | undefined;
-  /** What the user has chosen in this chat; undefined: nothing. */
-  #mode: string | undefined;
+  /** The mode of the next turn; undefined: nothing was chosen, and nothing is open. */
+  #choice: Choice | undefined;
   /** A choice is being carried out: the next turn waits for it. */
   #choosing: Promise<void> = Promise.resolve();
   /** Number of the last one. */
-  #choice = 0;
+  #choices = 0;
   /** What is stored is being read for the screen. */
   #reading: Promise<void> | undefined;
   /** The project of the last request was looked up. */
@@ -87,19 +88,19 @@ export class ChatSession {
 
   /** What the next turn may change. */
   get access(): ModeAccess {
-    const modes = this.#open?.project.client.modes;
-    return this.#mode === undefined ? "read" : modes?.accessOf(this.#mode) ?? "read";
+    if (this.#choice === undefined || this.#open?.project.client.modes.problem(this.#choice)) return "read";
+    return this.#choice.access;
   }
 
   /** The mode of all turns from the next one on; what goes wrong is told. */
   choose(mode: string): void {
-    const choice = ++this.#choice;
+    const number = ++this.#choices;
     // Of those that come quickly the last one counts.
-    const choosing = this.#choosing.then(() => choice === this.#choice ? this.#choose(mode) : undefined);
+    const choosing = this.#choosing.then(() => number === this.#choices ? this.#choose(mode) : undefined);
     this.#choosing = choosing.catch(async (error) => {
       this.#ports.notice("error", error instanceof Error ? error.message : String(error));
       const project = await this.project().catch(() => undefined);
-      if (project !== undefined) this.#tellMode(project.client.modes, this.#mode);
+      if (project !== undefined) this.#tellMode(project.client.modes);
     });
   }
 
@@ -107,49 +108,60 @@ export class ChatSession {
   async modes(): Promise<{ readonly modes: Modes; readonly current: string }> {
     await this.#choosing;
     const modes = await (await this.project()).readModes();
-    return { modes, current: this.#mode ?? await this.#wanted(modes, this.#stored) };
+    return { modes, current: (this.#choice ?? await this.#known(modes, this.#stored)).mode };
   }
 
   /** The mode of a stored session is told, before it is gone on with. @throws {Error} one line */
   async showMode(modes: Modes, stored: string): Promise<void> {
-    if (this.#open === undefined && this.#mode === undefined) {
-      this.#tellMode(modes, await this.#wanted(modes, stored));
+    if (this.#open === undefined && this.#choice === undefined) {
+      this.#tellMode(modes, await this.#known(modes, stored));
     }
   }
 
   async #choose(mode: string): Promise<void> {
     // What is being opened is opened in the mode of before.
     await this.#opening?.catch(() => {});
-    const { project, sessionId = this.#stored } = this.#open ?? { project: await this.project() };
+    const project = this.#open?.project ?? await this.project();
     const modes = await project.readModes();
-    if (modes.there(mode) !== mode) throw new Error(`Unknown mode: ${mode}. \`:Agent mode\` lists them.`);
-    if (sessionId !== undefined) await modes.book.note(sessionId, mode);
-    if (this.#open !== undefined) await project.engine.setMode(this.#open.sessionId, mode);
-    this.#mode = mode;
-    this.#tellMode(modes, mode);
+    const choice = modes.choice(mode);
+    const problem = modes.problem(choice);
+    if (problem !== undefined) throw new Error(`${problem} \`:Agent mode\` lists all.`);
+    // The gate goes by it whatever the engine says.
+    this.#choice = choice;
+    this.#tellMode(modes);
+    const sessionId = this.id ?? this.#stored;
+    if (this.id !== undefined) await project.engine.setMode(this.id, mode);
+    if (sessionId !== undefined) await modes.book.note(sessionId, choice);
   }
 
   /** The user's choice for a session; that of the options where there is none. */
-  async #wanted(modes: Modes, session: string | undefined): Promise<string> {
+  async #known(modes: Modes, session: string | undefined): Promise<Choice> {
     return (session === undefined ? undefined : await modes.book.of(session)) ?? modes.first;
   }
 
-  #tellMode(modes: Modes, mode = modes.first): void {
+  #tellMode(modes: Modes, { mode } = this.#choice ?? modes.first): void {
     const names = modes.all.map(({ name }) => name);
-    this.#ports.push({ type: "agent_state", chat: this.#chat, mode: modes.there(mode), modes: names });
+    this.#ports.push({ type: "agent_state", chat: this.#chat, mode, modes: names });
+  }
+
+  /** The choice as far as it holds; where it does not that is told. */
+  #held(choice: Choice, modes: Modes): Choice {
+    const problem = modes.problem(choice);
+    if (problem === undefined) return choice;
+    const { instead } = modes;
+    this.#ports.notice("warning", `${problem} This session is in mode ${instead.mode}.`);
+    return instead;
   }
 
   /** The session is in the mode that the user has chosen, whatever its engine says. */
   async #settleMode({ client: { modes }, engine }: Project, { sessionId, isNew }: Opened): Promise<void> {
-    const wanted = this.#mode ?? await this.#wanted(modes, sessionId);
-    const mode = modes.there(wanted);
-    if (mode !== wanted) {
-      this.#ports.notice("warning", `Unknown mode: ${wanted}. This session is in mode ${mode}.`);
-    }
-    if (!isNew || mode !== modes.first) await engine.setMode(sessionId, mode);
-    if (this.#mode !== undefined) await modes.book.note(sessionId, mode);
-    this.#mode = mode;
-    this.#tellMode(modes, mode);
+    const isChosen = this.#choice !== undefined;
+    this.#choice ??= await this.#known(modes, sessionId);
+    this.#choice = this.#held(this.#choice, modes);
+    const { mode } = this.#choice;
+    if (!isNew || mode !== modes.first.mode) await engine.setMode(sessionId, mode);
+    if (isChosen) await modes.book.note(sessionId, this.#choice);
+    this.#tellMode(modes);
   }
 
   /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
@@ -186,7 +198,19 @@ export class ChatSession {
       await this.#ports.projects.retire(project);
       if (isNew) this.#stored = undefined;
     }
-    return await this.open();
+    const open = await this.open();
+    await this.#recheck(open);
+    return open;
+  }
+
+  /** What a file says of the mode may be another thing by now. */
+  async #recheck({ project: { client: { modes }, engine }, sessionId }: OpenSession): Promise<void> {
+    const choice = this.#choice ?? modes.first;
+    const held = this.#held(choice, modes);
+    if (held === choice) return;
+    this.#choice = held;
+    this.#tellMode(modes);
+    await engine.setMode(sessionId, held.mode);
   }
 
   /** @throws {RequestError} one line, if the engine refuses */
@@ -234,7 +258,7 @@ export class ChatSession {
   async #begin(): Promise<void> {
     const project = await this.project();
     if (this.#stored !== undefined || this.#begun?.project === project) return;
-    this.#tellMode(project.client.modes, this.#mode);
+    this.#tellMode(project.client.modes);
     this.#begun = { project, sessionId: await project.engine.newSession(project.roots) };
   }
 

@@ -288,8 +288,8 @@ export class EngineClient {
     };
   }
 
-  /** Writes a line into the user's rules for all projects, if the user agrees. @throws {Error} one line */
-  async remember(line: string, chat: number): Promise<void> {
+  /** Writes a line into the user's rules for all projects, if the user agrees. @returns what was done @throws {Error} one line */
+  async remember(line: string, chat: number): Promise<string> {
     const { editor, gate, push } = this.#ports;
     const written = await rememberForAll(line, {
       configDir: this.#user.config_dir,
@@ -300,11 +300,7 @@ export class EngineClient {
         return SCREEN_REQUESTS.unsaved_text.result.parse(answer).text !== undefined;
       },
     }, await this.#gateContext(chat));
-    const said = written === undefined
-      ? "Not remembered."
-      : `Remembered for all projects in ${written.path}.`;
-    push({ type: "notice", chat, severity: "info", text: oneLine(said) });
-    if (written === undefined) return;
+    if (written === undefined) return "Not remembered.";
     const { path, before, after } = written;
     if (editor.mayBeOpen(path)) {
       const kind = before === undefined ? "created" : "modified";
@@ -317,6 +313,7 @@ export class EngineClient {
         after,
       });
     }
+    return `Remembered for all projects in ${path}.`;
   }
 
   get branches() {

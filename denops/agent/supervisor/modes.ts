@@ -1,11 +1,11 @@
 /** The modes of a project, and which of them its sessions are in. */
 import type { UserConfig } from "../protocol/config.ts";
-import { MODE_FACTS, type ModeAccess, type ModeFacts, type OwnMode } from "../protocol/modes.ts";
+import { covers, MODE_FACTS, type ModeAccess, type ModeFacts, type OwnMode } from "../protocol/modes.ts";
 import { knownModels } from "./agents/provider.ts";
-import { ModeBook } from "./gate/mode_book.ts";
+import { type Choice, ModeBook } from "./gate/mode_book.ts";
 import { type ModeFileOptions, modeFiles } from "./search/mode_files.ts";
 
-/** Where the mode that was chosen is no more. */
+/** Where the mode that was chosen cannot be had. It changes nothing. */
 const INSTEAD = "ask";
 
 export class Modes {
@@ -50,9 +50,22 @@ export class Modes {
     return [...MODE_FACTS, ...this.#own.map((mode) => ({ ...mode, title: mode.name }))];
   }
 
-  /** The name of a mode that there is. */
-  there(name: string): string {
-    return this.all.some((one) => one.name === name) ? name : INSTEAD;
+  /** Why a choice holds no longer, one sentence; undefined: it does. A file may not widen what was agreed to. */
+  problem({ mode, access }: Choice): string | undefined {
+    if (!this.all.some(({ name }) => name === mode)) return `Unknown mode: ${mode}.`;
+    return covers(access, this.accessOf(mode))
+      ? undefined
+      : `Mode ${mode} may change more than when you chose it.`;
+  }
+
+  /** A mode as it is chosen now. */
+  choice(mode: string): Choice {
+    return { mode, access: this.accessOf(mode) };
+  }
+
+  /** In the place of a choice that has a problem. */
+  get instead(): Choice {
+    return this.choice(INSTEAD);
   }
 
   /** Nothing, where there is no such mode. */
@@ -61,7 +74,7 @@ export class Modes {
   }
 
   /** That of sessions of which nothing else was chosen. */
-  get first(): string {
-    return this.#user.mode;
+  get first(): Choice {
+    return this.choice(this.#user.mode);
   }
 }

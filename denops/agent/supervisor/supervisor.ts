@@ -300,9 +300,10 @@ export class Supervisor implements AsyncDisposable {
   async #remember(text: string, id: number): Promise<void> {
     const { session } = this.#chat(id);
     const { client } = await session.project();
-    await client.remember(text, id);
+    const said = await client.remember(text, id);
     const { id: sessionId, engine } = session;
     if (sessionId !== undefined) await engine?.request("reread_rules", { sessionId });
+    this.#notice(id, "info", said);
   }
 
   async #showTools(request: number, chat: number, toggle: string | undefined): Promise<void> {

@@ -109,7 +109,7 @@ function M:show_attached()
   for _, one in ipairs((self:attachable())) do
     table.insert(labels, one.on and one.label or nil)
   end
-  self.windows.attached = table.concat(labels, " · ")
+  self.windows.attached = labels
   window.hint(self.windows)
 end
 

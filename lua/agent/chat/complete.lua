@@ -168,7 +168,7 @@ end
 ---@param text string
 ---@return string
 local function shortened(text)
-  local most = math.max(10, math.min(60, vim.o.columns - 16))
+  local most = math.max(10, math.min(60, vim.api.nvim_win_get_width(0) - 12))
   local count = vim.fn.strchars(text)
   return count <= most and text or "…" .. vim.fn.strcharpart(text, count - most + 1)
 end

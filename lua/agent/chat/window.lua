@@ -11,7 +11,10 @@ local M = {}
 ---@field back integer   window that was current before
 ---@field back_buffer integer   what it showed
 ---@field kept_free? integer   rows between the two floats, see room.lua
----@field attached? string     what goes along with the next message, see attached.lua
+---@field attached? string[]   what goes along with the next message, see attached.lua
+
+--- Characters of a name that are the least to be told of it.
+local SHORTEST = 8
 
 --- Shares of the screen where the user names no size.
 local FLOAT, SPLIT = 0.8, 0.4
@@ -116,22 +119,26 @@ function M.set_buffer(window, buffer)
   end
 end
 
---- What goes along with the next message, in so many columns: of a long one the end.
+--- What goes along with the next message, in so many columns: of a long path the end is left.
 ---@param windows agent.Windows
 ---@param room integer
 ---@return string
 local function attached_line(windows, room)
-  local text = windows.attached or ""
-  if text == "" then
+  local labels = vim.deepcopy(windows.attached or {})
+  if #labels == 0 then
     return ""
   end
-  local most = room - 4
-  local count = vim.fn.strchars(text)
-  while vim.api.nvim_strwidth(text) > most and count > 1 do
-    count = count - 1
-    text = "…" .. vim.fn.strcharpart(text, vim.fn.strchars(text) - count, count)
+  local function line()
+    return (" ▸ %s "):format(table.concat(labels, " · "))
   end
-  return (" ▸ %s "):format(text)
+  local over = vim.api.nvim_strwidth(line()) - room
+  local name = labels[1]
+  if over > 0 and name:find("%p") then
+    local count = vim.fn.strchars(name)
+    local kept = math.min(count, math.max(SHORTEST, count - over))
+    labels[1] = "…" .. vim.fn.strcharpart(name, count - kept + 1)
+  end
+  return line()
 end
 
 --- Says what goes along, and names the keys of the mode at the input.
@@ -151,7 +158,7 @@ function M.hint(windows, mode)
   if is_split then
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
-    vim.wo[window].winbar = line .. hint.one_line(hints, room)
+    vim.wo[window].winbar = line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room))
   else
     local line = hint.one_line(hints, width)
     vim.api.nvim_win_set_config(window, {

@@ -23,7 +23,7 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
     },
     agents: async ({ sessionId, stop }) => {
       const { agents } = open.get(sessionId);
-      if (stop !== undefined) await agents.stop(stop);
+      if (stop !== undefined) await agents.end(stop);
       return { agents: [...agents.list()] };
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),

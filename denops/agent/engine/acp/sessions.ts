@@ -199,13 +199,15 @@ export class AcpSessions {
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
   async remove(id: string): Promise<void> {
     const { locks, sessions, store } = this.#archive;
-    for (const one of [id, ...sessions.subagents(id)]) await this.close(one);
+    const all = [id, ...sessions.subagents(id)];
+    for (const one of all) await this.close(one);
     if (!await locks.take(id)) {
       throw new RequestError(-32603, "This session is open in another Neovim. Close it there.");
     }
     try {
       sessions.remove(id);
-      if (store.folder !== undefined) await new Scratch(store.folder, id).remove();
+      const { folder } = store;
+      if (folder !== undefined) await Promise.all(all.map((one) => new Scratch(folder, one).remove()));
     } finally {
       await locks.free(id);
     }

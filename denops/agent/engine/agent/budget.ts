@@ -1,5 +1,6 @@
 /** What a turn, a session and a day may use up; over a cap the user is asked. Pure but for the date it is given. */
-import type { Budget as Caps, Price } from "../../protocol/config.ts";
+import { today } from "../core/today.ts";
+import type { Budget as Caps, EngineConfig, Price } from "../../protocol/config.ts";
 import type { Usage } from "../core/messages.ts";
 import { OneByOne } from "./slots.ts";
 
@@ -92,4 +93,19 @@ export class Spending {
   raise(counter: Counter): void {
     this.#raised[counter] += 1;
   }
+}
+
+/**
+ * Of a session that is opened.
+ * @param known what its requests have cost by the table: that may have been told to no memory, when the engine was killed
+ * @param left as the session remembers it
+ */
+export function spendingOf(
+  { spent, ...caps }: Pick<EngineConfig, "spent" | keyof Caps>,
+  known: number | undefined,
+  left: SessionSpending,
+): Spending {
+  const date = today();
+  const amount = Math.max(left.amount, known ?? 0);
+  return new Spending(caps, spent?.date === date ? spent.amount : 0, date, { ...left, amount });
 }

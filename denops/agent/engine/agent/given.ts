@@ -69,18 +69,25 @@ export interface HandedOver {
   readonly note?: string | undefined;
 }
 
-/** Milliseconds for what is asked of the editor and of git. */
+/** Milliseconds for one question to the editor, or to git. */
 const LONGEST_MS = 5_000;
 const MOST_FILES = 5_000;
 const MOST_SYMBOLS = 200;
+const MOST_PROBLEMS = 5;
+/** Mentions of one message; nobody writes more. */
+const MOST_MENTIONS = 200;
 
-/** @throws {Error} if the rules on files cannot be known */
+/** Never rejects. */
 export async function handOver(
   handed: readonly Handed[],
   ports: GivenPorts,
   signal: AbortSignal,
 ): Promise<HandedOver> {
-  return await new Handing(handed, ports, AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)])).run();
+  const { problems, ...rest } = await new Handing(handed, ports, signal).run();
+  if (signal.aborted) return { ...rest, problems: [] };
+  const more = problems.length - MOST_PROBLEMS;
+  const left = more > 0 ? [`${more} more are not handed over.`] : [];
+  return { ...rest, problems: [...problems.slice(0, MOST_PROBLEMS), ...left] };
 }
 
 class Handing {
@@ -104,8 +111,9 @@ class Handing {
     const words = this.#handed.filter(isWord);
     const text = words.flatMap((one) => one.type === "text" ? [one.text] : []).join("\n\n");
     const note = askedTools(text, this.#ports.tools.flatMap(({ name, on }) => on ? [name] : []));
-    const found = mentionsIn(text);
-    if (found.length > 0 || words.length < this.#handed.length) await this.#ports.refreshRules();
+    const found = mentionsIn(text).slice(0, MOST_MENTIONS);
+    const isPlain = found.length === 0 && words.length === this.#handed.length;
+    if (isPlain || !await this.#knowsRules()) return { parts: words, problems: this.#problems, note };
     for (const one of this.#handed) {
       const isMeant = !isWord(one) && one.meta?.mention === undefined;
       if (isMeant) await this.#try(undefined, () => this.#take(one, false));
@@ -114,13 +122,25 @@ class Handing {
     return { parts: [...words, ...this.#given.values()], problems: this.#problems, note };
   }
 
+  #inTime(): AbortSignal {
+    return AbortSignal.any([this.#signal, AbortSignal.timeout(LONGEST_MS)]);
+  }
+
+  async #knowsRules(): Promise<boolean> {
+    let isKnown = false;
+    await this.#try(undefined, async () => {
+      await this.#ports.refreshRules();
+      isKnown = true;
+    });
+    return isKnown;
+  }
+
   async #try(found: FoundMention | undefined, take: () => Promise<void>): Promise<void> {
     try {
       await take();
     } catch (error) {
-      const reason = this.#signal.aborted
-        ? "it took too long"
-        : messageOf(error).replace(/^Cannot read .*?: |[.\s]+$/g, "");
+      const said = error instanceof ToolError ? error.summary : messageOf(error);
+      const reason = said.replace(/^Cannot read .*?: |[.\s]+$/g, "");
       this.#problems.push(
         found === undefined ? `Not handed over: ${reason}.` : `${found.text} stays text: ${reason}.`,
       );
@@ -264,7 +284,7 @@ class Handing {
   /** The symbols of a file with their lines, of a language server that runs; empty where there is none. */
   async #outline({ path }: RootedPath): Promise<string> {
     const request = { op: "document_symbols", path } as const;
-    const answer = await this.#ports.abilities.languages?.ask(request, this.#signal).catch(() => undefined);
+    const answer = await this.#ports.abilities.languages?.ask(request, this.#inTime()).catch(() => undefined);
     if (answer?.kind !== "symbols") return "";
     return answer.symbols.slice(0, MOST_SYMBOLS).map((symbol) =>
       `${"  ".repeat(symbol.depth)}${lineRange(symbol.location)} ${symbolName(symbol)}`
@@ -274,7 +294,7 @@ class Handing {
   async #folder(path: RootedPath, name: string): Promise<void> {
     const { search } = this.#ports.abilities;
     const label = `${name === "." ? "" : name}/`;
-    const found = await search?.files({ path: path.path, most: MOST_FILES }, this.#signal);
+    const found = await search?.files({ path: path.path, most: MOST_FILES }, this.#inTime());
     const listed = found === undefined
       ? (await folderEntries(this.#ports.workspace, path, new AskedAbout(), this.#signal)).join("\n")
       : treeText(found.paths, this.#share.ofOne, !found.more);
@@ -284,7 +304,7 @@ class Handing {
   async #diff(base: string | undefined, isNext: boolean): Promise<void> {
     const { search } = this.#ports.abilities;
     if (search === undefined) throw new ToolError("this editor does not know of changes");
-    const changes = (of: { readonly base?: string }) => search.changes({ path: "", ...of }, this.#signal);
+    const changes = (of: { readonly base?: string }) => search.changes({ path: "", ...of }, this.#inTime());
     let found = base === undefined ? undefined : await changes({ base }).catch((error) => {
       // The next word of the sentence is most often no branch.
       if (isNext) return undefined;
@@ -298,7 +318,7 @@ class Handing {
   async #symbol(name: string): Promise<void> {
     const { workspace, abilities } = this.#ports;
     const query = name.split(".").at(-1) ?? name;
-    const answer = await abilities.languages?.ask({ op: "workspace_symbols", query }, this.#signal);
+    const answer = await abilities.languages?.ask({ op: "workspace_symbols", query }, this.#inTime());
     if (answer?.kind !== "symbols") {
       throw new ToolError(answer?.kind === "nothing" ? answer.reason : "no server runs");
     }
@@ -316,7 +336,7 @@ class Handing {
   /** Of a symbol in a whole project a server may name its first line only; its outline names all. */
   async #body({ path }: RootedPath, name: string, at: { readonly line: number; readonly end_line: number }) {
     const request = { op: "document_symbols", path } as const;
-    const answer = await this.#ports.abilities.languages?.ask(request, this.#signal).catch(() => undefined);
+    const answer = await this.#ports.abilities.languages?.ask(request, this.#inTime()).catch(() => undefined);
     const symbols = answer?.kind === "symbols" ? answer.symbols : [];
     const found = symbols.find(({ name: own, location }) =>
       own === name && location.line <= at.line && at.line <= location.end_line

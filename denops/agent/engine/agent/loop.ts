@@ -134,13 +134,13 @@ export function loopRunner(options: LoopOptions): Runner {
       const mode = await rowOf(prompt, ports, signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
     },
+    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
     subagent: (mode) =>
       loopRunner({
         ...options,
         model: askedOf(mode).model,
         abilities: { ...abilities, ...abilities.questions === undefined ? {} : { questions: UNASKED } },
       }),
-    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
     compact: (focus, ports, signal) => room.make({ type: "asked", focus }, portsOf(ports), signal),
   };
 }

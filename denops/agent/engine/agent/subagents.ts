@@ -139,12 +139,16 @@ export class Subagents implements Port {
     return { text, summary: "still running", failed: false };
   }
 
-  async stop(short: string): Promise<SubagentReport> {
-    const id = this.#idOf(short);
-    const running = this.#atWork.get(id);
+  async stop(id: string): Promise<SubagentReport> {
+    await this.end(id);
+    return this.output(id);
+  }
+
+  /** The user stops it; the model is told like of any other end. @throws {ToolError} */
+  async end(short: string): Promise<void> {
+    const running = this.#atWork.get(this.#idOf(short));
     running?.controller.abort();
     await running?.ended;
-    return this.output(id);
   }
 
   /** For the model: what has ended in the background since it was told last; undefined if nothing has. */

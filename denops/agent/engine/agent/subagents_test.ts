@@ -349,15 +349,17 @@ say Done`);
 });
 
 Deno.test("an answer is cut at 1,500 words, and says so", async () => {
+  // A model that repeats itself is stopped before.
+  const counted = Array.from({ length: 2_000 }, (_, at) => `${at}-${at * 7919 % 65_537}`);
   await using engine = await startEngine({
     script: `${start("Talks", "talk")}
 ${start("Roars", "roar")}
 ---
 when talk
-flood 2000
+say ${counted.join(" ")}
 ---
 when roar
-say ${"x".repeat(20_000)}
+say ${counted.join("").slice(0, 20_000).padEnd(20_000, "!")}
 ---
 say Done`,
   });
@@ -365,7 +367,7 @@ say Done`,
   const [talked = "", roared = ""] = engine.results();
   const [words = "", note] = talked.split("\n");
   assert.deepEqual([words.split(" ").length, note], [1_500, "[cut here: 500 words more]"]);
-  assert.match(roared, /^x{16000}\n\[cut here: 4000 characters more\]$/);
+  assert.match(roared, /^\S{16000}\n\[cut here: 4000 characters more\]$/);
 });
 
 /** What one sub-agent does, an answer each. */

@@ -10,6 +10,7 @@ import { treeText } from "../context/tree.ts";
 import { rulesId } from "../context/chosen.ts";
 import type { ControlNote } from "../core/entries.ts";
 import type { Plan } from "../core/events.ts";
+import { today } from "../core/today.ts";
 import type { Views } from "../tools/files/views.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { Memory } from "./memory.ts";
@@ -214,8 +215,4 @@ async function unlessAborted<T>(asked: Promise<T> | undefined, signal: AbortSign
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   return await Promise.race([asked, aborted]);
-}
-
-function today(): string {
-  return new Date().toISOString().slice(0, 10);
 }

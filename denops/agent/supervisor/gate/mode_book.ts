@@ -4,8 +4,14 @@
  */
 import { join } from "node:path";
 import { z } from "../../deps/zod.ts";
+import { MODE_ACCESSES } from "../../protocol/modes.ts";
 
-const Book = z.record(z.string(), z.string());
+/** `access`: what the mode could change when it was chosen. */
+const Choice = z.object({ mode: z.string(), access: z.enum(MODE_ACCESSES) });
+export type Choice = z.infer<typeof Choice>;
+
+/** By the session's id. */
+const Book = z.record(z.string(), Choice);
 /** Sessions that are kept, the newest choices. */
 const MOST_SESSIONS = 1_000;
 
@@ -18,20 +24,20 @@ export class ModeBook {
   }
 
   /** Undefined: nothing was chosen. */
-  async of(session: string): Promise<string | undefined> {
+  async of(session: string): Promise<Choice | undefined> {
     await this.#order;
     return (await this.#read())[session];
   }
 
   /** @throws {Error} if it cannot be kept */
-  async note(session: string, mode: string): Promise<void> {
+  async note(session: string, choice: Choice): Promise<void> {
     const noted = this.#order.then(async () => {
       await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
       using lock = await Deno.open(join(this.#folder, "lock"), { create: true, write: true, mode: 0o600 });
       // Several Neovims may write it; the system gives it up when the process ends.
       await lock.lock(true);
       const { [session]: _, ...others } = await this.#read();
-      const kept = Object.fromEntries([...Object.entries(others), [session, mode]].slice(-MOST_SESSIONS));
+      const kept = Object.fromEntries([...Object.entries(others), [session, choice]].slice(-MOST_SESSIONS));
       const temporary = join(this.#folder, `${crypto.randomUUID().slice(0, 8)}.tmp`);
       await Deno.writeTextFile(temporary, JSON.stringify(kept), { mode: 0o600 });
       await Deno.rename(temporary, this.#path);
@@ -45,7 +51,7 @@ export class ModeBook {
   }
 
   /** @throws {Error} one line, if it is there and cannot be read: nothing is guessed */
-  async #read(): Promise<Readonly<Record<string, string>>> {
+  async #read(): Promise<Readonly<Record<string, Choice>>> {
     try {
       return Book.parse(JSON.parse(await Deno.readTextFile(this.#path)));
     } catch (error) {

@@ -8,6 +8,8 @@ import type { Given, GivenMeta } from "../../protocol/given.ts";
 import { plainText } from "../system/output.ts";
 import type { SearchOptions } from "./place.ts";
 
+const LONGEST_NAME = 400;
+
 type Rules = Pick<SearchOptions, "roots" | "rules">;
 
 export function givenBlocks(given: readonly Given[], rules: Rules): readonly ContentBlock[] {
@@ -21,7 +23,7 @@ function blockOf(one: Given, rules: Rules): ContentBlock {
     case "file": {
       if (one.text !== undefined && nameInRoots(one.path, rules.roots) === undefined) {
         const { first = 1, last = first } = one;
-        const label = `${one.path} L${first}${last > first ? `–${last}` : ""}`;
+        const label = `${one.path.slice(-LONGEST_NAME)} L${first}${last > first ? `–${last}` : ""}`;
         return textBlock(label, one.text, meta({ label, ...selectedOf(one) }));
       }
       const url = pathToFileURL(one.path);
