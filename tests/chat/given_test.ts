@@ -106,6 +106,7 @@ Deno.test("a selection of a file that may not be read is refused; of one outside
   await nvim.command(`edit ${agent.state.path("outside.txt")} | call setline(1, "far away")`);
   await nvim.command("1Agent and this?");
   await waitForTurn(nvim);
+  assert.doesNotMatch(nvim.text(), /▸ .*outside\.txt:1/, "of where it is nothing is told");
   assert.match(said(agent), /User's selected code from .*outside\.txt L1 .*\nfar away\n/s);
 });
 

@@ -256,9 +256,9 @@ export class Session {
     return this.#memory.tools.get(name) ?? !this.#ports.config.tools_off.includes(name);
   }
 
-  /** A prompt runs or waits. */
+  /** A prompt runs or waits, or sub-agents are at work. */
   get isBusy(): boolean {
-    return this.#prompts > 0;
+    return this.#prompts > 0 || this.agents.areAtWork;
   }
 
   cancel(): void {
