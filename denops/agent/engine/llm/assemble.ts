@@ -16,6 +16,7 @@ export class Assembly {
   readonly #calls = new Map<number, PartialCall>();
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
+  #why: string | undefined;
 
   add(delta: Delta): void {
     switch (delta.type) {
@@ -50,6 +51,7 @@ export class Assembly {
       }
       case "finish":
         this.#finish = delta.reason;
+        this.#why = delta.why;
         break;
       case "error":
       case "done":
@@ -68,6 +70,11 @@ export class Assembly {
   /** Undefined as long as the provider has not said why it stopped. */
   get finish(): FinishReason | undefined {
     return this.#finish;
+  }
+
+  /** What the provider says about that. */
+  get why(): string | undefined {
+    return this.#why;
   }
 
   /** The calls by index, whatever the order in which their pieces came. */
