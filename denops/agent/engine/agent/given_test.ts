@@ -168,9 +168,8 @@ Deno.test("a folder, an earlier session and changes", async () => {
 });
 
 Deno.test("a symbol is the lines of its body", async () => {
-  const location = (line: number, end_line: number) => ({ path: "", line, end_line });
   await using engine = await startEngine({
-    script: "say Done.",
+    script: "say Done.\nrepeat",
     files: FILES,
     config: { title: false },
     given: {
