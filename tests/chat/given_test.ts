@@ -1,5 +1,6 @@
 /** What the user hands over with a message, in a real Neovim: what reaches the model, and what is shown of it. */
 import assert from "node:assert/strict";
+import { mentionsIn } from "../../denops/agent/engine/context/mentions.ts";
 import { messagesOf } from "../model/model_messages.ts";
 import { GREET, type RunningAgent, startAgent } from "../support/agent.ts";
 import { transcript, waitForChat, waitForTurn } from "../support/chat.ts";
@@ -46,6 +47,9 @@ Deno.test("words stand for what only Neovim knows, and their names are shown bel
     vim.diagnostic.set(namespace, vim.fn.bufnr(".env"), { { lnum = 0, col = 0, message = "KEY=secret" } })
     vim.fn.setqflist({ { filename = "src/other.ts", lnum = 1, text = "look here" }, { text = "and there" } })
     vim.api.nvim_buf_set_lines(0, 0, 0, false, { "// unsaved" })`);
+  const words = await nvim.lua<readonly string[]>(`return require("agent.given").words()`);
+  const kinds = words.map((word) => mentionsIn(`@${word}`)[0]?.mention.kind);
+  assert.deepEqual(kinds, words.map(() => "editor"), "each word of Neovim's is one of the engine's");
   const text = await ask(agent, "See @buffer, @diagnostics and @quickfix");
   assert.match(
     text,
@@ -106,6 +110,7 @@ Deno.test("a selection of a file that may not be read is refused; of one outside
   await nvim.command(`edit ${agent.state.path("outside.txt")} | call setline(1, "far away")`);
   await nvim.command("1Agent and this?");
   await waitForTurn(nvim);
+  assert.doesNotMatch(nvim.text(), /▸ .*outside\.txt:1/, "of where it is nothing is told");
   assert.match(said(agent), /User's selected code from .*outside\.txt L1 .*\nfar away\n/s);
 });
 

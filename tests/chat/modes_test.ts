@@ -102,6 +102,8 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
     await nvim.lua(`return require("agent.modes").built_in`),
     MODE_FACTS.map(({ name }) => name),
   );
+  const completed = await nvim.lua(`return vim.fn.getcompletion("Agent mode deep-explore-", "cmdline")`);
+  assert.deepEqual(completed, ["deep-explore-write"]);
   await nvim.command("Agent");
   await nvim.waitForScreen("ask · ");
   await nvim.keys("<S-Tab>");
@@ -228,5 +230,10 @@ Deno.test("modes of files: the user's and the project's, within what they are ba
   await nvim.waitForScreen("Asked.");
   await waitForTurn(nvim);
   assert.ok(!toolNames(server.requests.at(-1)?.body).includes("write_file"));
+  await nvim.command("checkhealth agent");
+  await waitUntil(
+    "the report",
+    () => nvim.lua<boolean>("return vim.fn.search('another mode is called mine', 'nw') > 0"),
+  );
   assert.deepEqual(server.problems, []);
 });

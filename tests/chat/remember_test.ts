@@ -14,6 +14,8 @@ Deno.test("a line goes into the project's rules: asked about, told from then on,
   const project = { ...GREET, "AGENTS.md": "# Rules\n\n- Use tabs.\n" };
   await using agent = await startAgent({ script: "say Hm.", project, options, lines: 50 });
   const { nvim, server } = agent;
+  // It is the user's own wish, whatever the model may do.
+  await nvim.command("Agent mode ask");
   await nvim.command("Agent Hello");
   await waitForChat(nvim, "Hm.");
   await waitForTurn(nvim);

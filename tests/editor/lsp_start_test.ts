@@ -74,12 +74,12 @@ Deno.test("what was written is checked by running servers only, and the user is 
   assert.equal(await isStarted(agent), false);
 });
 
-Deno.test("lsp_start: never asks nobody, always starts unasked", async () => {
-  for (const option of ["never", "always"]) {
-    await using agent = await start(turn(DIAGNOSE), `lsp_start = "${option}"`);
+Deno.test("lsp_start: never asks nobody, always starts unasked, but in no mode that changes nothing", async () => {
+  for (const option of ['"never"', '"always"', '"always", mode = "ask"']) {
+    await using agent = await start(turn(DIAGNOSE), `lsp_start = ${option}`);
     const [text] = await ask(agent);
-    if (option === "never") assert.match(text ?? "", NOT_RUNNING);
-    assert.equal(await isStarted(agent), option === "always");
+    if (option !== '"always"') assert.match(text ?? "", NOT_RUNNING);
+    assert.equal(await isStarted(agent), option === '"always"');
   }
 });
 

@@ -15,6 +15,20 @@ new-history
 say Another one.
 `;
 
+Deno.test("a client that holds no command runs none in a mode that changes nothing, whatever its user says", async () => {
+  await using engine = await startEngine({
+    script:
+      'call run_terminal_command {"command": "touch pwned", "access": "look"}\n---\nexpect nothing here holds\nsay Well.',
+    capabilities: { terminal: true },
+  });
+  const sessionId = await engine.open();
+  await engine.agent.request(methods.agent.session.setMode, { sessionId, modeId: "ask" });
+  assert.equal(await engine.prompt(sessionId, "Go"), "end_turn");
+  assert.ok(engine.seen.some(({ type }) => type === "permission"));
+  await assert.rejects(Deno.stat(engine.project.path("pwned")));
+  assert.deepEqual(engine.server.problems, []);
+});
+
 Deno.test("modes and options are offered, chosen, told, and kept by the session", async () => {
   await using project = await scratch({ "a.ts": "" });
   await using state = await scratch();

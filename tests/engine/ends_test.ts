@@ -6,6 +6,9 @@ import assert from "node:assert/strict";
 import type { TurnEnd } from "../../denops/agent/engine/agent/runner.ts";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import { type WireName, WIRES } from "../../denops/agent/protocol/providers.ts";
+import { engineConfig } from "../support/engine_config.ts";
+import { serve } from "../support/model_client.ts";
+import { events } from "../support/wire_play.ts";
 import { CANCELLED, checkEvents, END_TURN, startEngine } from "../support/engine_session.ts";
 
 const FILES = { "a.txt": "alpha\n" };
@@ -323,6 +326,23 @@ Deno.test("what was refused is not sent again, the rest is", async () => {
     for (const part of ["How is it made?", "Half"]) assert.ok(!sent.includes(part), `${wire}: ${part}`);
     assert.deepEqual(engine.server.problems, []);
   }
+});
+
+Deno.test("why something was refused is said in the provider's words, on one line", async () => {
+  const explanation = "This could enable harm.\nAsk for something else.";
+  const delta = { stop_reason: "refusal", stop_details: { type: "refusal", category: "cyber", explanation } };
+  await using server = serve(async (http) => {
+    await http.begin(200, { connection: "close" });
+    const frames = [{ type: "message_start", message: {} }, { type: "message_delta", delta }, {
+      type: "message_stop",
+    }];
+    await http.write(events(...frames));
+    await http.end();
+  });
+  const { provider } = engineConfig(server.url, ANTHROPIC);
+  await using engine = await startEngine({ script: "", config: { provider, title: false } });
+  assert.deepEqual(await engine.prompt("Go"), REFUSED);
+  assert.deepEqual(read(engine.events), ["test says: This could enable harm. Ask for something else."]);
 });
 
 Deno.test("what a model has repeated is in the history once", async () => {

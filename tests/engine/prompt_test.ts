@@ -68,6 +68,42 @@ for (const name of WIRES) {
   });
 }
 
+Deno.test("two roots, and rules for some files only: the names that models are told", async () => {
+  const files = {
+    "app/AGENTS.md": "Of the project.\n",
+    "app/.github/instructions/ts.instructions.md":
+      '---\napplyTo: "lib/**/*.ts,src/*.ts"\n---\nTypes for both.\n',
+    "app/src/a.ts": "1\n",
+    "lib/AGENTS.md": "Of the other root.\n",
+    "lib/.github/instructions/all.instructions.md": '---\napplyTo: "**"\n---\nFor all files.\n',
+    "lib/deep/AGENTS.md": "Deep in the other root.\n",
+    "lib/deep/b.ts": "2\n",
+  };
+  const rules = [
+    ...[
+      ".github/instructions/ts.instructions.md",
+      "AGENTS.md",
+      "lib/.github/instructions/all.instructions.md",
+    ],
+    ...["lib/AGENTS.md", "lib/deep/AGENTS.md"],
+  ];
+  const paths = [...rules, "src/a.ts", "lib/deep/b.ts"];
+  const script =
+    'call read_file {"path": "lib/deep/b.ts"}\n---\ncall read_file {"path": "src/a.ts"}\n---\nsay Read.';
+  await using engine = await startEngine({
+    ...{ script, files, folders: ["app", "lib"], config: { title: false, model: "gpt-5" } },
+    surroundings: { ask: () => Promise.resolve({ files: { paths, more: false, rules } }) },
+  });
+  await engine.prompt("Read both.");
+  assert.deepEqual(engine.server.problems, []);
+  const sent = recorded(engine.server.requests.map(({ body }) => body))
+    .replaceAll(engine.project.root, "/workspace")
+    .replaceAll(MARK, "MARK")
+    .replace(/Date: \d{4}-\d\d-\d\d/g, "Date: DATE");
+  // What is the same in every session stands in the other files.
+  await expectRecorded("two_roots", sent.replace(/You are a coding agent[^]*?(?=\n +<rules_)/, "…"));
+});
+
 Deno.test("the tools, as models are told of them", async () => {
   await expectRecorded("tools", yaml(TOOLS.map(({ spec }) => spec)) + "\n");
   const forms = [["whole"], ["replace", "patch"]] as const;

@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import type { RequestPermissionRequest } from "../../denops/agent/deps/acp_sdk.ts";
 import { type ApprovedCommand, type CommandInput, commandKey } from "../../denops/agent/protocol/commands.ts";
-import { AnswerMeta, META, ours, PERMISSION_OPTIONS } from "../../denops/agent/protocol/extensions.ts";
+import {
+  AnswerMeta,
+  ApprovalMeta,
+  META,
+  ours,
+  PERMISSION_OPTIONS,
+} from "../../denops/agent/protocol/extensions.ts";
 import type { Update } from "../../denops/agent/protocol/ui.ts";
 import { ApprovalLog } from "../../denops/agent/supervisor/gate/approval_log.ts";
 import type { CommandView } from "../../denops/agent/supervisor/commands/sandbox.ts";
@@ -439,4 +445,49 @@ Deno.test("an access of an unknown kind, or one that is not whole, is denied uns
     new Set(logged.map(({ answer, rule }) => `${answer}: ${rule}`)),
     new Set(["denied by rule: unknown access"]),
   );
+});
+
+/** The same as a sub-agent wants it. */
+function forAgent(request: RequestPermissionRequest, agent: ApprovalMeta["agent"]): RequestPermissionRequest {
+  const meta = ours(ApprovalMeta, request._meta);
+  return { ...request, _meta: { [META]: { ...meta, agent } } };
+}
+
+Deno.test("a sub-agent is held to its own mode where that may change less, and never to one that may change more", async () => {
+  await using setup = await setUp({ ...NO_RULES, allow: ["run(make)"] });
+  const { gate, context, updates } = setup;
+  const make = input("make", { access: "write" });
+  const reads = forAgent(ask(make), { title: "Looks", access: "read" });
+  const refused = await gate.permission(reads, context);
+  assert.equal(refused.outcome.outcome === "selected" && refused.outcome.optionId, "reject");
+  assert.ok(!spends(gate, "s", { ...make, toolCallId: "call_1" }));
+  // What is read as no look is not raised either.
+  const asLook = forAgent(ask(input("make", { access: "look" })), { title: "Looks", access: "read" });
+  const raised = await gate.permission(asLook, context);
+  assert.ok(
+    raised.outcome.outcome !== "selected" || raised.outcome.optionId === "reject" ||
+      ours(AnswerMeta, raised.outcome._meta)?.access === "look",
+  );
+  const writes = forAgent(ask(make, "call_2"), { title: "Writes", access: "write" });
+  const inReading = await gate.permission(writes, { ...context, mode: "read" });
+  assert.equal(inReading.outcome.outcome === "selected" && inReading.outcome.optionId, "reject");
+  assert.deepEqual(updates, []);
+});
+
+Deno.test("whatever a sub-agent is called, the approval shows it as one line", async () => {
+  await using setup = await setUp();
+  const { gate, context, updates } = setup;
+  const title = "Good\n\u202eevil " + "x".repeat(100_000);
+  const waiting = gate.permission(
+    forAgent(ask(input("make", { access: "write" }), "call_1", true), { title, access: "write" }),
+    context,
+  );
+  const shown = await waitUntil("the approval", () => updates.find((one) => one.type === "approval"));
+  const agent = shown.type === "approval" ? shown.agent ?? "" : "";
+  assert.ok(
+    agent.startsWith("Good ") && agent.length < 1_000 && !/[\n\u202e]/.test(agent),
+    agent.slice(0, 100),
+  );
+  gate.settle(1);
+  await waiting;
 });

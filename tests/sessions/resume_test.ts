@@ -44,7 +44,9 @@ function bodies(engine: Place): readonly string[] {
   );
   const [, mark = ""] = /<rules_(\w+)>/.exec(texts[0] ?? "") ?? [];
   assert.notEqual(mark, "");
-  return texts.map((text) => text.replaceAll(mark, "MARK"));
+  return texts.map((text) =>
+    text.replaceAll(mark, "MARK").replace(/\/[^\s"\\]+\/scratch\/[\w-]+/g, "SCRATCH")
+  );
 }
 
 async function restart(engine: EngineClient, session: string, options: Omit<EngineOptions, "script">) {

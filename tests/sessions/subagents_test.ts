@@ -104,9 +104,18 @@ say Done.`,
   engine.server.play("new-history\nexpect And the lion?\nsay Nowhere.");
   assert.equal(await engine.prompt(child, "And the lion?"), "end_turn");
   assert.deepEqual(engine.server.problems, []);
-  await engine.ask("session_delete", { sessionId: session });
-  assert.deepEqual(await listed(engine), []);
-  await assert.rejects(engine.ask("session_export", { sessionId: child, format: "json" }), RequestError);
+  engine.server.play("wait here");
+  const turn = engine.prompt(child, "And the bear?").catch(() => "killed");
+  await engine.server.reached("here");
+  await engine.kill();
+  assert.equal(await turn, "killed");
+
+  await using next = await startEngine({ script: "", beside: engine });
+  await next.resume(session);
+  await next.agent.request(methods.agent.session.resume, { sessionId: child, cwd: engine.project.root });
+  await next.ask("session_delete", { sessionId: session });
+  assert.deepEqual(await listed(next), []);
+  await assert.rejects(next.ask("session_export", { sessionId: child, format: "json" }), RequestError);
 });
 
 Deno.test("one at work is not opened a second time, and a deleted session ends it", async () => {

@@ -35,6 +35,8 @@ export interface EngineOptions {
   readonly runner?: Runner;
   readonly wire?: WireName;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
+  /** Of the files: those that are the workspace's roots, the project first. All of them are in the one root unless told. */
+  readonly folders?: readonly string[];
   readonly config?: Partial<ModelConfig>;
   /** What the client does for tools: nothing unless told. */
   readonly abilities?: Partial<ClientAbilities>;
@@ -84,7 +86,8 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const database = stack.use(options.database ?? Database.inMemory());
   const store = options.store?.(database) ?? new SqliteStore(database);
   const usage = new SqliteUsage(database);
-  const environment = { roots: [project.root], os: "linux" };
+  const roots = options.folders?.map((folder) => project.path(folder)) ?? [project.root];
+  const environment = { roots, os: "linux" };
   const events: AgentEvent[] = [];
   const asked: ApprovalRequest[] = [];
   const ports: SessionPorts = {
@@ -115,7 +118,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
       options.publish?.(event);
     },
   };
-  const again = () => new Session("s1", [project.root], ports);
+  const again = () => new Session("s1", roots, ports);
   const session = again();
   const messages = () => view(store.messages("s1"), MODES.agent, { environment, tools: [] }).messages;
   const owned = stack.move();

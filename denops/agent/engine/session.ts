@@ -100,6 +100,7 @@ export class Session {
       memory: this.#memory,
       ask: ports.surroundings.ask,
       plan: () => this.#state.plan,
+      history: this.#history,
       refreshRules: () => this.#access.refresh(),
     });
     this.#titling = new Titling(this.#titlingPorts(), titled);
@@ -156,13 +157,17 @@ export class Session {
     const asked = this.#cancelled;
     const mode = this.modes.current;
     this.#prompts += 1;
-    const turn = this.#queue.then(() => {
+    return this.#inOrder(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
       return this.#turn(handed, mode, branch, shown, remember);
     }).finally(() => this.#prompts -= 1);
-    this.#queue = turn.catch(() => {});
-    return turn;
+  }
+
+  #inOrder<T>(run: () => T | Promise<T>): Promise<T> {
+    const done = this.#queue.then(run);
+    this.#queue = done.catch(() => {});
+    return done;
   }
 
   /** What the first message needs is asked for, so that it waits the less. */
@@ -172,30 +177,25 @@ export class Session {
 
   /** Files of rules have changed: the prompt tells them as they are now. */
   async rereadRules(): Promise<void> {
-    const reading = this.#queue.then(() => this.#surroundings?.rereadRules());
-    this.#queue = reading.catch(() => {});
-    await reading;
+    await this.#inOrder(() => this.#surroundings?.rereadRules());
     this.#remember();
   }
 
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
   async takeBack(action: Parameters<SessionCheckpoints["takeBack"]>[0]): Promise<TakenBack> {
     if (this.#prompts > 0) throw new ToolError("A turn is running. Stop it first.");
-    // A cancel is for turns: half of an undo helps nobody.
-    const { signal } = new AbortController();
     let since = 0;
-    const taken = this.#queue.then(() => {
+    const done = await this.#inOrder(() => {
       since = Date.now();
-      return this.checkpoints.takeBack(action, signal);
+      // A cancel is for turns: half of an undo helps nobody.
+      return this.checkpoints.takeBack(action, new AbortController().signal);
     });
-    this.#queue = taken.catch(() => {});
-    const done = await taken;
     this.#surroundings?.takenBack(
       done.changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]),
     );
     for (const change of done.changes) {
-      const id = `${action.kind}-${done.turn}`;
-      this.#ports.publish({ type: "file_modified", id, change: { ...change, since } });
+      const modified = { id: `${action.kind}-${done.turn}`, change: { ...change, since } };
+      this.#ports.publish({ type: "file_modified", ...modified });
     }
     return done;
   }
@@ -204,17 +204,15 @@ export class Session {
   async compact(focus: string | undefined): Promise<void> {
     const { runner } = this.#ports;
     if (this.#prompts > 0) throw new ToolError("A turn is running. It folds what is old by itself.");
-    if (!this.#stored || runner.compact === undefined) throw NOTHING_TO_FOLD;
-    const controller = new AbortController();
-    this.#running = controller;
-    const folding = this.#queue.then(() => runner.compact?.(focus, this.#turnPorts(), controller.signal))
-      .finally(() => this.#running = undefined);
-    this.#queue = folding.catch(() => {});
+    const nothing = new ToolError("Nothing to fold: the session is short.");
+    if (!this.#stored || runner.compact === undefined) throw nothing;
+    const controller = this.#running = new AbortController();
+    const folding = this.#inOrder(() => runner.compact?.(focus, this.#turnPorts(), controller.signal));
     const isDone = await folding.catch((error) => {
       throw error instanceof TurnError ? new ToolError(error.message) : error;
-    });
+    }).finally(() => this.#running = undefined);
     if (isDone === true) return;
-    if (!controller.signal.aborted) throw NOTHING_TO_FOLD;
+    if (!controller.signal.aborted) throw nothing;
     this.#emit({ type: "notice", severity: "info", text: "Stopped: nothing was folded." });
   }
 
@@ -258,9 +256,9 @@ export class Session {
     return this.#memory.tools.get(name) ?? !this.#ports.config.tools_off.includes(name);
   }
 
-  /** A prompt runs or waits. */
+  /** A prompt runs or waits, or sub-agents are at work. */
   get isBusy(): boolean {
-    return this.#prompts > 0;
+    return this.#prompts > 0 || this.agents.areAtWork;
   }
 
   cancel(): void {
@@ -290,8 +288,7 @@ export class Session {
     shown: Shown | undefined,
     remember: string | undefined,
   ): Promise<TurnEnd> {
-    const controller = new AbortController();
-    this.#running = controller;
+    const controller = this.#running = new AbortController();
     this.#meter.begin();
     try {
       const notice = await this.#ports.store.ensure();
@@ -424,7 +421,9 @@ export class Session {
       fold: (entry) => {
         this.#append([entry]);
         // What was told of folders and of the moment may be in no message that is seen.
-        if (entry.type === "compaction") this.#surroundings?.forget(this.#history);
+        if (entry.type !== "compaction") return;
+        this.#surroundings?.forget(this.#history);
+        this.#remember();
       },
       newCallId: this.#newCallId,
       agents: this.agents,
@@ -467,6 +466,7 @@ export class Session {
   }
 
   #emit(event: AgentEvent): void {
+    this.#surroundings?.hear(event);
     if (event.type === "tool_start") this.#open.add(event.call.id);
     else if (event.type === "tool_done") this.#open.delete(event.id);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
@@ -475,5 +475,3 @@ export class Session {
     this.#ports.publish(event);
   }
 }
-
-const NOTHING_TO_FOLD = new ToolError("Nothing to fold: the session is short.");

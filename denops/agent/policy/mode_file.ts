@@ -17,11 +17,11 @@ const BASE: ModeName = "ask";
 const NO_BASE = ["primary", "subagent", "all"];
 
 /** Names that others have for tools → the kind that they are of here. */
-const OTHERS: Readonly<Record<string, string>> = {
+const OTHERS: ReadonlyMap<string, string> = new Map(Object.entries({
   ...{ write: "edit", multiedit: "edit", notebookedit: "edit", patch: "edit", apply_patch: "edit" },
   ...{ bash: "execute", grep: "search", glob: "search", ls: "read", list: "read" },
   ...{ webfetch: "fetch", websearch: "fetch", todowrite: "think", todoread: "think" },
-};
+}));
 
 /** Names that agents elsewhere have for the model of whoever starts them. */
 const NO_MODEL = ["inherit", "sonnet", "opus", "haiku", "fable"];
@@ -82,7 +82,7 @@ function toolsIn(matter: FrontMatter): string[] | undefined {
 /** "Bash(git log:*)" is Bash: what a command may do is judged when it runs. */
 function ourName(name: string): string {
   const plain = name.replace(/\(.*$/, "").trim().toLowerCase();
-  return OTHERS[plain] ?? plain;
+  return OTHERS.get(plain) ?? plain;
 }
 
 function modelOf(wanted: string | undefined, known: readonly string[], isUsers: boolean): string | undefined {

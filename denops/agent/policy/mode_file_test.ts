@@ -1,5 +1,7 @@
 /** Files that describe modes: as they are written for other agents, and what they may not do. */
 import assert from "node:assert/strict";
+import fc from "fast-check";
+import { MODE_FACTS, OwnMode } from "../protocol/modes.ts";
 import { readModeFile } from "./mode_file.ts";
 
 const options = { known: ["gpt-5", "big"], isUsers: false };
@@ -71,7 +73,26 @@ Deno.test("lists in every way in which they are written", () => {
     assert.deepEqual(tools(written), ["read", "think"], written);
   }
   assert.equal(tools("description: x"), undefined);
+  assert.deepEqual(tools("tools: constructor, __proto__"), ["constructor", "__proto__"]);
   assert.deepEqual(tools('tools: "*"\ndisallowedTools: Write'), ["!edit"]);
+});
+
+Deno.test("a long file is read in no time", () => {
+  const from = performance.now();
+  for (const long of [",", "(", "- ", "a: ", '"', "\n"]) {
+    const text = long.repeat(64 * 1024 / long.length);
+    for (
+      const written of [file(`tools: ${text}`), file(`description: ${text}`), `---\n${text}`, file("", text)]
+    ) {
+      try {
+        readModeFile(written, "own", options);
+      } catch (error) {
+        assert.ok(error instanceof Error);
+      }
+    }
+  }
+  // Milliseconds; a machine that runs all tests at once is slow.
+  assert.ok(performance.now() - from < 5_000);
 });
 
 Deno.test("what is wrong is said in one line", () => {
@@ -88,4 +109,51 @@ Deno.test("what is wrong is said in one line", () => {
   assert.match(problem(file("mode: auto")), /auto is not a mode/);
   assert.match(problem(file("nonsense here")), /line 2 is no setting: nonsense here/);
   assert.match(problem(file("description: x"), "../../etc"), /its name must be/);
+});
+
+const word = fc.constantFrom(
+  "agent",
+  "plan",
+  "ask",
+  "auto",
+  "read, Write",
+  "[a, 'b']",
+  "|",
+  "- x",
+  "true",
+  "__proto__",
+  '"a\\"',
+  "x".repeat(90),
+);
+const key = fc.constantFrom(
+  "name",
+  "mode",
+  "tools",
+  "model",
+  "description",
+  "disallowedTools",
+  "access",
+  "  write",
+  "- y",
+  "constructor",
+);
+const settings = fc.array(
+  fc.oneof(fc.tuple(key, word).map(([key, value]) => `${key}: ${value}`), fc.string()),
+  { maxLength: 8 },
+);
+
+Deno.test("whatever a file says, it is a mode within its base, or a line that says why it is none", () => {
+  fc.assert(fc.property(settings, fc.string(), fc.string(), fc.boolean(), (lines, body, name, isUsers) => {
+    let mode;
+    try {
+      mode = readModeFile(file(lines.join("\n"), body), name, { known: ["gpt-5"], isUsers });
+    } catch (error) {
+      assert.ok(error instanceof Error && !error.message.includes("\n"));
+      return;
+    }
+    assert.deepEqual(OwnMode.parse(JSON.parse(JSON.stringify(mode))), mode);
+    assert.equal(mode.access, MODE_FACTS.find((one) => one.name === mode.base)?.access);
+    assert.ok(!MODE_FACTS.some((one) => one.name === mode.name) && mode.base !== "auto");
+    if (!isUsers) assert.ok(mode.model === undefined || mode.model === "gpt-5");
+  }));
 });

@@ -5,6 +5,9 @@
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n([^]*?)^---[ \t]*(?:\r?\n|$)/m;
 
+/** Characters of a list on one line: the time to read it grows with their square. */
+const MOST_LIST = 4_000;
+
 /** A setting: its text, and the lines below it. */
 interface Setting {
   readonly text: string;
@@ -53,7 +56,7 @@ export class FrontMatter {
     const setting = this.#settings.get(name);
     if (setting === undefined) return undefined;
     const items = setting.below.flatMap((line) => /^- +(.*)$/.exec(line)?.[1] ?? []);
-    const words = setting.text.replace(/^\[(.*)\]$/, "$1").split(/,(?![^(]*\))/);
+    const words = setting.text.slice(0, MOST_LIST).replace(/^\[(.*)\]$/, "$1").split(/,(?![^(]*\))/);
     return [...words, ...items].map((item) => unquoted(item.trim())).filter((item) => item !== "");
   }
 

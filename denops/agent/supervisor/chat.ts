@@ -171,8 +171,8 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
-    // A choice holds from the next turn on.
-    this.#access = this.session.access;
+    // A choice holds from the next turn on. What the user wants remembered no model has a part in.
+    this.#access = remember === undefined ? this.session.access : "write";
     const answered: Promise<PromptResponse> = Promise.race([
       died,
       engine.prompt(sessionId, blocks, told),

@@ -26,7 +26,7 @@ export async function rememberForAll(
   { configDir, ask, isUnsaved }: OwnRulesPorts,
   context: GateContext,
 ): Promise<FileWrite | undefined> {
-  if (configDir === undefined) throw new Error("Neovim's folder of settings is not known");
+  if (configDir === undefined) throw new Error("Neovim has not told its folder of settings");
   const named = join(configDir, ...OWN_RULES);
   // It may be a link into a folder that the user keeps elsewhere: that stays one.
   const path = await Deno.realPath(named).catch(() => named);

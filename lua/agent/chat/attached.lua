@@ -1,5 +1,6 @@
 -- What goes along with the next message by itself, and the line above the input that says so. Methods of the chat.
 local config = require("agent.config")
+local find = require("agent.reload.find")
 local given = require("agent.given")
 local shown = require("agent.editor.shown")
 local window = require("agent.chat.window")
@@ -45,6 +46,24 @@ local function counted(count, one, many)
   return ("%d %s"):format(count, count == 1 and one or many)
 end
 
+--- Of files elsewhere nothing is told. Before the first message nobody knows where the project is.
+---@param chat agent.Chat
+---@param path string without links
+---@return boolean
+local function is_told(chat, path)
+  local root = chat.timeline.root
+  if not root or vim.startswith(path, root .. "/") then
+    return true
+  end
+  return find.is_inside(
+    path,
+    vim.tbl_map(function(folder)
+      folder = vim.fs.normalize(folder)
+      return find.real(vim.fn.isabsolutepath(folder) == 1 and folder or vim.fs.joinpath(root, folder))
+    end, config.get().roots)
+  )
+end
+
 --- Everything that there is, in the order of the line.
 ---@return agent.Attached[]
 ---@return agent.Shown
@@ -54,6 +73,9 @@ function M:attachable()
   local function add(name, label)
     table.insert(list, { name = name, label = label, on = is_on(self, name) })
   end
+  if now.current and not is_told(self, now.current.path) then
+    now.current = nil
+  end
   if now.current then
     add("file", ("%s:%d"):format(name_of(self, now.current.path), now.current.line))
   end
@@ -62,7 +84,7 @@ function M:attachable()
     add("diagnostics", counted(diagnostics, "diagnostic", "diagnostics"))
   end
   now.buffers = vim.tbl_filter(function(buffer)
-    return not now.current or buffer.path ~= now.current.path
+    return (not now.current or buffer.path ~= now.current.path) and is_told(self, buffer.path)
   end, now.buffers)
   if #now.buffers > 0 then
     add("buffers", counted(#now.buffers, "other file", "other files"))

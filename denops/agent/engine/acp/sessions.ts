@@ -76,9 +76,9 @@ export class AcpSessions {
   }
 
   async #resume(client: AgentContext, id: string, roots: readonly string[]): Promise<Open> {
-    const { call, ended } = this.stored(id);
-    // Its log has one writer.
-    if (call !== undefined && ended === undefined) throw new RequestError(-32603, AT_WORK);
+    const { call, turns, ended } = this.stored(id);
+    // Its log has one writer; a second turn of it is the user's.
+    if (call !== undefined && turns === 1 && ended === undefined) throw new RequestError(-32603, AT_WORK);
     return await this.#take(client, id, roots);
   }
 

@@ -26,7 +26,7 @@ import { imageInfo, measures } from "../tools/files/image.ts";
 import { ImageRoom, LARGEST_IMAGE } from "../tools/files/image_room.ts";
 import { shownPath, type Workspace } from "../tools/files/workspace.ts";
 import { folderEntries } from "../tools/list_directory.ts";
-import { lineRange, symbolName } from "../tools/lsp/show.ts";
+import { outlineOf, symbolBodies } from "./given_symbols.ts";
 import type { RootedPath } from "../../policy/roots.ts";
 
 /** What a client sends; `meta` is our own client's. */
@@ -69,10 +69,9 @@ export interface HandedOver {
   readonly note?: string | undefined;
 }
 
-/** Milliseconds for one question to the editor, or to git. */
+/** Milliseconds for one look at files, or at git. */
 const LONGEST_MS = 5_000;
 const MOST_FILES = 5_000;
-const MOST_SYMBOLS = 200;
 const MOST_PROBLEMS = 5;
 /** Mentions of one message; nobody writes more. */
 const MOST_MENTIONS = 200;
@@ -269,7 +268,7 @@ class Handing {
       this.#give(name, `Contents of ${name}`, text, isNamed);
       return await workspace.noteGiven(path.path, text, this.#signal);
     }
-    const symbols = await this.#outline(path);
+    const symbols = await outlineOf(path.path, this.#ports.abilities.languages, this.#signal);
     const outline = symbols === "" ? "" : `Outline of ${name}, by lines:\n${symbols}`;
     if (this.#given.has(name)) return;
     const begin = share.beginning(text, isNamed, outline.length);
@@ -279,16 +278,6 @@ class Handing {
       `Lines 1-${begin.lines} of ${count} of ${name} (the rest is to be read where it is needed):`;
     const told = [...outline === "" ? [] : [outline], `${heading}\n${fenced(begin.text)}`].join("\n\n");
     this.#given.set(name, { type: "given", label: `${name} L1–${begin.lines} of ${count}`, text: told });
-  }
-
-  /** The symbols of a file with their lines, of a language server that runs; empty where there is none. */
-  async #outline({ path }: RootedPath): Promise<string> {
-    const request = { op: "document_symbols", path } as const;
-    const answer = await this.#ports.abilities.languages?.ask(request, this.#inTime()).catch(() => undefined);
-    if (answer?.kind !== "symbols") return "";
-    return answer.symbols.slice(0, MOST_SYMBOLS).map((symbol) =>
-      `${"  ".repeat(symbol.depth)}${lineRange(symbol.location)} ${symbolName(symbol)}`
-    ).join("\n");
   }
 
   async #folder(path: RootedPath, name: string): Promise<void> {
@@ -317,31 +306,11 @@ class Handing {
 
   async #symbol(name: string): Promise<void> {
     const { workspace, abilities } = this.#ports;
-    const query = name.split(".").at(-1) ?? name;
-    const answer = await abilities.languages?.ask({ op: "workspace_symbols", query }, this.#inTime());
-    if (answer?.kind !== "symbols") {
-      throw new ToolError(answer?.kind === "nothing" ? answer.reason : "no server runs");
-    }
-    for (const symbol of answer.symbols) {
-      const own = symbol.container === undefined ? symbol.name : `${symbol.container}.${symbol.name}`;
-      if (symbol.name !== name && own !== name) continue;
-      const path = await workspace.resolveReadable(symbol.location.path).catch(() => undefined);
-      if (path === undefined) continue;
-      const { line, end_line } = await this.#body(path, symbol.name, symbol.location);
-      return await this.#found(path, { first: line, last: end_line }, true);
+    for await (const { path: at, line, end_line } of symbolBodies(name, abilities.languages, this.#signal)) {
+      const path = await workspace.resolveReadable(at).catch(() => undefined);
+      if (path !== undefined) return await this.#found(path, { first: line, last: end_line }, true);
     }
     throw new ToolError(`no symbol of the project is called ${name}`);
-  }
-
-  /** Of a symbol in a whole project a server may name its first line only; its outline names all. */
-  async #body({ path }: RootedPath, name: string, at: { readonly line: number; readonly end_line: number }) {
-    const request = { op: "document_symbols", path } as const;
-    const answer = await this.#ports.abilities.languages?.ask(request, this.#inTime()).catch(() => undefined);
-    const symbols = answer?.kind === "symbols" ? answer.symbols : [];
-    const found = symbols.find(({ name: own, location }) =>
-      own === name && location.line <= at.line && at.line <= location.end_line
-    );
-    return found?.location ?? at;
   }
 
   #image(name: string, bytes: Uint8Array, size = bytes.length): void {

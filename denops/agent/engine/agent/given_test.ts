@@ -168,9 +168,8 @@ Deno.test("a folder, an earlier session and changes", async () => {
 });
 
 Deno.test("a symbol is the lines of its body", async () => {
-  const location = (line: number, end_line: number) => ({ path: "", line, end_line });
   await using engine = await startEngine({
-    script: "say Done.",
+    script: "say Done.\nrepeat",
     files: FILES,
     config: { title: false },
     given: {
@@ -178,20 +177,22 @@ Deno.test("a symbol is the lines of its body", async () => {
         languages: {
           ask: (request) => {
             const path = engine.project.path("src/a.ts");
-            const symbol = { name: "two", kind: "function", depth: 0 };
-            const at = request.op === "workspace_symbols" ? location(2, 2) : location(2, 3);
-            return Promise.resolve({
-              kind: "symbols",
-              total: 1,
-              symbols: [{ ...symbol, location: { ...at, path } }],
+            const symbol = (name: string, depth: number, line: number, end_line: number) => ({
+              ...{ name, kind: "function", depth, location: { path, line, end_line } },
             });
+            const symbols = request.op === "workspace_symbols"
+              ? [symbol("two", 0, 2, 2), symbol("Outer", 0, 1, 1)]
+              : [symbol("Outer", 0, 1, 4), symbol("two", 1, 2, 3), symbol("two", 0, 4, 4)];
+            return Promise.resolve({ kind: "symbols", total: symbols.length, symbols });
           },
         },
       },
     },
   });
-  await engine.prompt("@symbol:two @symbol:none");
-  assert.match(said(engine, 0), /src\/a\.ts:L2-L3 .*\ntwo\nthree\n```$/s);
+  await engine.prompt("@symbol:Outer.two");
+  assert.match(said(engine), /src\/a\.ts:L2-L3 .*\ntwo\nthree\n```$/s);
+  await engine.prompt("@symbol:two @symbol:Outer @symbol:none");
+  assert.deepEqual(labels(engine), ["src/a.ts L2–3", "src/a.ts L2–3 (as before) · src/a.ts L1–4"]);
   assert.deepEqual(notices(engine), ["@symbol:none stays text: no symbol of the project is called none."]);
 });
 

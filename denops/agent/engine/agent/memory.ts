@@ -1,5 +1,6 @@
 /** What a session remembers beside its messages, as it is kept for a resume: one fact a row. */
 import { z } from "../../deps/zod.ts";
+import { Note } from "../context/notes.ts";
 import { Project } from "../context/project.ts";
 import { Plan } from "../core/events.ts";
 import type { Remembered } from "../core/ports.ts";
@@ -71,6 +72,8 @@ export class Memory {
   readonly agents: RememberedMap<string>;
   /** Facts of the moment as the model was told them last. */
   readonly told: RememberedMap<string>;
+  /** By their texts. */
+  readonly notes: RememberedMap<Note>;
   /** What the user has dropped and pinned of the view: see Chosen. */
   readonly dropped: RememberedMap<string>;
   readonly pinned: RememberedMap<boolean>;
@@ -96,6 +99,7 @@ export class Memory {
       (value): value is FolderRules => FolderRules.safeParse(value).success,
     );
     this.told = map("told", isText);
+    this.notes = map("note", (value): value is Note => Note.safeParse(value).success);
     this.dropped = map("dropped", isText);
     this.pinned = map("pinned", (value) => value === true);
     this.agents = map("agents", isText);
@@ -120,8 +124,8 @@ export class Memory {
   }
 
   get #maps() {
-    const { known, tools, project, rules, folderRules, told, dropped, pinned, agents } = this;
-    return [known, tools, project, rules, folderRules, told, dropped, pinned, agents];
+    const { known, tools, project, rules, folderRules, told, notes, dropped, pinned, agents } = this;
+    return [known, tools, project, rules, folderRules, told, notes, dropped, pinned, agents];
   }
 }
 

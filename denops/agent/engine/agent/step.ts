@@ -93,6 +93,10 @@ export async function runStep(
         if (!withCalls) screen.abandon();
         const { role: _, ...said } = assembly.message({ withCalls });
         const message = { type: "assistant_message", ...said } as const;
+        if (assembly.why !== undefined) {
+          const text = `${model.provider} says: ${oneLine(assembly.why)}`;
+          emit({ type: "notice", severity: "info", text });
+        }
         return { type: "answered", message, finish, dropped: calls.dropped };
       }
     }

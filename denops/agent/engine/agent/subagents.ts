@@ -82,10 +82,10 @@ export class Subagents implements Port {
   constructor(ports: SubagentsPorts) {
     this.#ports = ports;
     const { store, session } = ports;
-    // What the end of an engine has cut off ends now.
+    // What the end of an engine has cut off ends now. A second turn of one is the user's, who may have it open elsewhere.
     if (store.session(session) === undefined) return;
     for (const { id, turns, ended } of store.subagents(session)) {
-      if (turns === 0 || ended !== undefined) continue;
+      if (turns !== 1 || ended !== undefined) continue;
       const events = store.events(id, { first: turns, last: turns, without: ["file_modified"] });
       store.append(id, { entries: missing(store.messages(id), events) });
     }
@@ -161,6 +161,10 @@ export class Subagents implements Port {
       return `[Sub-agent ${id.slice(0, SHORT_ID)} in the background, "${title}": ${summary}]\n${text}`;
     });
     return texts.length === 0 ? undefined : texts.join("\n\n");
+  }
+
+  get areAtWork(): boolean {
+    return this.#atWork.size > 0;
   }
 
   /** For the user, the newest first. */

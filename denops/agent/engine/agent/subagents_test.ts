@@ -161,6 +161,35 @@ say Done`,
   }
 });
 
+Deno.test("the beginning of the request is the session's, where mode and model are; another model is one that is named", async () => {
+  await using engine = await startEngine({
+    config: { models: [{ name: "model-2" }] },
+    script: `${start("Same", "same mode", { mode: "agent" })}
+${start("Other", "other model", { model: "model-2" })}
+${start("None", "no such model", { model: "model-3" })}
+---
+when same mode
+say One
+---
+when other model
+say Two
+---
+say Done`,
+  });
+  assert.deepEqual(await engine.prompt("Go"), END_TURN);
+  const bodies = engine.server.requests.map(({ body = {} }) => body);
+  const of = (task: string) => bodies.find((body) => JSON.stringify(body).includes(task + "\\n"));
+  const beginning = (body: (typeof bodies)[number] | undefined) =>
+    JSON.stringify([body?.model, body?.tools, Array.isArray(body?.messages) ? body.messages[0] : undefined]);
+  assert.equal(beginning(of("same mode")), beginning(bodies[0]));
+  assert.equal(of("other model")?.model, "model-2");
+  assert.equal(of("no such model"), undefined);
+  assert.match(engine.results()[2] ?? "", /^No model is called model-3\. Models: model-1, model-2\.$/);
+  assert.deepEqual(engine.usage.report("s1").models.map(({ name }) => name).sort(), [
+    ...["test/model-1", "test/model-2"],
+  ]);
+});
+
 Deno.test("none is started that may change more than who starts it", async () => {
   await using engine = await startEngine({ script: "say Hello" });
   const { agents } = engine.session;

@@ -9,11 +9,14 @@ import { MARK, NO_PROJECT, type Project, type RulesFile, rulesText } from "../co
 import { treeText } from "../context/tree.ts";
 import { rulesId } from "../context/chosen.ts";
 import type { ControlNote } from "../core/entries.ts";
-import type { Plan } from "../core/events.ts";
+import { notesText } from "../context/notes.ts";
+import type { HistoryWindow } from "../context/window.ts";
+import type { AgentEvent, Plan } from "../core/events.ts";
 import { today } from "../core/today.ts";
 import type { Views } from "../tools/files/views.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
 import type { Memory } from "./memory.ts";
+import { Notes } from "./notes.ts";
 import { RulesFiles } from "./rules_files.ts";
 import type { SeenHistory } from "./room.ts";
 import { UserEdits } from "./user_edits.ts";
@@ -36,6 +39,8 @@ export interface SurroundingsPorts {
   /** Undefined: there is nobody to ask. */
   readonly ask: AskSurroundings | undefined;
   plan(): Plan;
+  /** What is sent of the session. */
+  readonly history: Pick<HistoryWindow, "seen" | "folds" | "first">;
   /** Which files may be read is known from now on. @throws {Error} if there is no knowing it */
   refreshRules(): Promise<void>;
 }
@@ -50,6 +55,7 @@ export class Surroundings {
   readonly #ports: SurroundingsPorts;
   readonly #rules: RulesFiles;
   readonly #edits: UserEdits;
+  readonly #notes: Notes;
   /** What was heard last of the project, and what is being asked. */
   #known: Answer = {};
   #asking: Promise<void> | undefined;
@@ -61,6 +67,7 @@ export class Surroundings {
   constructor(ports: SurroundingsPorts) {
     this.#ports = ports;
     this.#rules = new RulesFiles(ports.workspace, ports.memory);
+    this.#notes = new Notes(ports.memory.notes, ports.workspace.roots);
     this.#edits = new UserEdits(ports.workspace, ports.views);
     this.#isSent = this.project !== undefined;
   }
@@ -106,7 +113,13 @@ export class Surroundings {
       if (this.#edits.isWatching) await refreshRules();
       const edits = await this.#edits.since(signal);
       const told = toldEdits([...edits.values()]);
-      const facts = factsOf({ git: this.#known.git, shown, date: today(), plan: plan() });
+      const facts = factsOf({
+        git: this.#known.git,
+        shown,
+        date: today(),
+        plan: plan(),
+        notes: this.#folded(),
+      });
       const text = momentText(facts, memory.told, told, edits.size - told.length, this.project ?? NO_PROJECT);
       for (const [name, line] of facts) memory.told.set(name, line);
       const whole = new Set(told.filter((one) => one.whole).map(({ edit }) => edit));
@@ -120,6 +133,18 @@ export class Surroundings {
     } catch {
       return undefined;
     }
+  }
+
+  /** What happens in the session. */
+  hear(event: AgentEvent): void {
+    this.#notes.hear(event);
+  }
+
+  /** What is known of messages that are not sent any more. */
+  #folded(): string | undefined {
+    const { memory, history: { seen, folds, first } } = this.#ports;
+    const isWhole = folds.compaction === undefined && folds.masked.size === 0 && first === 1;
+    return isWhole ? undefined : notesText(memory.notes, seen);
   }
 
   async #gather(): Promise<void> {

@@ -39,7 +39,10 @@ const OF_EDITOR = /^(?:buffer|buffers|selection|diagnostics|quickfix|terminal|im
 /** A decorator is no mention: "@app.route(…)". */
 const CALL = /^[\w.]+\(/;
 const URL = /^https?:\/\//i;
-const END = /[.,;:!?)\]}>'"*_…]$/;
+const END = ".,;:!?)]}>'\"*_…";
+/** Characters of a path, and of punctuation behind it that may be its own. */
+const LONGEST_PATH = 4_096;
+const MOST_PUNCTUATION = 8;
 
 export function mentionsIn(message: string): readonly FoundMention[] {
   const text = withoutCode(message);
@@ -60,7 +63,7 @@ export function askedTools(message: string, names: readonly string[]): string | 
 }
 
 function mentionOf(token: string, rest: string): Mention | undefined {
-  if (URL.test(token) || CALL.test(token)) return undefined;
+  if (URL.test(token) || CALL.test(token) || token.length > LONGEST_PATH) return undefined;
   const quoted = /^"(.+)"$/.exec(token)?.[1];
   if (quoted !== undefined) return { kind: "path", candidates: [pathOf(quoted)], isSure: true };
   const word = trimmed(token);
@@ -77,9 +80,11 @@ function mentionOf(token: string, rest: string): Mention | undefined {
 }
 
 function pathMention(token: string): Mention | undefined {
-  const spellings = [token];
-  for (let shorter = token; END.test(shorter);) spellings.push(shorter = shorter.slice(0, -1));
-  const candidates = spellings.filter((one) => one !== "").map(pathOf);
+  const shortest = trimmed(token);
+  const rest = token.slice(shortest.length, shortest.length + MOST_PUNCTUATION);
+  if (shortest === "") return undefined;
+  const spellings = Array.from({ length: rest.length + 1 }, (_, more) => shortest + rest.slice(0, more));
+  const candidates = spellings.toReversed().map(pathOf);
   const { path = "", lines } = candidates.at(-1) ?? {};
   if (path === "") return undefined;
   // A name with a scope is a package's: "@types/node".
@@ -97,9 +102,9 @@ function pathOf(spelled: string): PathMention {
 }
 
 function trimmed(word: string): string {
-  let end = word;
-  while (END.test(end)) end = end.slice(0, -1);
-  return end;
+  let end = word.length;
+  while (end > 0 && END.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(0, end);
 }
 
 /** The same length, with blanks for code: fenced, and between backticks. */

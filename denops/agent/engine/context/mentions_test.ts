@@ -87,3 +87,12 @@ Deno.test("#tool asks for a tool that there is, and nothing else does", () => {
   );
   assert.equal(askedTools("issue #12, `#think`, a#think, #thinking, # think", names), undefined);
 });
+
+Deno.test("a large message of anything is read at once", () => {
+  const pieces = ["`", "`a ``b ", "@a ", "```\n", "@diff ", '@"a ', "#a ", "."];
+  for (const piece of pieces) {
+    const since = performance.now();
+    mentionsIn(`@a${piece.repeat(Math.ceil(200_000 / piece.length))}`);
+    assert.ok(performance.now() - since < 3_000, piece);
+  }
+});

@@ -23,6 +23,8 @@ export interface Moment {
   /** YYYY-MM-DD */
   readonly date: string;
   readonly plan: Plan;
+  /** What is known of the session that is not sent any more, as one line. */
+  readonly notes: string | undefined;
 }
 
 /** Name → one line. */
@@ -36,7 +38,7 @@ const MOST_DIFFS = 6_000;
 /** A diff that takes longer is left out. */
 const LONGEST_MS = 200;
 
-export function factsOf({ date, git, shown, plan }: Moment): Facts {
+export function factsOf({ date, git, shown, plan, notes }: Moment): Facts {
   const facts = new Map([["date", `Date: ${date}`]]);
   if (git !== undefined) {
     const { branch, upstream, changed, more } = git;
@@ -73,6 +75,7 @@ export function factsOf({ date, git, shown, plan }: Moment): Facts {
   }
   const open = plan.filter(({ status }) => status !== "completed").map(({ step }) => step);
   if (open.length > 0) facts.set("plan", `Open steps of your plan: ${open.join("; ")}`);
+  if (notes !== undefined) facts.set("notes", notes);
   return facts;
 }
 

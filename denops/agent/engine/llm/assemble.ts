@@ -17,6 +17,7 @@ export class Assembly {
   #written: string | undefined;
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
+  #why: string | undefined;
 
   add(delta: Delta): void {
     switch (delta.type) {
@@ -59,6 +60,7 @@ export class Assembly {
       }
       case "finish":
         this.#finish = delta.reason;
+        this.#why = delta.why;
         break;
       case "error":
       case "done":
@@ -77,6 +79,11 @@ export class Assembly {
   /** Undefined as long as the provider has not said why it stopped. */
   get finish(): FinishReason | undefined {
     return this.#finish;
+  }
+
+  /** What the provider says about that. */
+  get why(): string | undefined {
+    return this.#why;
   }
 
   /** The calls by index, whatever the order in which their pieces came. */

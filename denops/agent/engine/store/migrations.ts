@@ -251,6 +251,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN ended TEXT;
   -- The session of the sub-agent that a request was made for.
   ALTER TABLE usage ADD COLUMN agent TEXT;
+  CREATE INDEX usage_agent ON usage(agent) WHERE agent IS NOT NULL;
   `,
   `
   -- Of a step of a turn: milliseconds to build its prompt, and from what it answers (the message, the last result) to

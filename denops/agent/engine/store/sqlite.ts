@@ -122,7 +122,7 @@ export class SqliteStore implements Store {
   subagents(parent: string): readonly StoredSubagent[] {
     return this.#database.all(
       `SELECT sessions.*, total(input + output) AS tokens, sum(cost) AS cost
-       FROM sessions LEFT JOIN usage ON usage.session = sessions.parent AND usage.agent = sessions.id
+       FROM sessions LEFT JOIN usage ON usage.agent = sessions.id
        WHERE parent = ? AND call IS NOT NULL GROUP BY sessions.id ORDER BY created DESC, sessions.id`,
       parent,
     ).map((row) => ({

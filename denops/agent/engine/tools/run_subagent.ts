@@ -20,7 +20,7 @@ export const runSubagent = defineTool({
     title: z.string().min(1).describe("three to six words"),
     task: z.string().min(1).describe("the whole question or order, and what the answer is to have"),
     mode: z.string().default(USUAL_MODE).describe(
-      "explore, deep-explore or review look only; deep-explore-write writes docs; agent has all tools",
+      "explore, deep-explore or review look only; deep-explore-write writes docs; agent has all tools; or one of the user's",
     ),
     model: z.string().optional().describe("only one that the user has named"),
     context_hint: z.string().optional().describe("what you know already"),

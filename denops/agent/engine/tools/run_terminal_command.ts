@@ -58,6 +58,7 @@ export const runTerminalCommand = defineTool({
           access: settled(approved),
           rehearsed: approved.rehearsed === true,
         };
+        if (context.access !== "write" && final.access !== "look") throw UNHELD;
         const notes = [
           note,
           approved.command === undefined ? undefined : `the user changed the command to: ${approved.command}`,
@@ -81,6 +82,11 @@ export const runTerminalCommand = defineTool({
     };
   },
 });
+
+const UNHELD = new ToolError(
+  "Not run: nothing here holds a command to looking, and this mode changes nothing. Use other tools.",
+  "nothing holds it to looking",
+);
 
 /** Clients that know no levels run commands as they run them: nothing is known to be held. */
 function settled({ access }: ApprovedChanges): ApprovedCommand["access"] {

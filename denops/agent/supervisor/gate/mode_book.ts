@@ -26,7 +26,8 @@ export class ModeBook {
   /** Undefined: nothing was chosen. */
   async of(session: string): Promise<Choice | undefined> {
     await this.#order;
-    return (await this.#read())[session];
+    // An engine may call a session anything.
+    return new Map(Object.entries(await this.#read())).get(session);
   }
 
   /** @throws {Error} if it cannot be kept */

@@ -42,6 +42,8 @@ const Event = z.object({
     thinking: z.string().optional(),
     signature: z.string().optional(),
     stop_reason: z.string().nullish(),
+    /** Of a refusal. */
+    stop_details: z.object({ explanation: z.string().nullish() }).nullish().catch(undefined),
   }).optional(),
   usage: TokenCounts.nullish(),
   error: ErrorObject.optional(),
@@ -159,7 +161,8 @@ function messageDelta(state: State, event: Event): readonly [State, readonly Del
   const counts = { ...state.counts, ...dropEmpty(event.usage ?? {}) };
   const deltas: Delta[] = [usageOf(counts)];
   if (event.delta?.stop_reason) {
-    deltas.push({ type: "finish", reason: finishReason(event.delta.stop_reason) });
+    const why = event.delta.stop_details?.explanation;
+    deltas.push({ type: "finish", reason: finishReason(event.delta.stop_reason), ...(why ? { why } : {}) });
   }
   return [{ counts }, deltas];
 }

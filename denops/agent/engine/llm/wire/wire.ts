@@ -35,7 +35,8 @@ export type Delta =
   /** What goes back to the provider with the call. */
   | { readonly type: "call_extra"; readonly index: number; readonly extra: Readonly<Record<string, unknown>> }
   | { readonly type: "usage"; readonly usage: Partial<Usage> }
-  | { readonly type: "finish"; readonly reason: FinishReason }
+  /** `why`: the provider's own words for the user. */
+  | { readonly type: "finish"; readonly reason: FinishReason; readonly why?: string }
   /** The provider says in mid-stream that it failed. `retryable` as for HTTP status codes. */
   | { readonly type: "error"; readonly message: string; readonly retryable: boolean }
   /** Nothing more comes; without it the stream was cut off. */

@@ -1,0 +1,64 @@
+/** Takes the notes of a session from its events, and keeps them once a turn. */
+import { nameInRoots } from "../../policy/roots.ts";
+import { LONGEST_NOTE, type Note, preferencesIn, superfluous } from "../context/notes.ts";
+import type { AgentEvent, ToolStart } from "../core/events.ts";
+
+export class Notes {
+  readonly #kept: Map<string, Note>;
+  readonly #roots: readonly string[];
+  readonly #open = new Map<string, ToolStart>();
+  readonly #new = new Map<string, Note>();
+
+  /** @param kept by their texts */
+  constructor(kept: Map<string, Note>, roots: readonly string[]) {
+    this.#kept = kept;
+    this.#roots = roots;
+  }
+
+  /** What a sub-agent does is in its own session. */
+  hear(event: AgentEvent): void {
+    if (event.parent !== undefined) return;
+    switch (event.type) {
+      case "user_message":
+        if (event.origin !== "engine") preferencesIn(event.parts).forEach((text) => this.#note("said", text));
+        break;
+      case "tool_start":
+        this.#open.set(event.call.id, event.call);
+        break;
+      case "tool_done": {
+        const call = this.#open.get(event.id);
+        this.#open.delete(event.id);
+        if (call === undefined || event.stopped === true) break;
+        if (event.status === "failed") this.#note("failed", `${call.title}: ${event.summary}`);
+        else this.#files(call);
+        break;
+      }
+      case "turn_done":
+      case "turn_failed":
+        this.#keep();
+    }
+  }
+
+  #files({ kind, paths }: ToolStart): void {
+    const writes = kind === "edit" || kind === "delete" || kind === "move";
+    if (!writes && kind !== "read") return;
+    for (const path of paths) {
+      const name = nameInRoots(path, this.#roots);
+      if (name !== undefined && name !== "") this.#note(writes ? "written" : "read", name);
+    }
+  }
+
+  #note(kind: Note["kind"], text: string): void {
+    const short = text.replace(/\s+/g, " ").slice(0, LONGEST_NOTE);
+    const known = this.#new.get(short) ?? this.#kept.get(short);
+    // What was written once was not only read.
+    this.#new.set(short, { kind: known?.kind === "written" ? "written" : kind, at: Date.now() });
+  }
+
+  #keep(): void {
+    for (const [text, note] of this.#new) this.#kept.set(text, note);
+    this.#new.clear();
+    this.#open.clear();
+    for (const text of superfluous(this.#kept)) this.#kept.delete(text);
+  }
+}

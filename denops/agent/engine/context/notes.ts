@@ -1,0 +1,79 @@
+/** What is worth knowing of a session although its messages are folded: found without a model. Pure. */
+import { z } from "../../deps/zod.ts";
+import type { MessageEntry } from "../core/entries.ts";
+import type { Part } from "../core/events.ts";
+
+export const Note = z.object({
+  kind: z.enum(["written", "read", "failed", "said"]),
+  /** Milliseconds since 1970. */
+  at: z.number(),
+});
+export type Note = Readonly<z.infer<typeof Note>>;
+
+/** What is told of each kind, in this order, and how many of them, the newest. */
+const TOLD: readonly (readonly [Note["kind"], string, number])[] = [
+  ["said", "the user said", 5],
+  ["written", "you wrote", 12],
+  ["failed", "what failed", 2],
+  ["read", "you read", 8],
+];
+
+/** Characters of all that is told, and of one note. */
+const MOST_TOLD = 700;
+export const LONGEST_NOTE = 160;
+/** Notes that are kept. */
+const MOST_NOTES = 100;
+
+const PREFERENCE =
+  /^(?:(?:please|and|but|also|ok|so),?\s+)*(?:always|never|from now on|i(?:'d| would)? (?:always |never )?prefer)\b/i;
+
+/** Sentences in which the user says how things are to be done, in the user's words. */
+export function preferencesIn(parts: readonly Part[]): readonly string[] {
+  const texts = parts.flatMap((part) => part.type === "text" ? [part.text] : []);
+  // Code, and what is quoted, is not the user's own word.
+  const prose = texts.join("\n").replace(/^ {0,3}(```|~~~)[^]*?(?:^ {0,3}\1|$(?![^]))/gm, "").replace(
+    /^>.*$/gm,
+    "",
+  );
+  return prose.split(/(?<=[.!?])\s+|\n/).map((text) => text.trim())
+    .filter((text) => text.length <= LONGEST_NOTE && PREFERENCE.test(text) && !text.endsWith("?"));
+}
+
+/** The oldest that are too many, those of what was only read first. @param notes by their texts */
+export function superfluous(notes: ReadonlyMap<string, Note>): readonly string[] {
+  const rank = ({ kind, at }: Note) => (kind === "read" ? 0 : 1e15) + at;
+  return [...notes].sort(([, a], [, b]) => rank(a) - rank(b)).slice(0, Math.max(0, notes.size - MOST_NOTES))
+    .map(([text]) => text);
+}
+
+/** What the messages do not show any more, as one line. @param notes by their texts */
+export function notesText(
+  notes: ReadonlyMap<string, Note>,
+  seen: readonly MessageEntry[],
+): string | undefined {
+  const shown = seen.map(textOf).join("\n");
+  let room = MOST_TOLD;
+  const told = TOLD.flatMap(([kind, what, most]) => {
+    const texts = [...notes].filter(([text, note]) => note.kind === kind && !shown.includes(text))
+      .sort(([, a], [, b]) => b.at - a.at).slice(0, most).map(([text]) =>
+        kind === "said" ? `"${text}"` : text
+      )
+      .filter((text) => (room -= text.length + 2) > 0);
+    return texts.length === 0 ? [] : [`${what} ${texts.join(", ")}`];
+  });
+  return told.length === 0
+    ? undefined
+    : `Earlier in this session, not shown above any more: ${told.join("; ")}`;
+}
+
+function textOf(entry: MessageEntry): string {
+  switch (entry.type) {
+    case "user_message":
+      return entry.parts.map((part) => "text" in part ? part.text : "").join("\n");
+    case "assistant_message":
+      return [entry.text, ...entry.calls.map((call) => call.arguments)].join("\n");
+    case "control_note":
+    case "tool_result":
+      return entry.text;
+  }
+}
