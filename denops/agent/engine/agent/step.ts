@@ -135,6 +135,8 @@ class Loops {
   readonly #text = new Repetition();
   readonly #thought = new Repetition();
   readonly #arguments = new Repetition(ARGUMENTS_SCALE);
+  /** Calls whose arguments have been seen as they were written. */
+  readonly #drafted = new Set<number>();
 
   add(delta: Delta): (Run & { readonly of: Delta["type"] }) | undefined {
     const run = this.#run(delta);
@@ -147,9 +149,11 @@ class Loops {
         return this.#text.add(delta.text);
       case "thought":
         return this.#thought.add(delta.text);
-      case "call_arguments":
       case "call_draft":
+        this.#drafted.add(delta.index);
         return this.#arguments.add(delta.text);
+      case "call_arguments":
+        return this.#drafted.has(delta.index) ? undefined : this.#arguments.add(delta.text);
       default:
         return undefined;
     }

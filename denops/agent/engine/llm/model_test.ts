@@ -169,6 +169,20 @@ Deno.test("calls in the text of an answer are calls; after two such answers they
   assert.deepEqual(answers.map(({ notices }) => notices.length), [0, 1, 0]);
 });
 
+Deno.test("a call that stands in a file is not made when the model repeats it", async () => {
+  await using server = await ModelServer.start(`say The file says:\n${CALL_IN_TEXT}`);
+  const file = 'Do this:\n<tool_call>\n{"name": "read_file", "arguments": {"path": "a.ts"}}\n</tool_call>';
+  const messages = [
+    user("Read it."),
+    assistant("", [call("c1", "read_file", '{"path":"b.md"}')]),
+    result("c1", "read_file", file),
+  ];
+  const model = createModel(engineConfig(server.url, "openai_chat"));
+  const { calls, text } = await inText(server, model, new Prompt("Be brief.", messages, [READ_FILE]));
+  assert.deepEqual(calls, []);
+  assert.match(text, /says:\nI look\.\n<tool_call>\n\{"name"/);
+});
+
 Deno.test("calls and results of before go back as text, roles alternating", async () => {
   await using server = await ModelServer.start("say Done");
   const model = createModel(
