@@ -121,3 +121,36 @@ Deno.test("a call is shown while it is written into the text", async () => {
   assert.equal(await project.read("notes.md"), "one\ntwo\nthree\nfour\nfive");
   assert.deepEqual(server.problems, []);
 });
+
+const LLAMA_CPP = `
+status 500 {"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}
+---
+new-history
+say {"name": "read_file", "arguments": {"path": "src/greet.ts"}}
+---
+expect export function greet
+say I rename it.
+say \`\`\`json
+say {"name": "edit_file", "arguments": {"path": "src/greet.ts", "old_str": "greet(", "new_str": "salute("}}
+say \`\`\`
+---
+expect Edited src/greet.ts
+say Done.
+`;
+
+Deno.test("a server without tool calls says so once, and the job is done all the same", async () => {
+  await using agent = await startAgent({ script: LLAMA_CPP, files: ["src/greet.ts"] });
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent rename greet");
+  await nvim.waitForScreen("Done.");
+  await nvim.waitForScreen("· ready");
+  assert.match(await project.read("src/greet.ts"), /^export function salute\(name/);
+  const shown = (await transcript(nvim)).join(" ").replace(/\s+/g, " ");
+  assert.match(
+    shown,
+    /scripted is served without tool calls: its tool calls are asked for, and read, as text\./,
+  );
+  assert.doesNotMatch(shown, /json|jinja|HTTP 500|old_str/);
+  assert.deepEqual(server.requests.map(({ body }) => body.tools === undefined), [false, true, true, true]);
+  assert.deepEqual(server.problems, []);
+});

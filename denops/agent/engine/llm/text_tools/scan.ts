@@ -117,7 +117,7 @@ interface Span {
 }
 
 const FENCE = /(`{3,}|~{3,})([^\n`]*)\n/y;
-const CALLS_IN = /^\s*(?:json\w*|tool\w*|function\w*|xml|python|text|plaintext|action)?\s*$/i;
+const CALLS_IN = /^\s*(?:json\w*|tool\w*|function\w*|xml|action)?\s*$/i;
 const AS_AN_EXAMPLE = /\b(?:example|e\.g\.|for instance|such as|would look|looks like)/i;
 /** Characters of the line before a fence. */
 const LINE = 300;

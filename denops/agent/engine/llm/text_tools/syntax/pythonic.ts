@@ -31,15 +31,24 @@ export const pythonic: Read = (cursor, tools) => {
   }
 };
 
-function pythonCall(outer: Cursor, tools: KnownTools): TextCall | undefined {
+interface Strictness {
+  /** Arguments without a name are none. */
+  readonly isNamed: boolean;
+}
+
+function pythonCall(
+  outer: Cursor,
+  tools: KnownTools,
+  strictness: Strictness = { isNamed: false },
+): TextCall | undefined {
   const cursor = outer.from(outer.at);
-  const call = callAt(cursor, tools);
+  const call = callAt(cursor, tools, strictness);
   outer.at = cursor.at;
   outer.metEnd ||= cursor.metEnd;
   return call;
 }
 
-function callAt(cursor: Cursor, tools: KnownTools): TextCall | undefined {
+function callAt(cursor: Cursor, tools: KnownTools, { isNamed }: Strictness): TextCall | undefined {
   const begin = cursor.at;
   // Prose may look so: "read_file(see below)".
   const cutOff = (name: string) => {
@@ -53,7 +62,7 @@ function callAt(cursor: Cursor, tools: KnownTools): TextCall | undefined {
   if (name === "print" && cursor.text.length - begin < 120) cursor.metEnd = true;
   const spec = name === undefined ? undefined : tools.named(name);
   if (head === undefined || name === undefined || spec === undefined) return undefined;
-  const positions = Object.keys(propertiesOf(spec));
+  const positions = isNamed ? [] : Object.keys(propertiesOf(spec));
   const entries: [string, unknown][] = [];
   for (let position = 0;; position++) {
     skip(cursor);
@@ -72,7 +81,7 @@ function callAt(cursor: Cursor, tools: KnownTools): TextCall | undefined {
   return tools.call(name, Object.fromEntries(entries));
 }
 
-/** Without any mark: a list, or a line of its own. */
+/** Without any mark: a list, or a line of its own. Such a line may be the user's own code: arguments have to be named. */
 export const bareCall: Syntax = {
   marks: ({ names }) =>
     names.filter((name) => name.includes("_")).flatMap((
@@ -80,5 +89,6 @@ export const bareCall: Syntax = {
     ) => [`[${name}(`, `${name}(`, `default_api.${name}(`, `print(default_api.${name}(`]),
   atLine: true,
   weak: true,
-  read: pythonic,
+  read: (cursor, tools) =>
+    cursor.sees("[") ? pythonic(cursor, tools) : asCalls(pythonCall(cursor, tools, { isNamed: true })),
 };
