@@ -26,12 +26,14 @@ export function extract(text: string, grammar: Grammar): Extracted {
   };
 }
 
+const NOTHING: State = { hasProse: false, hasCalls: false, isInLine: false };
+
 /** What of an answer that is still coming may be shown: it stays so, whatever comes. */
 export class Partial {
   readonly #grammar: Grammar;
   /** From where on it is looked at: what is before is decided. */
   #text = "";
-  #state: State = { hasProse: false, hasCalls: false };
+  #state = NOTHING;
   /** Characters shown of it. */
   #shown = 0;
   /** Calls in what is before. */
@@ -108,6 +110,8 @@ function without(spans: readonly Span[], text: string): string {
 interface State {
   readonly hasProse: boolean;
   readonly hasCalls: boolean;
+  /** No line begins where it does. */
+  readonly isInLine: boolean;
 }
 
 interface Span {
@@ -131,8 +135,6 @@ const PIECES = 16;
 /** How often the text may be read over. */
 const PATIENCE = 20;
 
-const NOTHING: State = { hasProse: false, hasCalls: false };
-
 class Scanner {
   readonly #text: string;
   readonly #grammar: Grammar;
@@ -143,8 +145,9 @@ class Scanner {
   #pending: Span[] = [];
   #hasProse: boolean;
   readonly #hadCalls: boolean;
-  /** Between these there is nothing but words. */
-  #words: { readonly from: number; readonly to: number } = { from: 0, to: 0 };
+  /** What is before is decided. */
+  #decided = 0;
+  readonly #isInLine: boolean;
   /** Where the next mark stands that counts anywhere. */
   #anywhere = -1;
   #frozen: number | undefined;
@@ -160,6 +163,7 @@ class Scanner {
     this.#cursor = new Cursor(text);
     this.#hasProse = before.hasProse;
     this.#hadCalls = before.hasCalls;
+    this.#isInLine = before.isInLine;
   }
 
   /**
@@ -180,11 +184,12 @@ class Scanner {
     const [first] = this.#pending;
     if (this.#isWhole) this.#spans.push(...this.#pending);
     else if (first !== undefined) this.#frozen = first.begin;
-    const state = { hasProse: this.#hasProse, hasCalls: this.#hasCalls };
+    const isInLine = this.#decided > 0 && this.#text[this.#decided - 1] !== "\n";
+    const state = { hasProse: this.#hasProse, hasCalls: this.#hasCalls, isInLine };
     return {
       spans: this.#spans,
       frozen: this.#isWhole ? undefined : this.#frozen,
-      decided: this.#lineDecided(),
+      decided: this.#pending.length > 0 ? 0 : this.#decided,
       state,
       writing: this.#writing,
       isOver: this.#isOver,
@@ -195,20 +200,23 @@ class Scanner {
     return this.#hadCalls || this.#spans.length + this.#pending.length > 0;
   }
 
-  /** A line begins there, and what is looked at before a mark stays. */
-  #lineDecided(): number {
-    if (!this.#hasProse || this.#pending.length > 0) return 0;
-    const { from, to } = this.#words;
-    const line = this.#text.lastIndexOf("\n", to - LINE - INDENT) + 1;
-    return line > from ? line : 0;
+  /** Notes where nothing has to be known of what is before: in words, with a line or so of them before what follows. */
+  #decide(from: number, to: number): void {
+    const words = this.#text.slice(0, to).trimEnd().length;
+    const line = this.#text.lastIndexOf("\n", words - 1) + 1;
+    if (line > from) this.#decided = line;
+    else if (to - from > 2 * LINE) this.#decided = to - LINE;
   }
 
   /** Goes on from `at`. @returns where to go on, -1 at the end */
   #step(at: number): number {
     const mark = this.#nextMark(at);
-    this.#words = { from: at, to: mark ?? this.#cut(at) };
-    if (!this.#isBlank(at, this.#words.to)) this.#prose();
-    if (mark === undefined) return this.#words.to < this.#text.length ? this.#freeze(this.#words.to) : -1;
+    const end = mark ?? this.#cut(at);
+    if (!this.#isBlank(at, end)) {
+      this.#prose();
+      if (!this.#isWhole) this.#decide(at, end);
+    }
+    if (mark === undefined) return end < this.#text.length ? this.#freeze(end) : -1;
     const after = this.#fence(mark) ?? this.#thought(mark) ?? this.#result(mark) ?? this.#call(mark);
     if (after !== undefined) return after;
     this.#prose();
@@ -403,7 +411,8 @@ class Scanner {
   #isAtLine(at: number): boolean {
     let begin = at;
     while (begin > at - INDENT && /[ \t;,]/.test(this.#text[begin - 1] ?? "")) begin -= 1;
-    if (begin === 0 || this.#text[begin - 1] === "\n") return true;
+    if (begin === 0) return !this.#isInLine;
+    if (this.#text[begin - 1] === "\n") return true;
     const last = this.#pending.at(-1) ?? this.#spans.at(-1);
     return last?.end === begin || this.#text.endsWith("think>", begin);
   }
