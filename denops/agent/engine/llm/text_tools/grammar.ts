@@ -38,9 +38,6 @@ export class Grammar {
   readonly anywhere: readonly string[];
   /** By their first character, in the order of the syntaxes. */
   readonly #marks = new Map<string, Mark[]>();
-  /** What marks may be cut off to by the text's end → whether the beginning of a line alone is theirs. */
-  readonly #beginnings: ReadonlyMap<string, boolean>;
-
   readonly #shown: readonly string[];
   /** The same, without white space. */
   #plain: readonly string[] | undefined;
@@ -64,8 +61,6 @@ export class Grammar {
     ];
     this.anywhere = [...new Set(anywhere.map(({ text }) => text))];
     this.longest = Math.max(...[...anywhere, ...atLine].map(({ text }) => text.length));
-    // Those that count anywhere come last, and stay.
-    this.#beginnings = new Map([...atLine, ...anywhere].flatMap(beginningsOf));
     for (const mark of [...anywhere, ...atLine]) {
       const first = mark.text.charAt(0);
       this.#marks.set(first, [...this.#marks.get(first) ?? [], mark]);
@@ -86,10 +81,10 @@ export class Grammar {
 
   /** Whether the end of a text from `at` on is the beginning of a mark: "line" if only where a line begins. */
   isCut(text: string, at: number): boolean | "line" {
-    const atLine = text.length - at <= this.longest && !isInWord(text, at)
-      ? this.#beginnings.get(text.slice(at))
-      : undefined;
-    return atLine === undefined ? false : atLine ? "line" : true;
+    if (text.length - at > this.longest || isInWord(text, at)) return false;
+    const end = text.slice(at);
+    const marks = this.#marks.get(text.charAt(at))?.filter((mark) => mark.text.startsWith(end)) ?? [];
+    return marks.some(({ atLine }) => !atLine) || (marks.length > 0 && "line");
   }
 }
 
@@ -100,8 +95,4 @@ function isInWord(text: string, at: number): boolean {
 
 function withoutSpace(text: string): string {
   return text.replace(/\s+/g, "");
-}
-
-function beginningsOf({ text, atLine }: Mark): readonly (readonly [string, boolean])[] {
-  return Array.from({ length: text.length }, (_, end) => [text.slice(0, end + 1), atLine] as const);
 }

@@ -204,8 +204,9 @@ class Scanner {
   #decide(from: number, to: number): void {
     const words = this.#text.slice(0, to).trimEnd().length;
     const line = this.#text.lastIndexOf("\n", words - 1) + 1;
+    const word = this.#text.lastIndexOf(" ", to - LINE) + 1;
     if (line > from) this.#decided = line;
-    else if (to - from > 2 * LINE) this.#decided = to - LINE;
+    else if (word > from + LINE) this.#decided = word;
   }
 
   /** Goes on from `at`. @returns where to go on, -1 at the end */

@@ -9,9 +9,10 @@ import { wholeObject } from "./name_object.ts";
 import { asCalls, type Read, type Syntax, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
 
-const NAMED = /<(?:name|tool_name|tool|function|function_name)>\s*([\w.:/-]+)\s*<\/\w+>/y;
+const NAMED = /<(?:name|tool_name|tool|function|function_name)>\s{0,9}([\w.:/-]{1,80})\s{0,9}<\/\w{1,20}>/y;
 const ARGUMENTS = /<(arguments|args|parameters|params|input)>/y;
-const ATTRIBUTE = /<(tool_call|function_call|tool|function)\s+name=["']?([\w.:/-]+)["']?[^<>]*>/y;
+const ATTRIBUTE =
+  /<(tool_call|function_call|tool|function)\s{1,9}name=["']?([\w.:/-]{1,80})["']?[^<>]{0,80}>/y;
 
 /** The name in a tag of its own, or as an attribute. */
 export const namedByTag: Read = (cursor, tools) => {

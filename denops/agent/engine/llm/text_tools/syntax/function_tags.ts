@@ -10,8 +10,8 @@ import { wholeObject } from "./name_object.ts";
 import { alone, asCalls, meetsEnd, type Read, type Syntax, takeClose, unread } from "./syntax.ts";
 import { unwrapped, valueTo } from "./tagged_values.ts";
 
-const OPEN = /<function(?:=|\s+name=)\s*["']?([\w.:/-]+)["']?\s*>/y;
-const PARAMETER = /<parameter(?:=|\s+name=)\s*["']?([\w.$-]+)["']?\s*>/y;
+const OPEN = /<function(?:=|\s{1,9}name=)\s{0,9}["']?([\w.:/-]{1,80})["']?\s{0,9}>/y;
+const PARAMETER = /<parameter(?:=|\s{1,9}name=)\s{0,9}["']?([\w.$-]{1,80})["']?\s{0,9}>/y;
 const CLOSES = ["</function>", "</tool_call>", "</seed:tool_call>"];
 const ENDS = {
   closes: ["</parameter>"],

@@ -12,9 +12,9 @@ import { wholeLiteral } from "../tools.ts";
 
 const SPACES = ["", "｜DSML｜", "|DSML|", "antml:", "minimax:"];
 const SPACE = "(?:[｜|]DSML[｜|]|antml:|minimax:)?";
-const OPEN = new RegExp(`<${SPACE}invoke\\s+name=["']?([\\w.:/-]+)["']?\\s*>`, "y");
+const OPEN = new RegExp(`<${SPACE}invoke\\s{1,9}name=["']?([\\w.:/-]{1,80})["']?\\s{0,9}>`, "y");
 const PARAMETER = new RegExp(
-  `<${SPACE}parameter\\s+name=["']?([\\w.$-]+)["']?(?:\\s+(?:string=["'](true|false)["']|type=["']\\w+["']))?\\s*>`,
+  `<${SPACE}parameter\\s{1,9}name=["']?([\\w.$-]{1,80})["']?(?:\\s+(?:string=["'](true|false)["']|type=["']\\w+["']))?\\s*>`,
   "y",
 );
 const closing = (name: string) => SPACES.map((space) => `</${space}${name}>`);

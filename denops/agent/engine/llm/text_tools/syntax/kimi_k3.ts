@@ -9,8 +9,8 @@ import { isRecord, type TextCall, wholeLiteral } from "../tools.ts";
 import { type Syntax, unread } from "./syntax.ts";
 
 const TOOLS = /<\|open\|>tools<\|sep\|>\s*/y;
-const CALL = /\s*<\|open\|>call\s+([^<]*)<\|sep\|>\s*/y;
-const ARGUMENT = /\s*<\|open\|>(argument|json)\s*([^<]*)<\|sep\|>/y;
+const CALL = /\s*<\|open\|>call\s{1,9}([^<]{0,300})<\|sep\|>\s*/y;
+const ARGUMENT = /\s*<\|open\|>(argument|json)\s{0,9}([^<]{0,300})<\|sep\|>/y;
 const CALL_END = /\s*<\|close\|>call<\|sep\|>/y;
 const TOOLS_END = /\s*<\|close\|>tools<\|sep\|>/y;
 const CLOSE = "<|close|>call<|sep|>";
