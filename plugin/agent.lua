@@ -26,6 +26,8 @@ vim.api.nvim_create_autocmd("SessionLoadPost", {
 -- mode the command line begins with '<,'>, so that the selected lines go along.
 vim.api.nvim_exec2(
   [[
+nnoremap <Plug>(AgentAgents) <Cmd>Agent agents<CR>
+xnoremap <silent> <Plug>(AgentAgents) :Agent agents<CR>
 nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>
 xnoremap <silent> <Plug>(AgentOpen) :Agent open<CR>
 nnoremap <Plug>(AgentToggle) <Cmd>Agent toggle<CR>

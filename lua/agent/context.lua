@@ -64,7 +64,7 @@ function M.lines(context)
   end
   local all = sum(context.parts)
   local window = context.window and (" of %s"):format(format.count(context.window)) or ""
-  add(("The next request sends some %s%s tokens."):format(tokens(all), window), "AgentTitle")
+  add(("The next request sends about %s%s tokens."):format(tokens(all), window), "AgentTitle")
   add("")
   for _, group in ipairs(GROUPS) do
     local parts = vim.tbl_filter(function(part)

@@ -129,6 +129,9 @@ Deno.test("a mode is chosen in the input, a plan is started with a key, and anot
 
   await nvim.command("Agent mode plan");
   await nvim.waitForScreen("plan · ");
+  // What was asked before is answered before.
+  await nvim.command("Agent context");
+  await nvim.waitForScreen("The next request sends");
   nvim.kill("SIGTERM");
   await nvim.exited;
   await using later = await startAgent({ script: "", options, beside: agent });

@@ -93,11 +93,12 @@ Deno.test("a client that refuses to show a file is obeyed", async () => {
 
 Deno.test("a file that the prompt has handed over counts as read, whole or in part", async () => {
   await using engine = await startEngine({
-    project: { "a.ts": "one\r\ntwo\r\n", "b.ts": "three\n", "c.ts": "four\n" },
+    project: { "a.ts": "one\r\ntwo\r\n", "b.ts": "three\n", "c.ts": "four\n", "d.ts": "five\n" },
     script: 'call edit_file {"path": "a.ts", "old_str": "one", "new_str": "1"}\n' +
       'call edit_file {"path": "b.ts", "old_str": "three", "new_str": "3"}\n' +
-      'call edit_file {"path": "c.ts", "old_str": "four", "new_str": "4"}\n---\n' +
-      "expect Edited a.ts\nexpect Edited b.ts\nexpect You have not read c.ts yet\nsay Done.",
+      'call edit_file {"path": "c.ts", "old_str": "four", "new_str": "4"}\n' +
+      'call edit_file {"path": "d.ts", "old_str": "five", "new_str": "5"}\n---\n' +
+      "expect Edited a.ts\nexpect Edited b.ts\nexpect Edited c.ts\nexpect You have not read d.ts yet\nsay Done.",
   });
   const sessionId = await engine.open();
   const resource = (name: string, text: string) => ({

@@ -38,7 +38,7 @@ export const MODE_FACTS = [
   {
     name: "deep-explore-write",
     title: "Deep explore, docs",
-    description: "the same, and writes it down: docs/ and Markdown files only",
+    description: "as deep-explore, and writes it down in docs/ and Markdown files",
     access: "docs",
   },
   {
