@@ -4,6 +4,7 @@ import { MIGRATIONS } from "../../denops/agent/engine/store/migrations.ts";
 import { Database, DATABASE_FILE } from "../../denops/agent/engine/store/database.ts";
 import { type RunningAgent, startAgent } from "../support/agent.ts";
 import { waitForChat } from "../support/chat.ts";
+import { waitForNone } from "../support/processes.ts";
 import { waitUntil } from "../support/project.ts";
 
 /** Starts and ends an engine, and finds the folder that it keeps the project's state in. */
@@ -19,6 +20,12 @@ async function stateOf({ nvim, state, project }: RunningAgent): Promise<string> 
   });
 }
 
+/** What writes there does so no more. */
+async function ended({ nvim }: RunningAgent, folder: string): Promise<void> {
+  await nvim.quit();
+  if (Deno.build.os === "linux") await waitForNone([folder], 10_000);
+}
+
 /** Another Neovim in the same project, with the same state folder. */
 async function again({ project, state }: RunningAgent): Promise<RunningAgent> {
   return await startAgent({
@@ -31,7 +38,7 @@ async function again({ project, state }: RunningAgent): Promise<RunningAgent> {
 Deno.test("sessions that cannot be read are set aside, which is said at once, and new ones work", async () => {
   await using first = await startAgent({ script: "say One.\nrepeat" });
   const folder = await stateOf(first);
-  await first.nvim.quit();
+  await ended(first, folder);
   await Deno.writeTextFile(`${folder}/${DATABASE_FILE}`, "this is no database ".repeat(500));
   for (const suffix of ["-wal", "-shm"]) {
     await Deno.remove(`${folder}/${DATABASE_FILE}${suffix}`).catch(() => {});
@@ -47,7 +54,7 @@ Deno.test("sessions that cannot be read are set aside, which is said at once, an
 Deno.test("sessions of a newer agent.nvim are left alone, and one line says why nothing starts", async () => {
   await using first = await startAgent({ script: "say One.\nrepeat" });
   const folder = await stateOf(first);
-  await first.nvim.quit();
+  await ended(first, folder);
   {
     using database = Database.openIn(folder).database;
     database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);

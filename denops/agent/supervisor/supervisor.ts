@@ -15,6 +15,7 @@ import type { Engine } from "./agents/engine.ts";
 import { Gate } from "./gate/gate.ts";
 import { healthReport } from "./health.ts";
 import { historyUpdates } from "./screen/history.ts";
+import { endRuns } from "./system/run.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
 import { Projects } from "./projects.ts";
 import { type ProviderWorld, realWorld } from "./agents/provider.ts";
@@ -166,6 +167,8 @@ export class Supervisor implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pump[Symbol.dispose]();
     await Promise.all([endEarly(), this.#projects[Symbol.asyncDispose]()]);
+    // Whoever has asked for them is gone.
+    await endRuns();
   }
 
   /** Where the user is, and what the chat shows. */

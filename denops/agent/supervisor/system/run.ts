@@ -51,6 +51,29 @@ export function complaint(stderr: string): string {
   return line === "" ? "it failed" : line.replace(/\.+$/, "");
 }
 
+/** Those that have begun and not ended. */
+const running = new Set<Deno.ChildProcess>();
+
+/** Ends all of them; nothing of them is left when this resolves. */
+export async function endRuns(): Promise<void> {
+  const all = [...running];
+  all.forEach(endGroup);
+  await Promise.all(all.map(({ status }) => status));
+}
+
+/**
+ * Each has a group of its own: where bubblewrap alone is killed before it has let its child go on, that waits for ever,
+ * as it is only then that it asks to die with its parent.
+ */
+function endGroup(process: Deno.ChildProcess): void {
+  try {
+    if (Deno.build.os === "windows") process.kill("SIGKILL");
+    else Deno.kill(-process.pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
 /** @param onLine false: enough, stop */
 export async function run(
   name: "rg" | "git",
@@ -73,8 +96,17 @@ export async function run(
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
+    detached: Deno.build.os !== "windows",
   }).spawn();
+  running.add(process);
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]);
+  const stop = () => endGroup(process);
+  if (inTime.aborted) stop();
+  inTime.addEventListener("abort", stop);
+  process.status.finally(() => {
+    running.delete(process);
+    inTime.removeEventListener("abort", stop);
+  });
   const errors = new Response(process.stderr).text();
   let stopped = false;
   const decoder = new TextDecoder();
@@ -86,7 +118,7 @@ export async function run(
     for (const line of lines) {
       if (onLine(line)) continue;
       stopped = true;
-      process.kill("SIGKILL");
+      stop();
       break;
     }
   }

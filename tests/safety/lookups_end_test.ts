@@ -1,0 +1,31 @@
+/** Look-ups that are stopped at any moment leave nothing behind. */
+import assert from "node:assert/strict";
+import { endRuns, PLAIN_GIT, run } from "../../denops/agent/supervisor/system/run.ts";
+import { waitForNone } from "../support/processes.ts";
+import { pause, scratch } from "../support/project.ts";
+
+const ROUNDS = 60;
+
+Deno.test({
+  name: "a look-up that is stopped as its sandbox is made leaves no process",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using project = await scratch({ "a.txt": "a" }, { git: true });
+    const { root } = project;
+    const place = { root, roots: [root], sandboxed: true };
+    const look = (signal: AbortSignal) =>
+      run("git", [...PLAIN_GIT, "status"], place, signal, () => true).catch(() => {});
+    await look(AbortSignal.timeout(10_000));
+    for (let round = 0; round < ROUNDS; round++) {
+      const controller = new AbortController();
+      // Several at once, so that parent and child do not run at the same time.
+      const looks = [1, 2, 3, 4, 5, 6].map(() => look(controller.signal));
+      await pause(round % 10);
+      if (round % 2 === 0) controller.abort();
+      else await endRuns();
+      await Promise.all(looks);
+    }
+    await waitForNone([root], 5_000);
+    assert.equal(await project.read("a.txt"), "a");
+  },
+});
