@@ -3,6 +3,7 @@ import { createTwoFilesPatch } from "../../deps/diff.ts";
 import { relative } from "node:path";
 import type { AgentEvent, Diff } from "../core/events.ts";
 import { wordsOf } from "../core/entries.ts";
+import { fenced } from "../core/text.ts";
 import type { Store, Stored, StoredSession } from "../core/ports.ts";
 
 /** Of the JSON; a change that a reader has to know of counts it up. */
@@ -161,8 +162,8 @@ function otherPart(event: AgentEvent, time: number): string | undefined {
 function toolPart(title: string, event: Extract<AgentEvent, { type: "tool_done" }>, root: string): string {
   const mark = event.status === "completed" ? "✓" : "✗";
   const body = event.diff === undefined
-    ? fenced("", event.output)
-    : [event.diff, ...event.diff.others ?? []].map((diff) => fenced("diff", patch(diff, root))).join("\n\n");
+    ? fenced(event.output)
+    : [event.diff, ...event.diff.others ?? []].map((diff) => fenced(patch(diff, root), "diff")).join("\n\n");
   return collapsed(`${mark} ${[title, event.summary].filter((part) => part !== "").join(" ")}`, body);
 }
 
@@ -182,13 +183,6 @@ function patch({ path, before, after }: Diff, root: string): string {
 
 function collapsed(summary: string, body: string): string {
   return `<details><summary>${escaped(summary)}</summary>\n\n${body}\n\n</details>`;
-}
-
-/** The fence is longer than any in the text. */
-function fenced(language: string, text: string): string {
-  const longest = text.matchAll(/`+/g).reduce((most, [run]) => Math.max(most, run.length), 2);
-  const fence = "`".repeat(longest + 1);
-  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
 
 function inline(text: string): string {

@@ -2,7 +2,7 @@
 import { today } from "../core/today.ts";
 import type { Budget as Caps, EngineConfig, Price } from "../../protocol/config.ts";
 import type { Usage } from "../core/messages.ts";
-import { OneByOne } from "./slots.ts";
+import { OneByOne } from "./subagents/slots.ts";
 
 /** Money of one request in US dollars; undefined where the model has no price. */
 export function costOf(usage: Usage, price: Price | undefined): number | undefined {

@@ -3,6 +3,7 @@ import { CALL_INTERRUPTED } from "../context/view.ts";
 import type { AssistantEntry, LogEntry, MessageEntry, ResultEntry } from "../core/entries.ts";
 import type { AgentEvent } from "../core/events.ts";
 import type { Stored } from "../core/ports.ts";
+import { middleCut } from "../core/text.ts";
 
 /** How a call ends that its runner has left open. */
 export const LEFT_OPEN = {
@@ -17,15 +18,8 @@ const LONGEST_PARTIAL = 20_000;
 
 /** What stays of an answer that was stopped, so that every question keeps an answer. */
 export function partialAnswer(text: string): AssistantEntry {
-  const said = text.trim() === "" ? "" : middleCut(text);
+  const said = text.trim() === "" ? "" : middleCut(text, LONGEST_PARTIAL);
   return { type: "assistant_message", text: said, calls: [], reasoning: [], interrupted: true };
-}
-
-function middleCut(text: string): string {
-  const left = text.length - LONGEST_PARTIAL;
-  if (left <= 0) return text;
-  const half = LONGEST_PARTIAL / 2;
-  return `${text.slice(0, half)}\n[${left} characters left out]\n${text.slice(-half)}`;
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Emit } from "../core/events.ts";
 import type { ToolCall, Usage } from "../core/messages.ts";
 import type { EditTried } from "../core/edits.ts";
+import { today } from "../core/today.ts";
 import type { PromptFacts, RequestUsage, UsageLog } from "../core/ports.ts";
 import type { Mode } from "../context/modes.ts";
 import { parseArguments } from "../llm/arguments.ts";
@@ -104,7 +105,7 @@ export class Meter {
     const { turn, model } = { turn: this.#ports.turn(), model: this.#ports.model, ...of };
     const { usage, firstToken, duration } = measured;
     const cost = usage === undefined ? undefined : costOf(usage, model.price);
-    if (usage !== undefined) spending.add(usage, cost, new Date().toISOString().slice(0, 10));
+    if (usage !== undefined) spending.add(usage, cost, today());
     const request: RequestUsage = {
       purpose: mode.name,
       provider: model.provider,

@@ -13,7 +13,7 @@ import type { Workspace } from "../tools/files/workspace.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
 import type { Measured, Meter, MeteredModel } from "./meter.ts";
 import type { PermissionPorts } from "./permission.ts";
-import type { SeenHistory } from "./room.ts";
+import type { SeenHistory } from "./gather/room.ts";
 
 export type TurnEnd =
   | { readonly type: "stopped"; readonly reason: StopReason }

@@ -2,9 +2,9 @@
 import type { EngineConfig, FileRules } from "../../protocol/config.ts";
 import type { Emit } from "../core/events.ts";
 import type { AskApproval, Editor, Store, UsageLog } from "../core/ports.ts";
-import type { GivenPorts } from "./given.ts";
+import type { GivenPorts } from "./gather/given.ts";
 import type { Runner } from "./runner.ts";
-import type { AskSurroundings } from "./surroundings.ts";
+import type { AskSurroundings } from "./gather/surroundings.ts";
 
 export interface SessionPorts {
   readonly config: EngineConfig;

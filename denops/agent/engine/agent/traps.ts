@@ -7,7 +7,7 @@ import type { Emit, FileChange, ToolStart } from "../core/events.ts";
 import { lineDiff } from "../core/line_diff.ts";
 import type { AskApproval, HeldFile, HoldBack } from "../core/ports.ts";
 import { files } from "../tools/define.ts";
-import { namesFile } from "./named_files.ts";
+import { namesFile } from "./gather/named_files.ts";
 
 export interface TrapPorts {
   readonly emit: Emit;

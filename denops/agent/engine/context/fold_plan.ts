@@ -1,4 +1,5 @@
 /** What to fold when the window fills up: old results first, in one large step, so that the prefix breaks once. Pure. */
+import { middleCut } from "../core/text.ts";
 import { type MessageEntry, type PinnedPart, type ResultEntry, wordsOf } from "../core/entries.ts";
 import { isRefused } from "./refused.ts";
 import type { ToolCall } from "../core/messages.ts";
@@ -205,14 +206,4 @@ export function usersWords(messages: readonly MessageEntry[]): readonly string[]
       ? [wordsOf(entry)]
       : []
   ).filter((text) => text.trim() !== "");
-}
-
-/** At most `most` characters, of the beginning and of the end. @param what is said of those between */
-export function middleCut(text: string, most: number, what = "left out"): string {
-  if (text.length <= most) return text;
-  const note = `\n[${text.length - most} characters ${what}]\n`;
-  const half = Math.max(0, (most - note.length) / 2);
-  const [head, tail] = [text.slice(0, Math.ceil(half)), half < 1 ? "" : text.slice(-Math.floor(half))];
-  // Half a character at a cut would be one that no encoding can hold.
-  return (head.replace(/[\ud800-\udbff]$/, "") + note + tail.replace(/^[\udc00-\udfff]/, "")).slice(0, most);
 }

@@ -8,15 +8,8 @@ import { Database } from "../store/database.ts";
 import { StoredSessions } from "../store/sessions.ts";
 import { SqliteStore } from "../store/sqlite.ts";
 import { NOTHING_CHOSEN } from "./chosen.ts";
-import {
-  type CallFacts,
-  type Foldable,
-  keptWords,
-  middleCut,
-  planMasks,
-  tailBegin,
-  usersWords,
-} from "./fold_plan.ts";
+import { type CallFacts, type Foldable, keptWords, planMasks, tailBegin, usersWords } from "./fold_plan.ts";
+import { middleCut } from "../core/text.ts";
 import { MODES } from "./modes.ts";
 import { view } from "./view.ts";
 import { HistoryWindow } from "./window.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { answered, asked, result } from "../../../../tests/support/entries.ts";
 import type { MessageEntry } from "../core/entries.ts";
-import { choose } from "../agent/context_page.ts";
+import { choose } from "../agent/gather/context_page.ts";
 import { Memory } from "../agent/memory.ts";
 import { withoutDropped } from "./chosen.ts";
 import { planMasks } from "./fold_plan.ts";

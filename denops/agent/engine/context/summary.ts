@@ -1,6 +1,7 @@
 /** What a summary of the session is asked for with, and what stands in its place where no model answers. Pure. */
 import type { ControlNote, MessageEntry } from "../core/entries.ts";
-import { type CallFacts, type Foldable, middleCut } from "./fold_plan.ts";
+import type { CallFacts, Foldable } from "./fold_plan.ts";
+import { middleCut } from "../core/text.ts";
 
 const HEADINGS = [
   "Current state",

@@ -109,3 +109,20 @@ export function splitLines(text: string): readonly string[] {
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
+
+/** A block of Markdown, whose fence is longer than any in the text. */
+export function fenced(text: string, language = ""): string {
+  const longest = text.matchAll(/`+/g).reduce((most, [run]) => Math.max(most, run.length), 2);
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+}
+
+/** At most `most` characters, of the beginning and of the end. @param what is said of those between */
+export function middleCut(text: string, most: number, what = "left out"): string {
+  if (text.length <= most) return text;
+  const note = `\n[${text.length - most} characters ${what}]\n`;
+  const half = Math.max(0, (most - note.length) / 2);
+  const [head, tail] = [text.slice(0, Math.ceil(half)), half < 1 ? "" : text.slice(-Math.floor(half))];
+  // Half a character at a cut would be one that no encoding can hold.
+  return (head.replace(/[\ud800-\udbff]$/, "") + note + tail.replace(/^[\udc00-\udfff]/, "")).slice(0, most);
+}

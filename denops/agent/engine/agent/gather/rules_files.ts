@@ -3,14 +3,14 @@
  * what they ask is done, and they allow nothing.
  */
 import { dirname, isAbsolute, join } from "node:path";
-import { matchesGlob } from "../../policy/glob.ts";
-import { nameInRoots } from "../../policy/roots.ts";
-import { isInstructions, RULES_NAMES } from "../../protocol/surroundings.ts";
-import type { RulesFile } from "../context/project.ts";
-import { fitted, importsOf, instructionsOf, MOST_RULES } from "../context/rules.ts";
-import { ToolError } from "../core/errors.ts";
-import type { FolderRules } from "./memory.ts";
-import type { Workspace } from "../tools/files/workspace.ts";
+import { matchesGlob } from "../../../policy/glob.ts";
+import { nameInRoots } from "../../../policy/roots.ts";
+import { isInstructions, RULES_NAMES } from "../../../protocol/surroundings.ts";
+import type { RulesFile } from "../../context/project.ts";
+import { fitted, importsOf, instructionsOf, MOST_RULES } from "../../context/rules.ts";
+import { ToolError } from "../../core/errors.ts";
+import type { FolderRules } from "../memory.ts";
+import type { Workspace } from "../../tools/files/workspace.ts";
 
 /** Files with globs of their own that are looked at. */
 const MOST_INSTRUCTIONS = 50;

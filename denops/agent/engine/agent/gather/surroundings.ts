@@ -2,20 +2,20 @@
  * Gathers what the model is told beside the user's words: of the project once for each session, of the moment with each
  * message, of a folder's rules when a call first touches it. Nothing that goes wrong here ends a turn.
  */
-import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../protocol/surroundings.ts";
-import { isManifest, manifestLine } from "../context/manifests.ts";
-import { factsOf, momentText, toldEdits } from "../context/moment.ts";
-import { MARK, NO_PROJECT, type Project, type RulesFile, rulesText } from "../context/project.ts";
-import { treeText } from "../context/tree.ts";
-import { rulesId } from "../context/chosen.ts";
-import type { ControlNote } from "../core/entries.ts";
-import { notesText } from "../context/notes.ts";
-import type { HistoryWindow } from "../context/window.ts";
-import type { AgentEvent, Plan } from "../core/events.ts";
-import { today } from "../core/today.ts";
-import type { Views } from "../tools/files/views.ts";
-import type { Workspace } from "../tools/files/workspace.ts";
-import type { Memory } from "./memory.ts";
+import type { Shown, Surroundings as Answer, SurroundingsWanted } from "../../../protocol/surroundings.ts";
+import { isManifest, manifestLine } from "../../context/manifests.ts";
+import { factsOf, momentText, toldEdits } from "../../context/moment.ts";
+import { MARK, NO_PROJECT, type Project, type RulesFile, rulesText } from "../../context/project.ts";
+import { treeText } from "../../context/tree.ts";
+import { rulesId } from "../../context/chosen.ts";
+import type { ControlNote } from "../../core/entries.ts";
+import { notesText } from "../../context/notes.ts";
+import type { HistoryWindow } from "../../context/window.ts";
+import type { AgentEvent, Plan } from "../../core/events.ts";
+import { today } from "../../core/today.ts";
+import type { Views } from "../../tools/files/views.ts";
+import type { Workspace } from "../../tools/files/workspace.ts";
+import type { Memory } from "../memory.ts";
 import { Notes } from "./notes.ts";
 import { RulesFiles } from "./rules_files.ts";
 import type { SeenHistory } from "./room.ts";

@@ -1,31 +1,31 @@
 /** Keeps a session within the model's window: folds what is old, and cuts results that would fill what is left. */
-import { allOf, bytesOf, Estimate, IMAGE_BYTES, type PromptSizes, sizesOf } from "../context/estimate.ts";
+import { allOf, bytesOf, Estimate, IMAGE_BYTES, type PromptSizes, sizesOf } from "../../context/estimate.ts";
 import {
   type CallFacts,
   entryBytes,
   type Foldable,
   keptWords,
   type MaskPlan,
-  middleCut,
   MOST_WORDS,
   pinnedParts,
   planMasks,
   tailBegin,
   usersWords,
-} from "../context/fold_plan.ts";
-import type { Chosen } from "../context/chosen.ts";
-import { folded } from "../context/folds.ts";
-import { type Mode, MODES } from "../context/modes.ts";
-import { ownSummary, summaryQuestion } from "../context/summary.ts";
-import type { HistoryWindow } from "../context/window.ts";
-import type { Compaction, FoldEntry, MessageEntry, ResultEntry } from "../core/entries.ts";
-import type { AgentEvent } from "../core/events.ts";
-import type { Prompt, ToolCall } from "../core/messages.ts";
-import { parseArguments } from "../llm/arguments.ts";
-import type { Model } from "../llm/model.ts";
-import type { SessionState, Tool } from "../tools/define.ts";
-import { ask } from "./ask.ts";
-import type { Measured, Meter } from "./meter.ts";
+} from "../../context/fold_plan.ts";
+import { middleCut } from "../../core/text.ts";
+import type { Chosen } from "../../context/chosen.ts";
+import { folded } from "../../context/folds.ts";
+import { type Mode, MODES } from "../../context/modes.ts";
+import { ownSummary, summaryQuestion } from "../../context/summary.ts";
+import type { HistoryWindow } from "../../context/window.ts";
+import type { Compaction, FoldEntry, MessageEntry, ResultEntry } from "../../core/entries.ts";
+import type { AgentEvent } from "../../core/events.ts";
+import type { Prompt, ToolCall } from "../../core/messages.ts";
+import { parseArguments } from "../../llm/arguments.ts";
+import type { Model } from "../../llm/model.ts";
+import type { SessionState, Tool } from "../../tools/define.ts";
+import { ask } from "../ask.ts";
+import type { Measured, Meter } from "../meter.ts";
 
 /** Shares of the window: of what is not tools, of everything, and of everything once the user has taken a fold back. */
 const MOST_HISTORY = 0.7;

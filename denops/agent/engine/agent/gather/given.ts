@@ -4,30 +4,30 @@
  */
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { GivenMeta } from "../../protocol/given.ts";
-import { imageCarriers } from "../context/repeats.ts";
-import { Share } from "../context/share.ts";
+import type { GivenMeta } from "../../../protocol/given.ts";
+import { imageCarriers } from "../../context/repeats.ts";
+import { Share } from "../../context/share.ts";
 import {
   askedTools,
   type FoundMention,
   type Lines,
   mentionsIn,
   type PathMention,
-} from "../context/mentions.ts";
-import { treeText } from "../context/tree.ts";
-import { messageOf, ToolError } from "../core/errors.ts";
-import type { MessageEntry } from "../core/entries.ts";
-import type { Part } from "../core/events.ts";
-import { splitLines } from "../core/text.ts";
-import type { ClientAbilities } from "../tools/define.ts";
-import { AskedAbout } from "../tools/files/asked_about.ts";
-import { fileInfo, readImage } from "../tools/files/disk.ts";
-import { imageInfo, measures } from "../tools/files/image.ts";
-import { ImageRoom, LARGEST_IMAGE } from "../tools/files/image_room.ts";
-import { shownPath, type Workspace } from "../tools/files/workspace.ts";
-import { folderEntries } from "../tools/list_directory.ts";
+} from "../../context/mentions.ts";
+import { treeText } from "../../context/tree.ts";
+import { messageOf, ToolError } from "../../core/errors.ts";
+import type { MessageEntry } from "../../core/entries.ts";
+import type { Part } from "../../core/events.ts";
+import { fenced, splitLines } from "../../core/text.ts";
+import type { ClientAbilities } from "../../tools/define.ts";
+import { AskedAbout } from "../../tools/files/asked_about.ts";
+import { fileInfo, readImage } from "../../tools/files/disk.ts";
+import { imageInfo, measures } from "../../tools/files/image.ts";
+import { ImageRoom, LARGEST_IMAGE } from "../../tools/files/image_room.ts";
+import { shownPath, type Workspace } from "../../tools/files/workspace.ts";
+import { folderEntries } from "../../tools/list_directory.ts";
 import { outlineOf, symbolBodies } from "./given_symbols.ts";
-import type { RootedPath } from "../../policy/roots.ts";
+import type { RootedPath } from "../../../policy/roots.ts";
 
 /** What a client sends; `meta` is our own client's. */
 export type Handed =
@@ -341,13 +341,6 @@ function isWord(one: Handed): one is Extract<Part, { type: "text" | "unsupported
 
 function noRoom(): ToolError {
   return new ToolError("what is handed over has filled its share of the model's window");
-}
-
-/** The fence is longer than any in the text. */
-function fenced(text: string): string {
-  const longest = text.matchAll(/`+/g).reduce((most, [run]) => Math.max(most, run.length), 2);
-  const fence = "`".repeat(longest + 1);
-  return `${fence}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
 
 /** A file's address; a fragment such as "L3-L9" names lines of it. */

@@ -1,13 +1,13 @@
 /** What `:Agent context` shows of a session, and what the user chooses there. */
-import type { ContextPart, RequestParams } from "../../protocol/requests.ts";
-import { rulesId } from "../context/chosen.ts";
-import { messageParts } from "../context/message_parts.ts";
-import { ToolError } from "../core/errors.ts";
-import type { Tool } from "../tools/define.ts";
-import type { Memory } from "./memory.ts";
+import type { ContextPart, RequestParams } from "../../../protocol/requests.ts";
+import { rulesId } from "../../context/chosen.ts";
+import { messageParts } from "../../context/message_parts.ts";
+import { ToolError } from "../../core/errors.ts";
+import type { Tool } from "../../tools/define.ts";
+import type { Memory } from "../memory.ts";
 import type { Causes } from "./prefix.ts";
 import { callFacts } from "./room.ts";
-import type { ContextPage, ContextPorts } from "./runner.ts";
+import type { ContextPage, ContextPorts } from "../runner.ts";
 
 export type ContextChange = NonNullable<RequestParams<"context">["change"]>;
 

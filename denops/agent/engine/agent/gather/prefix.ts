@@ -1,10 +1,10 @@
 /** Watches whether each request of a session begins as the one before, and what it costs where it does not. */
-import type { Price } from "../../protocol/config.ts";
-import type { PrefixBreak, RequestResult } from "../../protocol/requests.ts";
-import { firstBreak, lengthOf } from "../context/outline.ts";
-import type { Folds } from "../context/folds.ts";
-import type { RulesFile } from "../context/project.ts";
-import type { Prompt } from "../core/messages.ts";
+import type { Price } from "../../../protocol/config.ts";
+import type { PrefixBreak, RequestResult } from "../../../protocol/requests.ts";
+import { firstBreak, lengthOf } from "../../context/outline.ts";
+import type { Folds } from "../../context/folds.ts";
+import type { RulesFile } from "../../context/project.ts";
+import type { Prompt } from "../../core/messages.ts";
 
 /** Of English and code. */
 const CHARACTERS_A_TOKEN = 4;

@@ -1,7 +1,7 @@
 /** What somebody else makes of the files that the model has in mind, between its turns. */
-import type { Edit } from "../context/moment.ts";
-import type { Views } from "../tools/files/views.ts";
-import type { Workspace } from "../tools/files/workspace.ts";
+import type { Edit } from "../../context/moment.ts";
+import type { Views } from "../../tools/files/views.ts";
+import type { Workspace } from "../../tools/files/workspace.ts";
 
 /** Files that are looked at, those used last. */
 const MOST_FILES = 200;

@@ -1,12 +1,12 @@
 /** What a message mentions reaches the model as a tool would have read it, once, and within its share of the window. */
 import assert from "node:assert/strict";
-import { startEngine } from "../../../../tests/support/engine_session.ts";
-import { type JsonObject, messagesOf } from "../../../../tests/model/model_messages.ts";
-import { pngFile } from "../../../../tests/support/pictures.ts";
-import { WIRES } from "../../protocol/providers.ts";
-import { withoutRepeats } from "../context/repeats.ts";
-import { handedOver } from "../core/entries.ts";
-import type { Editor } from "../core/ports.ts";
+import { startEngine } from "../../../../../tests/support/engine_session.ts";
+import { type JsonObject, messagesOf } from "../../../../../tests/model/model_messages.ts";
+import { pngFile } from "../../../../../tests/support/pictures.ts";
+import { WIRES } from "../../../protocol/providers.ts";
+import { withoutRepeats } from "../../context/repeats.ts";
+import { handedOver } from "../../core/entries.ts";
+import type { Editor } from "../../core/ports.ts";
 
 const FILES = {
   "src/a.ts": "one\ntwo\nthree\nfour\n",

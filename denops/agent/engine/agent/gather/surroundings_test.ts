@@ -1,13 +1,13 @@
 /** What the model is told of the project and of the moment, as it stands in its requests. */
 import assert from "node:assert/strict";
-import { objects, string } from "../../../../tests/model/model_messages.ts";
+import { objects, string } from "../../../../../tests/model/model_messages.ts";
 import {
   type EngineOptions,
   type RunningEngine,
   startEngine,
-} from "../../../../tests/support/engine_session.ts";
-import { MARK } from "../context/project.ts";
-import type { Shown, Surroundings } from "../../protocol/surroundings.ts";
+} from "../../../../../tests/support/engine_session.ts";
+import { MARK } from "../../context/project.ts";
+import type { Shown, Surroundings } from "../../../protocol/surroundings.ts";
 
 const SHOWN: Shown = {
   current: { path: "src/a.ts", line: 3, modified: true },

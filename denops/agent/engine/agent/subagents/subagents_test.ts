@@ -7,10 +7,10 @@ import {
   END_TURN,
   type RunningEngine,
   startEngine,
-} from "../../../../tests/support/engine_session.ts";
-import { waitUntil } from "../../../../tests/support/project.ts";
-import { disconnected } from "../../../../tests/support/server.ts";
-import { soon } from "../../../../tests/support/soon.ts";
+} from "../../../../../tests/support/engine_session.ts";
+import { waitUntil } from "../../../../../tests/support/project.ts";
+import { disconnected } from "../../../../../tests/support/server.ts";
+import { soon } from "../../../../../tests/support/soon.ts";
 
 const FILES = { "a.txt": "alpha\n", "b.txt": "beta\n" };
 

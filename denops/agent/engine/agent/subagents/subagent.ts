@@ -3,19 +3,19 @@
  * gate, the caps and the checkpoints of the session that it works for; of what it says that session's model gets the
  * last message alone.
  */
-import { againstMode } from "../../policy/decide_mode.ts";
-import type { ModeAccess } from "../../protocol/modes.ts";
-import type { Mode } from "../context/modes.ts";
-import { HistoryWindow } from "../context/window.ts";
-import type { LogEntry, MessageEntry } from "../core/entries.ts";
-import { TurnError } from "../core/errors.ts";
-import { type AgentEvent, TRANSIENT, type UserMessage } from "../core/events.ts";
-import type { ApprovalAnswer, ApprovalRequest, Store, UsageLog } from "../core/ports.ts";
-import type { Workspace } from "../tools/files/workspace.ts";
-import { callIds } from "./call_ids.ts";
-import { LEFT_OPEN } from "./interrupted.ts";
-import { Meter } from "./meter.ts";
-import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
+import { againstMode } from "../../../policy/decide_mode.ts";
+import type { ModeAccess } from "../../../protocol/modes.ts";
+import type { Mode } from "../../context/modes.ts";
+import { HistoryWindow } from "../../context/window.ts";
+import type { LogEntry, MessageEntry } from "../../core/entries.ts";
+import { TurnError } from "../../core/errors.ts";
+import { type AgentEvent, TRANSIENT, type UserMessage } from "../../core/events.ts";
+import type { ApprovalAnswer, ApprovalRequest, Store, UsageLog } from "../../core/ports.ts";
+import type { Workspace } from "../../tools/files/workspace.ts";
+import { callIds } from "../call_ids.ts";
+import { LEFT_OPEN } from "../interrupted.ts";
+import { Meter } from "../meter.ts";
+import type { Runner, RunnerPorts, TurnEnd } from "../runner.ts";
 
 export interface SubagentOptions {
   /** Of its session, which is stored. */

@@ -5,13 +5,13 @@ import {
   type EngineOptions,
   type RunningEngine,
   startEngine,
-} from "../../../../tests/support/engine_session.ts";
-import type { RecordedRequest } from "../../../../tests/model/model_server.ts";
-import { transcript } from "../../../../tests/model/model_messages.ts";
-import { storeWork } from "../../../../tests/support/stored_work.ts";
-import { SqliteStore } from "../store/sqlite.ts";
-import { SqliteUsage } from "../store/usage.ts";
-import { WIRES } from "../../protocol/providers.ts";
+} from "../../../../../tests/support/engine_session.ts";
+import type { RecordedRequest } from "../../../../../tests/model/model_server.ts";
+import { transcript } from "../../../../../tests/model/model_messages.ts";
+import { storeWork } from "../../../../../tests/support/stored_work.ts";
+import { SqliteStore } from "../../store/sqlite.ts";
+import { SqliteUsage } from "../../store/usage.ts";
+import { WIRES } from "../../../protocol/providers.ts";
 
 const WINDOW = 16_000;
 /** Bytes of a request that the scripted model counts as a token. */

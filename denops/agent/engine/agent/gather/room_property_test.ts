@@ -1,23 +1,23 @@
 /** Any session in any window: no request exceeds it. Without a network: the model is a function. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { answered, asked, result } from "../../../../tests/support/entries.ts";
-import { engineConfig } from "../../../../tests/support/engine_config.ts";
-import { allOf, sizesOf } from "../context/estimate.ts";
-import { MODES } from "../context/modes.ts";
-import { view } from "../context/view.ts";
-import { HistoryWindow } from "../context/window.ts";
-import type { LogEntry } from "../core/entries.ts";
-import type { Prompt } from "../core/messages.ts";
-import type { Model } from "../llm/model.ts";
-import { Database } from "../store/database.ts";
-import { SqliteStore } from "../store/sqlite.ts";
-import { TOOLS } from "../tools/registry.ts";
-import { Spending } from "./budget.ts";
-import { Meter } from "./meter.ts";
-import { NOTHING_CHOSEN } from "../context/chosen.ts";
+import { answered, asked, result } from "../../../../../tests/support/entries.ts";
+import { engineConfig } from "../../../../../tests/support/engine_config.ts";
+import { allOf, sizesOf } from "../../context/estimate.ts";
+import { MODES } from "../../context/modes.ts";
+import { view } from "../../context/view.ts";
+import { HistoryWindow } from "../../context/window.ts";
+import type { LogEntry } from "../../core/entries.ts";
+import type { Prompt } from "../../core/messages.ts";
+import type { Model } from "../../llm/model.ts";
+import { Database } from "../../store/database.ts";
+import { SqliteStore } from "../../store/sqlite.ts";
+import { TOOLS } from "../../tools/registry.ts";
+import { Spending } from "../budget.ts";
+import { Meter } from "../meter.ts";
+import { NOTHING_CHOSEN } from "../../context/chosen.ts";
 import { Room } from "./room.ts";
-import type { EditLog } from "../core/edits.ts";
+import type { EditLog } from "../../core/edits.ts";
 
 const NO_EDITS: EditLog = {
   tried: () => {},
