@@ -92,7 +92,7 @@ export async function runStep(
         const withCalls = finish === "stop" || finish === "tool_calls";
         if (!withCalls) screen.abandon();
         const { role: _, ...said } = assembly.message({ withCalls });
-        const message = { type: "assistant_message", ...said } as const;
+        const message = { type: "assistant_message", ...said, by: model.author } as const;
         if (assembly.why !== undefined) {
           const text = `${model.provider} says: ${oneLine(assembly.why)}`;
           emit({ type: "notice", severity: "info", text });

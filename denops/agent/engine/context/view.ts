@@ -143,11 +143,12 @@ function partText(part: Part): string {
 }
 
 function assistantMessage(
-  { text, calls, reasoning, written, interrupted, refused }: AssistantEntry,
+  { text, calls, reasoning, written, by, interrupted, refused }: AssistantEntry,
 ): Message {
   if (refused === true) return { role: "assistant", text: REFUSED_ANSWER, calls: [], reasoning: [] };
   const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
-  return { role: "assistant", text: said, calls, reasoning, ...(written === undefined ? {} : { written }) };
+  const known = { ...(written === undefined ? {} : { written }), ...(by === undefined ? {} : { by }) };
+  return { role: "assistant", text: said, calls, reasoning, ...known };
 }
 
 /** One for each call, as every provider demands. */

@@ -4,7 +4,7 @@
  */
 import { z } from "../../deps/zod.ts";
 import { AgentEvent, Plan, UserMessage } from "./events.ts";
-import { Image, Reasoning, ToolCall } from "./messages.ts";
+import { Author, Image, Reasoning, ToolCall } from "./messages.ts";
 import type { ReadonlyDeep } from "./readonly.ts";
 
 /** Of the entries' schemas: stored with each entry. One of a later version is not read. */
@@ -17,6 +17,7 @@ const AssistantEntry = z.object({
   reasoning: z.array(Reasoning),
   /** All of it as the model wrote it, if its calls stood in its text. */
   written: z.string().exactOptional(),
+  by: Author.exactOptional(),
   /** It was not given to its end. */
   interrupted: z.literal(true).exactOptional(),
   /** A filter has ended it. */

@@ -25,6 +25,15 @@ export const Reasoning = z.discriminatedUnion("type", [
 ]);
 export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 
+/** Who wrote an answer. */
+export const Author = z.object({
+  wire: z.string(),
+  /** As the user calls it. */
+  provider: z.string(),
+  model: z.string(),
+});
+export type Author = ReadonlyDeep<z.infer<typeof Author>>;
+
 interface UserMessage {
   readonly role: "user";
   readonly text: string;
@@ -39,6 +48,8 @@ export interface AssistantMessage {
   readonly reasoning: readonly Reasoning[];
   /** All of it as the model wrote it, if its calls stood in its text. */
   readonly written?: string;
+  /** Undefined if it is not known, or nobody's. */
+  readonly by?: Author;
 }
 
 const ImageType = z.enum(["image/png", "image/jpeg", "image/gif", "image/webp"]);

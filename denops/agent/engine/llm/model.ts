@@ -1,10 +1,11 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
 import type { ModelConfig, Price } from "../../protocol/config.ts";
-import type { ModelRequest, Prompt } from "../core/messages.ts";
+import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
+import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
 import { inText } from "./text_tools/request.ts";
@@ -21,6 +22,8 @@ const MOST_IN_TEXT = 2;
 export interface Model {
   readonly provider: string;
   readonly name: string;
+  /** As what it writes is marked. */
+  readonly author: Author;
   readonly price?: Price | undefined;
   /** Tokens that fit; known exactly only after the first request to some providers. */
   readonly contextWindow: number;
@@ -101,9 +104,11 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     };
   }
 
+  const author: Author = { wire: provider.wire, provider: provider.name, model: config.model };
   return {
     provider: provider.name,
     name: config.model,
+    author,
     price: config.price,
     get contextWindow() {
       return abilities.window;
@@ -117,10 +122,11 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
         goOnInText("has no tool calls of its own");
       }
+      const messages = ownOf(prompt.messages, author);
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
-        messages: abilities.sees ? prompt.messages : withoutImages(prompt.messages),
+        messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window,
         think: abilities.think && prompt.think,

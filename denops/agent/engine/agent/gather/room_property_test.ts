@@ -66,7 +66,13 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
   const tokens = (prompt: Prompt) => Math.ceil(allOf(sizesOf(prompt)) / bytesAToken);
   const check = (prompt: Prompt) => assert.ok(tokens(prompt) <= window, `${tokens(prompt)} of ${window}`);
   const model: Model = {
-    ...{ provider: "p", name: "m", contextWindow: window, sees: true },
+    ...{
+      provider: "p",
+      author: { wire: "openai_chat", provider: "test", model: "test" },
+      name: "m",
+      contextWindow: window,
+      sees: true,
+    },
     async *stream(prompt) {
       check(prompt);
       const text = answers ? "# Current state\nFine.\n".repeat(300) : "";
