@@ -9,7 +9,7 @@ export type Choice = Pick<Facts, "mode" | "model" | "effort">;
 
 export const EFFORTS = ["default", "none"] as const;
 
-/** Where the mode that was chosen is no more. */
+/** Where the mode that was chosen is no more, and where none that changes anything is of use. */
 const INSTEAD = CHOSEN.ask;
 
 export class SessionModes {
@@ -17,6 +17,7 @@ export class SessionModes {
   readonly #changed: () => void;
   #own: EngineConfig["modes"];
   #choice: Choice;
+  #isNarrowed = false;
 
   /** @param changed is called when something was chosen */
   constructor(config: EngineConfig, choice: Choice, changed: () => void) {
@@ -49,7 +50,8 @@ export class SessionModes {
   get current(): Mode {
     const { mode, model, effort } = this.#choice;
     const name = mode === "" ? this.#config.mode : mode;
-    const row = this.all.find((one) => one.name === name) ?? INSTEAD;
+    const chosen = this.all.find((one) => one.name === name) ?? INSTEAD;
+    const row = this.#isNarrowed ? INSTEAD : chosen;
     return {
       ...row,
       ...(model === "" ? {} : { model }),
@@ -65,6 +67,11 @@ export class SessionModes {
     return [...new Set(names.filter((name) => name !== undefined))];
   }
 
+  /** Turns change nothing until a mode is chosen. What was chosen stays stored. */
+  narrow(): void {
+    this.#isNarrowed = true;
+  }
+
   /** @throws {ToolError} one line, if there is no such thing to choose */
   choose(choice: Partial<Choice>): void {
     const { mode, model, effort } = choice;
@@ -72,6 +79,7 @@ export class SessionModes {
     if (model !== undefined && !this.models.includes(model)) throw unknown("model", model);
     if (effort !== undefined && !EFFORTS.some((one) => one === effort)) throw unknown("effort", effort);
     this.#choice = { ...this.#choice, ...choice };
+    if (mode !== undefined) this.#isNarrowed = false;
     this.#changed();
   }
 }

@@ -54,6 +54,8 @@ const ControlNote = z.object({
     "cut_off",
     "need_fixes",
     "nothing_done",
+    "plan_open",
+    "results",
     "no_plan",
     "no_answer",
     "summarize",

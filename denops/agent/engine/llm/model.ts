@@ -30,6 +30,8 @@ export interface Model {
   readonly contextWindow: number;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
+  /** How it is asked to write a call into its text; undefined: it has calls of its own. */
+  readonly textForm: string | undefined;
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
 }
 
@@ -116,6 +118,9 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     },
     get sees() {
       return abilities.sees;
+    },
+    get textForm() {
+      return hasNativeTools ? undefined : form.example;
     },
     async *stream(prompt, signal) {
       if (!asked) await askAbilities(signal).catch(() => {});
