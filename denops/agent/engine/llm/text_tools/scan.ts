@@ -166,6 +166,8 @@ class Scanner {
   /** What is before is decided. */
   #decided = 0;
   readonly #before: State;
+  /** Where the last thing ends that is more than words: it is looked at as one. */
+  #solid = 0;
   /** Where it ends that `#decided` is in. */
   #inside: Inside | undefined;
   /** Where the next mark stands that counts anywhere. */
@@ -239,7 +241,7 @@ class Scanner {
     const words = this.#text.slice(0, to).trimEnd().length;
     const line = this.#text.lastIndexOf("\n", words - 1) + 1;
     const word = this.#text.lastIndexOf(" ", to - LINE) + 1;
-    if (line > from) this.#decided = line;
+    if (line > Math.min(from, Math.max(this.#decided, this.#solid - 1))) this.#decided = line;
     else if (word > from + LINE) this.#decided = word;
     else if (to - from > 2 * LINE && /^\w\w/.test(this.#text.slice(to - LINE - 1))) this.#decided = to - LINE;
   }
@@ -254,7 +256,7 @@ class Scanner {
     }
     if (mark === undefined) return end < this.#text.length ? this.#freeze(end) : -1;
     const after = this.#fence(mark) ?? this.#thought(mark) ?? this.#result(mark) ?? this.#call(mark);
-    if (after !== undefined) return after;
+    if (after !== undefined) return this.#solid = after;
     this.#prose();
     return mark + 1;
   }
