@@ -33,7 +33,8 @@ export interface Model {
 }
 
 interface Abilities {
-  readonly think: boolean;
+  /** See ModelRequest. */
+  readonly thinking: ModelRequest["thinking"];
   readonly tools: boolean;
   readonly sees: boolean;
   readonly window: number;
@@ -42,6 +43,8 @@ interface Abilities {
 const ShowAnswer = z.object({
   capabilities: z.array(z.string()).optional(),
   model_info: z.record(z.string(), z.unknown()).optional(),
+  /** Since 0.40; "[false]" of one that cannot think. */
+  thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).optional().catch(undefined),
 });
 
 export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
@@ -60,7 +63,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
   };
   let temperature = config.temperature;
   let abilities: Abilities = {
-    think: false,
+    thinking: undefined,
     tools: true,
     sees: config.vision ?? seesUnasked(config),
     window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
@@ -97,7 +100,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
       .find(([key]) => key.endsWith(".context_length")) ?? [];
     const most = typeof length === "number" ? length : abilities.window;
     abilities = {
-      think: can.includes("thinking"),
+      thinking: shown.data.thinking?.values ?? thinkingOf(config.model, can),
       tools: can.includes("tools"),
       sees: abilities.sees || (config.vision === undefined && can.includes("vision")),
       window: Math.min(abilities.window, most),
@@ -129,7 +132,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think && prompt.think,
+        thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
@@ -161,6 +164,12 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
       }
     },
   };
+}
+
+/** What Ollama's `think` takes, where it names abilities alone. Source: docs/capabilities/thinking.mdx. */
+function thinkingOf(model: string, abilities: readonly string[]): ModelRequest["thinking"] {
+  if (!abilities.includes("thinking")) return undefined;
+  return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];
 }
 
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */
