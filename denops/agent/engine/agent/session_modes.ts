@@ -12,7 +12,7 @@ const OF_PROVIDER = "default";
 /** The efforts that may be chosen. */
 export const CHOOSABLE_EFFORTS = [OF_PROVIDER, ...EFFORTS] as const;
 
-/** Where the mode that was chosen is no more. */
+/** Where the mode that was chosen is no more, and where none that changes anything is of use. */
 const INSTEAD = CHOSEN.ask;
 
 export class SessionModes {
@@ -20,6 +20,7 @@ export class SessionModes {
   readonly #changed: () => void;
   #own: EngineConfig["modes"];
   #choice: Choice;
+  #isNarrowed = false;
 
   /** @param changed is called when something was chosen */
   constructor(config: EngineConfig, choice: Choice, changed: () => void) {
@@ -58,7 +59,8 @@ export class SessionModes {
   get current(): Mode {
     const { mode, model } = this.#choice;
     const name = mode === "" ? this.#config.mode : mode;
-    const row = this.all.find((one) => one.name === name) ?? this.#withEffort(INSTEAD);
+    const chosen = this.all.find((one) => one.name === name);
+    const row = this.#isNarrowed || chosen === undefined ? this.#withEffort(INSTEAD) : chosen;
     return { ...row, ...(model === "" ? {} : { model }) };
   }
 
@@ -75,6 +77,11 @@ export class SessionModes {
     return [...new Set(names.filter((name) => name !== undefined))];
   }
 
+  /** Turns change nothing until a mode is chosen. What was chosen stays stored. */
+  narrow(): void {
+    this.#isNarrowed = true;
+  }
+
   /** @throws {ToolError} one line, if there is no such thing to choose */
   choose(choice: Partial<Choice>): void {
     const { mode, model, effort } = choice;
@@ -84,6 +91,7 @@ export class SessionModes {
       throw new ToolError(`Unknown effort: ${effort}. There are ${CHOOSABLE_EFFORTS.join(", ")}.`);
     }
     this.#choice = { ...this.#choice, ...choice };
+    if (mode !== undefined) this.#isNarrowed = false;
     this.#changed();
   }
 }

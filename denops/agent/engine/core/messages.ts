@@ -49,6 +49,8 @@ export interface AssistantMessage {
   readonly reasoning: readonly Reasoning[];
   /** All of it as the model wrote it, if its calls stood in its text. */
   readonly written?: string;
+  /** It ends with the model's word that it is done, which is not in the text. */
+  readonly complete?: true;
   /** Undefined if it is not known, or nobody's. */
   readonly by?: Author;
 }

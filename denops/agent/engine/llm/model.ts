@@ -5,6 +5,7 @@ import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
+import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
@@ -29,6 +30,8 @@ export interface Model {
   readonly contextWindow: number;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
+  /** How it is asked to write a call into its text; undefined: it has calls of its own. */
+  readonly textForm: string | undefined;
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
 }
 
@@ -119,6 +122,9 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     get sees() {
       return abilities.sees;
     },
+    get textForm() {
+      return hasNativeTools ? undefined : form.example;
+    },
     async *stream(prompt, signal) {
       if (!asked) await askAbilities(signal).catch(() => {});
       const isLeftToUs = config.native_tools === undefined;
@@ -157,7 +163,8 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt, told)) {
+      const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
+      for await (const event of withoutEndMark(answer)) {
         if (notice !== undefined) yield { type: "notice", text: notice };
         notice = undefined;
         yield event;
