@@ -1,4 +1,5 @@
 /** What runs a model: one row for each purpose. */
+import type { ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
 import { AGENT_SECTIONS, fixed, INTENT, type Section, TITLES } from "./sections.ts";
@@ -23,6 +24,8 @@ export interface Mode {
   readonly plans?: true;
   /** The model's name; the session's unless told. */
   readonly model?: string;
+  /** What is known of that model beside the options. */
+  readonly listed?: ListedModel;
   /** "none": no reasoning, even where the model can. */
   readonly effort?: "none";
   readonly limits: {
