@@ -46,7 +46,7 @@ export function view(
     messagesOf(messages),
     given === "none" ? [] : tools,
     given === "none" || given === "listed",
-    effort !== "none",
+    effort,
   );
 }
 

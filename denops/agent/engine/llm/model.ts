@@ -1,6 +1,6 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
-import type { ModelConfig, Price } from "../../protocol/config.ts";
+import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
@@ -36,7 +36,8 @@ export interface Model {
 }
 
 interface Abilities {
-  readonly think: boolean;
+  /** See ModelRequest. */
+  readonly thinking: ModelRequest["thinking"];
   readonly tools: boolean;
   readonly sees: boolean;
   readonly window: number;
@@ -45,6 +46,8 @@ interface Abilities {
 const ShowAnswer = z.object({
   capabilities: z.array(z.string()).optional(),
   model_info: z.record(z.string(), z.unknown()).optional(),
+  /** Since 0.40; "[false]" of one that cannot think. */
+  thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).optional().catch(undefined),
 });
 
 export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
@@ -63,7 +66,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
   };
   let temperature = config.temperature;
   let abilities: Abilities = {
-    think: false,
+    thinking: undefined,
     tools: true,
     sees: config.vision ?? seesUnasked(config),
     window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
@@ -100,7 +103,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
       .find(([key]) => key.endsWith(".context_length")) ?? [];
     const most = typeof length === "number" ? length : abilities.window;
     abilities = {
-      think: can.includes("thinking"),
+      thinking: shown.data.thinking?.values ?? thinkingOf(config.model, can),
       tools: can.includes("tools"),
       sees: abilities.sees || (config.vision === undefined && can.includes("vision")),
       window: Math.min(abilities.window, most),
@@ -135,7 +138,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think && prompt.think,
+        thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
@@ -170,6 +173,12 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
   };
 }
 
+/** What Ollama's `think` takes, where it names abilities alone. Source: docs/capabilities/thinking.mdx. */
+function thinkingOf(model: string, abilities: readonly string[]): ModelRequest["thinking"] {
+  if (!abilities.includes("thinking")) return undefined;
+  return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];
+}
+
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */
 function seesUnasked({ provider, model }: ModelConfig): boolean {
   switch (provider.wire) {
@@ -189,11 +198,19 @@ export function createSummarizer(config: ModelConfig): Model | undefined {
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) });
 }
 
-/** Another model of the same provider, by its name. */
-export function otherModel(config: ModelConfig, name: string): Model {
+/** Another model of the same provider. What is known of it counts before the options, which are of theirs. */
+export function otherModel(config: ModelConfig, name: string, listed?: ListedModel): Model {
   const { price: _, ...rest } = config;
-  const price = config.models.find((one) => one.name === name)?.price;
-  return createModel({ ...rest, model: name, ...(price === undefined ? {} : { price }) });
+  const { price, context_window, vision } = { ...listed, ...config.models.find((one) => one.name === name) };
+  // Ollama's list says what the model was made for, and not what there is memory for.
+  const isServed = context_window !== undefined && config.provider.wire !== "ollama";
+  return createModel({
+    ...rest,
+    model: name,
+    ...(price === undefined ? {} : { price }),
+    ...(isServed ? { context_window } : {}),
+    ...(vision === undefined ? {} : { vision }),
+  });
 }
 
 /** A short key is a local server's dummy and may be any word. */
