@@ -12,19 +12,38 @@ export interface Extracted {
   readonly calls: readonly TextCall[];
   /** The text without them, and without the white space before each. */
   readonly rest: string;
-  /** All of the text, but for results of the calls that the model has made up itself. */
+  /** All of the text, but for results of the calls that the model has made up itself, and for calls that come again. */
   readonly written: string;
+  /** It has the same call again and again: of those it is the first alone, and what follows is of no use. */
+  readonly isLoop: boolean;
 }
 
 /** The calls in a whole answer. Linear in its length; never throws. */
 export function extract(text: string, grammar: Grammar): Extracted {
   const { spans } = new Scanner(text, grammar, true).run();
   const madeUp = spans.find(({ calls }) => calls.length === 0)?.begin;
+  const calls = spans.flatMap(({ calls }) => calls);
+  const first = firstOfSame(calls);
+  const isLoop = first !== undefined;
+  const end = isLoop ? spans.find((span) => span.calls.includes(first))?.end : madeUp;
   return {
-    calls: spans.flatMap(({ calls }) => calls),
+    calls: isLoop ? calls.slice(0, calls.indexOf(first) + 1) : calls,
     rest: without(spans, text),
-    written: text.slice(0, madeUp),
+    written: text.slice(0, end),
+    isLoop,
   };
+}
+
+/** Fewer of the same call, one after the other, may be a slip; a model that writes more does not stop by itself. */
+const TOO_MANY = 5;
+
+/** The first of too many of the same in a row. */
+function firstOfSame(calls: readonly TextCall[]): TextCall | undefined {
+  const isSame = (one: TextCall, other: TextCall | undefined) =>
+    one.name === other?.name && one.arguments === other.arguments;
+  return calls.find((call, at) =>
+    calls.length >= at + TOO_MANY && calls.slice(at, at + TOO_MANY).every((other) => isSame(call, other))
+  );
 }
 
 const NOTHING: State = {
@@ -40,8 +59,9 @@ export class Partial {
   #state = NOTHING;
   /** Characters shown of it. */
   #shown = 0;
-  /** Calls in what is before. */
+  /** Calls in what is before, and the last of them. */
   #calls = 0;
+  #lastCalls: readonly TextCall[] = [];
   #writing: { readonly index: number; readonly text: string } | undefined;
   #isOver = false;
   /** Not looked at again before it has so many characters. */
@@ -56,7 +76,7 @@ export class Partial {
     return this.#writing;
   }
 
-  /** After its calls the model makes up their results: nothing that comes is of use. */
+  /** After its calls the model makes up their results, or writes one again and again: nothing that comes is of use. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -65,7 +85,7 @@ export class Partial {
   add(piece: string): string {
     this.#text += piece;
     if (this.#text.length < this.#next) return "";
-    const { spans, frozen, decided, state, writing, isOver } = new Scanner(
+    const { spans, calls, frozen, decided, state, writing, isOver } = new Scanner(
       this.#text,
       this.#grammar,
       false,
@@ -73,7 +93,7 @@ export class Partial {
     )
       .run();
     const { length } = this.#text;
-    this.#isOver = isOver;
+    this.#isOver = isOver || firstOfSame([...this.#lastCalls, ...calls]) !== undefined;
     this.#writing = writing === undefined ? undefined : {
       index: this.#calls + callsIn(spans),
       text: this.#text.slice(writing),
@@ -87,6 +107,7 @@ export class Partial {
     if (decided > 0 && before <= this.#shown) {
       this.#shown -= before;
       this.#calls += callsIn(past);
+      this.#lastCalls = [...this.#lastCalls, ...past.flatMap(({ calls }) => calls)].slice(1 - TOO_MANY);
       this.#text = this.#text.slice(decided);
       this.#state = state;
     }
@@ -194,6 +215,8 @@ class Scanner {
    */
   run(): {
     readonly spans: readonly Span[];
+    /** In them, and those that are calls if the answer ends there. */
+    readonly calls: readonly TextCall[];
     readonly frozen: number | undefined;
     readonly decided: number;
     readonly state: State;
@@ -204,6 +227,7 @@ class Scanner {
   } {
     for (let at = this.#begin(); at !== -1;) at = this.#step(at);
     const [first] = this.#pending;
+    const calls = [...this.#spans, ...this.#pending].flatMap(({ calls }) => calls);
     if (this.#isWhole) this.#spans.push(...this.#pending);
     else if (first !== undefined) this.#frozen = first.begin;
     const [last = "", next = ""] = this.#text.slice(Math.max(0, this.#decided - 1));
@@ -213,6 +237,7 @@ class Scanner {
     };
     return {
       spans: this.#spans,
+      calls,
       frozen: this.#isWhole ? undefined : this.#frozen,
       decided: this.#pending.length > 0 ? 0 : this.#decided,
       state,
