@@ -1,11 +1,12 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
-import type { ModelConfig, Price } from "../../protocol/config.ts";
+import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor, type WireName } from "../../protocol/providers.ts";
 import type { Author, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
+import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
@@ -30,11 +31,14 @@ export interface Model {
   readonly contextWindow: number;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
+  /** How it is asked to write a call into its text; undefined: it has calls of its own. */
+  readonly textForm: string | undefined;
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
 }
 
 interface Abilities {
-  readonly think: boolean;
+  /** See ModelRequest. */
+  readonly thinking: ModelRequest["thinking"];
   readonly tools: boolean;
   readonly sees: boolean;
   readonly window: number;
@@ -43,6 +47,8 @@ interface Abilities {
 const ShowAnswer = z.object({
   capabilities: z.array(z.string()).optional(),
   model_info: z.record(z.string(), z.unknown()).optional(),
+  /** Since 0.40; "[false]" of one that cannot think. */
+  thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).optional().catch(undefined),
 });
 
 export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
@@ -64,7 +70,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
   let temperature = config.temperature;
   let without: readonly Refusable[] = [];
   let abilities: Abilities = {
-    think: ownWire.reasons?.(config.model) ?? false,
+    thinking: undefined,
     tools: true,
     sees: config.vision ?? seesUnasked(wireName, config.model),
     window: config.context_window ?? (wireName === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
@@ -101,7 +107,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
       .find(([key]) => key.endsWith(".context_length")) ?? [];
     const most = typeof length === "number" ? length : abilities.window;
     abilities = {
-      think: can.includes("thinking"),
+      thinking: shown.data.thinking?.values ?? thinkingOf(config.model, can),
       tools: can.includes("tools"),
       sees: abilities.sees || (config.vision === undefined && can.includes("vision")),
       window: Math.min(abilities.window, most),
@@ -120,6 +126,9 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     get sees() {
       return abilities.sees;
     },
+    get textForm() {
+      return hasNativeTools ? undefined : form.example;
+    },
     async *stream(prompt, signal) {
       if (!asked) await askAbilities(signal).catch(() => {});
       const isLeftToUs = config.native_tools === undefined;
@@ -133,8 +142,8 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think && prompt.think,
         without,
+        thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
@@ -160,13 +169,20 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt, told)) {
+      const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
+      for await (const event of withoutEndMark(answer)) {
         if (notice !== undefined) yield { type: "notice", text: notice };
         notice = undefined;
         yield event;
       }
     },
   };
+}
+
+/** What Ollama's `think` takes, where it names abilities alone. Source: docs/capabilities/thinking.mdx. */
+function thinkingOf(model: string, abilities: readonly string[]): ModelRequest["thinking"] {
+  if (!abilities.includes("thinking")) return undefined;
+  return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];
 }
 
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */
@@ -189,11 +205,19 @@ export function createSummarizer(config: ModelConfig): Model | undefined {
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) });
 }
 
-/** Another model of the same provider, by its name. */
-export function otherModel(config: ModelConfig, name: string): Model {
+/** Another model of the same provider. What is known of it counts before the options, which are of theirs. */
+export function otherModel(config: ModelConfig, name: string, listed?: ListedModel): Model {
   const { price: _, ...rest } = config;
-  const price = config.models.find((one) => one.name === name)?.price;
-  return createModel({ ...rest, model: name, ...(price === undefined ? {} : { price }) });
+  const { price, context_window, vision } = { ...listed, ...config.models.find((one) => one.name === name) };
+  // Ollama's list says what the model was made for, and not what there is memory for.
+  const isServed = context_window !== undefined && config.provider.wire !== "ollama";
+  return createModel({
+    ...rest,
+    model: name,
+    ...(price === undefined ? {} : { price }),
+    ...(isServed ? { context_window } : {}),
+    ...(vision === undefined ? {} : { vision }),
+  });
 }
 
 /** A short key is a local server's dummy and may be any word. */

@@ -12,6 +12,7 @@ import { argumentsText, isWhole } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
+import { effortFields } from "./effort.ts";
 import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -84,6 +85,7 @@ export const openaiChat: Wire<State> = {
         stream_options: { include_usage: true },
         ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
         ...(request.maxOutputTokens === undefined ? {} : { [limit]: request.maxOutputTokens }),
+        ...effortFields(request, endpoint.baseUrl),
         messages: [{ role: "system", content: request.system }, ...encodeMessages(request)],
         ...(request.tools.length === 0 ? {} : {
           tools: request.tools.map((tool) => ({ type: "function", function: tool })),

@@ -19,10 +19,13 @@ import type {
 import { argumentsText } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
+import { effortWord } from "./effort.ts";
 import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import { openaiChat } from "./openai_chat.ts";
 import { begun, found, type Items, NO_ITEMS, told } from "./response_items.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
+
+type Sent = Readonly<Record<string, unknown>>;
 
 /** The API takes no limit below. */
 const LEAST_TOKENS = 16;
@@ -87,15 +90,8 @@ interface State {
 export const openaiResponses: Wire<State> = {
   framing: "sse",
 
-  reasons: (model) =>
-    /(?:^|[\/:])(?:o\d|codex|gpt-oss|gpt-(?:[5-9]|\d\d))/i.test(model) && !/-chat\b/i.test(model),
-
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
     const { tools, temperature, maxOutputTokens, without = [] } = request;
-    const summary = without.includes("reasoning_summary") ? {} : { reasoning: { summary: "auto" } };
-    const encrypted = without.includes("encrypted_reasoning")
-      ? {}
-      : { include: ["reasoning.encrypted_content"] };
     return {
       url: `${endpoint.baseUrl}/responses`,
       headers: jsonHeaders(endpoint),
@@ -107,7 +103,7 @@ export const openaiResponses: Wire<State> = {
         ...(maxOutputTokens === undefined
           ? {}
           : { max_output_tokens: Math.max(maxOutputTokens, LEAST_TOKENS) }),
-        ...(request.think ? { ...summary, ...encrypted } : {}),
+        ...reasoningFields(request, endpoint.baseUrl),
         instructions: request.system,
         input: withCallIds(request.messages, IDS).flatMap((message) => encodeMessage(message, without)),
         ...(tools.length === 0 ? {} : {
@@ -174,6 +170,28 @@ export const openaiResponses: Wire<State> = {
       ? "openai_chat"
       : undefined,
 };
+
+/** Of what it thinks, a model that is not to think at all is asked nothing. */
+function reasoningFields(request: ModelRequest, baseUrl: string): Sent {
+  const { without = [], thinking, effort } = request;
+  const tells = reasons(request.model) && effort !== "none" && thinking?.length !== 0;
+  const word = effortWord(request, baseUrl);
+  const reasoning = {
+    ...(word === undefined ? {} : { effort: word }),
+    ...(tells && !without.includes("reasoning_summary") ? { summary: "auto" } : {}),
+  };
+  return {
+    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    ...(tells && !without.includes("encrypted_reasoning")
+      ? { include: ["reasoning.encrypted_content"] }
+      : {}),
+  };
+}
+
+/** OpenAI's that do, by name: others refuse to be asked. */
+function reasons(model: string): boolean {
+  return /(?:^|[\/:])(?:o\d|codex|gpt-oss|gpt-(?:[5-9]|\d\d))/i.test(model) && !/-chat\b/i.test(model);
+}
 
 function textOf(delta: unknown): string {
   return typeof delta === "string" ? delta : "";
@@ -293,8 +311,6 @@ function failed({ response, error, code, message }: Event): readonly Delta[] {
     /server_error|rate_limit|overload|slow_down|unavailable|timeout/i.test(`${kind} ${failure.type}`);
   return [{ type: "error", message: said, retryable }];
 }
-
-type Sent = Readonly<Record<string, unknown>>;
 
 function encodeMessage(message: Message, without: readonly Refusable[]): readonly Sent[] {
   switch (message.role) {

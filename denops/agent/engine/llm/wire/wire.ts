@@ -37,6 +37,8 @@ export type Delta =
   | { readonly type: "call_dropped"; readonly index: number }
   /** The whole text of an answer whose calls stood in it, as the model wrote it. */
   | { readonly type: "written"; readonly text: string }
+  /** The model has said that it is done (llm/end_mark.ts). */
+  | { readonly type: "complete" }
   /** What goes back to the provider with the call. */
   | { readonly type: "call_extra"; readonly index: number; readonly extra: Readonly<Record<string, unknown>> }
   | { readonly type: "usage"; readonly usage: Partial<Usage> }
@@ -57,8 +59,6 @@ export interface Wire<State> {
   step(state: State, frame: string): readonly [State, readonly Delta[]];
   /** The text of an error answer's JSON body, if it has the provider's shape. */
   errorText(body: unknown): string | undefined;
-  /** Whether a model is one that reasons, where its name tells. */
-  reasons?(model: string): boolean;
   /** What of this wire's own the provider has refused with these words. */
   refuses?(detail: string): Refusable | undefined;
   /** The wire to use instead, where a refusal says that this one is not served. */
