@@ -1,7 +1,8 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
-import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
+import { wireFor, type WireName } from "../../protocol/providers.ts";
+import type { Author, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
@@ -52,6 +53,8 @@ const ShowAnswer = z.object({
 
 export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
   const { provider } = config;
+  const wireName = wireFor(provider, config.model);
+  const ownWire = wire(wireName);
   const endpoint: Endpoint = {
     baseUrl: provider.base_url.replace(/\/+$/, ""),
     headers: provider.headers,
@@ -65,13 +68,14 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     secrets: secretsOf(endpoint),
   };
   let temperature = config.temperature;
+  let without: readonly Refusable[] = [];
   let abilities: Abilities = {
     thinking: undefined,
     tools: true,
-    sees: config.vision ?? seesUnasked(config),
-    window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
+    sees: config.vision ?? seesUnasked(wireName, config.model),
+    window: config.context_window ?? (wireName === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
   };
-  let asked = provider.wire !== "ollama";
+  let asked = wireName !== "ollama";
   const form = formFor(config.model);
   let hasNativeTools = config.native_tools ?? true;
   let answersInText = 0;
@@ -110,7 +114,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     };
   }
 
-  const author: Author = { wire: provider.wire, provider: provider.name, model: config.model };
+  const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
     provider: provider.name,
     name: config.model,
@@ -138,17 +142,19 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window,
+        without,
         thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
-        wire: wire(provider.wire),
+        wire: ownWire,
         endpoint,
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
         temperatureRefused: () => void (temperature = undefined),
+        refused: (one: Refusable) => void (without = [...without, one]),
         imagesRefused: () => void (abilities = { ...abilities, sees: false }),
         toolsRefused: (refused: ModelRequest) => {
           if (!isLeftToUs) return undefined;
@@ -180,13 +186,14 @@ function thinkingOf(model: string, abilities: readonly string[]): ModelRequest["
 }
 
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */
-function seesUnasked({ provider, model }: ModelConfig): boolean {
-  switch (provider.wire) {
+function seesUnasked(wire: WireName, model: string): boolean {
+  switch (wire) {
     case "ollama":
       return false;
     case "anthropic_messages":
       return true;
     case "openai_chat":
+    case "openai_responses":
       return seesByName(model);
   }
 }
