@@ -19,6 +19,7 @@ import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
+import { SqliteModelFacts } from "./store/model_facts.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { SqliteUsage } from "./store/usage.ts";
 import { IdleSweep } from "./store/sweep.ts";
@@ -61,6 +62,7 @@ const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
 const usage = new SqliteUsage(database);
+const facts = new SqliteModelFacts(database);
 const quality = new EditQuality(store.reviews, store.blobs, usage.edits);
 const reviews = new Reviews(store.reviews, store.blobs, roots, quality);
 await store.writes.sweep();
@@ -79,8 +81,8 @@ const connection = serveAcp(messageStream(standardPipe()), {
     hasModel(config)
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
-        ...{ model: createModel(config), summarizer: createSummarizer(config) },
-        modelOf: (name) => otherModel(config, name),
+        ...{ model: createModel(config, fetch, facts), summarizer: createSummarizer(config, facts) },
+        modelOf: (name) => otherModel(config, name, facts),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

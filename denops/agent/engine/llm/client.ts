@@ -15,6 +15,8 @@ import type { Delta, Endpoint } from "./wire/wire.ts";
 
 /** setTimeout takes no more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A server that loads its model is asked again so often. */
+const LOADING_MS = 1_000;
 
 export type ModelEvent =
   /** What one read from the network brought, in order; never empty. */
@@ -45,6 +47,10 @@ export interface ClientOptions {
   imagesRefused(): void;
   /** The server takes no tools: @returns the request without them; undefined if there is no other way */
   toolsRefused(request: ModelRequest): ModelRequest | undefined;
+  /** The same where it takes one call in a message, or has no memory for the window that was asked for. */
+  refused(what: "calls" | "memory", request: ModelRequest): ModelRequest | undefined;
+  /** It has said how many tokens fit. */
+  windowTold(tokens: number): void;
 }
 
 export async function* streamModel(
@@ -53,6 +59,7 @@ export async function* streamModel(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void> {
   let current = request;
+  const begun = performance.now();
   for (let attempt = 1;; attempt++) {
     let started = false;
     const since = trace?.now();
@@ -78,9 +85,11 @@ export async function* streamModel(
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
-    const { error, retryable, headers, noTemperature, noImages, noTools }: Failure = end.type === "failed"
+    const failure: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };
+    const { error, retryable, headers, noTemperature, noImages, noTools, noMemory, oneCall } = failure;
+    if (failure.window !== undefined) options.windowTold(failure.window);
     if (current.temperature !== undefined && noTemperature) {
       options.temperatureRefused();
       const { temperature: _refused, ...rest } = current;
@@ -97,6 +106,20 @@ export async function* streamModel(
     const without = noTools && current.tools.length > 0 ? options.toolsRefused(current) : undefined;
     if (without !== undefined) {
       current = without;
+      attempt--;
+      continue;
+    }
+    const refused = noMemory && !started ? "memory" : oneCall ? "calls" : undefined;
+    const other = refused === undefined ? undefined : options.refused(refused, current);
+    if (other !== undefined) {
+      current = other;
+      attempt--;
+      continue;
+    }
+    // To load a large model takes minutes: not so many tries, but as long as one may be silent.
+    if (failure.loading && performance.now() - begun < options.timeout * 1_000) {
+      yield { type: "retry", attempt, tries: TRIES, waitMs: LOADING_MS, reason: error.reason };
+      if (!await delay(LOADING_MS, signal)) return yield { type: "cancelled" };
       attempt--;
       continue;
     }
