@@ -103,7 +103,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         config,
         model: createModel(config, fetch, facts),
         summarizer: createSummarizer(config, facts),
-        modelOf: (name) => otherModel(config, name, facts),
+        modelOf: (name, listed) => otherModel(config, name, listed, facts),
         tools: [...TOOLS, ...tools],
         environment,
         abilities: options.abilities ?? {},

@@ -77,6 +77,18 @@ export const Price = z.object({
 });
 export type Price = z.infer<typeof Price>;
 
+/** A model as its provider's list, and the user's options, tell of it; what neither says is absent. */
+export const ListedModel = z.object({
+  name: z.string().min(1),
+  price: Price.optional(),
+  /** Tokens. */
+  context_window: z.int().min(1).optional(),
+  vision: z.boolean().optional(),
+  /** It calls tools in a way of the provider's. */
+  tools: z.boolean().optional(),
+});
+export type ListedModel = z.infer<typeof ListedModel>;
+
 /** Caps over which the user is asked before anything more is sent. */
 export const Budget = z.object({
   max_tokens_per_turn: z.number().min(1).optional(),
@@ -88,6 +100,10 @@ export type Budget = z.infer<typeof Budget>;
 /** The text to replace, the whole file, or OpenAI's patch text. */
 export const EDIT_FORMS = ["replace", "whole", "patch"] as const;
 export type EditForm = (typeof EDIT_FORMS)[number];
+
+/** How much a model is to think before it answers, from the least. */
+export const EFFORTS = ["none", "low", "medium", "high", "max"] as const;
+export type Effort = (typeof EFFORTS)[number];
 
 const shared = {
   model: z.string().optional(),
@@ -107,6 +123,8 @@ const shared = {
   tools_off: list(z.string()).default([]),
   /** How the model writes edits; undefined: by its name. */
   edit_form: z.enum(EDIT_FORMS).optional(),
+  /** Undefined leaves it to the provider. */
+  effort: z.enum(EFFORTS).optional(),
   /** After the first turn the model is asked for a title. */
   title: z.boolean().default(true),
   /** A model of the same provider that writes summaries of sessions; undefined: the session's own. */
@@ -171,7 +189,7 @@ export const EngineConfig = z.object({
   /** Modes that files describe. */
   modes: list(OwnMode).default([]),
   /** Other models that the user knows. */
-  models: list(z.object({ name: z.string().min(1), price: Price.optional() })).default([]),
+  models: list(ListedModel).default([]),
   /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
   spent: z.object({ date: z.string(), amount: z.number() }).optional(),
   model: z.string().min(1).optional(),

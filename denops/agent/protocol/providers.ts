@@ -15,6 +15,8 @@ export interface WireFacts {
   key(key: string): Readonly<Record<string, string>>;
   /** The list begins with the model that was installed last: without a choice it is taken. */
   readonly newestFirst?: boolean;
+  /** The list names models only; `/api/show` tells of each. */
+  readonly shows?: boolean;
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -26,7 +28,7 @@ export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
     model: (name) => `/v1/models/${name}`,
     key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
   },
-  ollama: { models: "/api/tags", key: bearer, newestFirst: true },
+  ollama: { models: "/api/tags", key: bearer, newestFirst: true, shows: true },
 };
 
 export interface ProviderPreset {
@@ -39,6 +41,8 @@ export interface ProviderPreset {
   readonly default_model?: string;
   /** Answers 401 to a wrong key, where the list of models is open to all. Added to `base_url`. */
   readonly key_check?: string;
+  /** A list of models that says more than the wire's, where it is served. Added to `base_url`. */
+  readonly richer?: string;
   /** Serves the model that it has loaded, whatever it is called. */
   readonly any_model?: boolean;
   /** Of a server of the user's own: the command that starts it. */
@@ -104,6 +108,7 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     wire: "openai_chat",
     base_url: "http://127.0.0.1:1234/v1",
     key_env: [],
+    richer: "/../api/v0/models",
     start: "lms server start",
   },
   vllm: {

@@ -1,5 +1,5 @@
 /** The configured model: what the loop talks to. */
-import type { ModelConfig, Price } from "../../protocol/config.ts";
+import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { isOneByOne, isSmall } from "../core/families.ts";
 import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
 import type { ModelFacts } from "../core/ports.ts";
@@ -9,6 +9,7 @@ import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { oneCallEach } from "./one_call.ts";
 import { wire } from "./registry.ts";
+import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
@@ -37,6 +38,8 @@ export interface Model {
   readonly oneByOne: boolean;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
+  /** How it is asked to write a call into its text; undefined: it has calls of its own. */
+  readonly textForm: string | undefined;
   /** Asks the provider what is to be known before a prompt is made; never fails. */
   prepare(signal: AbortSignal): Promise<void>;
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
@@ -103,6 +106,9 @@ export function createModel(
       return abilities.sees;
     },
     prepare: (signal) => abilities.prepare(signal),
+    get textForm() {
+      return hasNativeTools ? undefined : form.example;
+    },
     async *stream(prompt, signal) {
       await abilities.prepare(signal);
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
@@ -116,7 +122,7 @@ export function createModel(
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window.tokens,
-        think: abilities.thinks && prompt.think,
+        thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
@@ -153,7 +159,8 @@ export function createModel(
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt, told)) {
+      const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
+      for await (const event of withoutEndMark(answer)) {
         if (event.type === "done" && !isLookedAt) {
           isLookedAt = true;
           const slow = await abilities.notice();
@@ -174,11 +181,25 @@ export function createSummarizer(config: ModelConfig, facts?: ModelFacts): Model
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, fetch, facts);
 }
 
-/** Another model of the same provider, by its name. */
-export function otherModel(config: ModelConfig, name: string, facts?: ModelFacts): Model {
+/** Another model of the same provider. What is known of it counts before the options, which are of theirs. */
+export function otherModel(
+  config: ModelConfig,
+  name: string,
+  listed?: ListedModel,
+  facts?: ModelFacts,
+): Model {
   const { price: _, ...rest } = config;
-  const price = config.models.find((one) => one.name === name)?.price;
-  return createModel({ ...rest, model: name, ...(price === undefined ? {} : { price }) }, fetch, facts);
+  const { price, context_window, vision } = { ...listed, ...config.models.find((one) => one.name === name) };
+  // Ollama's list says what the model was made for, and not what there is memory for.
+  const isServed = context_window !== undefined && config.provider.wire !== "ollama";
+  const own = {
+    ...rest,
+    model: name,
+    ...(price === undefined ? {} : { price }),
+    ...(isServed ? { context_window } : {}),
+    ...(vision === undefined ? {} : { vision }),
+  };
+  return createModel(own, fetch, facts);
 }
 
 /** A short key is a local server's dummy and may be any word. */

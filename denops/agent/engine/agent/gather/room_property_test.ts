@@ -72,6 +72,7 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
       name: "m",
       ...{ windowFrom: "", small: false, oneByOne: false, prepare: () => Promise.resolve() },
       contextWindow: window,
+      textForm: undefined,
       sees: true,
     },
     async *stream(prompt) {

@@ -1,5 +1,6 @@
 /** What is known of one model: as the user says, as its server tells and refuses, as it was before. */
 import type { ModelConfig } from "../../../protocol/config.ts";
+import type { ModelRequest } from "../../core/messages.ts";
 import type { ModelFacts } from "../../core/ports.ts";
 import { jsonHeaders } from "../wire/json.ts";
 import type { Endpoint } from "../wire/wire.ts";
@@ -53,8 +54,8 @@ export class Abilities {
     return this.#told.tools ?? true;
   }
 
-  get thinks(): boolean {
-    return this.#told.thinks ?? false;
+  get thinking(): ModelRequest["thinking"] {
+    return this.#told.thinking;
   }
 
   /** Several calls may stand in one message. */

@@ -3,13 +3,15 @@
  * ProcessModelResponse); capabilities in types/model/capability.go.
  */
 import { z } from "../../../deps/zod.ts";
-import type { Look, Server } from "./told.ts";
+import type { Look, Server, Told } from "./told.ts";
 
 /** A local model's context costs memory; an agent needs some. */
 const WINDOW = 32_768;
 
 const Show = z.object({
   capabilities: z.array(z.string()).nullish(),
+  /** Since 0.40; "[false]" of one that cannot think. */
+  thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).nullish().catch(undefined),
   /** Those of the Modelfile, one a line: "num_ctx                        8192". */
   parameters: z.string().nullish(),
   /** "llama.context_length" and others. */
@@ -35,6 +37,7 @@ export const ollama: Server = {
     const show = Show.safeParse(shown);
     if (!show.success) return undefined;
     const { capabilities, parameters, model_info: info } = show.data;
+    const thinking = show.data.thinking?.values ?? thinkingOf(model, capabilities ?? []);
     const most = Object.entries(info ?? {}).find(([key]) => key.endsWith(".context_length"))?.[1];
     const set = Number(/^num_ctx\s+(\d+)\s*$/m.exec(parameters ?? "")?.[1]);
     return {
@@ -42,9 +45,9 @@ export const ollama: Server = {
       // Versions before 0.6.4 tell none.
       ...(capabilities == null ? {} : {
         tools: capabilities.includes("tools"),
-        thinks: capabilities.includes("thinking"),
         sees: capabilities.includes("vision"),
       }),
+      ...(thinking === undefined ? {} : { thinking }),
       ...(isCount(most) ? { most } : {}),
       ...(loaded?.context_length == null ? {} : { loaded: loaded.context_length }),
       ...(isCount(set) ? { set } : {}),
@@ -58,6 +61,12 @@ export const ollama: Server = {
     return { window: window ?? undefined, size, onGpu: onGpu ?? size };
   },
 };
+
+/** What `think` takes, where abilities alone are named. Source: docs/capabilities/thinking.mdx. */
+function thinkingOf(model: string, abilities: readonly string[]): Told["thinking"] {
+  if (!abilities.includes("thinking")) return undefined;
+  return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];
+}
 
 async function inMemory(model: string, look: Look) {
   const loaded = Loaded.safeParse(await look("/api/ps"));

@@ -9,7 +9,8 @@ export const Told = z.object({
   tools: z.boolean().optional(),
   /** Several calls may stand in one message of the history. */
   parallel: z.boolean().optional(),
-  thinks: z.boolean().optional(),
+  /** What Ollama's `think` takes: see ModelRequest. */
+  thinking: z.array(z.union([z.boolean(), z.string()])).optional(),
   sees: z.boolean().optional(),
   /** Tokens that the model takes at most, however it is run. */
   most: z.int().min(1).optional(),
