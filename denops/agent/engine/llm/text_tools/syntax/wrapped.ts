@@ -78,7 +78,7 @@ export const wrapped: Syntax = {
         cursor.at = at;
         break;
       }
-      cursor.match(FENCE);
+      cursor.match(FENCE, 3);
       const found = nested(cursor, tools);
       if (found === undefined) {
         cursor.at = at;
@@ -88,7 +88,7 @@ export const wrapped: Syntax = {
     }
     if (calls.length === 0) {
       cursor.match(BETWEEN);
-      cursor.match(FENCE);
+      cursor.match(FENCE, 3);
       return brokenObjects(cursor, tools, open === undefined ? [] : MARKS[open] ?? []);
     }
     closed(cursor);
