@@ -26,6 +26,8 @@ const RESULTS_ANYWHERE = [
   "<function_results",
   "<|observation|>",
   "<｜tool▁outputs▁begin｜>",
+  // LM Studio's, and with an S Mistral's.
+  "[TOOL_RESULT",
 ];
 const RESULTS_AT_LINE = ["Observation:"];
 export const RESULTS = [...RESULTS_ANYWHERE, ...RESULTS_AT_LINE];

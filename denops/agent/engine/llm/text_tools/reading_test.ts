@@ -75,7 +75,8 @@ Deno.test("with calls of the provider's own those in the text are not made, and 
   const own: Delta = { type: "call_start", index: 0, id: "c1", name: "read_file" };
   const deltas = await told([
     "I look. <tool_call>{",
-    '"name":"read_file","arguments":{"path":"a"}}</tool_call> Now',
+    '"name":"read_file","argu',
+    'ments":{"path":"a"}}</tool_call> Now',
     own,
   ]);
   const calling = deltas.filter(({ type }) => type !== "text" && type !== "call_draft");
