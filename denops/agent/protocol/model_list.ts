@@ -188,7 +188,7 @@ function pairsOf(name: string): Set<string> {
  * Asks a provider for its models. Undefined: it answers, and has no list.
  * @throws {Error} one line, without the key
  */
-export async function listModels(
+async function listModels(
   provider: Provider,
   fetch: Fetch,
   signal: AbortSignal,
@@ -214,6 +214,16 @@ export async function listModels(
       : connectionProblem(error, key_source);
     throw new Error(`Cannot ask ${name} for its models at ${base_url}: ${reason}. ${hint}`);
   }
+}
+
+/** Whether there is a model of this name that no list needs to name, such as an alias; false if that cannot be asked. */
+export async function isServed(provider: Provider, name: string, fetch: Fetch): Promise<boolean> {
+  const path = WIRE_FACTS[provider.wire].model?.(name);
+  if (path === undefined) return false;
+  const asked = ask(provider, path, fetch, { signal: AbortSignal.timeout(LIMIT_MS) });
+  const response = await asked.catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.ok === true;
 }
 
 class Refusal extends Error {}

@@ -112,7 +112,7 @@ export class Unpriced {
     if (isFree || set.length === 0 || this.#told.has(name)) return undefined;
     this.#told.add(name);
     const verb = set.length === 1 ? "does" : "do";
-    return `${set.join(" and ")} ${verb} not count ${name}: its price is not known. Set it in prices.`;
+    return `${set.join(" and ")} ${verb} not count ${name}: its price is unknown. Set it in prices.`;
   }
 }
 

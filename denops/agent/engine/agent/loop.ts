@@ -65,11 +65,12 @@ export function loopRunner(options: LoopOptions): Runner {
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const models = new Map<string, Asked>();
   const askedOf = ({ model: name = own.name, listed }: Pick<Mode, "model" | "listed">): Asked => {
-    const known = models.get(name) ?? {
-      model: name === own.name ? own : options.modelOf(name, listed),
+    const key = JSON.stringify([name, listed]);
+    const known = models.get(key) ?? {
+      model: name === own.name && listed === undefined ? own : options.modelOf(name, listed),
       tools: withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]),
     };
-    models.set(name, known);
+    models.set(key, known);
     return known;
   };
   const room = new Room();

@@ -182,10 +182,11 @@ export function createSummarizer(config: ModelConfig): Model | undefined {
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) });
 }
 
-/** Another model of the same provider. What is known of it counts before the options, which are of theirs. */
+/** Another model of the same provider. The options are of theirs: of another one what is known counts before them. */
 export function otherModel(config: ModelConfig, name: string, listed?: ListedModel): Model {
   const { price: _, ...rest } = config;
-  const { price, context_window, vision } = { ...listed, ...config.models.find((one) => one.name === name) };
+  const known = { ...listed, ...config.models.find((one) => one.name === name) };
+  const { price, context_window, vision } = name === config.model ? { ...known, ...config } : known;
   // Ollama's list says what the model was made for, and not what there is memory for.
   const isServed = context_window !== undefined && config.provider.wire !== "ollama";
   return createModel({
