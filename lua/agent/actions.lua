@@ -66,7 +66,7 @@ return {
   {
     name = "provider",
     plug = "AgentProvider",
-    args = "[name [model]]",
+    args = "[provider]",
     takes = "provider",
     doc = "Go on with another provider, after the turn that runs.",
   },

@@ -436,6 +436,10 @@ export class Session {
         this.#remember();
       },
       newCallId: this.#newCallId,
+      narrow: () => {
+        this.modes.narrow();
+        this.#emit({ type: "mode", mode: this.modes.current.name });
+      },
       agents: this.agents,
     };
   }

@@ -1,5 +1,5 @@
 /** In which mode a session's turns run, with which model and effort; a change holds from the next turn on. */
-import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
+import { type Effort, EFFORTS, type EngineConfig, type ListedModel } from "../../protocol/config.ts";
 import { nearNames } from "../../protocol/model_list.ts";
 import { CHOSEN, type Mode, ownMode } from "../context/modes.ts";
 import { ToolError } from "../core/errors.ts";
@@ -11,9 +11,12 @@ export type Choice = Pick<Facts, "mode" | "model" | "effort">;
 /** The choice as the session remembers it: a model with what is known of it. */
 type Remembered = Choice & Pick<Facts, "provider" | "listed">;
 
-export const EFFORTS = ["default", "none"] as const;
+/** The provider's own effort, whatever the options say. */
+const OF_PROVIDER = "default";
+/** The efforts that may be chosen. */
+export const CHOOSABLE_EFFORTS = [OF_PROVIDER, ...EFFORTS] as const;
 
-/** Where the mode that was chosen is no more. */
+/** Where the mode that was chosen is no more, and where none that changes anything is of use. */
 const INSTEAD = CHOSEN.ask;
 
 export class SessionModes {
@@ -22,6 +25,7 @@ export class SessionModes {
   #own: EngineConfig["modes"];
   #choice: Remembered;
   #offered: readonly ListedModel[] = [];
+  #isNarrowed = false;
 
   /** @param changed is called when something was chosen */
   constructor(config: EngineConfig, choice: Remembered, changed: () => void) {
@@ -65,22 +69,30 @@ export class SessionModes {
     this.#own = modes;
   }
 
-  /** Those that may be chosen. */
+  /** Those that may be chosen, with the effort of this moment. */
   get all(): readonly Mode[] {
-    return [...Object.values(CHOSEN), ...this.#own.map(ownMode)];
+    return [...Object.values(CHOSEN), ...this.#own.map(ownMode)].map((mode) => this.#withEffort(mode));
+  }
+
+  /** Of the next turn. */
+  get effort(): Effort | typeof OF_PROVIDER {
+    const { effort: chosen } = this.#choice;
+    return CHOOSABLE_EFFORTS.find((one) => one === chosen) ?? this.#config.effort ?? OF_PROVIDER;
   }
 
   /** The row of the next turn. */
   get current(): Mode {
-    const { mode, effort } = this.#choice;
+    const { mode } = this.#choice;
     const { model } = this;
     const name = mode === "" ? this.#config.mode : mode;
-    const row = this.all.find((one) => one.name === name) ?? INSTEAD;
-    return {
-      ...row,
-      ...(model === undefined ? {} : { model: model.name, listed: model }),
-      ...(effort === "none" ? { effort } : {}),
-    };
+    const chosen = this.all.find((one) => one.name === name);
+    const row = this.#isNarrowed || chosen === undefined ? this.#withEffort(INSTEAD) : chosen;
+    return { ...row, ...(model === undefined ? {} : { model: model.name, listed: model }) };
+  }
+
+  #withEffort(mode: Mode): Mode {
+    const { effort } = this;
+    return effort === OF_PROVIDER ? mode : { ...mode, effort };
   }
 
   /** Names of models, the one of the options first. */
@@ -90,6 +102,11 @@ export class SessionModes {
     const listed = [...models, ...this.#offered, ...this.model === undefined ? [] : [this.model]];
     const names = [model, summary_model, ...listed.map(({ name }) => name), ...modes];
     return [...new Set(names.filter((name) => name !== undefined))];
+  }
+
+  /** Turns change nothing until a mode is chosen. What was chosen stays stored. */
+  narrow(): void {
+    this.#isNarrowed = true;
   }
 
   /**
@@ -104,13 +121,16 @@ export class SessionModes {
     if (!isKnown && !this.models.includes(model)) {
       throw unknown("model", model, nearNames(model, this.models));
     }
-    if (effort !== undefined && !EFFORTS.some((one) => one === effort)) throw unknown("effort", effort);
+    if (effort !== undefined && !CHOOSABLE_EFFORTS.some((one) => one === effort)) {
+      throw new ToolError(`Unknown effort: ${effort}. There are ${CHOOSABLE_EFFORTS.join(", ")}.`);
+    }
     const { name: provider = "" } = this.#config.provider ?? {};
     const chosen = model === undefined ? {} : model === "" ? { provider: "", listed: undefined } : {
       provider,
       listed: listed ?? this.factsOf(model),
     };
     this.#choice = { ...this.#choice, ...choice, ...chosen };
+    if (mode !== undefined) this.#isNarrowed = false;
     this.#changed();
   }
 }

@@ -1,5 +1,6 @@
 /** What a model is sent and answers; from this each wire makes its own JSON. */
 import { z } from "../../deps/zod.ts";
+import type { Effort } from "../../protocol/config.ts";
 import type { ReadonlyDeep } from "./readonly.ts";
 
 export const ToolCall = z.object({
@@ -18,10 +19,22 @@ function isRecord(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reasoning that a provider wants back unchanged (Anthropic: with its signature). */
+/**
+ * What a provider wants back unchanged with an answer: reasoning (Anthropic: with its signature; OpenAI: encrypted), and
+ * what a text was (OpenAI: "commentary", "final_answer"). `text`, `calls`: so many characters and calls of the answer
+ * were before it.
+ */
 export const Reasoning = z.discriminatedUnion("type", [
   z.object({ type: z.literal("signed"), text: z.string(), signature: z.string() }),
   z.object({ type: z.literal("redacted"), data: z.string() }),
+  z.object({
+    type: z.literal("encrypted"),
+    summary: z.array(z.string()),
+    data: z.string(),
+    text: z.int(),
+    calls: z.int(),
+  }),
+  z.object({ type: z.literal("phase"), phase: z.string(), text: z.int() }),
 ]);
 export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 
@@ -48,6 +61,8 @@ export interface AssistantMessage {
   readonly reasoning: readonly Reasoning[];
   /** All of it as the model wrote it, if its calls stood in its text. */
   readonly written?: string;
+  /** It ends with the model's word that it is done, which is not in the text. */
+  readonly complete?: true;
   /** Undefined if it is not known, or nobody's. */
   readonly by?: Author;
 }
@@ -92,16 +107,19 @@ export class Prompt {
 
   /**
    * @param textOnly the answer is to be text; some models call tools all the same
-   * @param think false: no reasoning, even where the model can
+   * @param effort how much is to be thought; undefined leaves it to the provider
    */
   constructor(
     readonly system: string,
     readonly messages: readonly Message[],
     readonly tools: readonly ToolSpec[],
     readonly textOnly = false,
-    readonly think = true,
+    readonly effort?: Effort,
   ) {}
 }
+
+/** What a provider may refuse, and is then asked without: to send its summary, its encrypted form, or earlier ones. */
+export type Refusable = "reasoning_summary" | "encrypted_reasoning" | "earlier_reasoning";
 
 export interface ModelRequest {
   readonly model: string;
@@ -115,8 +133,15 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** Tokens that the session may take in all. */
   readonly contextWindow: number;
-  /** Ask for reasoning where the wire has a switch for it. */
-  readonly think: boolean;
+  /** What the provider has refused. */
+  readonly without?: readonly Refusable[];
+  /** Undefined leaves it to the provider. */
+  readonly effort?: Effort | undefined;
+  /**
+   * What the server's switch of reasoning takes, by its own word: true, false and names of levels; undefined: it says
+   * nothing of it. Empty: it refuses to be told anything about reasoning.
+   */
+  readonly thinking?: readonly (boolean | string)[] | undefined;
 }
 
 /** Tokens of one request. `input` counts everything sent, cached or not. */

@@ -1,10 +1,12 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
-import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
+import { wireFor, type WireName } from "../../protocol/providers.ts";
+import type { Author, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
+import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
@@ -29,11 +31,14 @@ export interface Model {
   readonly contextWindow: number;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
+  /** How it is asked to write a call into its text; undefined: it has calls of its own. */
+  readonly textForm: string | undefined;
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
 }
 
 interface Abilities {
-  readonly think: boolean;
+  /** See ModelRequest. */
+  readonly thinking: ModelRequest["thinking"];
   readonly tools: boolean;
   readonly sees: boolean;
   readonly window: number;
@@ -42,10 +47,14 @@ interface Abilities {
 const ShowAnswer = z.object({
   capabilities: z.array(z.string()).optional(),
   model_info: z.record(z.string(), z.unknown()).optional(),
+  /** Since 0.40; "[false]" of one that cannot think. */
+  thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).optional().catch(undefined),
 });
 
 export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
   const { provider } = config;
+  const wireName = wireFor(provider, config.model);
+  const ownWire = wire(wireName);
   const endpoint: Endpoint = {
     baseUrl: provider.base_url.replace(/\/+$/, ""),
     headers: provider.headers,
@@ -59,13 +68,14 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     secrets: secretsOf(endpoint),
   };
   let temperature = config.temperature;
+  let without: readonly Refusable[] = [];
   let abilities: Abilities = {
-    think: false,
+    thinking: undefined,
     tools: true,
-    sees: config.vision ?? seesUnasked(config),
-    window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
+    sees: config.vision ?? seesUnasked(wireName, config.model),
+    window: config.context_window ?? (wireName === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
   };
-  let asked = provider.wire !== "ollama";
+  let asked = wireName !== "ollama";
   const form = formFor(config.model);
   let hasNativeTools = config.native_tools ?? true;
   let answersInText = 0;
@@ -97,14 +107,14 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
       .find(([key]) => key.endsWith(".context_length")) ?? [];
     const most = typeof length === "number" ? length : abilities.window;
     abilities = {
-      think: can.includes("thinking"),
+      thinking: shown.data.thinking?.values ?? thinkingOf(config.model, can),
       tools: can.includes("tools"),
       sees: abilities.sees || (config.vision === undefined && can.includes("vision")),
       window: Math.min(abilities.window, most),
     };
   }
 
-  const author: Author = { wire: provider.wire, provider: provider.name, model: config.model };
+  const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
     provider: provider.name,
     name: config.model,
@@ -115,6 +125,9 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     },
     get sees() {
       return abilities.sees;
+    },
+    get textForm() {
+      return hasNativeTools ? undefined : form.example;
     },
     async *stream(prompt, signal) {
       if (!asked) await askAbilities(signal).catch(() => {});
@@ -129,17 +142,19 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think && prompt.think,
+        without,
+        thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
-        wire: wire(provider.wire),
+        wire: ownWire,
         endpoint,
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
         temperatureRefused: () => void (temperature = undefined),
+        refused: (one: Refusable) => void (without = [...without, one]),
         imagesRefused: () => void (abilities = { ...abilities, sees: false }),
         toolsRefused: (refused: ModelRequest) => {
           if (!isLeftToUs) return undefined;
@@ -154,7 +169,8 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt, told)) {
+      const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
+      for await (const event of withoutEndMark(answer)) {
         if (notice !== undefined) yield { type: "notice", text: notice };
         notice = undefined;
         yield event;
@@ -163,14 +179,21 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
   };
 }
 
+/** What Ollama's `think` takes, where it names abilities alone. Source: docs/capabilities/thinking.mdx. */
+function thinkingOf(model: string, abilities: readonly string[]): ModelRequest["thinking"] {
+  if (!abilities.includes("thinking")) return undefined;
+  return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];
+}
+
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */
-function seesUnasked({ provider, model }: ModelConfig): boolean {
-  switch (provider.wire) {
+function seesUnasked(wire: WireName, model: string): boolean {
+  switch (wire) {
     case "ollama":
       return false;
     case "anthropic_messages":
       return true;
     case "openai_chat":
+    case "openai_responses":
       return seesByName(model);
   }
 }

@@ -48,11 +48,12 @@ export async function findProvider(
   world: ProviderWorld,
   roots: readonly string[],
 ): Promise<ModelConfig["provider"]> {
-  const { own, wire, baseUrl } = described(user, name);
+  const { own, preset, wire, baseUrl } = described(user, name);
   const { key, source } = await findKey(name, own?.api_key, keyNames(user, name), world, roots);
   return {
     name,
     wire,
+    ...(own?.wire === undefined && preset?.wires !== undefined ? { wires: [...preset.wires] } : {}),
     base_url: baseUrl.replace(/\/+$/, ""),
     headers: own?.headers ?? {},
     key_source: source,
