@@ -16,7 +16,8 @@ const KEPT_MS = 300_000;
 /** OpenRouter's has some 600 kB. */
 const MOST_BYTES = 8_000_000;
 const MOST_MODELS = 2_000;
-const LONGEST_NAME = 200;
+/** It goes into requests, menus and command lines as it is. */
+const NAME = /^[\p{L}\p{N}\p{P}\p{S}]{1,200}$/u;
 /** Ollama is asked about each: so many, and so many at a time. */
 const MOST_SHOWN = 64;
 const AT_A_TIME = 8;
@@ -92,7 +93,7 @@ function readRows(listed: readonly unknown[]): Map<string, Row> {
   return new Map(listed.flatMap((one) => {
     const row = Row.safeParse(one).data;
     const name = row?.id ?? row?.name ?? row?.model ?? "";
-    if (row === undefined || name === "" || name.length > LONGEST_NAME) return [];
+    if (row === undefined || !NAME.test(name)) return [];
     const { capabilities, ...rest } = row;
     return [[name, capabilities === undefined ? rest : row]];
   }));

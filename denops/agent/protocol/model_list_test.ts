@@ -121,12 +121,23 @@ Deno.test("what is no list is none; rows that cannot be read are left out", () =
   for (const answer of [undefined, null, 7, "x", [], {}, { data: 7 }, { error: "no" }]) {
     assert.equal(modelsOf(answer), undefined);
   }
-  const odd = [null, 7, {}, { id: "" }, { id: 7, name: "named" }, { id: "x".repeat(500) }, {
-    id: "odd",
-    context_length: "long",
-    pricing: { prompt: {}, completion: [] },
-    capabilities: 9,
-  }];
+  const odd = [
+    null,
+    7,
+    {},
+    { id: "" },
+    { id: 7, name: "named" },
+    { id: "x".repeat(500) },
+    { id: "a\nb" },
+    { id: "a\u202eb" },
+    { id: "a b" },
+    {
+      id: "odd",
+      context_length: "long",
+      pricing: { prompt: {}, completion: [] },
+      capabilities: 9,
+    },
+  ];
   assert.deepEqual(shownOf({ data: odd }), { named: "", odd: "" });
 });
 

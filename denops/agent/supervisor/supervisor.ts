@@ -279,11 +279,14 @@ export class Supervisor implements AsyncDisposable {
     return before === undefined ? { updates } : { updates, before };
   }
 
-  /** The copy is in the mode that the session is in. */
+  /** The copy is in the mode that the session is in, and goes on with the same provider and model. */
   async #fork(params: unknown, engine: Engine, { book }: Modes): Promise<Record<string, unknown>> {
     const forked = await this.#request(engine, "session_fork", params);
-    const mode = await book.of(REQUESTS.session_fork.params.parse(params).sessionId);
+    const { sessionId } = REQUESTS.session_fork.params.parse(params);
+    const { book: models } = this.#projects;
+    const [mode, model] = await Promise.all([book.of(sessionId), models.of(sessionId)]);
     if (mode !== undefined) await book.note(forked.sessionId, mode);
+    if (model !== undefined) await models.note(forked.sessionId, model);
     return forked;
   }
 

@@ -27,6 +27,7 @@ import {
   type ScreenResult,
   type Told,
 } from "../../protocol/screen_requests.ts";
+import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 import { isTracing } from "../system/trace_file.ts";
 import type { Arrival } from "./arrival.ts";
 import { AgentConnection, type AgentEvents } from "./connection.ts";
@@ -122,7 +123,8 @@ export class Engine implements AsyncDisposable {
     const answer = await this.#agent.resumeSession(sessionId, roots);
     if (answer === undefined) return undefined;
     const model = answer.configOptions?.find(({ id }) => id === "model")?.currentValue;
-    return { ...ours(SessionMeta, answer._meta), ...(typeof model === "string" ? { model } : {}) };
+    const known = typeof model === "string" ? { model: oneLine(model, LONGEST_NAME) } : {};
+    return { ...ours(SessionMeta, answer._meta), ...known };
   }
 
   /**
