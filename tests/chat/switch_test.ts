@@ -40,6 +40,10 @@ vim.ui.select = function(items, options, done)
   done(nil)
 end`;
 
+function own(name: string, wire: string, url: string, key = "TEST_API_KEY"): string {
+  return `${name} = { wire = "${wire}", base_url = "${url}", api_key = "env:${key}" }`;
+}
+
 interface Menu {
   readonly prompt: string;
   readonly lines: readonly string[];
@@ -77,10 +81,8 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
       }],
     },
   });
-  const own = (name: string, wire: string, url: string, key: string) =>
-    `${name} = { wire = "${wire}", base_url = "${url}", api_key = "env:${key}" }`;
-  const test = own("test", "openai_chat", `${first.url}/v1`, "TEST_API_KEY");
-  const other = own("other", "anthropic_messages", second.url, "TEST_API_KEY");
+  const test = own("test", "openai_chat", `${first.url}/v1`);
+  const other = own("other", "anthropic_messages", second.url);
   const broken = own("broken", "openai_chat", second.url, "NOT_SET_KEY");
   const options = (...providers: string[]) =>
     `title = false, prices = { ["claude-x"] = { input = 3, output = 15 } }, providers = { ${
@@ -177,5 +179,69 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
   await waitForChat(without.nvim, "This session goes on with the provider of your options.");
   await waitForChat(without.nvim, "Still the first provider.");
   assert.equal(first.requests.at(-1)?.body.model, "scripted");
+  assert.deepEqual([...first.problems, ...second.problems], []);
+});
+
+const RUNNING = `
+call read_file {"path": "src/greet.ts"}
+wait gate
+---
+say First done.
+`;
+const SUBAGENT = `
+say Second.
+---
+call run_subagent {"title": "Endless", "task": "endless task", "background": true}
+---
+say It looks.
+---
+when endless task
+new-history
+wait subagent
+say Looked.
+`;
+
+Deno.test("while a turn runs another provider waits for its end, what is queued goes there; sub-agents at work keep the session", async () => {
+  const listed = [{ id: "claude-x" }];
+  await using first = await ModelServer.start(RUNNING, { secrets: [SECRET] });
+  await using second = await ModelServer.start(SUBAGENT, { secrets: [SECRET], model: { listed } });
+  const providers = [
+    own("test", "openai_chat", `${first.url}/v1`),
+    own("other", "anthropic_messages", second.url),
+  ];
+  await using agent = await startAgent({
+    script: "",
+    server: first,
+    options: `title = false, providers = { ${providers.join(", ")} }`,
+    allowPrompt: true,
+  });
+  const { nvim } = agent;
+  await nvim.command("Agent");
+  await nvim.keys("<Esc>:Agent model<CR>");
+  await nvim.waitForScreen((screen) =>
+    screen.includes("Model of test (now scripted)") && screen.includes("1: * scripted")
+  );
+  await nvim.keys("<CR>");
+  await nvim.command("Agent Read");
+  await first.reached("gate");
+  await nvim.command("Agent provider other claude-x");
+  await waitForChat(nvim, "After this turn the session goes on with other.");
+  await nvim.command("Agent And then?");
+  await nvim.keys("ia draft<Esc>");
+  first.release("gate");
+  await waitForChat(nvim, "First done.");
+  await waitForChat(nvim, "Second.");
+  await nvim.waitForScreen("claude-x · ");
+  await waitForTurn(nvim);
+  assert.equal(first.requests.length, 2);
+  await nvim.waitForScreen("a draft");
+
+  await nvim.command("Agent Look around");
+  await waitForChat(nvim, "It looks.");
+  await waitForTurn(nvim);
+  await nvim.command("Agent provider default");
+  await waitForChat(nvim, "Sub-agents of this session are at work. `:Agent agents` stops them.");
+  await nvim.waitForScreen("claude-x · ");
+  second.release("subagent");
   assert.deepEqual([...first.problems, ...second.problems], []);
 });
