@@ -2,6 +2,7 @@
 import type { AssistantEntry, ControlNote } from "../core/entries.ts";
 import type { Plan } from "../core/ports.ts";
 import { END_MARK } from "../llm/end_mark.ts";
+import { RESULTS_STATE } from "../llm/text_tools/request.ts";
 import { isUnread } from "../llm/text_tools/tools.ts";
 import { controlPacket } from "./control.ts";
 import { openSteps } from "./nudges.ts";
@@ -39,7 +40,7 @@ export class TextCalls {
   ): ControlNote {
     const [next, ...others] = openSteps(plan);
     const packet = controlPacket({
-      state: "results",
+      state: RESULTS_STATE,
       ...(next === undefined ? {} : { next_step: next, steps_after_it: others.length }),
       note: `Results of your calls, not the user's words. Go on, or end with ${END_MARK} if all is done.`,
     });

@@ -14,7 +14,7 @@ import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
-import { inText } from "./text_tools/request.ts";
+import { inText, withoutPackets } from "./text_tools/request.ts";
 import { withoutImages } from "./vision.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
@@ -121,7 +121,8 @@ export function createModel(
         goOnInText("has no tool calls of its own");
       }
       const own = ownOf(prompt.messages, author);
-      const messages = callsOneByOne() ? oneCallEach(own) : own;
+      const fitting = hasNativeTools ? withoutPackets(own) : own;
+      const messages = callsOneByOne() ? oneCallEach(fitting) : fitting;
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
