@@ -193,6 +193,8 @@ local ANSWERS = {
   log = true,
   tools = true,
   modes = true,
+  login = true,
+  quota = true,
   engine_answer = true,
 }
 

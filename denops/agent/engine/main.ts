@@ -75,12 +75,12 @@ const connection = serveAcp(messageStream(standardPipe()), {
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
-  runner: (config, abilities) =>
+  runner: (config, abilities, renew) =>
     hasModel(config)
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
-        ...{ model: createModel(config), summarizer: createSummarizer(config) },
-        modelOf: (name) => otherModel(config, name),
+        ...{ model: createModel(config, renew), summarizer: createSummarizer(config, renew) },
+        modelOf: (name) => otherModel(config, name, renew),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

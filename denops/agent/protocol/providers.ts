@@ -2,6 +2,7 @@
  * Providers that are known by name. An OpenAI-compatible service is one entry here.
  * The supervisor grants the engine exactly the host of `base_url`.
  */
+import { VERSION } from "./version.ts";
 
 /** A request and answer format; one file each in engine/llm/wire. */
 export const WIRES = ["openai_chat", "anthropic_messages", "ollama"] as const;
@@ -43,6 +44,19 @@ export interface ProviderPreset {
   readonly any_model?: boolean;
   /** A server of this machine that is looked for: a path that answers when it runs, and the command that starts it. */
   readonly local?: { readonly probe: string; readonly start: string };
+  /** It takes no lasting key: the supervisor exchanges a login for one that holds for a while. */
+  readonly login?: true;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly request_headers?: RequestHeaders;
+}
+
+/** Names of headers that say what a request is. */
+export interface RequestHeaders {
+  /** "user" for the first request of a turn that a person has begun, else "agent". */
+  readonly initiator?: string | undefined;
+  /** "true" if there are images in it. */
+  readonly images?: string | undefined;
 }
 
 export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
@@ -89,6 +103,21 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
     key_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     default_model: "gemini-2.5-pro",
+  },
+  /** Its headers are those of its open clients, see supervisor/agents/copilot/github.ts; it takes no unknown integration. */
+  copilot: {
+    wire: "openai_chat",
+    base_url: "https://api.githubcopilot.com",
+    key_env: [],
+    login: true,
+    headers: {
+      "copilot-integration-id": "vscode-chat",
+      "editor-version": `agent.nvim/${VERSION}`,
+      "editor-plugin-version": `agent.nvim/${VERSION}`,
+      "openai-intent": "conversation-edits",
+      "x-github-api-version": "2025-10-01",
+    },
+    request_headers: { initiator: "x-initiator", images: "copilot-vision-request" },
   },
   "llama.cpp": { wire: "openai_chat", base_url: "http://127.0.0.1:8080/v1", key_env: [], any_model: true },
   lmstudio: { wire: "openai_chat", base_url: "http://127.0.0.1:1234/v1", key_env: [] },

@@ -9,7 +9,7 @@ import type { Delta } from "../llm/wire/wire.ts";
 import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit, ToolStart } from "../core/events.ts";
 import type { AssistantEntry } from "../core/entries.ts";
-import type { FinishReason, Prompt } from "../core/messages.ts";
+import type { FinishReason, Initiator, Prompt } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
 import { partialAnswer } from "./interrupted.ts";
 import { Clock, type Measured } from "./meter.ts";
@@ -31,6 +31,8 @@ export interface StepPorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly emit: Emit;
+  /** "agent" unless told. */
+  readonly initiator?: Initiator;
   /** An id that no other call of the session has, for one that the provider gave or left empty. */
   newCallId(given: string): string;
   /** Is told of the request once, when it has ended. */
@@ -38,7 +40,7 @@ export interface StepPorts {
 }
 
 export async function runStep(
-  { model, tools, emit, newCallId, count }: StepPorts,
+  { model, tools, emit, newCallId, count, initiator = "agent" }: StepPorts,
   prompt: Prompt,
   signal: AbortSignal,
 ): Promise<StepEnd> {
@@ -53,7 +55,7 @@ export async function runStep(
     return { usage: assembly.usage, calls: assembly.calls, ...clock.read() };
   };
   const loops = new Loops();
-  for await (const event of model.stream(prompt, signal)) {
+  for await (const event of model.stream(prompt, signal, initiator)) {
     switch (event.type) {
       case "deltas": {
         const deltas = event.deltas.filter((delta) => calls.takes(delta)).map(withOwnId);

@@ -38,15 +38,17 @@ export type TryEnd =
     readonly noImages?: boolean;
     /** The server takes no tools with this model, or as it was started. */
     readonly noTools?: boolean;
+    /** The key was refused: it may have ended. */
+    readonly noKey?: boolean;
   }
   /** The body ended before the answer did. */
   | { readonly type: "cut_off" };
 
 /**
- * OpenAI's code for an account without credit; its status is that of a rate which is too high. The text alone does
+ * Codes of OpenAI and Copilot for an account without credit; the status is that of a rate which is too high. The text alone does
  * not tell: Gemini speaks of an exceeded quota where the next minute brings a new one.
  */
-const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"insufficient_quota"/;
+const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"(?:insufficient_quota|quota_exceeded)"/;
 
 /** Azure's words where its filter has refused a prompt: learn.microsoft.com, "Content filtering". */
 const FILTERED = /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation)"/;
@@ -74,6 +76,7 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
     noImages: refusesImages(response.status, detail),
     noTools,
+    noKey: response.status === 401,
   };
 }
 

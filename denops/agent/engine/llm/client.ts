@@ -39,6 +39,8 @@ export interface ClientOptions {
   /** Seconds without a byte after which the provider counts as gone. */
   readonly timeout: number;
   readonly fetch: typeof fetch;
+  /** The provider takes the key no longer. @returns whether `endpoint` has another one @throws {TurnError} why not */
+  keyRefused(): Promise<boolean>;
   /** The model takes no temperature but its own: later requests need not ask. */
   temperatureRefused(): void;
   /** The provider takes no images, or not these: later requests must not have any. */
@@ -53,6 +55,7 @@ export async function* streamModel(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void> {
   let current = request;
+  let renewed = false;
   for (let attempt = 1;; attempt++) {
     let started = false;
     const since = trace?.now();
@@ -78,6 +81,19 @@ export async function* streamModel(
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
+    if (end.type === "failed" && end.noKey && !renewed) {
+      renewed = true;
+      try {
+        if (await options.keyRefused()) {
+          attempt--;
+          continue;
+        }
+      } catch (error) {
+        if (signal.aborted) return yield { type: "cancelled" };
+        if (error instanceof TurnError) return yield { type: "failed", error };
+        throw error;
+      }
+    }
     const { error, retryable, headers, noTemperature, noImages, noTools }: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };

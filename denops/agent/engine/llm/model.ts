@@ -1,7 +1,10 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
 import type { ModelConfig, Price } from "../../protocol/config.ts";
-import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
+import type { WireName } from "../../protocol/providers.ts";
+import type { Author, Initiator, ModelRequest, Prompt } from "../core/messages.ts";
+import { TurnError } from "../core/errors.ts";
+import { Access, type RenewKey, requestHeaders } from "./access.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
@@ -9,8 +12,7 @@ import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
 import { inText } from "./text_tools/request.ts";
-import { seesByName, withoutImages } from "./vision.ts";
-import type { Endpoint } from "./wire/wire.ts";
+import { hasImages, seesByName, withoutImages } from "./vision.ts";
 
 /** Tokens of context where neither the user nor the provider says. */
 const DEFAULT_WINDOW = 128_000;
@@ -29,7 +31,8 @@ export interface Model {
   readonly contextWindow: number;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
-  stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
+  /** @param initiator "agent" unless told */
+  stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
 interface Abilities {
@@ -44,28 +47,32 @@ const ShowAnswer = z.object({
   model_info: z.record(z.string(), z.unknown()).optional(),
 });
 
-export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
+/** @param renew asks for another key, where keys end */
+export function createModel(
+  config: ModelConfig,
+  renew?: RenewKey,
+  fetchImpl: typeof fetch = fetch,
+): Model {
   const { provider } = config;
-  const endpoint: Endpoint = {
-    baseUrl: provider.base_url.replace(/\/+$/, ""),
-    headers: provider.headers,
-    ...(provider.api_key === undefined ? {} : { apiKey: provider.api_key }),
-  };
+  const access = new Access(provider, renew);
+  const wireName = provider.wires?.[config.model] ?? provider.wire;
   const target: Target = {
-    baseUrl: endpoint.baseUrl,
+    baseUrl: access.endpoint.baseUrl,
     provider: provider.name,
     model: config.model,
     keySource: provider.key_source,
-    secrets: secretsOf(endpoint),
+    get secrets() {
+      return access.secrets;
+    },
   };
   let temperature = config.temperature;
   let abilities: Abilities = {
     think: false,
     tools: true,
-    sees: config.vision ?? seesUnasked(config),
-    window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
+    sees: config.vision ?? seesUnasked(wireName, config.model),
+    window: config.context_window ?? (wireName === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
   };
-  let asked = provider.wire !== "ollama";
+  let asked = wireName !== "ollama";
   const form = formFor(config.model);
   let hasNativeTools = config.native_tools ?? true;
   let answersInText = 0;
@@ -78,6 +85,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
 
   /** Ollama knows what each model can do; asked once, and a failure shows with the request itself. */
   async function askAbilities(signal: AbortSignal): Promise<void> {
+    const { endpoint } = access;
     const response = await fetchImpl(`${endpoint.baseUrl}/api/show`, {
       method: "POST",
       body: JSON.stringify({ model: config.model }),
@@ -104,7 +112,7 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     };
   }
 
-  const author: Author = { wire: provider.wire, provider: provider.name, model: config.model };
+  const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
     provider: provider.name,
     name: config.model,
@@ -116,7 +124,14 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     get sees() {
       return abilities.sees;
     },
-    async *stream(prompt, signal) {
+    async *stream(prompt, signal, initiator = "agent") {
+      try {
+        await access.open(signal);
+      } catch (error) {
+        if (signal.aborted) return yield { type: "cancelled" };
+        if (error instanceof TurnError) return yield { type: "failed", error };
+        throw error;
+      }
       if (!asked) await askAbilities(signal).catch(() => {});
       const isLeftToUs = config.native_tools === undefined;
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
@@ -134,11 +149,16 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
-        wire: wire(provider.wire),
-        endpoint,
+        wire: wire(wireName),
+        get endpoint() {
+          const images = abilities.sees && hasImages(request.messages);
+          const own = requestHeaders(provider.request_headers, { initiator, images });
+          return { ...access.endpoint, headers: { ...access.endpoint.headers, ...own } };
+        },
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
+        keyRefused: () => access.reopen(signal),
         temperatureRefused: () => void (temperature = undefined),
         imagesRefused: () => void (abilities = { ...abilities, sees: false }),
         toolsRefused: (refused: ModelRequest) => {
@@ -164,8 +184,8 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
 }
 
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */
-function seesUnasked({ provider, model }: ModelConfig): boolean {
-  switch (provider.wire) {
+function seesUnasked(wire: WireName, model: string): boolean {
+  switch (wire) {
     case "ollama":
       return false;
     case "anthropic_messages":
@@ -176,24 +196,15 @@ function seesUnasked({ provider, model }: ModelConfig): boolean {
 }
 
 /** The model that the user has set for summaries, of the same provider. */
-export function createSummarizer(config: ModelConfig): Model | undefined {
+export function createSummarizer(config: ModelConfig, renew?: RenewKey): Model | undefined {
   const { summary_model: model, price: _, summary_price: price, ...rest } = config;
   if (model === undefined || model === config.model) return undefined;
-  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) });
+  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, renew);
 }
 
 /** Another model of the same provider, by its name. */
-export function otherModel(config: ModelConfig, name: string): Model {
+export function otherModel(config: ModelConfig, name: string, renew?: RenewKey): Model {
   const { price: _, ...rest } = config;
   const price = config.models.find((one) => one.name === name)?.price;
-  return createModel({ ...rest, model: name, ...(price === undefined ? {} : { price }) });
-}
-
-/** A short key is a local server's dummy and may be any word. */
-const SHORTEST_SECRET = 8;
-
-function secretsOf({ apiKey, headers }: Endpoint): readonly string[] {
-  const named = Object.entries(headers).filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
-  return [apiKey ?? "", ...named.map(([, value]) => value.replace(/^(?:Bearer|Basic) /i, ""))]
-    .filter((secret) => secret.length >= SHORTEST_SECRET);
+  return createModel({ ...rest, model: name, ...(price === undefined ? {} : { price }) }, renew);
 }

@@ -5,6 +5,7 @@ import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
+import { copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
 import { Models } from "./provider_check.ts";
 
 const KEY_COMMAND_MS = 30_000;
@@ -32,20 +33,22 @@ export async function engineConfig(
       }; or describe it in providers.`,
     );
   }
-  const wire = own?.wire ?? preset?.wire;
-  const baseUrl = own?.base_url ?? preset?.base_url;
+  const account = preset?.login && own?.api_key === undefined ? await copilotAccount(user, world) : undefined;
+  const wire = own?.wire ?? account?.wire ?? preset?.wire;
+  const baseUrl = account?.address ?? own?.base_url ?? preset?.base_url;
   if (wire === undefined || baseUrl === undefined) {
     throw new Error(`The provider "${name}" needs wire and base_url in providers.`);
   }
-  const model = user.model ?? preset?.default_model ??
+  const model = user.model ?? preset?.default_model ?? account?.model ??
     (WIRE_FACTS[wire].newestFirst ? await newestModel(name, wire, baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
-  const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
+  const { key, source, ...lasts } = account?.key ??
+    await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
   const priceOf = (name: string) => priced(user, baseUrl, [name])[0]?.price;
   const price = priceOf(model);
   const summaryPrice = user.summary_model === undefined ? undefined : priceOf(user.summary_model);
   return {
-    ...SharedConfig.parse(user),
+    ...SharedConfig.parse({ ...account?.abilities, ...user }),
     read_rules: { deny: [], ask: [] },
     modes: [],
     models: [...priced(user, baseUrl, knownModels(user))],
@@ -56,9 +59,12 @@ export async function engineConfig(
       name,
       wire,
       base_url: baseUrl.replace(/\/+$/, ""),
-      headers: own?.headers ?? {},
+      headers: { ...preset?.headers, ...own?.headers },
       key_source: source,
       ...(key === undefined ? {} : { api_key: key }),
+      ...lasts,
+      ...(account === undefined ? {} : { wires: account.wires }),
+      ...(preset?.request_headers === undefined ? {} : { request_headers: preset.request_headers }),
     },
   };
 }
@@ -89,8 +95,9 @@ async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
     if (preset.local !== undefined && await answers(preset.base_url + preset.local.probe, world)) return name;
   }
   if (found !== undefined) return found[0];
+  if (await hasCopilotLogin(user)) return "copilot";
   throw new Error(
-    "No model is configured: start Ollama, or set ANTHROPIC_API_KEY or OPENAI_API_KEY, or the option provider. See :help agent-providers",
+    "No model is configured: start Ollama, or set ANTHROPIC_API_KEY or OPENAI_API_KEY, or the option provider; or run :Agent login copilot. See :help agent-providers",
   );
 }
 

@@ -1,0 +1,66 @@
+/** What an engine is told of Copilot: where it is, the key, and how the account's models are spoken to. */
+import type { UserConfig } from "../../../protocol/config.ts";
+import type { WireName } from "../../../protocol/providers.ts";
+import type { ProviderWorld } from "../provider.ts";
+import { copilotKey, KEY_SOURCE } from "./copilot.ts";
+import { gitHubOf } from "./github.ts";
+import { hasOwnLogin } from "./logins.ts";
+import { type CopilotModel, defaultModel, modelProblem } from "./models.ts";
+
+export interface CopilotAccount {
+  readonly address: string;
+  /** The user's, else Copilot's own choice; undefined: it is not known. */
+  readonly model: string | undefined;
+  readonly wire: WireName | undefined;
+  readonly wires: Readonly<Record<string, WireName>>;
+  /** Of that model, for options that the user has not set. */
+  readonly abilities: Partial<Pick<UserConfig, "context_window" | "vision" | "native_tools">>;
+  readonly key: { readonly key: string; readonly source: string; readonly key_expires: number };
+}
+
+/** @throws {Error} one line, also if the account may not use the model */
+export async function copilotAccount(user: UserConfig, world: ProviderWorld): Promise<CopilotAccount> {
+  const { key, expires, address, models } = await copilotKey(user, world);
+  const name = user.model ?? (models === undefined ? undefined : defaultModel(models)?.name);
+  const problem = name === undefined || models === undefined ? undefined : modelProblem(name, models);
+  if (problem !== undefined) throw new Error(problem);
+  const model = models?.find((one) => one.name === name);
+  return {
+    address,
+    model: name,
+    wire: model?.wire,
+    wires: Object.fromEntries(
+      (models ?? []).flatMap(({ name, wire }) => wire === undefined ? [] : [[name, wire]]),
+    ),
+    abilities: model === undefined ? {} : abilitiesOf(model),
+    key: { key, source: KEY_SOURCE, key_expires: expires },
+  };
+}
+
+/** That a model calls tools is left to its answers: what is said here holds. */
+function abilitiesOf({ window, vision, tools }: CopilotModel): CopilotAccount["abilities"] {
+  return {
+    vision,
+    ...(window === undefined ? {} : { context_window: window }),
+    ...(tools ? {} : { native_tools: false }),
+  };
+}
+
+/** Somebody has logged in by `:Agent login copilot`. What other editors have is used only if it is asked for. */
+export async function hasCopilotLogin({ providers, state_dir }: UserConfig): Promise<boolean> {
+  return await hasOwnLogin(gitHubOf(providers.copilot).host, state_dir);
+}
+
+/** The key of this moment for an engine that reaches `address`. @throws {Error} one line */
+export async function renewedKey(
+  user: UserConfig,
+  world: ProviderWorld,
+  { address, refused }: { readonly address: string; readonly refused: boolean },
+): Promise<{ readonly api_key: string; readonly key_expires: number }> {
+  const fresh = await copilotKey(user, world, refused);
+  // The engine's sandbox is open for one host.
+  if (fresh.address !== address) {
+    throw new Error("Copilot has moved this account to another address. Quit Neovim and start it again.");
+  }
+  return { api_key: fresh.key, key_expires: fresh.expires };
+}
