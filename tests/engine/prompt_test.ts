@@ -185,7 +185,7 @@ for (const name of WIRES) {
       let before: readonly string[] = [];
       for (const length of sent) {
         const { system, messages, tools } = view(log.slice(0, length), MODES.agent, { ...inputs, model });
-        const request = { model, system, messages, tools, contextWindow: 8_000, think: false };
+        const request = { model, system, messages, tools, contextWindow: 8_000 };
         const body: unknown = JSON.parse(
           wire(name).encode(request, { baseUrl: "http://a.test", headers: {} }).body,
         );

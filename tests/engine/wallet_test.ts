@@ -28,7 +28,7 @@ Deno.test("the first request with all tools, on each wire and with each form of 
         tools,
       });
       const { system, messages } = prompt;
-      const request = { ...{ model, system, messages, tools }, contextWindow: 128_000, think: false };
+      const request = { ...{ model, system, messages, tools }, contextWindow: 128_000 };
       const { body } = wire(name).encode(request, { baseUrl: "http://a.test", headers: {} });
       assert.ok(bytes(body) <= FIRST_REQUEST, `${name}, ${model}: ${bytes(body)} bytes`);
     }

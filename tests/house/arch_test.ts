@@ -255,7 +255,7 @@ Deno.test("a tool is named in its own file alone, a wire in llm/ and in the tabl
 
 Deno.test("prompts are made in context/ alone: no other shape is one, and nobody else makes one", async () => {
   // @ts-expect-error: the type is nominal.
-  const lookAlike: Prompt = { system: "", messages: [], tools: [], textOnly: false, think: true };
+  const lookAlike: Prompt = { system: "", messages: [], tools: [], textOnly: false };
   assert.ok(!(lookAlike instanceof Prompt));
   const makers: string[] = [];
   for await (const file of walk(AGENT, ".ts")) {

@@ -121,7 +121,6 @@ export function request(messages: readonly Message[], changes: Partial<ModelRequ
     messages,
     tools: [READ_FILE],
     contextWindow: 8_000,
-    think: false,
     ...changes,
   };
 }

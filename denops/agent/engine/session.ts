@@ -426,6 +426,10 @@ export class Session {
         this.#remember();
       },
       newCallId: this.#newCallId,
+      narrow: () => {
+        this.modes.narrow();
+        this.#emit({ type: "mode", mode: this.modes.current.name });
+      },
       agents: this.agents,
     };
   }

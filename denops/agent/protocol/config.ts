@@ -92,6 +92,10 @@ export type Budget = z.infer<typeof Budget>;
 export const EDIT_FORMS = ["replace", "whole", "patch"] as const;
 export type EditForm = (typeof EDIT_FORMS)[number];
 
+/** How much a model is to think before it answers, from the least. */
+export const EFFORTS = ["none", "low", "medium", "high", "max"] as const;
+export type Effort = (typeof EFFORTS)[number];
+
 const shared = {
   model: z.string().optional(),
   max_iterations: z.int().min(1).max(1000),
@@ -110,6 +114,8 @@ const shared = {
   tools_off: list(z.string()).default([]),
   /** How the model writes edits; undefined: by its name. */
   edit_form: z.enum(EDIT_FORMS).optional(),
+  /** Undefined leaves it to the provider. */
+  effort: z.enum(EFFORTS).optional(),
   /** After the first turn the model is asked for a title. */
   title: z.boolean().default(true),
   /** A model of the same provider that writes summaries of sessions; undefined: the session's own. */

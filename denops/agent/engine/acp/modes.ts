@@ -7,7 +7,7 @@ import {
   type SessionModeState,
   type SessionUpdate,
 } from "../../deps/acp_sdk.ts";
-import { type Choice, EFFORTS, type SessionModes } from "../agent/session_modes.ts";
+import { type Choice, CHOOSABLE_EFFORTS, type SessionModes } from "../agent/session_modes.ts";
 import { messageOf } from "../core/errors.ts";
 
 /** What the answers that open a session say of it. */
@@ -22,7 +22,7 @@ export function modesOf(
 }
 
 function optionsOf(modes: SessionModes): SessionConfigOption[] {
-  const { current, all, models, choice } = modes;
+  const { current, all, models, effort } = modes;
   const select = (id: keyof Choice, name: string, category: string, currentValue: string) =>
     ({ type: "select", id, name, category, currentValue }) as const;
   const plain = (names: readonly string[]) => names.map((name) => ({ value: name, name }));
@@ -34,8 +34,8 @@ function optionsOf(modes: SessionModes): SessionConfigOption[] {
     },
     ...model === undefined ? [] : [{ ...select("model", "Model", "model", model), options: plain(models) }],
     {
-      ...select("effort", "Effort", "thought_level", choice.effort === "" ? EFFORTS[0] : choice.effort),
-      options: plain(EFFORTS),
+      ...select("effort", "Effort", "thought_level", effort),
+      options: plain(CHOOSABLE_EFFORTS),
     },
   ];
 }

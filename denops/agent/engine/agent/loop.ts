@@ -13,8 +13,7 @@ import type { Initiator, Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
-import { claimsChange } from "./claims.ts";
-import { controlNote, planWanted } from "./control.ts";
+import { controlNote } from "./control.ts";
 import { Continuations } from "./cut_off.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
@@ -23,12 +22,14 @@ import { partialAnswer } from "./interrupted.ts";
 import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./gather/context_page.ts";
+import { Nudges } from "./nudges.ts";
 import { Prefix } from "./gather/prefix.ts";
 import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./gather/room.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
+import { TextCalls } from "./text_calls.ts";
 import { askTitle } from "./title.ts";
 import { WriteChecks } from "./write_checks.ts";
 
@@ -73,6 +74,7 @@ export function loopRunner(options: LoopOptions): Runner {
     return known;
   };
   const room = new Room();
+  const textCalls = new TextCalls();
   const prefix = new Prefix(own.price);
   const inputs = (
     { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
@@ -88,7 +90,15 @@ export function loopRunner(options: LoopOptions): Runner {
     const tools = all.filter(({ spec }) => given.tools.includes(spec));
     return {
       ...ports,
-      ...{ model, summarizer, tools, room },
+      ...{ model, summarizer, tools, room, textCalls },
+      inMode: (mode) => {
+        const { model, effort } = ports.mode;
+        const kept = {
+          ...(model === undefined ? {} : { model }),
+          ...(effort === undefined ? {} : { effort }),
+        };
+        return portsOf({ ...ports, mode: { ...mode, ...kept } });
+      },
       view: (row, more = []) =>
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
       decide: (accesses, granted) =>
@@ -155,7 +165,10 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
   readonly summarizer: Model | undefined;
   readonly room: Room;
+  readonly textCalls: TextCalls;
   readonly maxIterations: number;
+  /** The same in another mode, with the model and the effort of this one. */
+  inMode(mode: Mode): TurnPorts;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
   /** To be told of each prompt that is sent. */
@@ -183,7 +196,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   const continuations = new Continuations();
   let verified = false;
   let acted = false;
-  let nudged = false;
+  const nudges = new Nudges();
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
     if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
@@ -238,13 +251,17 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
       const fixes = verified ? undefined : await neededFixes(iteration, limit, ports, signal);
       verified = true;
       if (signal.aborted) return { type: "stopped", reason: "cancelled" };
-      const nudge = acted || nudged
-        ? undefined
-        : emptyClaim(wordsOf(asked), end.message.text, iteration, limit, ports);
-      nudged = true;
-      const wanted: boolean = mode.plans === true && looked && !planned && iteration < limit;
-      planned ||= wanted;
-      const note = fixes ?? nudge ?? (wanted ? planWanted(iteration, limit) : undefined);
+      const nudge = fixes === undefined
+        ? nudges.next({
+          ...{ request: wordsOf(asked), answer: end.message.text, isComplete: end.message.complete === true },
+          ...{ iteration, maxIterations: limit, mode, plan: ports.state.plan },
+          ...{ hasActed: acted, hasCalled: looked, hasPlanned: planned },
+          canWrite: tools.some(({ readOnly }) => !readOnly),
+          callsInText: model.textForm !== undefined,
+        })
+        : undefined;
+      if (nudge?.notice !== undefined) emit({ type: "notice", severity: "info", text: nudge.notice });
+      const note = fixes ?? nudge?.note;
       if (note === undefined) return await finished(end.message.text, ports, deeds, signal);
       ports.append(note);
       continue;
@@ -260,8 +277,24 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (signal.aborted) return interrupted(ports, "cancelled");
     for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
     touched.clear();
+    const { unreadable, isTooMany } = ports.textCalls.count(end.message);
+    if (model.textForm !== undefined) {
+      const form = unreadable > 0 ? model.textForm : undefined;
+      ports.append(
+        ports.textCalls.resultsNote({ plan: ports.state.plan, repeated: repeats.takeRepeated(), form }),
+      );
+    }
+    if (isTooMany && mode.access !== "read") {
+      emit({ type: "notice", severity: "warning", text: NARROWED });
+      ports.narrow();
+      return await runTurn(asked, given.inMode(CHOSEN.ask), signal);
+    }
   }
 }
+
+const NARROWED =
+  "Calls of the model could not be read three times: this session goes on in mode ask, until you choose another " +
+  "(`:Agent mode agent`).";
 
 /** The turn is over; an answer of nothing is followed by a summary. */
 async function finished(
@@ -286,27 +319,6 @@ function refusedWith(text: string, ports: TurnPorts): TurnEnd {
 function interrupted(ports: TurnPorts, reason: StopReason, text = ""): TurnEnd {
   ports.append(partialAnswer(text));
   return { type: "stopped", reason };
-}
-
-/** What to tell the model if it says that it has changed something, and no call of the turn could have. */
-function emptyClaim(
-  request: string,
-  answer: string,
-  iteration: number,
-  maxIterations: number,
-  { tools, emit, mode }: TurnPorts,
-): ControlNote | undefined {
-  const canWrite = mode.access !== "read" && tools.some(({ readOnly }) => !readOnly);
-  if (!canWrite || iteration >= maxIterations || !claimsChange(request, answer)) return undefined;
-  emit({
-    type: "notice",
-    severity: "info",
-    text: "Nothing was written in this turn, whatever the answer says; the model is told to do it.",
-  });
-  const note =
-    "You say that something was changed, but no call of this turn has written a file or run a command. " +
-    "Make the change with the tools, or say that nothing was changed.";
-  return controlNote({ state: "nothing_done", iteration, maxIterations, filesChanged: [], note });
 }
 
 /** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */

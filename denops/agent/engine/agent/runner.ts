@@ -50,6 +50,8 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   newCallId(given: string): string;
   /** Undefined: it can start none. */
   readonly agents?: Subagents | undefined;
+  /** The session goes on in a mode that changes nothing, until the user chooses one. */
+  narrow(): void;
   /** It works for another agent: at the limit of steps nobody is asked, it answers with what it has. */
   readonly unattended?: true;
 }

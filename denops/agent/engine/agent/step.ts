@@ -3,6 +3,7 @@ import { oneLine } from "../llm/failures.ts";
 import { Assembly } from "../llm/assemble.ts";
 import { Repetition, type Run } from "../llm/repetition.ts";
 import { isContent } from "../llm/client.ts";
+import { WithoutEndMark } from "../llm/end_mark.ts";
 import { breaksIn, shortArguments } from "../llm/text_tools/draft.ts";
 import type { Model } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
@@ -175,6 +176,8 @@ class Screen {
   readonly #emit: Emit;
   readonly #writing = new Map<number, Writing>();
   #thinkingSince: number | undefined;
+  /** Shown without the mark; what the provider wants back stays as it came. */
+  #thought = new WithoutEndMark();
 
   constructor(message: string, tools: readonly Tool[], emit: Emit) {
     this.#message = message;
@@ -187,7 +190,7 @@ class Screen {
     const text = joined(deltas, "text");
     if (thought !== "") {
       this.#thinkingSince ??= performance.now();
-      this.#emit({ type: "thought", message: this.#message, text: thought });
+      this.#showThought(this.#thought.add(thought));
     }
     const calling = deltas.some(isCalling);
     if (text !== "" || calling) this.#endThought();
@@ -212,8 +215,14 @@ class Screen {
     this.#emit({ type: "tool_done", id, status: "failed", summary, output });
   }
 
+  #showThought(text: string): void {
+    if (text !== "") this.#emit({ type: "thought", message: this.#message, text });
+  }
+
   #endThought(): void {
     if (this.#thinkingSince === undefined) return;
+    this.#showThought(this.#thought.end());
+    this.#thought = new WithoutEndMark();
     const milliseconds = Math.round(performance.now() - this.#thinkingSince);
     this.#thinkingSince = undefined;
     this.#emit({ type: "thought_done", message: this.#message, milliseconds });

@@ -1,4 +1,5 @@
 /** What runs a model: one row for each purpose. */
+import type { Effort } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
 import { AGENT_SECTIONS, fixed, INTENT, type Section, TITLES } from "./sections.ts";
@@ -23,8 +24,8 @@ export interface Mode {
   readonly plans?: true;
   /** The model's name; the session's unless told. */
   readonly model?: string;
-  /** "none": no reasoning, even where the model can. */
-  readonly effort?: "none";
+  /** How much the model is to think; undefined leaves it to the provider. Of one that is chosen: as the user wants it. */
+  readonly effort?: Effort;
   readonly limits: {
     /** Requests of one turn before the user is asked whether to go on; by the options unless told. */
     readonly iterations?: number;
@@ -121,7 +122,11 @@ export function toolsOf<
   return fitting.filter((one) => (isAll || names(one)) && !names(one, "!"));
 }
 
-/** What a session is asked aside stands behind the prompt of its mode, which the provider has in its cache. */
-export function within(row: Mode, { sections }: Mode): Mode {
-  return row.tools === "listed" ? { ...row, sections } : row;
+/**
+ * What a session is asked aside stands behind the prompt of its mode, which the provider has in its cache: with another
+ * effort it would not hold.
+ */
+export function within(row: Mode, { sections, effort }: Mode): Mode {
+  if (row.tools !== "listed") return row;
+  return { ...row, sections, ...(effort === undefined ? {} : { effort }) };
 }

@@ -46,7 +46,7 @@ export function view(
     messagesOf(messages),
     given === "none" ? [] : tools,
     given === "none" || given === "listed",
-    effort !== "none",
+    effort,
   );
 }
 
@@ -143,11 +143,15 @@ function partText(part: Part): string {
 }
 
 function assistantMessage(
-  { text, calls, reasoning, written, by, interrupted, refused }: AssistantEntry,
+  { text, calls, reasoning, written, complete, by, interrupted, refused }: AssistantEntry,
 ): Message {
   if (refused === true) return { role: "assistant", text: REFUSED_ANSWER, calls: [], reasoning: [] };
   const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
-  const known = { ...(written === undefined ? {} : { written }), ...(by === undefined ? {} : { by }) };
+  const known = {
+    ...(written === undefined ? {} : { written }),
+    ...(complete === undefined ? {} : { complete }),
+    ...(by === undefined ? {} : { by }),
+  };
   return { role: "assistant", text: said, calls, reasoning, ...known };
 }
 

@@ -1,5 +1,6 @@
 /** What a model is sent and answers; from this each wire makes its own JSON. */
 import { z } from "../../deps/zod.ts";
+import type { Effort } from "../../protocol/config.ts";
 import type { ReadonlyDeep } from "./readonly.ts";
 
 export const ToolCall = z.object({
@@ -48,6 +49,8 @@ export interface AssistantMessage {
   readonly reasoning: readonly Reasoning[];
   /** All of it as the model wrote it, if its calls stood in its text. */
   readonly written?: string;
+  /** It ends with the model's word that it is done, which is not in the text. */
+  readonly complete?: true;
   /** Undefined if it is not known, or nobody's. */
   readonly by?: Author;
 }
@@ -92,14 +95,14 @@ export class Prompt {
 
   /**
    * @param textOnly the answer is to be text; some models call tools all the same
-   * @param think false: no reasoning, even where the model can
+   * @param effort how much is to be thought; undefined leaves it to the provider
    */
   constructor(
     readonly system: string,
     readonly messages: readonly Message[],
     readonly tools: readonly ToolSpec[],
     readonly textOnly = false,
-    readonly think = true,
+    readonly effort?: Effort,
   ) {}
 }
 
@@ -115,8 +118,13 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** Tokens that the session may take in all. */
   readonly contextWindow: number;
-  /** Ask for reasoning where the wire has a switch for it. */
-  readonly think: boolean;
+  /** Undefined leaves it to the provider. */
+  readonly effort?: Effort | undefined;
+  /**
+   * What the server's switch of reasoning takes, by its own word: true, false and names of levels; undefined: it says
+   * nothing of it. Empty: it refuses to be told anything about reasoning.
+   */
+  readonly thinking?: readonly (boolean | string)[] | undefined;
 }
 
 /** Who has begun what a request is for: a person with a message, or the agent itself. */

@@ -15,6 +15,7 @@ export class Assembly {
   readonly #reasoning: Reasoning[] = [];
   readonly #calls = new Map<number, PartialCall>();
   #written: string | undefined;
+  #isComplete = false;
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
   #why: string | undefined;
@@ -41,6 +42,9 @@ export class Assembly {
         break;
       case "written":
         this.#written = delta.text;
+        break;
+      case "complete":
+        this.#isComplete = true;
         break;
       case "call_start":
         this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [], extra: undefined });
@@ -102,6 +106,14 @@ export class Assembly {
   message(options: { readonly withCalls: boolean }): AssistantMessage {
     const calls = options.withCalls ? this.calls : [];
     const written = calls.length === 0 || this.#written === undefined ? {} : { written: this.#written };
-    return { role: "assistant", text: this.#text, calls, reasoning: this.#reasoning, ...written };
+    const complete = calls.length > 0 || !this.#isComplete ? {} : { complete: true } as const;
+    return {
+      role: "assistant",
+      text: this.#text,
+      calls,
+      reasoning: this.#reasoning,
+      ...written,
+      ...complete,
+    };
   }
 }

@@ -75,7 +75,6 @@ Deno.test("the temperature's refusal counts as no try", async () => {
     tools: [],
     temperature: 1,
     contextWindow: 9,
-    think: false,
   };
   assert.equal((await listen(server.url, { request })).text, "Fine");
 });

@@ -8,6 +8,7 @@ import { Access, type RenewKey, requestHeaders } from "./access.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
+import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
@@ -31,12 +32,15 @@ export interface Model {
   readonly contextWindow: number;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
+  /** How it is asked to write a call into its text; undefined: it has calls of its own. */
+  readonly textForm: string | undefined;
   /** @param initiator "agent" unless told */
   stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
 interface Abilities {
-  readonly think: boolean;
+  /** See ModelRequest. */
+  readonly thinking: ModelRequest["thinking"];
   readonly tools: boolean;
   readonly sees: boolean;
   readonly window: number;
@@ -45,6 +49,8 @@ interface Abilities {
 const ShowAnswer = z.object({
   capabilities: z.array(z.string()).optional(),
   model_info: z.record(z.string(), z.unknown()).optional(),
+  /** Since 0.40; "[false]" of one that cannot think. */
+  thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).optional().catch(undefined),
 });
 
 /** @param renew asks for another key, where keys end */
@@ -67,7 +73,7 @@ export function createModel(
   };
   let temperature = config.temperature;
   let abilities: Abilities = {
-    think: false,
+    thinking: undefined,
     tools: true,
     sees: config.vision ?? seesUnasked(wireName, config.model),
     window: config.context_window ?? (wireName === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
@@ -105,7 +111,7 @@ export function createModel(
       .find(([key]) => key.endsWith(".context_length")) ?? [];
     const most = typeof length === "number" ? length : abilities.window;
     abilities = {
-      think: can.includes("thinking"),
+      thinking: shown.data.thinking?.values ?? thinkingOf(config.model, can),
       tools: can.includes("tools"),
       sees: abilities.sees || (config.vision === undefined && can.includes("vision")),
       window: Math.min(abilities.window, most),
@@ -123,6 +129,9 @@ export function createModel(
     },
     get sees() {
       return abilities.sees;
+    },
+    get textForm() {
+      return hasNativeTools ? undefined : form.example;
     },
     async *stream(prompt, signal, initiator = "agent") {
       try {
@@ -144,7 +153,7 @@ export function createModel(
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window,
-        think: abilities.think && prompt.think,
+        thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
@@ -174,13 +183,20 @@ export function createModel(
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt, told)) {
+      const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
+      for await (const event of withoutEndMark(answer)) {
         if (notice !== undefined) yield { type: "notice", text: notice };
         notice = undefined;
         yield event;
       }
     },
   };
+}
+
+/** What Ollama's `think` takes, where it names abilities alone. Source: docs/capabilities/thinking.mdx. */
+function thinkingOf(model: string, abilities: readonly string[]): ModelRequest["thinking"] {
+  if (!abilities.includes("thinking")) return undefined;
+  return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];
 }
 
 /** Ollama is asked; Anthropic's models all see; of others only the name is known. */

@@ -71,6 +71,7 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
       author: { wire: "openai_chat", provider: "test", model: "test" },
       name: "m",
       contextWindow: window,
+      textForm: undefined,
       sees: true,
     },
     async *stream(prompt) {

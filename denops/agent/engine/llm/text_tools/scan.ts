@@ -4,6 +4,7 @@
  * Code in fences and thoughts hold no calls, unless the answer ends in them.
  */
 import { Cursor } from "./cursor.ts";
+import { isEndMark } from "../end_mark.ts";
 import { FENCES, type Grammar, RESULTS, THOUGHTS } from "./grammar.ts";
 import type { TextCall } from "./tools.ts";
 
@@ -428,7 +429,9 @@ class Scanner {
     return BLANK.exec(this.#text)?.index ?? this.#text.length;
   }
 
+  /** A model that has called may say that it is done. */
   #isBlank(from: number, to: number): boolean {
-    return this.#blankTo(from) >= to;
+    const begin = this.#blankTo(from);
+    return begin >= to || isEndMark(this.#text.slice(begin, to), !this.#isWhole && to === this.#text.length);
   }
 }

@@ -6,11 +6,9 @@
 import { z } from "../../../deps/zod.ts";
 import type { AssistantMessage, FinishReason, Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
+import { thinkingOf } from "./claude_thinking.ts";
 import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
-
-/** The API demands a limit; every current model takes this one. */
-const DEFAULT_MAX_TOKENS = 16_384;
 
 /** The API refuses a blank text, and with it every later request of the session. */
 const EMPTY = "[empty message]";
@@ -66,19 +64,24 @@ export const anthropicMessages: Wire<State> = {
       input_schema: tool.parameters,
       ...(index === request.tools.length - 1 ? cached : {}),
     }));
+    const thinking = thinkingOf(request);
+    const { "anthropic-beta": own, ...headers } = endpoint.headers;
+    const betas = [own, thinking.beta].filter((beta) => beta !== undefined);
     return {
       url: `${endpoint.baseUrl}/v1/messages`,
       headers: {
         "content-type": "application/json",
         "anthropic-version": "2023-06-01",
         ...(endpoint.apiKey === undefined ? {} : { "x-api-key": endpoint.apiKey }),
-        ...endpoint.headers,
+        ...headers,
+        ...(betas.length === 0 ? {} : { "anthropic-beta": betas.join(",") }),
       },
       body: requestBody({
         model: request.model,
-        max_tokens: request.maxOutputTokens ?? DEFAULT_MAX_TOKENS,
+        max_tokens: thinking.maxTokens,
         stream: true,
-        ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+        ...thinking.fields,
+        ...(request.temperature === undefined || thinking.isOn ? {} : { temperature: request.temperature }),
         system: [{ type: "text", text: request.system, ...cached }],
         ...(tools.length === 0 ? {} : { tools }),
         ...(tools.length > 0 && request.textOnly === true ? { tool_choice: { type: "none" } } : {}),

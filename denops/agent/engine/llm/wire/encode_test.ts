@@ -39,7 +39,7 @@ const full = request([{ role: "user", text: "Hi" }], {
   tools: [READ_FILE, LIST],
   temperature: 0.1,
   maxOutputTokens: 900,
-  think: true,
+  thinking: [true, false],
 });
 const json = { "content-type": "application/json" };
 

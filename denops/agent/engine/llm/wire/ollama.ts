@@ -43,7 +43,7 @@ export const ollama: Wire<State> = {
         model: request.model,
         stream: true,
         keep_alive: "30m",
-        ...(request.think ? { think: true } : {}),
+        ...thinkField(request),
         options: {
           num_ctx: request.contextWindow,
           ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
@@ -99,6 +99,19 @@ export const ollama: Wire<State> = {
     return parsed.success ? parsed.data.error : undefined;
   },
 };
+
+/** From the least; a server that takes no such level is asked for the nearest below it that it takes. */
+const LEVELS = ["low", "medium", "high", "max"];
+
+/** Source: docs/capabilities/thinking.mdx; models with levels cannot all be kept from thinking. */
+function thinkField({ effort, thinking = [] }: ModelRequest): { readonly think?: boolean | string } {
+  if (effort === undefined) return thinking.includes(true) ? { think: true } : {};
+  if (effort === "none" && thinking.includes(false)) return { think: false };
+  const known = LEVELS.filter((level) => thinking.includes(level));
+  const level = known.findLast((one) => LEVELS.indexOf(one) <= LEVELS.indexOf(effort)) ?? known[0];
+  if (level !== undefined) return { think: level };
+  return effort !== "none" && thinking.includes(true) ? { think: true } : {};
+}
 
 /** The images follow all results of an answer, each in a message of the user's, since all come before its text. */
 function encodeAll(

@@ -11,6 +11,7 @@ import type { Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
+import { effortFields } from "./effort.ts";
 import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -79,6 +80,7 @@ export const openaiChat: Wire<State> = {
         stream_options: { include_usage: true },
         ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
         ...(request.maxOutputTokens === undefined ? {} : { [limit]: request.maxOutputTokens }),
+        ...effortFields(request, endpoint.baseUrl),
         messages: [{ role: "system", content: request.system }, ...encodeMessages(request)],
         ...(request.tools.length === 0 ? {} : {
           tools: request.tools.map((tool) => ({ type: "function", function: tool })),

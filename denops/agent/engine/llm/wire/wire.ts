@@ -32,6 +32,8 @@ export type Delta =
   | { readonly type: "call_dropped"; readonly index: number }
   /** The whole text of an answer whose calls stood in it, as the model wrote it. */
   | { readonly type: "written"; readonly text: string }
+  /** The model has said that it is done (llm/end_mark.ts). */
+  | { readonly type: "complete" }
   /** What goes back to the provider with the call. */
   | { readonly type: "call_extra"; readonly index: number; readonly extra: Readonly<Record<string, unknown>> }
   | { readonly type: "usage"; readonly usage: Partial<Usage> }

@@ -206,8 +206,9 @@ Deno.test({
     await saveLogin("github.com", "ours", state);
     assert.deepEqual(await tokens(), ["ours", "theirs"]);
     const file = `${loginFolder(state)}/copilot.json`;
-    assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
-    assert.equal((await Deno.stat(loginFolder(state))).mode! & 0o777, 0o700);
+    const modeOf = async (path: string) => ((await Deno.stat(path)).mode ?? 0) & 0o777;
+    assert.equal(await modeOf(file), 0o600);
+    assert.equal(await modeOf(loginFolder(state)), 0o700);
     assert.equal(await removeLogin("github.com", state), true);
     assert.deepEqual(await tokens(), ["theirs"]);
     assert.deepEqual(await oauthTokens("acme.ghe.com", state, world(home).env), ["company"]);

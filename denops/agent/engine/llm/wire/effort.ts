@@ -1,0 +1,168 @@
+/**
+ * The fields by which OpenAI-compatible services are told how much to think: each has its own. Pure. Sources: the
+ * services' own documents, named at each; what a model of theirs does not take is not sent, or the nearest it takes.
+ */
+import type { Effort } from "../../../protocol/config.ts";
+import type { ModelRequest } from "../../core/messages.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+interface Service {
+  readonly host: RegExp;
+  /** @param model in lower case */
+  fields(effort: Effort, model: string): Fields;
+}
+
+const SERVICES: readonly Service[] = [
+  {
+    // openrouter.ai/docs, "Reasoning Tokens": it makes of them what the model takes.
+    host: /(?:^|\.)openrouter\.ai$/,
+    fields: (effort) => ({ reasoning: { effort: effort === "max" ? "xhigh" : effort } }),
+  },
+  {
+    // api-docs.deepseek.com, "Thinking Mode": "medium" is read as "high".
+    host: /(?:^|\.)deepseek\.com$/,
+    fields: (effort) =>
+      effort === "none" ? switchedTo(false) : { ...switchedTo(true), reasoning_effort: effort },
+  },
+  {
+    // platform.kimi.ai/docs, "Use Thinking Effort", "Use Kimi K2 Thinking Model".
+    host: /(?:^|\.)(?:moonshot\.(?:ai|cn)|kimi\.com)$/,
+    fields(effort, model) {
+      if (versionOf(model, "k") >= 300) return { reasoning_effort: threeLevels(effort) };
+      // These always think.
+      if (/thinking|k2\.7/.test(model)) return {};
+      return switchedTo(effort !== "none");
+    },
+  },
+  {
+    // docs.z.ai, "Thinking Mode", "Chat Completion": levels came with GLM-5.2, and GLM-5.3 always thinks.
+    host: /(?:^|\.)(?:z\.ai|bigmodel\.cn)$/,
+    fields(effort, model) {
+      const version = versionOf(model, "glm-");
+      if (effort === "none" && version < 503) return switchedTo(false);
+      return { ...switchedTo(true), ...(version < 502 ? {} : { reasoning_effort: threeLevels(effort) }) };
+    },
+  },
+  {
+    // ai.google.dev, "OpenAI compatibility": 2.5 Pro and all of 3 cannot be kept from thinking.
+    host: /(?:^|\.)googleapis\.com$/,
+    fields(effort, model) {
+      const always = /2\.5-pro/.test(model) || versionOf(model, "gemini-") >= 300;
+      return { reasoning_effort: effort === "none" && always ? "low" : upToHigh(effort) };
+    },
+  },
+  {
+    // console.groq.com/docs/reasoning.
+    host: /(?:^|\.)groq\.com$/,
+    fields(effort, model) {
+      if (/qwen/.test(model)) return { reasoning_effort: effort === "none" ? "none" : "default" };
+      return /gpt-oss/.test(model) ? { reasoning_effort: fromLow(upToHigh(effort)) } : {};
+    },
+  },
+  {
+    // docs.x.ai, "Reasoning": others refuse the field.
+    host: /(?:^|\.)x\.ai$/,
+    fields(effort, model) {
+      if (/grok-3-mini/.test(model)) {
+        return { reasoning_effort: effort === "none" || effort === "low" ? "low" : "high" };
+      }
+      const takes = versionOf(model, "grok-") >= 403 && !/grok-4\.\d\d|non-reasoning/.test(model);
+      return takes || /grok-latest/.test(model) ? { reasoning_effort: upToHigh(effort) } : {};
+    },
+  },
+  {
+    // docs.mistral.ai, "Reasoning": Large takes levels, the others think or do not.
+    host: /(?:^|\.)mistral\.ai$/,
+    fields(effort, model) {
+      if (/magistral/.test(model)) return {};
+      const level = /large/.test(model) ? upToHigh(effort) : effort === "none" ? "none" : "high";
+      return { reasoning_effort: level };
+    },
+  },
+  {
+    // help.aliyun.com/zh/model-studio, "Deep thinking".
+    host: /(?:^|\.)aliyuncs\.com$/,
+    fields: (effort) => ({ enable_thinking: effort !== "none" }),
+  },
+];
+
+/** What the request's effort adds to its body. */
+export function effortFields(request: ModelRequest, baseUrl: string): Fields {
+  const { effort, thinking } = request;
+  if (effort === undefined || thinking?.length === 0) return {};
+  const { hostname } = new URL(baseUrl);
+  const model = request.model.toLowerCase();
+  const service = SERVICES.find(({ host }) => host.test(hostname));
+  if (service !== undefined) return service.fields(effort, model);
+  return isLocal(hostname) ? template(effort, model) : openai(effort, model);
+}
+
+/** A server of the user's own: of this machine, or of its network. */
+export function isLocal(hostname: string): boolean {
+  return hostname === "localhost" || hostname.startsWith("[") || !/\.[a-z]/i.test(hostname) ||
+    /\.(?:local|lan|internal|home\.arpa)$/i.test(hostname);
+}
+
+/** 206 of "kimi-k2.6", with what stands before the number. Zero if that is not there. */
+function versionOf(model: string, before: string): number {
+  const name = new RegExp(`(?:^|[/-])${before}(\\d{1,2})(?:[.-](\\d{1,2})(?!\\d))?`);
+  const [, major = "0", minor = "0"] = name.exec(model) ?? [];
+  return Number(major) * 100 + Number(minor);
+}
+
+function switchedTo(on: boolean): Fields {
+  return { thinking: { type: on ? "enabled" : "disabled" } };
+}
+
+function threeLevels(effort: Effort): string {
+  if (effort === "none" || effort === "low") return "low";
+  return effort === "max" ? "max" : "high";
+}
+
+function upToHigh(effort: Effort): string {
+  return effort === "max" ? "high" : effort;
+}
+
+function fromLow(effort: string): string {
+  return effort === "none" ? "low" : effort;
+}
+
+/**
+ * llama.cpp, vLLM and SGLang hand these to the model's template: `enable_thinking` is Qwen's, GLM's and others',
+ * `thinking` that of DeepSeek, Kimi and Granite. Source: qwen.readthedocs.io, "vLLM", docs.vllm.ai, "Reasoning Outputs".
+ */
+function template(effort: Effort, model: string): Fields {
+  if (/gpt-?oss/.test(model)) {
+    const level = fromLow(upToHigh(effort));
+    return { reasoning_effort: level, chat_template_kwargs: { reasoning_effort: level } };
+  }
+  const on = effort !== "none";
+  return { chat_template_kwargs: { enable_thinking: on, thinking: on } };
+}
+
+/** OpenAI's models, and all else. Source: platform.openai.com/docs, "Reasoning models", and the page of each model. */
+function openai(effort: Effort, model: string): Fields {
+  if (/gpt-[34]|gpt-.*-(?:chat|pro)\b|chatgpt/.test(model)) return {};
+  if (!/gpt-\d/.test(model)) {
+    return { reasoning_effort: /(?:^|\/)o\d/.test(model) ? fromLow(upToHigh(effort)) : upToHigh(effort) };
+  }
+  const version = versionOf(model, "gpt-");
+  return {
+    reasoning_effort: effort === "none"
+      ? least(model, version)
+      : effort === "max"
+      ? most(model, version)
+      : effort,
+  };
+}
+
+function least(model: string, version: number): string {
+  if (/codex/.test(model) || version >= 600) return "low";
+  return version < 501 ? "minimal" : "none";
+}
+
+function most(model: string, version: number): string {
+  if (version >= 506) return "max";
+  return version >= 502 || /codex-max/.test(model) ? "xhigh" : "high";
+}
