@@ -8,8 +8,10 @@ import { VERSION } from "./version.ts";
 export const WIRES = ["openai_chat", "anthropic_messages", "ollama"] as const;
 export type WireName = (typeof WIRES)[number];
 
-/** What else differs from wire to wire: how a provider is asked about its models. */
+/** What else differs from wire to wire: where a provider is asked, and how about its models. */
 export interface WireFacts {
+  /** Where answers are asked for; added to `base_url`. */
+  readonly path: string;
   /** The list of models, and one of them; added to `base_url`. */
   readonly models: string;
   model?(name: string): string;
@@ -21,18 +23,24 @@ export interface WireFacts {
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
-  openai_chat: { models: "/models", model: (name) => `/models/${name}`, key: bearer },
+  openai_chat: {
+    path: "/chat/completions",
+    models: "/models",
+    model: (name) => `/models/${name}`,
+    key: bearer,
+  },
   anthropic_messages: {
+    path: "/v1/messages",
     models: "/v1/models?limit=1000",
     model: (name) => `/v1/models/${name}`,
     key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
   },
-  ollama: { models: "/api/tags", key: bearer, newestFirst: true },
+  ollama: { path: "/api/chat", models: "/api/tags", key: bearer, newestFirst: true },
 };
 
 export interface ProviderPreset {
   readonly wire: WireName;
-  /** Root of the API; the wire adds its own path ("/chat/completions"). */
+  /** Root of the API; the wire adds its own path. */
   readonly base_url: string;
   /** Environment variables that hold the API key by convention, first match wins. */
   readonly key_env: readonly string[];

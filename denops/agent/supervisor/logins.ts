@@ -105,7 +105,7 @@ async function stated(signal: AbortSignal, work: () => Promise<LoginState>): Pro
 function known(provider: string, config: UserConfig | string): UserConfig {
   if (typeof config === "string") throw new Error(`Invalid option: ${config}.`);
   if (KNOWN.includes(provider)) return config;
-  throw new Error(`There is no login for ${oneLine(provider)}. There is one for: ${KNOWN.join(", ")}.`);
+  throw new Error(`Cannot log in to ${oneLine(provider)}. Known is: ${KNOWN.join(", ")}.`);
 }
 
 function wait(milliseconds: number, signal: AbortSignal): Promise<void> {

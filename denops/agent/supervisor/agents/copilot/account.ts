@@ -1,9 +1,8 @@
 /** What an engine is told of Copilot: where it is, the key, and how the account's models are spoken to. */
 import type { UserConfig } from "../../../protocol/config.ts";
 import type { WireName } from "../../../protocol/providers.ts";
-import type { ProviderWorld } from "../provider.ts";
 import { copilotKey, KEY_SOURCE } from "./copilot.ts";
-import { gitHubOf } from "./github.ts";
+import { gitHubOf, type World } from "./github.ts";
 import { hasOwnLogin } from "./logins.ts";
 import { type CopilotModel, defaultModel, modelProblem } from "./models.ts";
 
@@ -19,7 +18,7 @@ export interface CopilotAccount {
 }
 
 /** @throws {Error} one line, also if the account may not use the model */
-export async function copilotAccount(user: UserConfig, world: ProviderWorld): Promise<CopilotAccount> {
+export async function copilotAccount(user: UserConfig, world: World): Promise<CopilotAccount> {
   const { key, expires, address, models } = await copilotKey(user, world);
   const name = user.model ?? (models === undefined ? undefined : defaultModel(models)?.name);
   const problem = name === undefined || models === undefined ? undefined : modelProblem(name, models);
@@ -54,7 +53,7 @@ export async function hasCopilotLogin({ providers, state_dir }: UserConfig): Pro
 /** The key of this moment for an engine that reaches `address`. @throws {Error} one line */
 export async function renewedKey(
   user: UserConfig,
-  world: ProviderWorld,
+  world: World,
   { address, refused }: { readonly address: string; readonly refused: boolean },
 ): Promise<{ readonly api_key: string; readonly key_expires: number }> {
   const fresh = await copilotKey(user, world, refused);

@@ -5,8 +5,16 @@
 import { z } from "../../../deps/zod.ts";
 import type { UserConfig } from "../../../protocol/config.ts";
 import { PRESETS } from "../../../protocol/providers.ts";
-import type { ProviderWorld } from "../provider.ts";
-import { apiAddress, ask, type GitHub, gitHubHeaders, gitHubOf, LOG_IN, wordsOf } from "./github.ts";
+import {
+  apiAddress,
+  ask,
+  type GitHub,
+  gitHubHeaders,
+  gitHubOf,
+  LOG_IN,
+  wordsOf,
+  type World,
+} from "./github.ts";
 import { oauthTokens } from "./logins.ts";
 import { type CopilotModel, copilotModels } from "./models.ts";
 import { quotaLine } from "./quota.ts";
@@ -43,7 +51,7 @@ const FORCED_MS = 10_000;
 const MARGIN_MS = 60_000;
 
 /** @param refused the key that was given out is not taken any more @throws {Error} one line */
-export async function copilotKey(user: Options, world: ProviderWorld, refused = false): Promise<CopilotKey> {
+export async function copilotKey(user: Options, world: World, refused = false): Promise<CopilotKey> {
   const own = user.providers.copilot;
   const github = gitHubOf(own);
   const logins = await oauthTokens(github.host, user.state_dir, world.env);
@@ -68,7 +76,7 @@ async function exchanged(
   logins: readonly string[],
   github: GitHub,
   user: Options,
-  world: ProviderWorld,
+  world: World,
   models: CopilotKey["models"],
 ): Promise<CopilotKey> {
   for (const oauth of logins) {
@@ -84,7 +92,7 @@ export async function exchange(
   oauth: string,
   github: GitHub,
   { providers }: Options,
-  world: Pick<ProviderWorld, "fetch">,
+  world: Pick<World, "fetch">,
 ): Promise<Omit<CopilotKey, "models"> | undefined> {
   const url = `${github.api}/copilot_internal/v2/token`;
   const answer = await ask(url, { headers: gitHubHeaders(oauth) }, world.fetch);
@@ -112,7 +120,7 @@ export async function exchange(
 /** Undefined if it is not to be had: with a model of the user's choice that is no reason to stop. */
 async function listed(
   { key, address }: Omit<CopilotKey, "models">,
-  world: ProviderWorld,
+  world: World,
 ): Promise<CopilotKey["models"]> {
   const headers = { ...PRESETS.copilot?.headers, authorization: `Bearer ${key}` };
   const answer = await ask(`${address}/models`, { headers }, world.fetch).catch(() => undefined);
@@ -120,7 +128,7 @@ async function listed(
 }
 
 /** What is left of the account, one line; undefined if nobody tells. */
-export async function copilotQuota(user: Options, world: ProviderWorld): Promise<string | undefined> {
+export async function copilotQuota(user: Options, world: World): Promise<string | undefined> {
   const github = gitHubOf(user.providers.copilot);
   for (const oauth of await oauthTokens(github.host, user.state_dir, world.env)) {
     const url = `${github.api}/copilot_internal/user`;

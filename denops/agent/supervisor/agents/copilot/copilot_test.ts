@@ -105,7 +105,10 @@ Deno.test("copilot: why it cannot be used, in one line", async () => {
   await fails({}, /GitHub answers HTTP 200\. Try again later\.$/);
   server.exchange = undefined;
   await fails({ model: "terms" }, /does not let this account use terms\. Enable it at https:/);
-  await fails({ model: "odd" }, /serves odd in no way that is known here\. Choose another model\.$/);
+  await fails(
+    { model: "odd" },
+    /^Cannot use odd: Copilot serves it in an unknown way\. Choose another model\.$/,
+  );
   await fails({ model: "gone" }, /^copilot has no model "gone"\. It has fine\.$/);
   assert.equal((await configOf(server, home)).model, "fine", "the second login is taken");
   const gone = { copilot: { ...server.options, github_api_url: "http://127.0.0.1:2" } };

@@ -19,6 +19,11 @@ const LIMIT_MS = 10_000;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+export interface World {
+  env(name: string): string | undefined;
+  readonly fetch: Fetch;
+}
+
 export interface GitHub {
   /** What a person visits: "https://github.com". */
   readonly web: string;

@@ -3,7 +3,7 @@
  * codecompanion.nvim keeps it (tests/adapters/http/stubs/model_list/copilot.json), Zed (crates/copilot_chat).
  */
 import { z } from "../../../deps/zod.ts";
-import { type WireName, WIRES } from "../../../protocol/providers.ts";
+import { PRESETS, WIRE_FACTS, type WireName, WIRES } from "../../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
 
 const count = z.int().min(1).optional().catch(undefined);
@@ -41,13 +41,6 @@ export interface CopilotModel {
   readonly multiplier: number | undefined;
 }
 
-/** Ways to a model, the best first. */
-const ENDPOINTS: readonly (readonly [path: string, wire: string])[] = [
-  ["/chat/completions", "openai_chat"],
-  ["/responses", "openai_responses"],
-  ["/v1/messages", "anthropic_messages"],
-];
-
 /** What is no chat model, or cannot be read, is left out. Undefined: this is no list. */
 export function copilotModels(body: unknown): readonly CopilotModel[] | undefined {
   return List.safeParse(body).data?.data.flatMap((each) => {
@@ -59,12 +52,11 @@ export function copilotModels(body: unknown): readonly CopilotModel[] | undefine
 function modelOf({ id, capabilities, policy, billing, ...listed }: z.infer<typeof Listed>): CopilotModel {
   const { limits, supports } = capabilities;
   const paths = listed.supported_endpoints ?? [];
-  const wires = paths.length === 0
-    ? ["openai_chat"]
-    : ENDPOINTS.flatMap(([path, wire]) => paths.includes(path) ? [wire] : []);
   return {
     name: id,
-    wire: wires.map((name) => WIRES.find((wire) => wire === name)).find((wire) => wire !== undefined),
+    wire: paths.length === 0
+      ? PRESETS.copilot?.wire
+      : WIRES.find((wire) => paths.includes(WIRE_FACTS[wire].path)),
     isOffered: listed.model_picker_enabled === true,
     isDefault: listed.is_chat_default === true,
     isForbidden: policy !== undefined && policy !== null && policy.state !== "enabled",
@@ -97,7 +89,7 @@ export function modelProblem(name: string, models: readonly CopilotModel[]): str
   if (model !== undefined) {
     return isUsable(model)
       ? undefined
-      : `Copilot serves ${name} in no way that is known here. Choose another model.`;
+      : `Cannot use ${name}: Copilot serves it in an unknown way. Choose another model.`;
   }
   const names = models.filter((one) => isUsable(one) && one.isOffered).map((one) =>
     oneLine(one.name, LONGEST_NAME)
