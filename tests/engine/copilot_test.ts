@@ -78,7 +78,7 @@ say Done again.`,
   await using running = await session(server, { files: { "a.txt": "alpha\n" }, changes: { title: true } });
   const { engine } = running;
   assert.deepEqual(await engine.prompt("Go"), END_TURN);
-  await waitUntil("the title", () => engine.events.some(({ type }) => type === "title"));
+  await waitUntil("the title to be asked for", () => server.model.titleRequests.length === 1);
   assert.deepEqual(await engine.prompt("Once more"), END_TURN);
   const who = server.chats.map(({ headers }) => headers["x-initiator"]);
   assert.equal(who[0], "user");

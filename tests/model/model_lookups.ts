@@ -5,6 +5,8 @@ export interface Model {
   readonly capabilities: readonly string[];
   /** Tokens. */
   readonly contextLength: number;
+  /** Rows of the list of models, as its provider writes them; the model alone unless told. */
+  readonly listed?: readonly object[];
 }
 
 const modified = "2026-01-01T00:00:00Z";
@@ -55,11 +57,14 @@ function show({ capabilities, contextLength }: Model): unknown {
   };
 }
 
-function openaiModels({ name }: Model): unknown {
-  return { object: "list", data: [{ id: name, object: "model", created: 1767225600, owned_by: "script" }] };
+function openaiModels({ name, listed }: Model): unknown {
+  return {
+    object: "list",
+    data: listed ?? [{ id: name, object: "model", created: 1767225600, owned_by: "script" }],
+  };
 }
 
-function anthropicModels({ name }: Model): unknown {
-  const data = [{ type: "model", id: name, display_name: name, created_at: modified }];
+function anthropicModels({ name, listed }: Model): unknown {
+  const data = listed ?? [{ type: "model", id: name, display_name: name, created_at: modified }];
   return { data, has_more: false, first_id: name, last_id: name };
 }

@@ -104,7 +104,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
         config,
         model: createModel(config, options.renew),
         summarizer: createSummarizer(config, options.renew),
-        modelOf: (name) => otherModel(config, name, options.renew),
+        modelOf: (name, listed) => otherModel(config, name, listed, options.renew),
         tools: [...TOOLS, ...tools],
         environment,
         abilities: options.abilities ?? {},

@@ -7,6 +7,7 @@ import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { standardPipe } from "../protocol/byte_pipe.ts";
 import { firstProblem, hasModel, ModelConfig } from "../protocol/config.ts";
+import { ModelLists } from "../protocol/model_list.ts";
 import { messageStream } from "../protocol/message_stream.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
@@ -64,6 +65,7 @@ const usage = new SqliteUsage(database);
 const quality = new EditQuality(store.reviews, store.blobs, usage.edits);
 const reviews = new Reviews(store.reviews, store.blobs, roots, quality);
 await store.writes.sweep();
+const lists = new ModelLists(fetch);
 const environment = { roots, os: Deno.build.os };
 
 const connection = serveAcp(messageStream(standardPipe()), {
@@ -75,12 +77,13 @@ const connection = serveAcp(messageStream(standardPipe()), {
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
+  models: async (config) => config.provider === undefined ? undefined : await lists.of(config.provider),
   runner: (config, abilities, renew) =>
     hasModel(config)
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
         ...{ model: createModel(config, renew), summarizer: createSummarizer(config, renew) },
-        modelOf: (name) => otherModel(config, name, renew),
+        modelOf: (name, listed) => otherModel(config, name, listed, renew),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

@@ -18,6 +18,8 @@ export interface WireFacts {
   key(key: string): Readonly<Record<string, string>>;
   /** The list begins with the model that was installed last: without a choice it is taken. */
   readonly newestFirst?: boolean;
+  /** The list names models only; `/api/show` tells of each. */
+  readonly shows?: boolean;
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
@@ -35,7 +37,7 @@ export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
     model: (name) => `/v1/models/${name}`,
     key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
   },
-  ollama: { path: "/api/chat", models: "/api/tags", key: bearer, newestFirst: true },
+  ollama: { path: "/api/chat", models: "/api/tags", key: bearer, newestFirst: true, shows: true },
 };
 
 export interface ProviderPreset {
@@ -48,6 +50,8 @@ export interface ProviderPreset {
   readonly default_model?: string;
   /** Answers 401 to a wrong key, where the list of models is open to all. Added to `base_url`. */
   readonly key_check?: string;
+  /** A list of models that says more than the wire's, where it is served. Added to `base_url`. */
+  readonly richer?: string;
   /** Serves the model that it has loaded, whatever it is called. */
   readonly any_model?: boolean;
   /** A server of this machine that is looked for: a path that answers when it runs, and the command that starts it. */
@@ -128,7 +132,12 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     request_headers: { initiator: "x-initiator", images: "copilot-vision-request" },
   },
   "llama.cpp": { wire: "openai_chat", base_url: "http://127.0.0.1:8080/v1", key_env: [], any_model: true },
-  lmstudio: { wire: "openai_chat", base_url: "http://127.0.0.1:1234/v1", key_env: [] },
+  lmstudio: {
+    wire: "openai_chat",
+    base_url: "http://127.0.0.1:1234/v1",
+    key_env: [],
+    richer: "/../api/v0/models",
+  },
   vllm: { wire: "openai_chat", base_url: "http://127.0.0.1:8000/v1", key_env: [] },
 };
 

@@ -1,6 +1,6 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
 import { againstMode } from "../../policy/decide_mode.ts";
-import type { EngineConfig } from "../../protocol/config.ts";
+import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
 import { CHOSEN, type Mode, MODES, toolsOf, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
@@ -42,7 +42,7 @@ export interface LoopOptions {
   /** Writes summaries in the model's place. */
   readonly summarizer?: Model | undefined;
   /** Another one of the same provider. */
-  modelOf(name: string): Model;
+  modelOf(name: string, listed?: ListedModel): Model;
   readonly tools: readonly Tool[];
   readonly environment: Environment;
   /** What the client does for tools. */
@@ -65,9 +65,9 @@ export function loopRunner(options: LoopOptions): Runner {
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const models = new Map<string, Asked>();
-  const askedOf = ({ model: name = own.name }: Mode): Asked => {
+  const askedOf = ({ model: name = own.name, listed }: Pick<Mode, "model" | "listed">): Asked => {
     const known = models.get(name) ?? {
-      model: name === own.name ? own : options.modelOf(name),
+      model: name === own.name ? own : options.modelOf(name, listed),
       tools: withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]),
     };
     models.set(name, known);
@@ -75,7 +75,7 @@ export function loopRunner(options: LoopOptions): Runner {
   };
   const room = new Room();
   const textCalls = new TextCalls();
-  const prefix = new Prefix(own.price);
+  const prefix = new Prefix();
   const inputs = (
     { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
   ) => {
@@ -103,13 +103,13 @@ export function loopRunner(options: LoopOptions): Runner {
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
       decide: (accesses, granted) =>
         againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
-      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name)),
+      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name), model.price),
       context: {
         ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
         ...abilities,
         agents: ports.agents,
       },
-      tried: (edit) => ports.meter.tried(edit),
+      tried: (edit) => ports.meter.tried(edit, model),
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
@@ -129,8 +129,10 @@ export function loopRunner(options: LoopOptions): Runner {
   };
   return {
     model: own,
+    modelOf: (mode) => askedOf(mode).model,
     tools: offered.map(({ name }) => name),
-    title: (exchange, count, signal) => askTitle({ model: own, environment, count }, exchange, signal),
+    title: (exchange, count, signal) =>
+      askTitle({ model: askedOf(exchange.mode ?? {}).model, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
       const { mode } = ports;

@@ -58,6 +58,8 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
 
 export interface Runner {
   readonly model: MeteredModel;
+  /** That of a turn in this mode. Absent: it is always the same. */
+  modelOf?(mode: Mode): MeteredModel;
   /** Names of the tools that the user may switch. */
   readonly tools: readonly string[];
   /**
@@ -106,6 +108,8 @@ export const NO_RUNNER: Runner = {
 };
 
 export interface Exchange {
+  /** In which the turn ran: its model is asked. */
+  readonly mode?: Mode;
   readonly question: string;
   readonly answer: string;
 }

@@ -1,5 +1,5 @@
 /** What runs a model: one row for each purpose. */
-import type { Effort } from "../../protocol/config.ts";
+import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
 import { AGENT_SECTIONS, fixed, INTENT, type Section, TITLES } from "./sections.ts";
@@ -24,6 +24,8 @@ export interface Mode {
   readonly plans?: true;
   /** The model's name; the session's unless told. */
   readonly model?: string;
+  /** What is known of that model beside the options. */
+  readonly listed?: ListedModel;
   /** How much the model is to think; undefined leaves it to the provider. Of one that is chosen: as the user wants it. */
   readonly effort?: Effort;
   readonly limits: {

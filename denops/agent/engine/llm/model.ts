@@ -1,6 +1,6 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
-import type { ModelConfig, Price } from "../../protocol/config.ts";
+import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import type { WireName } from "../../protocol/providers.ts";
 import type { Author, Initiator, ModelRequest, Prompt } from "../core/messages.ts";
 import { TurnError } from "../core/errors.ts";
@@ -218,9 +218,22 @@ export function createSummarizer(config: ModelConfig, renew?: RenewKey): Model |
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, renew);
 }
 
-/** Another model of the same provider, by its name. */
-export function otherModel(config: ModelConfig, name: string, renew?: RenewKey): Model {
+/** Another model of the same provider. What is known of it counts before the options, which are of theirs. */
+export function otherModel(
+  config: ModelConfig,
+  name: string,
+  listed?: ListedModel,
+  renew?: RenewKey,
+): Model {
   const { price: _, ...rest } = config;
-  const price = config.models.find((one) => one.name === name)?.price;
-  return createModel({ ...rest, model: name, ...(price === undefined ? {} : { price }) }, renew);
+  const { price, context_window, vision } = { ...listed, ...config.models.find((one) => one.name === name) };
+  // Ollama's list says what the model was made for, and not what there is memory for.
+  const isServed = context_window !== undefined && config.provider.wire !== "ollama";
+  return createModel({
+    ...rest,
+    model: name,
+    ...(price === undefined ? {} : { price }),
+    ...(isServed ? { context_window } : {}),
+    ...(vision === undefined ? {} : { vision }),
+  }, renew);
 }

@@ -5,8 +5,8 @@ import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
+import { modelsOf } from "../../protocol/model_list.ts";
 import { copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
-import { Models } from "./provider_check.ts";
 
 const KEY_COMMAND_MS = 30_000;
 
@@ -121,7 +121,7 @@ async function newestModel(
   try {
     const url = baseUrl + WIRE_FACTS[wire].models;
     const response = await world.fetch(url, { signal: AbortSignal.timeout(3_000) });
-    return Models.safeParse(await response.json()).data?.[0];
+    return modelsOf(await response.json())?.[0]?.name;
   } catch {
     const start = PRESETS[name]?.local?.start;
     const hint = start === undefined ? "Check base_url." : `Start it with: ${start}`;

@@ -36,12 +36,12 @@ export async function copilotAccount(user: UserConfig, world: World): Promise<Co
   };
 }
 
-/** That a model calls tools is left to its answers: what is said here holds. */
-function abilitiesOf({ window, vision, tools }: CopilotModel): CopilotAccount["abilities"] {
+/** That a model calls tools is left to its answers; that it does not, holds. */
+function abilitiesOf({ context_window, vision, tools }: CopilotModel): CopilotAccount["abilities"] {
   return {
-    vision,
-    ...(window === undefined ? {} : { context_window: window }),
-    ...(tools ? {} : { native_tools: false }),
+    ...(context_window === undefined ? {} : { context_window }),
+    ...(vision === undefined ? {} : { vision }),
+    ...(tools === false ? { native_tools: false } : {}),
   };
 }
 

@@ -46,7 +46,7 @@ Deno.test("copilot: the login of another editor becomes a key for the engine, wh
     models: [
       listed("embedding", { capabilities: { type: "embeddings" } }),
       listed("hidden", { model_picker_enabled: false }),
-      listed("blind", {}, { tool_calls: true }),
+      listed("blind", {}, { tool_calls: true, vision: false }),
       listed("chosen", { is_chat_default: true, supported_endpoints: ["/chat/completions", "/responses"] }),
       listed("messages", { supported_endpoints: ["/v1/messages"] }),
     ],
@@ -260,8 +260,7 @@ Deno.test("copilot: which models there are, and which is chosen", () => {
     ],
   }) ?? [];
   assert.equal(defaultModel(models)?.name, "first");
-  assert.equal(models.find(({ name }) => name === "first")?.multiplier, 0.33);
-  assert.equal(models.find(({ name }) => name === "second")?.window, undefined);
+  assert.equal(models.find(({ name }) => name === "second")?.context_window, undefined);
   assert.equal(modelProblem("first", models), undefined);
 });
 

@@ -3,67 +3,48 @@
  * codecompanion.nvim keeps it (tests/adapters/http/stubs/model_list/copilot.json), Zed (crates/copilot_chat).
  */
 import { z } from "../../../deps/zod.ts";
+import type { ListedModel } from "../../../protocol/config.ts";
+import { modelsOf } from "../../../protocol/model_list.ts";
 import { PRESETS, WIRE_FACTS, type WireName, WIRES } from "../../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
 
-const count = z.int().min(1).optional().catch(undefined);
+/** Beside what any list says of a model. */
 const Listed = z.object({
-  id: z.string().min(1),
   /** Editors offer it. */
   model_picker_enabled: z.boolean().optional(),
   is_chat_default: z.boolean().optional(),
   policy: z.object({ state: z.string() }).nullish(),
   supported_endpoints: z.array(z.string()).nullish(),
-  /** Premium requests that one request counts as. */
-  billing: z.object({ multiplier: z.number().min(0).optional() }).nullish().catch(undefined),
-  capabilities: z.object({
-    type: z.string(),
-    limits: z.object({ max_prompt_tokens: count, max_context_window_tokens: count }).nullish().catch(
-      undefined,
-    ),
-    supports: z.object({ tool_calls: z.boolean().optional(), vision: z.boolean().optional() }).nullish(),
-  }),
 });
 const List = z.object({ data: z.array(z.unknown()) });
 
-export interface CopilotModel {
-  readonly name: string;
+export interface CopilotModel extends ListedModel {
   /** Undefined: it is served in no way that is known. */
   readonly wire: WireName | undefined;
   readonly isOffered: boolean;
   readonly isDefault: boolean;
   /** Its terms are to be agreed to at GitHub first, or the organisation forbids it. */
   readonly isForbidden: boolean;
-  /** Tokens that may be sent. */
-  readonly window: number | undefined;
-  readonly tools: boolean;
-  readonly vision: boolean;
-  readonly multiplier: number | undefined;
 }
 
 /** What is no chat model, or cannot be read, is left out. Undefined: this is no list. */
 export function copilotModels(body: unknown): readonly CopilotModel[] | undefined {
   return List.safeParse(body).data?.data.flatMap((each) => {
+    const [model] = modelsOf({ data: [each] }) ?? [];
     const listed = Listed.safeParse(each).data;
-    return listed === undefined || listed.capabilities.type !== "chat" ? [] : [modelOf(listed)];
+    return listed === undefined || model === undefined ? [] : [{ ...model, ...copilotFacts(listed) }];
   });
 }
 
-function modelOf({ id, capabilities, policy, billing, ...listed }: z.infer<typeof Listed>): CopilotModel {
-  const { limits, supports } = capabilities;
-  const paths = listed.supported_endpoints ?? [];
+function copilotFacts({ policy, supported_endpoints, ...listed }: z.infer<typeof Listed>) {
+  const paths = supported_endpoints ?? [];
   return {
-    name: id,
     wire: paths.length === 0
       ? PRESETS.copilot?.wire
       : WIRES.find((wire) => paths.includes(WIRE_FACTS[wire].path)),
     isOffered: listed.model_picker_enabled === true,
     isDefault: listed.is_chat_default === true,
     isForbidden: policy !== undefined && policy !== null && policy.state !== "enabled",
-    window: limits?.max_prompt_tokens ?? limits?.max_context_window_tokens,
-    tools: supports?.tool_calls === true,
-    vision: supports?.vision === true,
-    multiplier: billing?.multiplier,
   };
 }
 
@@ -73,7 +54,7 @@ function isUsable({ wire, isForbidden }: CopilotModel): boolean {
 
 /** Of models that can work as an agent Copilot's own choice, else the first. */
 export function defaultModel(models: readonly CopilotModel[]): CopilotModel | undefined {
-  const fit = models.filter((model) => isUsable(model) && model.isOffered && model.tools);
+  const fit = models.filter((model) => isUsable(model) && model.isOffered && model.tools === true);
   return fit.find(({ isDefault }) => isDefault) ?? fit[0];
 }
 
@@ -91,9 +72,8 @@ export function modelProblem(name: string, models: readonly CopilotModel[]): str
       ? undefined
       : `Cannot use ${name}: Copilot serves it in an unknown way. Choose another model.`;
   }
-  const names = models.filter((one) => isUsable(one) && one.isOffered).map((one) =>
-    oneLine(one.name, LONGEST_NAME)
-  );
+  const names = models.filter((one) => isUsable(one) && one.isOffered)
+    .map((one) => oneLine(one.name, LONGEST_NAME));
   const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : "";
   return `copilot has no model "${oneLine(name, LONGEST_NAME)}". It has ${
     names.slice(0, SHOWN).join(", ")
