@@ -200,13 +200,13 @@ export const EngineConfig = z.object({
   provider: z.object({
     name: z.string(),
     wire: z.enum(WIRES),
+    /** Models that are asked in another. */
+    wires: list(z.object({ models: z.string(), wire: z.enum(WIRES) })).optional(),
     base_url: httpUrl,
     headers: z.record(z.string(), z.string()),
     api_key: z.string().optional(),
     /** The key is a bearer token that ends then, in milliseconds since 1970: the client is asked for another. */
     key_expires: z.number().optional(),
-    /** Wires of models that speak another one, by name. */
-    wires: z.record(z.string(), z.enum(WIRES)).optional(),
     request_headers: z.object({ initiator: z.string().optional(), images: z.string().optional() }).optional(),
     /** Where the key comes from, for messages: "ANTHROPIC_API_KEY" or the option's name. */
     key_source: z.string(),

@@ -1,10 +1,12 @@
 /** The body of one HTTP answer → deltas and how it ended. */
 import { messageOf, TurnError } from "../core/errors.ts";
+import type { Refusable } from "../core/messages.ts";
 import {
   filteredError,
   garbageError,
   htmlError,
   isWindowFull,
+  otherWireError,
   quotaError,
   statusError,
   streamError,
@@ -40,6 +42,8 @@ export type TryEnd =
     readonly noTools?: boolean;
     /** The key was refused: it may have ended. */
     readonly noKey?: boolean;
+    /** It may be good without this. */
+    readonly refuses?: Refusable | undefined;
   }
   /** The body ended before the answer did. */
   | { readonly type: "cut_off" };
@@ -50,8 +54,9 @@ export type TryEnd =
  */
 const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"(?:insufficient_quota|quota_exceeded)"/;
 
-/** Azure's words where its filter has refused a prompt: learn.microsoft.com, "Content filtering". */
-const FILTERED = /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation)"/;
+/** Azure's words where its filter has refused a prompt (learn.microsoft.com, "Content filtering"), and OpenAI's. */
+const FILTERED =
+  /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation|invalid_prompt|(?:bio|cyber)_policy)"/;
 
 /** An answer that is no stream, by its status. */
 export async function refusal(response: Response, wire: AnyWire, target: Target): Promise<TryEnd> {
@@ -67,6 +72,14 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     return { type: "failed", error, retryable: false, noImages: response.status === 413 };
   }
   if (FILTERED.test(text)) return { type: "failed", error: filteredError(detail, target), retryable: false };
+  const other = wire.otherWire?.(response.status, html ? "" : text);
+  if (other !== undefined) {
+    return {
+      type: "failed",
+      error: otherWireError(response.status, detail, other, target),
+      retryable: false,
+    };
+  }
   const noTools = REFUSES_TOOLS.test(detail);
   return {
     type: "failed",
@@ -77,6 +90,7 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     noImages: refusesImages(response.status, detail),
     noTools,
     noKey: response.status === 401,
+    refuses: response.status < 500 ? wire.refuses?.(text) : undefined,
   };
 }
 
@@ -172,6 +186,10 @@ export async function* readAnswer(
 /** What a body was in which no frame came. */
 function noStream(text: string, wire: AnyWire, target: Target): TryEnd {
   const said = errorInBody(text, wire);
+  const other = said === undefined ? undefined : wire.otherWire?.(200, said);
+  if (said !== undefined && other !== undefined) {
+    return { type: "failed", error: otherWireError(200, said, other, target), retryable: false };
+  }
   if (said !== undefined) return { type: "failed", error: streamError(said, target), retryable: false };
   if (/^\s*</.test(text)) return { type: "failed", error: htmlError(target), retryable: false };
   if (/^\s*(?:$|[:{]|(?:data|event|id|retry)\b)/.test(text) && !isJson(text)) {

@@ -4,7 +4,7 @@
  */
 import { trace } from "../../protocol/trace.ts";
 import { TurnError } from "../core/errors.ts";
-import type { ModelRequest } from "../core/messages.ts";
+import type { ModelRequest, Refusable } from "../core/messages.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
@@ -43,6 +43,8 @@ export interface ClientOptions {
   keyRefused(): Promise<boolean>;
   /** The model takes no temperature but its own: later requests need not ask. */
   temperatureRefused(): void;
+  /** What later requests need not ask for. */
+  refused(one: Refusable): void;
   /** The provider takes no images, or not these: later requests must not have any. */
   imagesRefused(): void;
   /** The server takes no tools: @returns the request without them; undefined if there is no other way */
@@ -94,13 +96,18 @@ export async function* streamModel(
         throw error;
       }
     }
-    const { error, retryable, headers, noTemperature, noImages, noTools }: Failure = end.type === "failed"
-      ? end
-      : { error: cutOffError(options.target, started), retryable: true };
+    const { error, retryable, headers, noTemperature, noImages, noTools, refuses }: Failure =
+      end.type === "failed" ? end : { error: cutOffError(options.target, started), retryable: true };
     if (current.temperature !== undefined && noTemperature) {
       options.temperatureRefused();
       const { temperature: _refused, ...rest } = current;
       current = rest;
+      attempt--;
+      continue;
+    }
+    if (refuses !== undefined && current.without?.includes(refuses) !== true) {
+      options.refused(refuses);
+      current = { ...current, without: [...current.without ?? [], refuses] };
       attempt--;
       continue;
     }

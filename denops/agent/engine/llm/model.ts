@@ -1,8 +1,8 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
-import type { WireName } from "../../protocol/providers.ts";
-import type { Author, Initiator, ModelRequest, Prompt } from "../core/messages.ts";
+import { wireFor, type WireName } from "../../protocol/providers.ts";
+import type { Author, Initiator, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import { TurnError } from "../core/errors.ts";
 import { Access, type RenewKey, requestHeaders } from "./access.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
@@ -61,7 +61,8 @@ export function createModel(
 ): Model {
   const { provider } = config;
   const access = new Access(provider, renew);
-  const wireName = provider.wires?.[config.model] ?? provider.wire;
+  const wireName = wireFor(provider, config.model);
+  const ownWire = wire(wireName);
   const target: Target = {
     baseUrl: access.endpoint.baseUrl,
     provider: provider.name,
@@ -72,6 +73,7 @@ export function createModel(
     },
   };
   let temperature = config.temperature;
+  let without: readonly Refusable[] = [];
   let abilities: Abilities = {
     thinking: undefined,
     tools: true,
@@ -153,12 +155,13 @@ export function createModel(
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window,
+        without,
         thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
-        wire: wire(wireName),
+        wire: ownWire,
         get endpoint() {
           const images = abilities.sees && hasImages(request.messages);
           const own = requestHeaders(provider.request_headers, { initiator, images });
@@ -169,6 +172,7 @@ export function createModel(
         fetch: fetchImpl,
         keyRefused: () => access.reopen(signal),
         temperatureRefused: () => void (temperature = undefined),
+        refused: (one: Refusable) => void (without = [...without, one]),
         imagesRefused: () => void (abilities = { ...abilities, sees: false }),
         toolsRefused: (refused: ModelRequest) => {
           if (!isLeftToUs) return undefined;
@@ -207,6 +211,7 @@ function seesUnasked(wire: WireName, model: string): boolean {
     case "anthropic_messages":
       return true;
     case "openai_chat":
+    case "openai_responses":
       return seesByName(model);
   }
 }

@@ -34,7 +34,8 @@ export async function engineConfig(
     );
   }
   const account = preset?.login && own?.api_key === undefined ? await copilotAccount(user, world) : undefined;
-  const wire = own?.wire ?? account?.wire ?? preset?.wire;
+  const wire = own?.wire ?? preset?.wire;
+  const wires = account?.wires ?? preset?.wires;
   const baseUrl = account?.address ?? own?.base_url ?? preset?.base_url;
   if (wire === undefined || baseUrl === undefined) {
     throw new Error(`The provider "${name}" needs wire and base_url in providers.`);
@@ -58,12 +59,12 @@ export async function engineConfig(
     provider: {
       name,
       wire,
+      ...(own?.wire === undefined && wires !== undefined ? { wires: [...wires] } : {}),
       base_url: baseUrl.replace(/\/+$/, ""),
       headers: { ...preset?.headers, ...own?.headers },
       key_source: source,
       ...(key === undefined ? {} : { api_key: key }),
       ...lasts,
-      ...(account === undefined ? {} : { wires: account.wires }),
       ...(preset?.request_headers === undefined ? {} : { request_headers: preset.request_headers }),
     },
   };

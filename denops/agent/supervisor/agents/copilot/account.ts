@@ -1,6 +1,6 @@
 /** What an engine is told of Copilot: where it is, the key, and how the account's models are spoken to. */
 import type { UserConfig } from "../../../protocol/config.ts";
-import type { WireName } from "../../../protocol/providers.ts";
+import { type ModelWire, PRESETS } from "../../../protocol/providers.ts";
 import { copilotKey, KEY_SOURCE } from "./copilot.ts";
 import { gitHubOf, type World } from "./github.ts";
 import { hasOwnLogin } from "./logins.ts";
@@ -10,8 +10,8 @@ export interface CopilotAccount {
   readonly address: string;
   /** The user's, else Copilot's own choice; undefined: it is not known. */
   readonly model: string | undefined;
-  readonly wire: WireName | undefined;
-  readonly wires: Readonly<Record<string, WireName>>;
+  /** Of the models that are asked in another wire format than the provider's. */
+  readonly wires: readonly ModelWire[];
   /** Of that model, for options that the user has not set. */
   readonly abilities: Partial<Pick<UserConfig, "context_window" | "vision" | "native_tools">>;
   readonly key: { readonly key: string; readonly source: string; readonly key_expires: number };
@@ -27,13 +27,15 @@ export async function copilotAccount(user: UserConfig, world: World): Promise<Co
   return {
     address,
     model: name,
-    wire: model?.wire,
-    wires: Object.fromEntries(
-      (models ?? []).flatMap(({ name, wire }) => wire === undefined ? [] : [[name, wire]]),
-    ),
+    wires: (models ?? []).flatMap(otherWire),
     abilities: model === undefined ? {} : abilitiesOf(model),
     key: { key, source: KEY_SOURCE, key_expires: expires },
   };
+}
+
+function otherWire({ name, wire }: CopilotModel): readonly ModelWire[] {
+  if (wire === undefined || wire === PRESETS.copilot?.wire) return [];
+  return [{ models: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, wire }];
 }
 
 /** That a model calls tools is left to its answers; that it does not, holds. */

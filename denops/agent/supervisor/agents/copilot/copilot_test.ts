@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { UserConfig } from "../../../protocol/config.ts";
 import { CopilotServer, listed, OAUTH } from "../../../../../tests/support/copilot_server.ts";
 import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
+import { wireFor } from "../../../protocol/providers.ts";
 import { engineConfig } from "../provider.ts";
 import { checkProvider } from "../provider_check.ts";
 import { renewedKey } from "./account.ts";
@@ -48,6 +49,7 @@ Deno.test("copilot: the login of another editor becomes a key for the engine, wh
       listed("hidden", { model_picker_enabled: false }),
       listed("blind", {}, { tool_calls: true, vision: false }),
       listed("chosen", { is_chat_default: true, supported_endpoints: ["/chat/completions", "/responses"] }),
+      listed("o5.1", { supported_endpoints: ["/responses", "ws:/responses"] }),
       listed("messages", { supported_endpoints: ["/v1/messages"] }),
     ],
   });
@@ -59,7 +61,8 @@ Deno.test("copilot: the login of another editor becomes a key for the engine, wh
   assert.equal(config.provider.wire, "openai_chat");
   assert.equal(config.provider.base_url, server.address);
   assert.equal(config.provider.api_key, server.key);
-  assert.deepEqual(config.provider.wires?.messages, "anthropic_messages");
+  const wires = ["chosen", "messages", "o5.1", "o5x1"].map((name) => wireFor(config.provider, name));
+  assert.deepEqual(wires, ["openai_chat", "anthropic_messages", "openai_responses", "openai_chat"]);
   assert.ok((config.provider.key_expires ?? 0) > Date.now() + 1_400_000);
   assert.ok(!JSON.stringify(config).includes(OAUTH), "the login is told");
   assert.deepEqual(server.problems, []);
