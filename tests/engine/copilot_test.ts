@@ -162,11 +162,13 @@ Deno.test("copilot: a key that ends is renewed before a request; if it holds, it
 });
 
 Deno.test("copilot: a model is spoken to as Copilot serves it", async () => {
-  const models = [listed("chat"), listed("claude", { supported_endpoints: ["/v1/messages"] })];
-  await using server = await CopilotServer.start({ models, script: "say Hello.\nrepeat" });
-  await using running = await session(server, { changes: { model: "claude" } });
-  assert.deepEqual(await running.engine.prompt("Go"), END_TURN);
-  assert.deepEqual(server.chats.map(({ path }) => path), ["POST /v1/messages"]);
-  assert.equal(server.chats[0]?.headers["x-api-key"], undefined);
-  assert.deepEqual([...server.problems, ...server.model.problems], []);
+  for (const path of ["/chat/completions", "/responses", "/v1/messages"]) {
+    const models = [listed("default"), listed("other", { supported_endpoints: [path] })];
+    await using server = await CopilotServer.start({ models });
+    await using running = await session(server, { changes: { model: "other" } });
+    assert.deepEqual(await running.engine.prompt("Go"), END_TURN);
+    assert.deepEqual(server.chats.map((seen) => seen.path), [`POST ${path}`]);
+    assert.equal(server.chats[0]?.headers["x-api-key"], undefined);
+    assert.deepEqual([...server.problems, ...server.model.problems], []);
+  }
 });

@@ -87,6 +87,8 @@ export const ListedModel = z.object({
   /** Tokens. */
   context_window: z.int().min(1).optional(),
   vision: z.boolean().optional(),
+  /** Requests of an allowance that one of the user's counts as (Copilot: premium requests). */
+  counts_as: z.number().min(0).optional(),
   /** It calls tools in a way of the provider's. */
   tools: z.boolean().optional(),
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { UserConfig } from "../../../protocol/config.ts";
 import { CopilotServer, listed, OAUTH } from "../../../../../tests/support/copilot_server.ts";
 import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
+import { factsLine, modelsOf } from "../../../protocol/model_list.ts";
 import { wireFor } from "../../../protocol/providers.ts";
 import { engineConfig } from "../provider.ts";
 import { checkProvider } from "../provider_check.ts";
@@ -263,7 +264,12 @@ Deno.test("copilot: which models there are, and which is chosen", () => {
     ],
   }) ?? [];
   assert.equal(defaultModel(models)?.name, "first");
-  assert.equal(models.find(({ name }) => name === "second")?.context_window, undefined);
+  const [, , first, second] = models;
+  assert.equal(first === undefined ? "" : factsLine(first), "200k · 0.33× · tools · vision");
+  assert.equal(second?.context_window, undefined);
+  // As the list of any provider is read, for a choice.
+  const offered = modelsOf({ data: [listed("a"), listed("b", { model_picker_enabled: false })] });
+  assert.deepEqual(offered?.map(({ name }) => name), ["a"]);
   assert.equal(modelProblem("first", models), undefined);
 });
 

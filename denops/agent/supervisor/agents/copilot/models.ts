@@ -9,7 +9,7 @@ import { PRESETS, WIRE_FACTS, type WireName, WIRES } from "../../../protocol/pro
 import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
 
 /** Beside what any list says of a model. */
-const Listed = z.object({
+const Listed = z.looseObject({
   /** Editors offer it. */
   model_picker_enabled: z.boolean().optional(),
   is_chat_default: z.boolean().optional(),
@@ -30,9 +30,12 @@ export interface CopilotModel extends ListedModel {
 /** What is no chat model, or cannot be read, is left out. Undefined: this is no list. */
 export function copilotModels(body: unknown): readonly CopilotModel[] | undefined {
   return List.safeParse(body).data?.data.flatMap((each) => {
-    const [model] = modelsOf({ data: [each] }) ?? [];
     const listed = Listed.safeParse(each).data;
-    return listed === undefined || model === undefined ? [] : [{ ...model, ...copilotFacts(listed) }];
+    if (listed === undefined) return [];
+    // What is not offered, or forbidden, is known too.
+    const { model_picker_enabled: _, policy: __, ...rest } = listed;
+    const [model] = modelsOf({ data: [rest] }) ?? [];
+    return model === undefined ? [] : [{ ...model, ...copilotFacts(listed) }];
   });
 }
 
