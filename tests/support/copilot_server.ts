@@ -129,7 +129,8 @@ export class CopilotServer implements AsyncDisposable {
 
   /** Requests for answers. */
   get chats(): readonly Seen[] {
-    return this.seen.filter(({ path }) => path.startsWith("POST") && !path.includes("/login/"));
+    const asks = ["/chat/completions", "/responses", "/v1/messages"].map((path) => `POST ${path}`);
+    return this.seen.filter(({ path }) => asks.includes(path));
   }
 
   #web({ path, headers, body }: Seen): Response {
@@ -194,6 +195,8 @@ export class CopilotServer implements AsyncDisposable {
       const models = this.#options.models ?? [listed("scripted", { is_chat_default: true })];
       return Response.json({ object: "list", data: models });
     }
+    // What a server on this machine is asked, to find out which one it is.
+    if (request.method === "GET") return new Response("404 page not found", { status: 404 });
     if (!["user", "agent"].includes(headers["x-initiator"] ?? "")) this.problems.push(`${path}: x-initiator`);
     const seesImages = body.includes("data:image/");
     if (seesImages !== (headers["copilot-vision-request"] === "true")) this.problems.push(`${path}: vision`);
