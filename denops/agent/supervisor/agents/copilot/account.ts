@@ -1,10 +1,10 @@
 /** What an engine is told of Copilot: where it is, the key, and how the account's models are spoken to. */
 import type { UserConfig } from "../../../protocol/config.ts";
-import { type ModelWire, PRESETS } from "../../../protocol/providers.ts";
+import type { ModelWire } from "../../../protocol/providers.ts";
 import { copilotKey, KEY_SOURCE } from "./copilot.ts";
 import { gitHubOf, type World } from "./github.ts";
 import { hasOwnLogin } from "./logins.ts";
-import { type CopilotModel, defaultModel, modelProblem } from "./models.ts";
+import { type CopilotModel, defaultModel, modelProblem, otherWire } from "./models.ts";
 
 export interface CopilotAccount {
   readonly address: string;
@@ -31,11 +31,6 @@ export async function copilotAccount(user: UserConfig, world: World): Promise<Co
     abilities: model === undefined ? {} : abilitiesOf(model),
     key: { key, source: KEY_SOURCE, key_expires: expires },
   };
-}
-
-function otherWire({ name, wire }: CopilotModel): readonly ModelWire[] {
-  if (wire === undefined || wire === PRESETS.copilot?.wire) return [];
-  return [{ models: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, wire }];
 }
 
 /** That a model calls tools is left to its answers; that it does not, holds. */

@@ -1,5 +1,6 @@
 /** What engines are told of Copilot, against servers that check headers and bodies. */
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { UserConfig } from "../../../protocol/config.ts";
 import { CopilotServer, listed, OAUTH } from "../../../../../tests/support/copilot_server.ts";
 import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
@@ -11,7 +12,7 @@ import { renewedKey } from "./account.ts";
 import { copilotQuota } from "./copilot.ts";
 import { apiAddress, gitHubOf } from "./github.ts";
 import { hasOwnLogin, loginFolder, oauthTokens, removeLogin, saveLogin } from "./logins.ts";
-import { copilotModels, defaultModel, modelProblem } from "./models.ts";
+import { copilotModels, defaultModel, modelProblem, otherWire } from "./models.ts";
 import { quotaLine } from "./quota.ts";
 
 const APPS = "config/github-copilot/apps.json";
@@ -271,6 +272,35 @@ Deno.test("copilot: which models there are, and which is chosen", () => {
   const offered = modelsOf({ data: [listed("a"), listed("b", { model_picker_enabled: false })] });
   assert.deepEqual(offered?.map(({ name }) => name), ["a"]);
   assert.equal(modelProblem("first", models), undefined);
+});
+
+Deno.test("copilot: whatever is answered is read, or is nothing", () => {
+  const name = fc.string({ minLength: 1, maxLength: 12 });
+  const row = fc.record({
+    id: fc.oneof(name, fc.anything()),
+    policy: fc.oneof(fc.anything(), fc.record({ state: fc.anything() })),
+    supported_endpoints: fc.oneof(
+      fc.anything(),
+      fc.array(fc.constantFrom("/responses", "/v1/messages", "x")),
+    ),
+    billing: fc.anything(),
+    capabilities: fc.oneof(fc.anything(), fc.record({ type: fc.constant("chat"), supports: fc.anything() })),
+  }, { requiredKeys: [] });
+  fc.assert(fc.property(fc.oneof(fc.anything(), fc.record({ data: fc.array(row) })), name, (body, other) => {
+    const models = copilotModels(body) ?? [];
+    const wires = models.flatMap(otherWire);
+    for (const one of models) {
+      // The last of two with one name may be spoken to otherwise.
+      if (models.filter(({ name }) => name === one.name).length > 1 || one.wire === undefined) continue;
+      assert.equal(wireFor({ wire: "openai_chat", wires }, one.name), one.wire);
+    }
+    if (!models.some((one) => one.name === other)) {
+      assert.equal(wireFor({ wire: "openai_chat", wires }, other), "openai_chat");
+      assert.match(modelProblem(other, models) ?? "", /^copilot has no model "/);
+    }
+    defaultModel(models);
+    quotaLine(body);
+  }));
 });
 
 Deno.test("copilot: what is left, in one line", async () => {

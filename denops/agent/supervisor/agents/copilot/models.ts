@@ -5,7 +5,7 @@
 import { z } from "../../../deps/zod.ts";
 import type { ListedModel } from "../../../protocol/config.ts";
 import { modelsOf } from "../../../protocol/model_list.ts";
-import { PRESETS, WIRE_FACTS, type WireName, WIRES } from "../../../protocol/providers.ts";
+import { type ModelWire, PRESETS, WIRE_FACTS, type WireName, WIRES } from "../../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../../screen/visible.ts";
 
 /** Beside what any list says of a model. */
@@ -49,6 +49,12 @@ function copilotFacts({ policy, supported_endpoints, ...listed }: z.infer<typeof
     isDefault: listed.is_chat_default === true,
     isForbidden: policy !== undefined && policy !== null && policy.state !== "enabled",
   };
+}
+
+/** How it is spoken to, if that is not how the others are. */
+export function otherWire({ name, wire }: CopilotModel): readonly ModelWire[] {
+  if (wire === undefined || wire === PRESETS.copilot?.wire) return [];
+  return [{ models: `^${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`, wire }];
 }
 
 function isUsable({ wire, isForbidden }: CopilotModel): boolean {
