@@ -47,13 +47,24 @@ export async function hasCopilotLogin({ providers, state_dir }: UserConfig): Pro
   return await hasOwnLogin(gitHubOf(providers.copilot).host, state_dir);
 }
 
+/** Why there was none, by the address of the API. */
+const failed = new Map<string, { readonly at: number; readonly error: unknown }>();
+
+/** However often an engine asks, GitHub is asked in vain no more often. Milliseconds. */
+const FAILED_MS = 5_000;
+
 /** The key of this moment for an engine that reaches `address`. @throws {Error} one line */
 export async function renewedKey(
   user: UserConfig,
   world: World,
   { address, refused }: { readonly address: string; readonly refused: boolean },
 ): Promise<{ readonly api_key: string; readonly key_expires: number }> {
-  const fresh = await copilotKey(user, world, refused);
+  const last = failed.get(address);
+  if (last !== undefined && Date.now() - last.at < FAILED_MS) throw last.error;
+  const fresh = await copilotKey(user, world, refused).catch((error) => {
+    failed.set(address, { at: Date.now(), error });
+    throw error;
+  });
   // The engine's sandbox is open for one host.
   if (fresh.address !== address) {
     throw new Error("Copilot has moved this account to another address. Quit Neovim and start it again.");

@@ -139,6 +139,12 @@ Deno.test("copilot: a key is renewed when it ends or is refused, and GitHub is n
     renewedKey(user, world(home), { ...asked, address: "http://127.0.0.1:2" }),
     /another address\. Quit Neovim/,
   );
+  await home.write(APPS, server.appsJson("ghu_old"));
+  const before = server.seen.length;
+  for (let time = 0; time < 20; time++) {
+    await assert.rejects(renewedKey(user, world(home), refused), /does not take the login any more/);
+  }
+  assert.equal(server.seen.length, before + 1, "nor in vain");
 });
 
 Deno.test("copilot: a key that ends within the minute is not given out", async () => {
