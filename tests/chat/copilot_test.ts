@@ -77,6 +77,15 @@ Deno.test("copilot: log in by a code, work, see what is left, log out", async ()
   assert.deepEqual(server.chats.map(({ headers }) => headers["x-initiator"]), ["user", "agent", "agent"]);
   assert.deepEqual([...server.problems, ...server.model.problems], []);
 
+  await nvim.command("checkhealth agent");
+  const health = await nvim.lua<string>(
+    "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')",
+  );
+  assert.match(health, /copilot answers, and has the model scripted/);
+  assert.match(health, /key: from the login \(:Agent login copilot\)/);
+  assert.ok(!health.includes(OAUTH) && !health.includes("tid="), "health shows a key");
+  await nvim.command("bwipeout");
+
   const premium = { entitlement: 300, remaining: 212, unlimited: false };
   server.account = { quota_reset_date: "2026-12-01", quota_snapshots: { premium_interactions: premium } };
   await nvim.command("Agent usage");
