@@ -22,6 +22,7 @@ const details = {
 /** The answer to `method path`, or nothing if it is no such question. */
 export function lookUp(method: string, path: string, anthropic: boolean, model: Model): unknown {
   if (method === "POST" && path.endsWith("/api/show")) return show(model);
+  if (method === "GET" && path.endsWith("/api/ps")) return { models: [] };
   if (method === "GET" && path.endsWith("/api/tags")) {
     return {
       models: [{
@@ -67,4 +68,9 @@ function openaiModels({ name, listed }: Model): unknown {
 function anthropicModels({ name, listed }: Model): unknown {
   const data = listed ?? [{ type: "model", id: name, display_name: name, created_at: modified }];
   return { data, has_more: false, first_id: name, last_id: name };
+}
+
+/** Where other servers tell what they can: this one is none of them. */
+export function isOfOtherServers(method: string, path: string): boolean {
+  return method === "GET" && /\/(?:props|api\/v0\/models)$/.test(path);
 }

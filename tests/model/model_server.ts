@@ -14,7 +14,7 @@ import { TITLES } from "../../denops/agent/engine/context/sections.ts";
 import { Answers, Gates, Milestones } from "./model_answers.ts";
 import { ClientGone, deliver, isDisconnection } from "./model_delivery.ts";
 import { Judge } from "./model_judge.ts";
-import { lookUp, type Model } from "./model_lookups.ts";
+import { isOfOtherServers, lookUp, type Model } from "./model_lookups.ts";
 import {
   isObject,
   type JsonObject,
@@ -195,7 +195,9 @@ export class ModelServer implements AsyncDisposable {
       request.headers["anthropic-version"] !== undefined,
       this.#model,
     );
-    if (answer === undefined) this.#judge.add(`${label}: there is no such endpoint`);
+    if (answer === undefined && !isOfOtherServers(request.method, path)) {
+      this.#judge.add(`${label}: there is no such endpoint`);
+    }
     const body = JSON.stringify(answer ?? { error: "not found" });
     await http.respond(answer === undefined ? 404 : 200, { "content-type": "application/json" }, body);
   }

@@ -46,8 +46,10 @@ export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUS
     fetch: asked.fetch ?? fetch,
     temperatureRefused: () => void (told.temperatureRefused = true),
     imagesRefused: () => void (told.imagesRefused = true),
-    refused: () => {},
+    leaveOut: () => {},
     toolsRefused: () => undefined,
+    refused: () => undefined,
+    windowTold: () => {},
   };
   const signal = asked.signal ?? new AbortController().signal;
   return streamModel(asked.request ?? request([user("Hi")]), options, signal);
@@ -100,7 +102,10 @@ function checkLine(message: string): void {
   assert.doesNotMatch(message, /[\u0000-\u001f\u007f-\u009f]/);
 }
 
-/** A server for answers that no script can tell: each connection's first request is answered by `answer`. */
+/**
+ * A server for answers that no script can tell: each connection's first request is answered by `answer`. What is asked
+ * about models it does not know.
+ */
 export function serve(
   answer: (http: HttpConnection, request: HttpRequest) => Promise<void>,
 ): AsyncDisposable & { readonly url: string } {
@@ -110,6 +115,9 @@ export function serve(
     using http = new HttpConnection(conn);
     // A client that goes away in the middle is what some tests are about.
     const request = await http.next();
+    if (request?.method === "GET") {
+      return void await http.respond(404, { connection: "close" }, "").catch(() => {});
+    }
     if (request !== undefined) await answer(http, request).catch(() => {});
   }
   const accepting = (async () => {

@@ -20,6 +20,7 @@ import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
+import { SqliteModelFacts } from "./store/model_facts.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { SqliteUsage } from "./store/usage.ts";
 import { IdleSweep } from "./store/sweep.ts";
@@ -62,6 +63,7 @@ const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
 const usage = new SqliteUsage(database);
+const facts = new SqliteModelFacts(database);
 const quality = new EditQuality(store.reviews, store.blobs, usage.edits);
 const reviews = new Reviews(store.reviews, store.blobs, roots, quality);
 await store.writes.sweep();
@@ -82,8 +84,8 @@ const connection = serveAcp(messageStream(standardPipe()), {
     hasModel(config)
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
-        ...{ model: createModel(config), summarizer: createSummarizer(config) },
-        modelOf: (name, listed) => otherModel(config, name, listed),
+        ...{ model: createModel(config, fetch, facts), summarizer: createSummarizer(config, facts) },
+        modelOf: (name, listed) => otherModel(config, name, listed, facts),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

@@ -64,8 +64,10 @@ export interface ProviderPreset {
   readonly richer?: string;
   /** Serves the model that it has loaded, whatever it is called. */
   readonly any_model?: boolean;
-  /** A server of this machine that is looked for: a path that answers when it runs, and the command that starts it. */
-  readonly local?: { readonly probe: string; readonly start: string };
+  /** Of a server of the user's own: the command that starts it. */
+  readonly start?: string;
+  /** It is looked for on this machine: a path that answers when it runs. */
+  readonly probe?: string;
 }
 
 export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
@@ -73,7 +75,8 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     wire: "ollama",
     base_url: "http://127.0.0.1:11434",
     key_env: [],
-    local: { probe: "/api/version", start: "ollama serve" },
+    start: "ollama serve",
+    probe: "/api/version",
   },
   anthropic: {
     wire: "anthropic_messages",
@@ -119,14 +122,26 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     key_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     default_model: "gemini-2.5-pro",
   },
-  "llama.cpp": { wire: "openai_chat", base_url: "http://127.0.0.1:8080/v1", key_env: [], any_model: true },
+  "llama.cpp": {
+    wire: "openai_chat",
+    base_url: "http://127.0.0.1:8080/v1",
+    key_env: [],
+    any_model: true,
+    start: "llama-server --jinja -m MODEL.gguf",
+  },
   lmstudio: {
     wire: "openai_chat",
     base_url: "http://127.0.0.1:1234/v1",
     key_env: [],
     richer: "/../api/v0/models",
+    start: "lms server start",
   },
-  vllm: { wire: "openai_chat", base_url: "http://127.0.0.1:8000/v1", key_env: [] },
+  vllm: {
+    wire: "openai_chat",
+    base_url: "http://127.0.0.1:8000/v1",
+    key_env: [],
+    start: "vllm serve MODEL --enable-auto-tool-choice --tool-call-parser PARSER",
+  },
 };
 
 /** The host and port to grant for a base URL, as Deno's --allow-net takes it: "api.openai.com:443". */

@@ -11,6 +11,7 @@ import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
+import { briefly } from "../context/brief.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { controlNote } from "./control.ts";
@@ -53,6 +54,8 @@ export interface LoopOptions {
 interface Asked {
   readonly model: Model;
   readonly tools: readonly Tool[];
+  /** The same in few words. */
+  readonly brief: readonly Tool[];
 }
 
 function withForms(tools: readonly Tool[], forms: ReturnType<typeof editFormsOf>): readonly Tool[] {
@@ -66,12 +69,13 @@ export function loopRunner(options: LoopOptions): Runner {
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const models = new Map<string, Asked>();
   const askedOf = ({ model: name = own.name, listed }: Pick<Mode, "model" | "listed">): Asked => {
-    const known = models.get(name) ?? {
-      model: name === own.name ? own : options.modelOf(name, listed),
-      tools: withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]),
-    };
-    models.set(name, known);
-    return known;
+    const known = models.get(name);
+    if (known !== undefined) return known;
+    const tools = withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]);
+    const brief = tools.map((tool) => ({ ...tool, spec: briefly(tool.spec) }));
+    const asked = { model: name === own.name ? own : options.modelOf(name, listed), tools, brief };
+    models.set(name, asked);
+    return asked;
   };
   const room = new Room();
   const textCalls = new TextCalls();
@@ -79,15 +83,17 @@ export function loopRunner(options: LoopOptions): Runner {
   const inputs = (
     { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
   ) => {
-    const { model, tools } = askedOf(mode);
-    const specs = toolsOf(mode, tools).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: model.name, tools: specs, project: project(), scratch };
+    const { model, tools, brief } = askedOf(mode);
+    const { name, small, oneByOne } = model;
+    const specs = toolsOf(mode, small ? brief : tools, small).filter(({ name }) => isOn(name))
+      .map(({ spec }) => spec);
+    return { environment, model: name, small, oneByOne, tools: specs, project: project(), scratch };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
-    const given = inputs(ports);
-    const { model, tools: all } = askedOf(ports.mode);
-    const tools = all.filter(({ spec }) => given.tools.includes(spec));
+    let given = inputs(ports);
+    const { model, tools: all, brief } = askedOf(ports.mode);
+    const tools = [...all, ...brief].filter(({ spec }) => given.tools.includes(spec));
     return {
       ...ports,
       ...{ model, summarizer, tools, room, textCalls },
@@ -103,6 +109,11 @@ export function loopRunner(options: LoopOptions): Runner {
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
       decide: (accesses, granted) =>
         againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
+      toldLess() {
+        const before = given.small;
+        given = inputs(ports);
+        return given.small && !before;
+      },
       sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name), model.price),
       context: {
         ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
@@ -144,6 +155,7 @@ export function loopRunner(options: LoopOptions): Runner {
     },
     async runTurn(prompt, ports, signal) {
       const mode = await rowOf(prompt, ports, signal);
+      await askedOf(mode).model.prepare(signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
     },
     remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
@@ -173,6 +185,8 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
   inMode(mode: Mode): TurnPorts;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
+  /** Once more, as the model is by now. @returns whether what is sent has become less */
+  toldLess(): boolean;
   /** To be told of each prompt that is sent. */
   sent(prompt: Prompt): void;
 }
@@ -225,9 +239,11 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
       meter.count(measured, mode, tools, { model, prompt: facts });
     };
     const end = await runStep({ ...step, count }, prompt, signal);
-    if (end.type === "failed" && end.error.kind === "window_full" && !refused) {
+    if (end.type === "failed" && end.error.kind === "window_full") {
+      if (ports.toldLess()) continue;
+      const folded = !refused && await room.make({ type: "refused" }, ports, signal);
       refused = true;
-      if (await room.make({ type: "refused" }, ports, signal)) {
+      if (folded) {
         repeats = new Repeats();
         continue;
       }
@@ -293,8 +309,8 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
 }
 
 const NARROWED =
-  "Calls of the model could not be read three times: this session goes on in mode ask, until you choose another " +
-  "(`:Agent mode agent`).";
+  "Three calls of the model could not be read: this session goes on in mode ask. Choose another mode to go back: " +
+  "`:Agent mode agent`.";
 
 /** The turn is over; an answer of nothing is followed by a summary. */
 async function finished(

@@ -108,17 +108,26 @@ export const MODES = {
   },
 } as const satisfies Readonly<Record<string, Mode>>;
 
-/** What a mode has of the tools that are offered. @param tools with the least access that they are of use in */
+/**
+ * What a mode has of the tools that are offered. @param offered with the least access that they are of use in
+ * @param small for a small model: what is basic, unless the mode names its tools
+ */
 export function toolsOf<
-  Tool extends { readonly name: string; readonly kind: string; readonly least: ModeAccess },
+  Tool extends {
+    readonly name: string;
+    readonly kind: string;
+    readonly least: ModeAccess;
+    readonly basic: boolean;
+  },
 >(
   { tools, access }: Mode,
   offered: readonly Tool[],
+  small = false,
 ): readonly Tool[] {
   if (tools === "none") return [];
-  const fitting = offered.filter(({ least }) => covers(access, least));
+  const isAll = typeof tools === "string" || tools.every((one) => one.startsWith("!"));
+  const fitting = offered.filter(({ least, basic }) => covers(access, least) && (basic || !small || !isAll));
   if (typeof tools === "string") return fitting;
-  const isAll = tools.every((one) => one.startsWith("!"));
   const names = (one: Tool, before = "") =>
     [one.name, one.kind].some((name) => tools.includes(before + name));
   return fitting.filter((one) => (isAll || names(one)) && !names(one, "!"));

@@ -6,6 +6,8 @@ import {
   garbageError,
   htmlError,
   isWindowFull,
+  loadingError,
+  memoryError,
   otherWireError,
   quotaError,
   statusError,
@@ -14,6 +16,7 @@ import {
   tooLargeError,
   windowFullError,
 } from "./failures.ts";
+import { isLoading, isOutOfMemory, refusesCalls, windowIn } from "./local_failures.ts";
 import type { AnyWire } from "./registry.ts";
 import { Reads } from "./reads.ts";
 import { isRetryable } from "./retry.ts";
@@ -42,6 +45,14 @@ export type TryEnd =
     readonly noTools?: boolean;
     /** It may be good without this. */
     readonly refuses?: Refusable | undefined;
+    /** The model's template takes one call in a message. */
+    readonly oneCall?: boolean;
+    /** Tokens that fit, where the server says. */
+    readonly window?: number | undefined;
+    /** Neither the model nor its window fit into the server's memory. */
+    readonly noMemory?: boolean;
+    /** It will answer when the model is loaded. */
+    readonly loading?: boolean;
   }
   /** The body ended before the answer did. */
   | { readonly type: "cut_off" };
@@ -67,7 +78,14 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
   // llama.cpp has said so with 500.
   if ([400, 413, 422, 500].includes(response.status) && isWindowFull(text)) {
     const error = windowFullError(`HTTP ${response.status}: ${detail}`, target);
-    return { type: "failed", error, retryable: false, noImages: response.status === 413 };
+    const noImages = response.status === 413;
+    return { type: "failed", error, retryable: false, noImages, window: windowIn(text) };
+  }
+  if (isLoading(response.status, detail)) {
+    return { type: "failed", error: loadingError(detail, target), retryable: true, loading: true };
+  }
+  if (response.status >= 400 && isOutOfMemory(detail)) {
+    return { type: "failed", error: memoryError(detail, target), retryable: false, noMemory: true };
   }
   if (FILTERED.test(text)) return { type: "failed", error: filteredError(detail, target), retryable: false };
   const other = wire.otherWire?.(response.status, html ? "" : text);
@@ -79,15 +97,30 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     };
   }
   const noTools = REFUSES_TOOLS.test(detail);
+  const oneCall = refusesCalls(detail);
   return {
     type: "failed",
     error: statusError(response.status, detail, target),
-    retryable: isRetryable(response.status) && !noTools,
+    retryable: isRetryable(response.status) && !noTools && !oneCall,
     headers: response.headers,
     noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
     noImages: refusesImages(response.status, detail),
     noTools,
     refuses: response.status < 500 ? wire.refuses?.(text) : undefined,
+    oneCall,
+  };
+}
+
+/** An error that came where an answer was to come. */
+function failedWith(said: string, target: Target, retryable: boolean): TryEnd {
+  const [noMemory, oneCall] = [isOutOfMemory(said), refusesCalls(said)];
+  return {
+    type: "failed",
+    error: streamError(said, target),
+    retryable: retryable && !noMemory && !oneCall,
+    noMemory,
+    oneCall,
+    window: isWindowFull(said) ? windowIn(said) : undefined,
   };
 }
 
@@ -187,7 +220,7 @@ function noStream(text: string, wire: AnyWire, target: Target): TryEnd {
   if (said !== undefined && other !== undefined) {
     return { type: "failed", error: otherWireError(200, said, other, target), retryable: false };
   }
-  if (said !== undefined) return { type: "failed", error: streamError(said, target), retryable: false };
+  if (said !== undefined) return failedWith(said, target, false);
   if (/^\s*</.test(text)) return { type: "failed", error: htmlError(target), retryable: false };
   if (/^\s*(?:$|[:{]|(?:data|event|id|retry)\b)/.test(text) && !isJson(text)) {
     return { type: "cut_off" };
@@ -235,8 +268,7 @@ function stepFrames(
     for (const delta of next) {
       if (delta.type === "done") return { deltas, finished, end: { type: "done" } };
       if (delta.type === "error") {
-        const error = streamError(delta.message, target);
-        return { deltas, finished, end: { type: "failed", error, retryable: delta.retryable } };
+        return { deltas, finished, end: failedWith(delta.message, target, delta.retryable) };
       }
       if (delta.type === "finish") finished = true;
       deltas.push(delta);

@@ -15,6 +15,8 @@ import type { Delta, Endpoint } from "./wire/wire.ts";
 
 /** setTimeout takes no more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A server that loads its model is asked again so often. */
+const LOADING_MS = 1_000;
 
 export type ModelEvent =
   /** What one read from the network brought, in order; never empty. */
@@ -41,12 +43,16 @@ export interface ClientOptions {
   readonly fetch: typeof fetch;
   /** The model takes no temperature but its own: later requests need not ask. */
   temperatureRefused(): void;
-  /** What later requests need not ask for. */
-  refused(one: Refusable): void;
+  /** What later requests have to leave out. */
+  leaveOut(one: Refusable): void;
   /** The provider takes no images, or not these: later requests must not have any. */
   imagesRefused(): void;
   /** The server takes no tools: @returns the request without them; undefined if there is no other way */
   toolsRefused(request: ModelRequest): ModelRequest | undefined;
+  /** The same where it takes one call in a message, or has no memory for the window that was asked for. */
+  refused(what: "calls" | "memory", request: ModelRequest): ModelRequest | undefined;
+  /** It has said how many tokens fit. */
+  windowTold(tokens: number): void;
 }
 
 export async function* streamModel(
@@ -55,6 +61,7 @@ export async function* streamModel(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void> {
   let current = request;
+  const begun = performance.now();
   for (let attempt = 1;; attempt++) {
     let started = false;
     const since = trace?.now();
@@ -80,8 +87,12 @@ export async function* streamModel(
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
-    const { error, retryable, headers, noTemperature, noImages, noTools, refuses }: Failure =
-      end.type === "failed" ? end : { error: cutOffError(options.target, started), retryable: true };
+    const failure: Failure = end.type === "failed"
+      ? end
+      : { error: cutOffError(options.target, started), retryable: true };
+    const { error, retryable, headers, noTemperature, noImages, noTools, noMemory, oneCall, refuses } =
+      failure;
+    if (failure.window !== undefined) options.windowTold(failure.window);
     if (current.temperature !== undefined && noTemperature) {
       options.temperatureRefused();
       const { temperature: _refused, ...rest } = current;
@@ -90,7 +101,7 @@ export async function* streamModel(
       continue;
     }
     if (refuses !== undefined && current.without?.includes(refuses) !== true) {
-      options.refused(refuses);
+      options.leaveOut(refuses);
       current = { ...current, without: [...current.without ?? [], refuses] };
       attempt--;
       continue;
@@ -104,6 +115,20 @@ export async function* streamModel(
     const without = noTools && current.tools.length > 0 ? options.toolsRefused(current) : undefined;
     if (without !== undefined) {
       current = without;
+      attempt--;
+      continue;
+    }
+    const refused = noMemory && !started ? "memory" : oneCall ? "calls" : undefined;
+    const other = refused === undefined ? undefined : options.refused(refused, current);
+    if (other !== undefined) {
+      current = other;
+      attempt--;
+      continue;
+    }
+    // To load a large model takes minutes: not so many tries, but as long as one may be silent.
+    if (failure.loading && performance.now() - begun < options.timeout * 1_000) {
+      yield { type: "retry", attempt, tries: TRIES, waitMs: LOADING_MS, reason: error.reason };
+      if (!await delay(LOADING_MS, signal)) return yield { type: "cancelled" };
       attempt--;
       continue;
     }

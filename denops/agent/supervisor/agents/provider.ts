@@ -87,7 +87,7 @@ async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
   if (only !== undefined && others.length === 0) return only;
   const found = Object.entries(PRESETS).find(([, preset]) => preset.key_env.some((name) => world.env(name)));
   for (const [name, preset] of Object.entries(PRESETS)) {
-    if (preset.local !== undefined && await answers(preset.base_url + preset.local.probe, world)) return name;
+    if (preset.probe !== undefined && await answers(preset.base_url + preset.probe, world)) return name;
   }
   if (found !== undefined) return found[0];
   throw new Error(
@@ -117,7 +117,7 @@ async function newestModel(
     const response = await world.fetch(url, { signal: AbortSignal.timeout(3_000) });
     return modelsOf(await response.json())?.[0]?.name;
   } catch {
-    const start = PRESETS[name]?.local?.start;
+    const start = PRESETS[name]?.start;
     const hint = start === undefined ? "Check base_url." : `Start it with: ${start}`;
     throw new Error(`Cannot reach ${name} at ${baseUrl}. ${hint}`);
   }

@@ -189,6 +189,8 @@ Deno.test("ollama: the whole request", () => {
     model: "model-1",
     stream: true,
     keep_alive: "30m",
+    truncate: false,
+    shift: false,
     think: true,
     options: { num_ctx: 8_000, temperature: 0.1, num_predict: 900 },
     messages,
@@ -198,6 +200,8 @@ Deno.test("ollama: the whole request", () => {
     model: "model-1",
     stream: true,
     keep_alive: "30m",
+    truncate: false,
+    shift: false,
     options: { num_ctx: 8_000 },
     messages,
   });
