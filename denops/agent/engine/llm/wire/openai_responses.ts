@@ -82,8 +82,9 @@ type Event = z.infer<typeof Event>;
 
 interface State {
   readonly items: Items;
-  /** Something of a text, and of a thought, was told. */
-  readonly said: boolean;
+  /** Characters of text that were told. */
+  readonly said: number;
+  /** Something of a thought was told. */
   readonly thought: boolean;
 }
 
@@ -115,7 +116,7 @@ export const openaiResponses: Wire<State> = {
     };
   },
 
-  start: () => ({ items: NO_ITEMS, said: false, thought: false }),
+  start: () => ({ items: NO_ITEMS, said: 0, thought: false }),
 
   step(state, frame) {
     // It comes from some servers, after the event that ends the answer.
@@ -207,7 +208,8 @@ function itemAdded(state: State, event: Event, item: Item): Step {
   if (isCall) {
     return [next, [{ type: "call_start", index, id: item.call_id ?? item.id ?? "", name: item.name ?? "" }]];
   }
-  return [next, item.type === "message" && item.phase ? [{ type: "phase", phase: item.phase }] : []];
+  const { type, phase } = item;
+  return [next, type === "message" && phase ? [{ type: "phase", phase, text: state.said }] : []];
 }
 
 /** Of a text, or of a thought. */
@@ -215,7 +217,7 @@ function piece(state: State, event: Event, type: "text" | "thought"): Step {
   const text = textOf(event.delta);
   if (text === "") return [state, []];
   const index = found(state.items, event.output_index, [event.item_id]);
-  const flag = type === "text" ? { said: true } : { thought: true };
+  const flag = type === "text" ? { said: state.said + text.length } : { thought: true };
   return [{ ...state, ...flag, items: told(state.items, index, text) }, [{ type, text }]];
 }
 
@@ -254,8 +256,9 @@ function itemDone(state: State, event: Event, item: Item): Step {
     }
     case "message": {
       const text = texts(item.content).join("");
-      const isTold = before === undefined ? state.said : before !== "";
-      return text === "" || isTold ? [state, []] : [{ ...state, said: true }, [{ type: "text", text }]];
+      const isTold = before === undefined ? state.said > 0 : before !== "";
+      if (text === "" || isTold) return [state, []];
+      return [{ ...state, said: state.said + text.length }, [{ type: "text", text }]];
     }
     case "reasoning": {
       const summary = texts(item.summary);
@@ -263,7 +266,8 @@ function itemDone(state: State, event: Event, item: Item): Step {
       const isTold = before === undefined ? state.thought : before !== "";
       const deltas: Delta[] = text === "" || isTold ? [] : [{ type: "thought", text }];
       const data = item.encrypted_content;
-      if (data) deltas.push({ type: "encrypted", summary, data });
+      const calls = state.items.filter(({ isCall }) => isCall).length;
+      if (data) deltas.push({ type: "encrypted", summary, data, text: state.said, calls });
       return [deltas.length === 0 ? state : { ...state, thought: true }, deltas];
     }
     default:
