@@ -29,7 +29,7 @@ const Loaded = z.object({
 
 export const ollama: Server = {
   name: "Ollama",
-  wire: "ollama",
+  wires: ["ollama"],
   asksFor: WINDOW,
 
   async ask(model, look) {
