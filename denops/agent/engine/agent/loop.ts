@@ -239,7 +239,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools, { model, prompt: facts });
+      meter.count(room.estimated(prompt, measured), mode, tools, { model, prompt: facts });
     };
     const end = await runStep({ ...step, count, initiator }, prompt, signal);
     if (end.type === "answered") initiator = "agent";
