@@ -14,7 +14,7 @@ const ABILITIES: ClientAbilities = {
   commands: { run: never, startInBackground: never, output: never, stop: never },
   search: { grep: never, files: never, changes: never },
   questions: { ask: never },
-  languages: { ask: () => Promise.resolve({ kind: "nothing" }) },
+  languages: { ask: () => Promise.resolve({ kind: "nothing", reason: "nobody" }) },
 };
 
 const FILES = { "src/greet.ts": 'export const greeting = "Hello";\n', "AGENTS.md": "Use tabs.\n" };

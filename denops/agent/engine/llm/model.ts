@@ -148,7 +148,11 @@ export function createModel(
             return { ...refused, messages: oneCallEach(refused.messages) };
           }
           const contextWindow = abilities.memoryRefused();
-          return contextWindow === undefined ? undefined : { ...refused, contextWindow };
+          if (contextWindow === undefined) return undefined;
+          notice =
+            `${provider.name} has not enough memory for a window of ${refused.contextWindow} tokens: ` +
+            `${contextWindow} are asked for. Set context_window to choose yourself.`;
+          return { ...refused, contextWindow };
         },
       };
       const told = (calls: number) => {

@@ -24,7 +24,7 @@ export function windowOf(told: Told, user: number | undefined, asksFor: number |
     const taken = told.loaded === undefined
       ? undefined
       : { tokens: loaded, from: `as ${server} has loaded it` };
-    return least(wished ?? taken ?? { tokens: DEFAULT_WINDOW, from: "taken for granted" }, own, taken);
+    return least(wished ?? taken ?? { tokens: DEFAULT_WINDOW, from: "as nobody says otherwise" }, own, taken);
   }
   const set = told.set === undefined ? undefined : { tokens: told.set, from: `as it is set in ${server}` };
   // Another window makes the server load the model anew: worth it only if the one that it has is of no use.
