@@ -1,6 +1,6 @@
 /**
  * A model that answers from a script: a real HTTP server on 127.0.0.1 that speaks OpenAI's chat
- * completions, Anthropic's messages and Ollama's chat, records every request and checks each for
+ * completions and responses, Anthropic's messages and Ollama's chat, records every request and checks each for
  * what the provider would refuse.
  *
  * ```ts
@@ -62,6 +62,7 @@ type Recording = { -readonly [K in keyof RecordedRequest]: RecordedRequest[K] };
 
 const endpoints: readonly (readonly [suffix: string, wire: Wire])[] = [
   ["/v1/chat/completions", "openai_chat"],
+  ["/v1/responses", "openai_responses"],
   ["/v1/messages", "anthropic_messages"],
   ["/api/chat", "ollama"],
 ];
@@ -268,6 +269,7 @@ export class ModelServer implements AsyncDisposable {
       created: Math.floor(Date.now() / 1000),
       promptTokens: Math.ceil(request.body.length / 4),
       includeUsage: property(body.stream_options, "include_usage") === true,
+      encrypted: Array.isArray(body.include) && body.include.includes("reasoning.encrypted_content"),
     };
   }
 }

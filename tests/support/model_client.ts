@@ -40,12 +40,13 @@ export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUS
   const { wire: name = "openai_chat", key = KEY } = asked;
   const options = {
     wire: wire(name),
-    endpoint: { baseUrl: name === "openai_chat" ? `${url}/v1` : url, apiKey: key, headers: {} },
+    endpoint: { baseUrl: name.startsWith("openai") ? `${url}/v1` : url, apiKey: key, headers: {} },
     target: { baseUrl: url, provider: "test", model: "model-1", keySource: "TEST_API_KEY", secrets: [key] },
     timeout: asked.timeout ?? 30,
     fetch: asked.fetch ?? fetch,
     temperatureRefused: () => void (told.temperatureRefused = true),
     imagesRefused: () => void (told.imagesRefused = true),
+    leaveOut: () => {},
     toolsRefused: () => undefined,
     refused: () => undefined,
     windowTold: () => {},

@@ -197,6 +197,8 @@ export const EngineConfig = z.object({
   provider: z.object({
     name: z.string(),
     wire: z.enum(WIRES),
+    /** Models that are asked in another. */
+    wires: list(z.object({ models: z.string(), wire: z.enum(WIRES) })).optional(),
     base_url: httpUrl,
     headers: z.record(z.string(), z.string()),
     api_key: z.string().optional(),

@@ -4,7 +4,7 @@
  */
 
 /** A request and answer format; one file each in engine/llm/wire. */
-export const WIRES = ["openai_chat", "anthropic_messages", "ollama"] as const;
+export const WIRES = ["openai_chat", "openai_responses", "anthropic_messages", "ollama"] as const;
 export type WireName = (typeof WIRES)[number];
 
 /** What else differs from wire to wire: how a provider is asked about its models. */
@@ -20,9 +20,11 @@ export interface WireFacts {
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const openai: WireFacts = { models: "/models", model: (name) => `/models/${name}`, key: bearer };
 
 export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
-  openai_chat: { models: "/models", model: (name) => `/models/${name}`, key: bearer },
+  openai_chat: openai,
+  openai_responses: openai,
   anthropic_messages: {
     models: "/v1/models?limit=1000",
     model: (name) => `/v1/models/${name}`,
@@ -31,8 +33,25 @@ export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
   ollama: { models: "/api/tags", key: bearer, newestFirst: true, shows: true },
 };
 
+/** Models that are asked in another wire format than the provider's others. */
+export interface ModelWire {
+  /** A regular expression for the name. */
+  readonly models: string;
+  readonly wire: WireName;
+}
+
+/** The wire for a model of a provider. */
+export function wireFor(
+  { wire, wires = [] }: { readonly wire: WireName; readonly wires?: readonly ModelWire[] | undefined },
+  model: string,
+): WireName {
+  return wires.find(({ models }) => new RegExp(models).test(model))?.wire ?? wire;
+}
+
 export interface ProviderPreset {
   readonly wire: WireName;
+  /** Who sets a wire has it for all models. */
+  readonly wires?: readonly ModelWire[];
   /** Root of the API; the wire adds its own path ("/chat/completions"). */
   readonly base_url: string;
   /** Environment variables that hold the API key by convention, first match wins. */
@@ -67,6 +86,12 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
   },
   openai: {
     wire: "openai_chat",
+    // Models that reason. Some are served nowhere else ("This model is only supported in v1/responses"), some take no
+    // tools elsewhere ("To use function tools, use /v1/responses"), and all lose their reasoning between calls.
+    wires: [{
+      models: "^(?:ft:)?(?:gpt-(?:[5-9]|\\d\\d)(?!.*-search)|o\\d|codex|computer-use|gpt-daybreak)",
+      wire: "openai_responses",
+    }],
     base_url: "https://api.openai.com/v1",
     key_env: ["OPENAI_API_KEY"],
     default_model: "gpt-5",

@@ -310,8 +310,8 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
 }
 
 const NARROWED =
-  "Calls of the model could not be read three times: this session goes on in mode ask, until you choose another " +
-  "(`:Agent mode agent`).";
+  "Three calls of the model could not be read: this session goes on in mode ask. Choose another mode to go back: " +
+  "`:Agent mode agent`.";
 
 /** The turn is over; an answer of nothing is followed by a summary. */
 async function finished(

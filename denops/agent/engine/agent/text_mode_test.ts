@@ -181,8 +181,8 @@ Deno.test("after three calls that cannot be read the session goes on in mode ask
   ]);
   assert.deepEqual(await engine.prompt("write b.txt"), END_TURN);
   assert.deepEqual(notices(engine), [
-    "Calls of the model could not be read three times: this session goes on in mode ask, until you choose another " +
-    "(`:Agent mode agent`).",
+    "Three calls of the model could not be read: this session goes on in mode ask. Choose another mode to go back: " +
+    "`:Agent mode agent`.",
   ]);
   assert.match(sent(engine)[0] ?? "", /You work in mode ask:/);
   await engine.prompt("rename alpha");

@@ -19,10 +19,22 @@ function isRecord(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reasoning that a provider wants back unchanged (Anthropic: with its signature). */
+/**
+ * What a provider wants back unchanged with an answer: reasoning (Anthropic: with its signature; OpenAI: encrypted), and
+ * what a text was (OpenAI: "commentary", "final_answer"). `text`, `calls`: so many characters and calls of the answer
+ * were before it.
+ */
 export const Reasoning = z.discriminatedUnion("type", [
   z.object({ type: z.literal("signed"), text: z.string(), signature: z.string() }),
   z.object({ type: z.literal("redacted"), data: z.string() }),
+  z.object({
+    type: z.literal("encrypted"),
+    summary: z.array(z.string()),
+    data: z.string(),
+    text: z.int(),
+    calls: z.int(),
+  }),
+  z.object({ type: z.literal("phase"), phase: z.string(), text: z.int() }),
 ]);
 export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 
@@ -106,6 +118,9 @@ export class Prompt {
   ) {}
 }
 
+/** What a provider may refuse, and is then asked without: to send its summary, its encrypted form, or earlier ones. */
+export type Refusable = "reasoning_summary" | "encrypted_reasoning" | "earlier_reasoning";
+
 export interface ModelRequest {
   readonly model: string;
   readonly system: string;
@@ -118,6 +133,8 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** Tokens that the session may take in all. */
   readonly contextWindow: number;
+  /** What the provider has refused. */
+  readonly without?: readonly Refusable[];
   /** Undefined leaves it to the provider. */
   readonly effort?: Effort | undefined;
   /**

@@ -1,5 +1,6 @@
 /** The body of one HTTP answer → deltas and how it ended. */
 import { messageOf, TurnError } from "../core/errors.ts";
+import type { Refusable } from "../core/messages.ts";
 import {
   filteredError,
   garbageError,
@@ -7,6 +8,7 @@ import {
   isWindowFull,
   loadingError,
   memoryError,
+  otherWireError,
   quotaError,
   statusError,
   streamError,
@@ -41,6 +43,8 @@ export type TryEnd =
     readonly noImages?: boolean;
     /** The server takes no tools with this model, or as it was started. */
     readonly noTools?: boolean;
+    /** It may be good without this. */
+    readonly refuses?: Refusable | undefined;
     /** The model's template takes one call in a message. */
     readonly oneCall?: boolean;
     /** Tokens that fit, where the server says. */
@@ -59,8 +63,9 @@ export type TryEnd =
  */
 const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"insufficient_quota"/;
 
-/** Azure's words where its filter has refused a prompt: learn.microsoft.com, "Content filtering". */
-const FILTERED = /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation)"/;
+/** Azure's words where its filter has refused a prompt (learn.microsoft.com, "Content filtering"), and OpenAI's. */
+const FILTERED =
+  /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation|invalid_prompt|(?:bio|cyber)_policy)"/;
 
 /** An answer that is no stream, by its status. */
 export async function refusal(response: Response, wire: AnyWire, target: Target): Promise<TryEnd> {
@@ -83,6 +88,14 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     return { type: "failed", error: memoryError(detail, target), retryable: false, noMemory: true };
   }
   if (FILTERED.test(text)) return { type: "failed", error: filteredError(detail, target), retryable: false };
+  const other = wire.otherWire?.(response.status, html ? "" : text);
+  if (other !== undefined) {
+    return {
+      type: "failed",
+      error: otherWireError(response.status, detail, other, target),
+      retryable: false,
+    };
+  }
   const noTools = REFUSES_TOOLS.test(detail);
   const oneCall = refusesCalls(detail);
   return {
@@ -93,6 +106,7 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
     noImages: refusesImages(response.status, detail),
     noTools,
+    refuses: response.status < 500 ? wire.refuses?.(text) : undefined,
     oneCall,
   };
 }
@@ -202,6 +216,10 @@ export async function* readAnswer(
 /** What a body was in which no frame came. */
 function noStream(text: string, wire: AnyWire, target: Target): TryEnd {
   const said = errorInBody(text, wire);
+  const other = said === undefined ? undefined : wire.otherWire?.(200, said);
+  if (said !== undefined && other !== undefined) {
+    return { type: "failed", error: otherWireError(200, said, other, target), retryable: false };
+  }
   if (said !== undefined) return failedWith(said, target, false);
   if (/^\s*</.test(text)) return { type: "failed", error: htmlError(target), retryable: false };
   if (/^\s*(?:$|[:{]|(?:data|event|id|retry)\b)/.test(text) && !isJson(text)) {

@@ -35,6 +35,12 @@ export class Assembly {
       case "redacted":
         this.#reasoning.push({ type: "redacted", data: delta.data });
         break;
+      case "encrypted":
+        this.#reasoning.push({ ...delta, text: this.#text.length, calls: this.#calls.size });
+        break;
+      case "phase":
+        this.#reasoning.push({ ...delta, text: this.#text.length });
+        break;
       case "call_draft":
         break;
       case "call_dropped":

@@ -4,7 +4,7 @@
  */
 import { trace } from "../../protocol/trace.ts";
 import { TurnError } from "../core/errors.ts";
-import type { ModelRequest } from "../core/messages.ts";
+import type { ModelRequest, Refusable } from "../core/messages.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
@@ -43,6 +43,8 @@ export interface ClientOptions {
   readonly fetch: typeof fetch;
   /** The model takes no temperature but its own: later requests need not ask. */
   temperatureRefused(): void;
+  /** What later requests have to leave out. */
+  leaveOut(one: Refusable): void;
   /** The provider takes no images, or not these: later requests must not have any. */
   imagesRefused(): void;
   /** The server takes no tools: @returns the request without them; undefined if there is no other way */
@@ -88,12 +90,19 @@ export async function* streamModel(
     const failure: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };
-    const { error, retryable, headers, noTemperature, noImages, noTools, noMemory, oneCall } = failure;
+    const { error, retryable, headers, noTemperature, noImages, noTools, noMemory, oneCall, refuses } =
+      failure;
     if (failure.window !== undefined) options.windowTold(failure.window);
     if (current.temperature !== undefined && noTemperature) {
       options.temperatureRefused();
       const { temperature: _refused, ...rest } = current;
       current = rest;
+      attempt--;
+      continue;
+    }
+    if (refuses !== undefined && current.without?.includes(refuses) !== true) {
+      options.leaveOut(refuses);
+      current = { ...current, without: [...current.without ?? [], refuses] };
       attempt--;
       continue;
     }

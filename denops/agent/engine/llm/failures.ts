@@ -1,5 +1,6 @@
 /** Failures of HTTP and of the wire → one line of less than 300 characters that says what to check. Pure. */
 import { type ErrorKind, TurnError } from "../core/errors.ts";
+import type { WireName } from "../../protocol/providers.ts";
 import { connectionProblem } from "../../protocol/connection_problem.ts";
 import { PRESETS } from "../../protocol/providers.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
@@ -86,6 +87,14 @@ export function windowFullError(said: string, target: Target): TurnError {
 export function filteredError(detail: string, target: Target): TurnError {
   const before = `${names(target).provider} refused what was sent: `;
   return failure("filtered", before, detail, ".", "Rephrase the message, or choose another model.", target);
+}
+
+/** The provider serves the model, but not in this wire format. */
+export function otherWireError(status: number, detail: string, wire: WireName, target: Target): TurnError {
+  const { provider, baseUrl } = names(target);
+  const before = `Cannot ask ${baseUrl} in this way (HTTP ${status}${detail === "" ? "" : ": "}`;
+  const hint = `Set wire = "${wire}" in providers.${provider}.`;
+  return failure("setup", before, detail, ").", hint, target);
 }
 
 /** The account has no credit left: another try would bring the same. */

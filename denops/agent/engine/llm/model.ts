@@ -1,7 +1,8 @@
 /** The configured model: what the loop talks to. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
+import { wireFor } from "../../protocol/providers.ts";
 import { isOneByOne, isSmall } from "../core/families.ts";
-import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
+import type { Author, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import type { ModelFacts } from "../core/ports.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
@@ -51,6 +52,8 @@ export function createModel(
   facts: ModelFacts = NO_FACTS,
 ): Model {
   const { provider } = config;
+  const wireName = wireFor(provider, config.model);
+  const ownWire = wire(wireName);
   const endpoint: Endpoint = {
     baseUrl: provider.base_url.replace(/\/+$/, ""),
     headers: provider.headers,
@@ -64,6 +67,7 @@ export function createModel(
     secrets: secretsOf(endpoint),
   };
   let temperature = config.temperature;
+  let without: readonly Refusable[] = [];
   const abilities = new Abilities(config, endpoint, facts, fetchImpl);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
@@ -84,7 +88,7 @@ export function createModel(
   }
   const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
 
-  const author: Author = { wire: provider.wire, provider: provider.name, model: config.model };
+  const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
     provider: provider.name,
     name: config.model,
@@ -122,17 +126,19 @@ export function createModel(
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window.tokens,
+        without,
         thinking: abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
-        wire: wire(provider.wire),
+        wire: ownWire,
         endpoint,
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
         temperatureRefused: () => void (temperature = undefined),
+        leaveOut: (one: Refusable) => void (without = [...without, one]),
         imagesRefused: () => abilities.imagesRefused(),
         windowTold: (tokens: number) => abilities.windowRefused(tokens),
         toolsRefused: (refused: ModelRequest) => {

@@ -55,6 +55,7 @@ export async function engineConfig(
     provider: {
       name,
       wire,
+      ...(own?.wire === undefined && preset?.wires !== undefined ? { wires: [...preset.wires] } : {}),
       base_url: baseUrl.replace(/\/+$/, ""),
       headers: own?.headers ?? {},
       key_source: source,

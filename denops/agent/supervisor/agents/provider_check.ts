@@ -1,7 +1,7 @@
 /** Asks a provider whether it is there, takes the key and has the model. Nothing is sent to a model. */
 import { connectionProblem } from "../../protocol/connection_problem.ts";
 import { type Fetch, isModel, modelsOf, type Provider } from "../../protocol/model_list.ts";
-import { PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
+import { PRESETS, WIRE_FACTS, wireFor } from "../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 
 /** For all questions together, in milliseconds. */
@@ -22,8 +22,8 @@ export async function checkProvider(
   model: string,
   fetch: Fetch,
 ): Promise<ProviderCheck> {
-  const { name, wire, base_url, headers, api_key, key_source } = provider;
-  const facts = WIRE_FACTS[wire];
+  const { name, base_url, headers, api_key, key_source } = provider;
+  const facts = WIRE_FACTS[wireFor(provider, model)];
   const signal = AbortSignal.timeout(LIMIT_MS);
   const get = (path: string) =>
     fetch(base_url + path, {

@@ -1,5 +1,6 @@
 /** What is known of one model: as the user says, as its server tells and refuses, as it was before. */
 import type { ModelConfig } from "../../../protocol/config.ts";
+import { wireFor } from "../../../protocol/providers.ts";
 import type { ModelRequest } from "../../core/messages.ts";
 import type { ModelFacts } from "../../core/ports.ts";
 import { jsonHeaders } from "../wire/json.ts";
@@ -34,7 +35,7 @@ export class Abilities {
   constructor(config: ModelConfig, endpoint: Endpoint, facts: ModelFacts, fetchImpl: typeof fetch) {
     this.#config = config;
     this.#facts = facts;
-    this.#servers = serversAt(config.provider.wire, endpoint.baseUrl);
+    this.#servers = serversAt(wireFor(config.provider, config.model), endpoint.baseUrl);
     this.#look = lookWith(endpoint, fetchImpl);
     this.#remember();
   }
@@ -66,9 +67,9 @@ export class Abilities {
   /** The user's word, else the server's, else what the wire and the name tell. */
   get sees(): boolean {
     if (this.#blind) return false;
-    const { vision, provider: { wire }, model } = this.#config;
+    const { vision, provider, model } = this.#config;
     if (vision !== undefined) return vision;
-    if (wire === "anthropic_messages") return true;
+    if (wireFor(provider, model) === "anthropic_messages") return true;
     return this.#told.sees ?? (this.#asksFor === undefined && seesByName(model));
   }
 

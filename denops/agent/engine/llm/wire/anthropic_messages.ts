@@ -6,12 +6,16 @@
 import { z } from "../../../deps/zod.ts";
 import type { AssistantMessage, FinishReason, Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
+import { type IdRule, withCallIds } from "./call_ids.ts";
 import { thinkingOf } from "./claude_thinking.ts";
 import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 /** The API refuses a blank text, and with it every later request of the session. */
 const EMPTY = "[empty message]";
+
+/** "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'" */
+const IDS: IdRule = { legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 32 };
 
 const ErrorObject = z.object({ type: z.string().optional(), message: z.string() });
 
@@ -85,7 +89,7 @@ export const anthropicMessages: Wire<State> = {
         system: [{ type: "text", text: request.system, ...cached }],
         ...(tools.length === 0 ? {} : { tools }),
         ...(tools.length > 0 && request.textOnly === true ? { tool_choice: { type: "none" } } : {}),
-        messages: markCached(encodeMessages(request.messages)),
+        messages: markCached(encodeMessages(withCallIds(request.messages, IDS))),
       }),
     };
   },
@@ -250,11 +254,16 @@ function encodeImage({ name, type, data }: Image): readonly Record<string, unkno
 }
 
 function encodeAssistant(message: AssistantMessage): readonly Record<string, unknown>[] {
-  const reasoning = message.reasoning.map((part) =>
-    part.type === "signed"
-      ? { type: "thinking", thinking: part.text, signature: part.signature }
-      : { type: "redacted_thinking", data: part.data }
-  );
+  const reasoning = message.reasoning.flatMap((part): readonly Record<string, unknown>[] => {
+    switch (part.type) {
+      case "signed":
+        return [{ type: "thinking", thinking: part.text, signature: part.signature }];
+      case "redacted":
+        return [{ type: "redacted_thinking", data: part.data }];
+      default:
+        return [];
+    }
+  });
   // The API refuses empty text, and text that is only white space.
   const text = message.text.trim() === "" ? [] : [{ type: "text", text: message.text.trimEnd() }];
   const calls = message.calls.map((call) => ({

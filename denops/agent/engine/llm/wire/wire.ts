@@ -2,7 +2,8 @@
  * A wire is one provider's request and answer format, pure: it takes and returns values.
  * HTTP, retries and time are the client's.
  */
-import type { FinishReason, ModelRequest, Usage } from "../../core/messages.ts";
+import type { WireName } from "../../../protocol/providers.ts";
+import type { FinishReason, ModelRequest, Refusable, Usage } from "../../core/messages.ts";
 
 export interface Endpoint {
   /** Without a slash at the end. */
@@ -23,6 +24,10 @@ export type Delta =
   | { readonly type: "thought"; readonly text: string }
   | { readonly type: "signature"; readonly signature: string }
   | { readonly type: "redacted"; readonly data: string }
+  /** A thought that only the provider can read, whole. */
+  | { readonly type: "encrypted"; readonly summary: readonly string[]; readonly data: string }
+  /** What the text that follows is to the provider. */
+  | { readonly type: "phase"; readonly phase: string }
   /** `id` is empty where the provider gives none. */
   | { readonly type: "call_start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "call_arguments"; readonly index: number; readonly text: string }
@@ -54,4 +59,8 @@ export interface Wire<State> {
   step(state: State, frame: string): readonly [State, readonly Delta[]];
   /** The text of an error answer's JSON body, if it has the provider's shape. */
   errorText(body: unknown): string | undefined;
+  /** What of this wire's own the provider has refused with these words. */
+  refuses?(detail: string): Refusable | undefined;
+  /** The wire to use instead, where a refusal says that this one is not served. */
+  otherWire?(status: number, detail: string): WireName | undefined;
 }
