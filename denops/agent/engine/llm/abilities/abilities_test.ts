@@ -246,6 +246,34 @@ Deno.test("a window that was refused is a smaller one from then on; without memo
   await local.prepare(new AbortController().signal);
 });
 
+Deno.test("an answer without an end is not read to its end", async () => {
+  let sent = 0;
+  const endless = () =>
+    Promise.resolve(
+      new Response(
+        new ReadableStream({
+          pull: (stream) => stream.enqueue(new TextEncoder().encode("[".repeat(sent += 1_000_000))),
+        }),
+      ),
+    );
+  const config = engineConfig("http://127.0.0.1:9", "ollama");
+  const facts = new SqliteModelFacts(Database.inMemory());
+  const abilities = new Abilities(config, { baseUrl: "http://127.0.0.1:9", headers: {} }, facts, endless);
+  await abilities.prepare(new AbortController().signal);
+  assert.equal(abilities.window.tokens, 32_768);
+  assert.ok(sent < 20_000_000);
+});
+
+Deno.test("a model that Ollama has run elsewhere takes its whole window", async () => {
+  const shown = {
+    ...OLLAMA["/api/show"],
+    parameters: "",
+    remote_model: "m",
+    remote_host: "https://ollama.com:443",
+  };
+  assert.equal((await told({ ...OLLAMA, "/api/show": shown }, { wire: "ollama" })).tokens, 131_072);
+});
+
 Deno.test("a model that is partly outside of the GPU is told of, with what to do", async () => {
   const loaded = (size_vram: number) => ({
     "/api/ps": {
