@@ -8,7 +8,7 @@ import type { Endpoint } from "../wire/wire.ts";
 import { seesByName } from "../vision.ts";
 import { askServers, serversAt } from "./registry.ts";
 import { type Look, type Server, Told } from "./told.ts";
-import { type Window, windowOf } from "./window.ts";
+import { SMALL_WINDOW, type Window, windowOf } from "./window.ts";
 
 /** What a server tells is believed for so long; what it refuses, for longer. */
 const TOLD_MS = 60 * 60_000;
@@ -35,6 +35,7 @@ export class Abilities {
   #blind = false;
   /** What a server without memory has been asked for at last. */
   #affordable: number | undefined;
+  #isToldOfWindow = false;
 
   constructor(config: ModelConfig, endpoint: Endpoint, facts: ModelFacts, fetchImpl: typeof fetch) {
     this.#config = config;
@@ -107,19 +108,36 @@ export class Abilities {
     return this.#affordable = less;
   }
 
-  /** @returns for the user: the model does not fit into the GPU's memory */
-  async notice(): Promise<string | undefined> {
+  /** For the user, once: a window in which no work gets done, unless it is of the user's choice. */
+  news(): readonly string[] {
+    const { tokens } = this.window;
+    const { model, context_window: chosen = Infinity } = this.#config;
+    if (this.#isToldOfWindow || tokens >= LEAST_WINDOW || chosen <= tokens) return [];
+    this.#isToldOfWindow = true;
+    return [
+      `${model} has a window of ${tokens} tokens, in which little gets done. Load it with ${SMALL_WINDOW} or more.`,
+    ];
+  }
+
+  /** To be called after the first answer. @returns for the user: the model does not fit into the GPU's memory */
+  async answered(): Promise<readonly string[]> {
     const running = await Promise.all(
       this.#servers.map((server) =>
         server.running?.(this.#config.model, this.#glance).catch(() => undefined)
       ),
     );
+    // Loaded for this request alone: now it tells how.
+    const { server, loaded } = this.#told;
+    if (server !== undefined && loaded === undefined && this.#asksFor === undefined) this.#until = 0;
     const found = running.find((one) => one !== undefined);
-    if (found === undefined || found.onGpu === 0 || found.onGpu >= found.size) return undefined;
+    if (found?.window !== undefined) this.windowRefused(found.window);
+    if (found === undefined || found.onGpu === 0 || found.onGpu >= found.size) return [];
     const [onGpu, all] = [found.onGpu, found.size].map((bytes) => (bytes / 1e9).toFixed(1));
     const { tokens } = this.window;
-    return `${this.#config.model} is slow, as the GPU has ${onGpu} of its ${all} GB, with a window of ${tokens} tokens. ` +
-      "Set context_window to less, or choose a smaller model.";
+    return [
+      `${this.#config.model} is slow, as the GPU has ${onGpu} of its ${all} GB, with a window of ${tokens} tokens. ` +
+      "Set context_window to less, or choose a smaller model.",
+    ];
   }
 
   /** The model writes calls into its text, or its server takes none. */
