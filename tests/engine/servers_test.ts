@@ -3,7 +3,7 @@
  * What they send stands in tests/servers, byte by byte.
  */
 import assert from "node:assert/strict";
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { WireName } from "../../denops/agent/protocol/providers.ts";
 import { engineConfig } from "../support/engine_config.ts";
@@ -32,45 +32,58 @@ function provider(folder: string, url: string) {
   return { wire, config: { ...config, provider: { ...rest, name, key_source: "the option api_key" } } };
 }
 
-for (
-  const { name: folder } of [...Deno.readDirSync(FOLDER)].toSorted((a, b) => a.name.localeCompare(b.name))
-) {
-  const files = [...Deno.readDirSync(FOLDER + folder)].map(({ name }) => name).filter((name) =>
-    name !== "model.txt"
-  );
-  for (const name of files.toSorted()) {
-    Deno.test(`${folder}: ${basename(name, ".txt").replaceAll("_", " ")}`, async () => {
-      const file = `${FOLDER}${folder}/${name}`;
-      const { end, notices, checks } = await readPlay(file);
-      assert.ok(basename(dirname(file)) in SERVERS);
-      await using server = await servePlay(file);
-      await using engine = await startEngine({
-        ...provider(folder, server.url),
-        ...{ script: "", files: { "src/greet.ts": BEFORE } },
-      });
-      const ended = await engine.prompt("Make it more polite.");
-      checkEvents(engine.events);
-      if (end === "done") {
-        assert.deepEqual(ended, END_TURN);
-        assert.equal(await engine.project.read("src/greet.ts"), AFTER);
-        const said = engine.events.flatMap((event) => event.type === "token" ? [event.text] : []).join("");
-        assert.match(said, /It says Good day\.$/);
-        assert.doesNotMatch(said, /tool_call|TOOL_REQUEST|<think>/);
-      } else {
-        const { base_url } = provider(folder, server.url).config.provider;
-        const line = ended.type === "failed" ? ended.error.message : ended.reason;
-        assert.equal(line.replace(base_url, "URL"), end);
-        checkError(line);
-      }
-      const told = engine.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
-      assert.deepEqual(told, notices);
-      for (const { request, matches, pattern } of checks) {
-        const body = JSON.stringify(server.bodies[request - 1]);
-        assert.equal(pattern.test(body), matches, `request ${request}: ${pattern} in ${body}`);
-      }
-    });
+/** The turn with the server of this file, whose every word is checked. @param size bytes of each write */
+async function play(folder: string, name: string, size?: number): Promise<void> {
+  const file = `${FOLDER}${folder}/${name}`;
+  const { end, notices, checks } = await readPlay(file);
+  assert.ok(folder in SERVERS);
+  await using server = await servePlay(file, size);
+  await using engine = await startEngine({
+    ...provider(folder, server.url),
+    ...{ script: "", files: { "src/greet.ts": BEFORE } },
+  });
+  const ended = await engine.prompt("Make it more polite.");
+  checkEvents(engine.events);
+  if (end === "done") {
+    assert.deepEqual(ended, END_TURN);
+    assert.equal(await engine.project.read("src/greet.ts"), AFTER);
+    const said = engine.events.flatMap((event) => event.type === "token" ? [event.text] : []).join("");
+    assert.match(said, /It says Good day\.$/);
+    assert.doesNotMatch(said, /tool_call|TOOL_REQUEST|<think>/);
+  } else {
+    const { base_url } = provider(folder, server.url).config.provider;
+    const line = ended.type === "failed" ? ended.error.message : ended.reason;
+    assert.equal(line.replace(base_url, "URL"), end);
+    checkError(line);
+  }
+  const told = engine.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
+  assert.deepEqual(told, notices);
+  for (const { request, matches, pattern } of checks) {
+    const body = JSON.stringify(server.bodies[request - 1]);
+    assert.equal(pattern.test(body), matches, `request ${request}: ${pattern} in ${body}`);
   }
 }
+
+function names(folder: string): readonly string[] {
+  return [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name !== "model.txt")
+    .toSorted();
+}
+
+for (const folder of names(FOLDER)) {
+  for (const name of names(FOLDER + folder)) {
+    Deno.test(`${folder}: ${basename(name, ".txt").replaceAll("_", " ")}`, () => play(folder, name));
+  }
+}
+
+Deno.test("the same in writes of seven bytes, and in one", async () => {
+  const jobs = [
+    ...[["ollama", "tool_calls"], ["llama_cpp", "jinja"], ["lm_studio", "tool_requests_in_text"]],
+    ...[["vllm", "auto_tool_choice"], ["text_generation_webui", "tool_calls"]],
+  ];
+  for (const [folder = "", name] of jobs) {
+    for (const size of [7, 1_000_000]) await play(folder, `${name}.txt`, size);
+  }
+});
 
 Deno.test("nobody there: how the server is started", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

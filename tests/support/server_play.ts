@@ -80,7 +80,8 @@ export interface PlayedServer extends AsyncDisposable {
   readonly bodies: readonly JsonObject[];
 }
 
-export async function servePlay(file: string): Promise<PlayedServer> {
+/** @param size bytes of each write, whatever the file says */
+export async function servePlay(file: string, size?: number): Promise<PlayedServer> {
   const { answers } = await readPlay(file);
   const { answers: common } = await readPlay(`${dirname(file)}/model.txt`);
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -104,7 +105,7 @@ export async function servePlay(file: string): Promise<PlayedServer> {
       return await http.respond(404, { "content-type": "text/plain" }, "404 page not found");
     }
     await http.begin(next.status, next.headers);
-    for (const write of next.writes) await http.write(new TextEncoder().encode(write));
+    for (const bytes of cut(next.writes, size)) await http.write(bytes);
     if (next.drops) return http[Symbol.dispose]();
     await http.end();
   }
@@ -129,4 +130,14 @@ export async function servePlay(file: string): Promise<PlayedServer> {
       await Promise.all(serving);
     },
   };
+}
+
+function cut(writes: readonly string[], size: number | undefined): readonly Uint8Array[] {
+  const encoder = new TextEncoder();
+  if (size === undefined) return writes.map((write) => encoder.encode(write));
+  const all = encoder.encode(writes.join(""));
+  return Array.from(
+    { length: Math.ceil(all.length / size) },
+    (_, at) => all.subarray(at * size, (at + 1) * size),
+  );
 }

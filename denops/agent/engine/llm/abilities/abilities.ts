@@ -28,6 +28,7 @@ export class Abilities {
   readonly #servers: readonly Server[];
   readonly #look: Look;
   readonly #glance: Look;
+  readonly #listedWindow: number | undefined;
   #told: Told = {};
   /** When what was told has to be asked for anew. */
   #until = 0;
@@ -37,7 +38,15 @@ export class Abilities {
   #affordable: number | undefined;
   #isToldOfWindow = false;
 
-  constructor(config: ModelConfig, endpoint: Endpoint, facts: ModelFacts, fetchImpl: typeof fetch) {
+  /** @param listedWindow tokens, as the provider lists the model */
+  constructor(
+    config: ModelConfig,
+    endpoint: Endpoint,
+    facts: ModelFacts,
+    fetchImpl: typeof fetch,
+    listedWindow?: number,
+  ) {
+    this.#listedWindow = listedWindow;
     this.#config = config;
     this.#facts = facts;
     this.#servers = serversAt(wireFor(config.provider, config.model), endpoint.baseUrl);
@@ -80,7 +89,7 @@ export class Abilities {
   }
 
   get window(): Window {
-    const window = windowOf(this.#told, this.#config.context_window, this.#asksFor);
+    const window = windowOf(this.#told, this.#config.context_window, this.#asksFor, this.#listedWindow);
     return this.#affordable === undefined || this.#affordable >= window.tokens
       ? window
       : { tokens: this.#affordable, from: "as memory allows" };
