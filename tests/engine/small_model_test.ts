@@ -62,6 +62,22 @@ Deno.test("what the user switches off is off", async () => {
   assert.ok(tools.includes("edit_file") && !tools.includes("write_file") && !tools.includes("find_files"));
 });
 
+Deno.test("a mode that names its tools has them", async () => {
+  const mode = { name: "mine", description: "", base: "agent", access: "write", text: "" } as const;
+  const modes = [{ ...mode, tools: ["read_file", "run_subagent"] }, {
+    ...mode,
+    name: "less",
+    tools: ["!execute"],
+  }];
+  const named = await firstRequest({ model: MODEL, modes, mode: "mine" });
+  assert.deepEqual(named.tools, ["read_file", "run_subagent"]);
+  const without = await firstRequest({ model: MODEL, modes, mode: "less" });
+  assert.ok(
+    without.tools.length < 12 && !without.tools.includes("run_terminal_command"),
+    without.tools.join(" "),
+  );
+});
+
 const TWO_READS =
   'call read_file {"path": "AGENTS.md"}\ncall read_file {"path": "src/greet.ts"}\n---\nsay Read.';
 

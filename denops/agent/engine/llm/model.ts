@@ -123,6 +123,8 @@ export function createModel(
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
         goOnInText("has no tool calls of its own");
       }
+      // A title, or what a message wants: nobody reads along there.
+      const isAside = prompt.textOnly && prompt.effort === "none";
       const own = ownOf(prompt.messages, author);
       // Calls in text stand as the model wrote them.
       const messages = hasNativeTools && callsOneByOne() ? oneCallEach(own) : own;
@@ -181,11 +183,11 @@ export function createModel(
       const sent = hasNativeTools ? request : inText(request, form);
       const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
       for await (const event of withoutEndMark(answer)) {
-        if (event.type === "done" && !isLookedAt) {
+        if (event.type === "done" && !isLookedAt && !isAside) {
           isLookedAt = true;
           notices.push(...await abilities.answered());
         }
-        for (const text of notices.splice(0)) yield { type: "notice", text };
+        if (!isAside) { for (const text of notices.splice(0)) yield { type: "notice", text }; }
         yield event;
       }
     },

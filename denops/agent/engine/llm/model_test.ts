@@ -139,6 +139,21 @@ const REFUSALS = [
   'status 500 {"error":{"message":"Conversation roles must alternate user/assistant/user/assistant/...","code":500}}',
 ];
 
+Deno.test("what a request for a title brings to light is told with the next answer", async () => {
+  const memory =
+    'status 500 {"error":"model requires more system memory (7.5 GiB) than is available (5.2 GiB)"}';
+  await using server = await ModelServer.start(`${memory}\n---\nsay A title\n---\nsay Hello\nnew-history`, {
+    model: { contextLength: 131_072 },
+  });
+  const model = createModel(engineConfig(server.url, "ollama"));
+  const title = new Prompt("Be brief.", [user("Hi")], [], true, "none");
+  assert.deepEqual((await inText(server, model, title)).notices, []);
+  assert.deepEqual((await inText(server, model)).notices, [
+    "test has not enough memory for a window of 32768 tokens: 16384 are asked for. Set context_window to choose yourself.",
+  ]);
+  assert.equal(model.contextWindow, 16_384);
+});
+
 Deno.test("a model that was asked in text is so from its first request on, after a restart too", async () => {
   const facts = new SqliteModelFacts(Database.inMemory());
   await using server = await ModelServer.start(

@@ -14,9 +14,9 @@ import { SMALL_WINDOW, type Window, windowOf } from "./window.ts";
 const TOLD_MS = 60 * 60_000;
 const REFUSED_MS = 7 * 24 * 60 * 60_000;
 /** A question is given up after this, and not asked again at once; sooner if only a notice comes of it. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 3_000;
 const GLANCE_MS = 1_000;
-const PAUSE_MS = 60_000;
+const PAUSE_MS = 10 * 60_000;
 /** Tokens of a window that is of any use: a server without memory is asked for no less. */
 const LEAST_WINDOW = 8_192;
 /** Bytes of an answer; lists of some hundred models have less. */
