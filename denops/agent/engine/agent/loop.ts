@@ -150,8 +150,9 @@ export function loopRunner(options: LoopOptions): Runner {
       const given = inputs(ports);
       const { mode } = ports;
       const parts = outline(view(ports.messages(), mode, given), mode, given);
+      const { contextWindow: window, windowFrom } = askedOf(mode).model;
       return {
-        ...contextPage(parts, ports, { window: askedOf(mode).model.contextWindow, tools: offered }),
+        ...contextPage(parts, ports, { window, windowFrom, tools: offered }),
         ...prefix.broken,
       };
     },
