@@ -36,10 +36,8 @@ export class Assembly {
         this.#reasoning.push({ type: "redacted", data: delta.data });
         break;
       case "encrypted":
-        this.#reasoning.push({ ...delta, text: this.#text.length, calls: this.#calls.size });
-        break;
       case "phase":
-        this.#reasoning.push({ ...delta, text: this.#text.length });
+        this.#reasoning.push(delta);
         break;
       case "call_draft":
         break;
