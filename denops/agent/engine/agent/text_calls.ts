@@ -30,12 +30,14 @@ export class TextCalls {
    * The packet after the results of calls in text. It stays in the history as it was sent.
    * @param repeated names of calls that were made before with the same arguments
    * @param form how a call is written, where one could not be read
+   * @param isLoop the answer had the same call again and again
    */
   resultsNote(
-    { plan, repeated, form }: {
+    { plan, repeated, form, isLoop }: {
       readonly plan: Plan;
       readonly repeated: readonly string[];
-      readonly form?: string | undefined;
+      readonly form: string | undefined;
+      readonly isLoop: boolean;
     },
   ): ControlNote {
     const [next, ...others] = openSteps(plan);
@@ -51,6 +53,11 @@ export class TextCalls {
           repeated.join(", ")
         }): do not repeat it, use what you ` +
           "have or do something else.",
+      );
+    }
+    if (isLoop) {
+      lines.push(
+        "You wrote the same call again and again and were stopped there; it was made once. Write each call once.",
       );
     }
     if (form !== undefined && !this.#isFormShown) {

@@ -241,7 +241,7 @@ Deno.test("a model that writes the same lines again and again is cut, told once,
 Deno.test("a call that is written again and again is made once, and the user is told so", async () => {
   await using engine = await play([
     `${Array.from({ length: 40 }, () => read).join("\n")}\nwait never`,
-    "expect alpha\nsay It says alpha.",
+    "expect alpha\nexpect You wrote the same call again and again\nsay It says alpha.",
   ]);
   assert.deepEqual(await engine.prompt("What is in a.txt?"), END_TURN);
   assert.deepEqual(notices(engine), [
