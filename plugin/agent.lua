@@ -46,6 +46,10 @@ nnoremap <Plug>(AgentCompact) <Cmd>Agent compact<CR>
 xnoremap <silent> <Plug>(AgentCompact) :Agent compact<CR>
 nnoremap <Plug>(AgentMode) <Cmd>Agent mode<CR>
 xnoremap <silent> <Plug>(AgentMode) :Agent mode<CR>
+nnoremap <Plug>(AgentModel) <Cmd>Agent model<CR>
+xnoremap <silent> <Plug>(AgentModel) :Agent model<CR>
+nnoremap <Plug>(AgentProvider) <Cmd>Agent provider<CR>
+xnoremap <silent> <Plug>(AgentProvider) :Agent provider<CR>
 nnoremap <Plug>(AgentStart) <Cmd>Agent start<CR>
 xnoremap <silent> <Plug>(AgentStart) :Agent start<CR>
 nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>

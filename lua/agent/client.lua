@@ -195,6 +195,9 @@ local ANSWERS = {
   modes = true,
   login = true,
   quota = true,
+  models = true,
+  providers = true,
+  provider = true,
   engine_answer = true,
 }
 

@@ -31,6 +31,17 @@ export interface ProjectPorts extends EngineClientPorts {
   readonly world: ProviderWorld;
 }
 
+export interface ProjectOptions {
+  readonly user: UserConfig;
+  /** The provider is not that of the user's options: what modes say of models is about another one. */
+  readonly isChosen: boolean;
+}
+
+/** Modes that files describe, as its engine is told them. */
+function ownModes({ own }: Modes, { isChosen }: Pick<ProjectOptions, "isChosen">): OwnMode[] {
+  return own.map(({ model, ...mode }) => model === undefined || isChosen ? mode : { ...mode, model });
+}
+
 function modelsOf(modes: readonly OwnMode[]): readonly string[] {
   return modes.flatMap(({ model }) => model ?? []);
 }
@@ -54,6 +65,9 @@ export class Project implements AsyncDisposable {
   /** The project's folder first. */
   readonly roots: readonly string[];
   readonly model: ProjectModel;
+  /** What it was opened with. */
+  readonly user: UserConfig;
+  readonly isChosen: boolean;
   readonly client: EngineClient;
   /** What is left of the account, one line; undefined if nobody tells. */
   readonly quota: () => Promise<string | undefined>;
@@ -65,7 +79,7 @@ export class Project implements AsyncDisposable {
     roots: readonly string[],
     model: ProjectModel,
     client: EngineClient,
-    user: UserConfig,
+    { user, isChosen }: ProjectOptions,
     world: ProviderWorld,
   ) {
     this.engine = engine;
@@ -74,6 +88,8 @@ export class Project implements AsyncDisposable {
     this.roots = roots;
     this.model = model;
     this.client = client;
+    this.user = user;
+    this.isChosen = isChosen;
     const isLoggedIn = !("problem" in model) && model.provider.key_expires !== undefined;
     this.quota = () => isLoggedIn ? copilotQuota(user, world) : Promise.resolve(undefined);
     this.#later = [
@@ -84,7 +100,13 @@ export class Project implements AsyncDisposable {
   }
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
-  static async open(root: string, user: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
+  static async open(
+    root: string,
+    options: ProjectOptions,
+    chat: number,
+    ports: ProjectPorts,
+  ): Promise<Project> {
+    const { user } = options;
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     let booting = (await takeEarly(root, user, announce))?.booting;
     try {
@@ -109,7 +131,7 @@ export class Project implements AsyncDisposable {
       const date = new Date().toISOString().slice(0, 10);
       const spent = { date, amount: await client.ledger.spent(date) };
       const { process, launch, model } = await booting;
-      const modes = [...client.modes.own];
+      const modes = ownModes(client.modes, options);
       const models = "problem" in model
         ? []
         : priced(user, model.provider.base_url, [...knownModels(user), ...modelsOf(modes)]);
@@ -120,7 +142,7 @@ export class Project implements AsyncDisposable {
         roots,
       );
       const engine = await Engine.start(new AgentProcess(process), config, events);
-      return new Project(engine, launch, roots, model, client, user, ports.world);
+      return new Project(engine, launch, roots, model, client, options, ports.world);
     } catch (error) {
       if (booting !== undefined) endBoot(booting);
       throw error;
@@ -148,7 +170,7 @@ export class Project implements AsyncDisposable {
   /** As their files are now; the engine is told. @throws {Error} one line */
   async readModes(): Promise<Modes> {
     const { modes } = this.client;
-    if (await modes.read()) await this.engine.request("modes", { modes: [...modes.own] });
+    if (await modes.read()) await this.engine.request("modes", { modes: ownModes(modes, this) });
     return modes;
   }
 

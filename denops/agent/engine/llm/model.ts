@@ -48,12 +48,13 @@ export interface Model {
   stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
-/** @param renew asks for another key, where keys end */
+/** @param renew asks for another key, where keys end @param listedWindow tokens, as the provider lists the model */
 export function createModel(
   config: ModelConfig,
   fetchImpl: typeof fetch = fetch,
   facts: ModelFacts = NO_FACTS,
   renew?: RenewKey,
+  listedWindow?: number,
 ): Model {
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
@@ -70,7 +71,7 @@ export function createModel(
   };
   let temperature = config.temperature;
   let without: readonly Refusable[] = [];
-  const abilities = new Abilities(config, access.endpoint, facts, fetchImpl);
+  const abilities = new Abilities(config, access.endpoint, facts, fetchImpl, listedWindow);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
   let hasNativeTools = config.native_tools ?? true;
@@ -205,7 +206,7 @@ export function createSummarizer(
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, fetch, facts, renew);
 }
 
-/** Another model of the same provider. What is known of it counts before the options, which are of theirs. */
+/** Another model of the same provider. The options are of theirs: of another one what is known counts before them. */
 export function otherModel(
   config: ModelConfig,
   name: string,
@@ -213,16 +214,18 @@ export function otherModel(
   facts?: ModelFacts,
   renew?: RenewKey,
 ): Model {
-  const { price: _, ...rest } = config;
-  const { price, context_window, vision } = { ...listed, ...config.models.find((one) => one.name === name) };
-  // Ollama's list says what the model was made for, and not what there is memory for.
-  const isServed = context_window !== undefined && config.provider.wire !== "ollama";
+  const { price: _, context_window: window, ...rest } = config;
+  const known = { ...listed, ...config.models.find((one) => one.name === name) };
+  const isOwn = name === config.model;
+  // Where the request decides, the option is about memory, which other models have no more of.
+  const isTold = !isOwn && known.context_window !== undefined && config.provider.wire !== "ollama";
+  const { price, vision } = isOwn ? { ...known, ...config } : known;
   const own = {
     ...rest,
     model: name,
     ...(price === undefined ? {} : { price }),
-    ...(isServed ? { context_window } : {}),
     ...(vision === undefined ? {} : { vision }),
+    ...(window === undefined || isTold ? {} : { context_window: window }),
   };
-  return createModel(own, fetch, facts, renew);
+  return createModel(own, fetch, facts, renew, known.context_window);
 }

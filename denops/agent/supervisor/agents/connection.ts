@@ -131,6 +131,18 @@ export class AgentConnection implements AsyncDisposable {
     await this.#connection.agent.request(methods.agent.session.setMode, { sessionId, modeId });
   }
 
+  /** @throws {RequestError} one line, if it has no such option or value */
+  async setConfigOption(sessionId: string, configId: string, value: string, _meta: Meta): Promise<void> {
+    const params = { sessionId, configId, value, _meta };
+    await this.#connection.agent.request(methods.agent.session.setConfigOption, params);
+  }
+
+  /** The agent gives the session up; what is stored stays. @throws {RequestError} one line */
+  async closeSession(sessionId: string): Promise<void> {
+    await this.#connection.agent.request(methods.agent.session.close, { sessionId });
+    await this.#allTold();
+  }
+
   /** @throws {RequestError} if the turn failed; never if the process ended, see `process.ended` */
   async prompt(sessionId: string, prompt: ContentBlock[], _meta?: Meta): Promise<PromptResponse> {
     const meta = _meta === undefined ? {} : { _meta };
