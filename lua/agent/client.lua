@@ -193,11 +193,11 @@ local ANSWERS = {
   log = true,
   tools = true,
   modes = true,
-  login = true,
-  quota = true,
   models = true,
   providers = true,
   provider = true,
+  login = true,
+  quota = true,
   engine_answer = true,
 }
 

@@ -104,9 +104,9 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     runner: options.runner ??
       loopRunner({
         config,
-        model: createModel(config, fetch, facts, options.renew),
-        summarizer: createSummarizer(config, facts, options.renew),
-        modelOf: (name, listed) => otherModel(config, name, listed, facts, options.renew),
+        model: createModel(config, { facts, renew: options.renew }),
+        summarizer: createSummarizer(config, { facts, renew: options.renew }),
+        modelOf: (name, listed) => otherModel(config, name, listed, { facts, renew: options.renew }),
         tools: [...TOOLS, ...tools],
         environment,
         abilities: options.abilities ?? {},

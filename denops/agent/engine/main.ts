@@ -84,9 +84,9 @@ const connection = serveAcp(messageStream(standardPipe()), {
     hasModel(config)
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
-        model: createModel(config, fetch, facts, renew),
-        summarizer: createSummarizer(config, facts, renew),
-        modelOf: (name, listed) => otherModel(config, name, listed, facts, renew),
+        model: createModel(config, { facts, renew }),
+        summarizer: createSummarizer(config, { facts, renew }),
+        modelOf: (name, listed) => otherModel(config, name, listed, { facts, renew }),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

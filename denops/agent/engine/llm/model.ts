@@ -48,13 +48,19 @@ export interface Model {
   stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
-/** @param renew asks for another key, where keys end @param listedWindow tokens, as the provider lists the model */
+export interface ModelPorts {
+  /** What was learnt of models before. */
+  readonly facts?: ModelFacts;
+  /** Asks for another key, where keys end. */
+  readonly renew?: RenewKey | undefined;
+  /** Tokens, as the provider lists the model. */
+  readonly listedWindow?: number | undefined;
+  readonly fetch?: typeof fetch;
+}
+
 export function createModel(
   config: ModelConfig,
-  fetchImpl: typeof fetch = fetch,
-  facts: ModelFacts = NO_FACTS,
-  renew?: RenewKey,
-  listedWindow?: number,
+  { facts = NO_FACTS, renew, listedWindow, fetch: fetchImpl = fetch }: ModelPorts = {},
 ): Model {
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
@@ -77,17 +83,19 @@ export function createModel(
   let hasNativeTools = config.native_tools ?? true;
   let isLookedAt = false;
   let answersInText = 0;
-  let notice: string | undefined;
+  const notices: string[] = [];
   /** From here on tools are described in the prompt, and calls stand in the answer's text. */
   const goOnInText = (reason: string) => {
     hasNativeTools = false;
-    notice = `${config.model} ${reason}: its tool calls are asked for, and read, as text.`;
+    notices.push(`${config.model} ${reason}: its tool calls are asked for, and read, as text.`);
   };
 
   if (isLeftToUs && abilities.inText) {
     hasNativeTools = false;
-    notice = `${config.model} was of late asked for its tool calls as text, and is so again. ` +
-      "With native_tools = true it is asked for its own.";
+    notices.push(
+      `${config.model} was of late asked for its tool calls as text, and is so again. ` +
+        "With native_tools = true it is asked for its own.",
+    );
   }
   const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
 
@@ -125,11 +133,15 @@ export function createModel(
         throw error;
       }
       await abilities.prepare(signal);
+      notices.push(...abilities.news());
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
         goOnInText("has no tool calls of its own");
       }
+      // A title, or what a message wants: nobody reads along there.
+      const isAside = prompt.textOnly && prompt.effort === "none";
       const own = ownOf(prompt.messages, author);
-      const messages = callsOneByOne() ? oneCallEach(own) : own;
+      // Calls in text stand as the model wrote them.
+      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(own) : own;
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
@@ -155,7 +167,10 @@ export function createModel(
         temperatureRefused: () => void (temperature = undefined),
         leaveOut: (one: Refusable) => void (without = [...without, one]),
         imagesRefused: () => abilities.imagesRefused(),
-        windowTold: (tokens: number) => abilities.windowRefused(tokens),
+        windowTold(tokens: number) {
+          abilities.windowRefused(tokens);
+          notices.push(...abilities.news());
+        },
         toolsRefused: (refused: ModelRequest) => {
           if (!isLeftToUs) return undefined;
           goOnInText("is served without tool calls");
@@ -169,7 +184,12 @@ export function createModel(
             return { ...refused, messages: oneCallEach(refused.messages) };
           }
           const contextWindow = abilities.memoryRefused();
-          return contextWindow === undefined ? undefined : { ...refused, contextWindow };
+          if (contextWindow === undefined) return undefined;
+          notices.push(
+            `${provider.name} has not enough memory for a window of ${refused.contextWindow} tokens: ` +
+              `${contextWindow} are asked for. Set context_window to choose yourself.`,
+          );
+          return { ...refused, contextWindow };
         },
       };
       const told = (calls: number) => {
@@ -182,13 +202,11 @@ export function createModel(
       const sent = hasNativeTools ? request : inText(request, form);
       const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
       for await (const event of withoutEndMark(answer)) {
-        if (event.type === "done" && !isLookedAt) {
+        if (event.type === "done" && !isLookedAt && !isAside) {
           isLookedAt = true;
-          const slow = await abilities.notice();
-          if (slow !== undefined) yield { type: "notice", text: slow };
+          notices.push(...await abilities.answered());
         }
-        if (notice !== undefined) yield { type: "notice", text: notice };
-        notice = undefined;
+        if (!isAside) { for (const text of notices.splice(0)) yield { type: "notice", text }; }
         yield event;
       }
     },
@@ -198,12 +216,11 @@ export function createModel(
 /** The model that the user has set for summaries, of the same provider. */
 export function createSummarizer(
   config: ModelConfig,
-  facts?: ModelFacts,
-  renew?: RenewKey,
+  ports?: ModelPorts,
 ): Model | undefined {
   const { summary_model: model, price: _, summary_price: price, ...rest } = config;
   if (model === undefined || model === config.model) return undefined;
-  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, fetch, facts, renew);
+  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, ports);
 }
 
 /** Another model of the same provider. The options are of theirs: of another one what is known counts before them. */
@@ -211,8 +228,7 @@ export function otherModel(
   config: ModelConfig,
   name: string,
   listed?: ListedModel,
-  facts?: ModelFacts,
-  renew?: RenewKey,
+  ports?: ModelPorts,
 ): Model {
   const { price: _, context_window: window, ...rest } = config;
   const known = { ...listed, ...config.models.find((one) => one.name === name) };
@@ -227,5 +243,5 @@ export function otherModel(
     ...(vision === undefined ? {} : { vision }),
     ...(window === undefined || isTold ? {} : { context_window: window }),
   };
-  return createModel(own, fetch, facts, renew, known.context_window);
+  return createModel(own, { ...ports, listedWindow: known.context_window });
 }
