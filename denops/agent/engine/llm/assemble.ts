@@ -94,6 +94,13 @@ export class Assembly {
     return this.#why;
   }
 
+  /** Characters of all that the model has written. */
+  get size(): number {
+    const reasoning = this.#reasoning.map((one) => one.type === "signed" ? one.text : "").join("");
+    const calls = this.calls.reduce((sum, { name, arguments: args }) => sum + name.length + args.length, 0);
+    return this.#text.length + this.#thought.length + reasoning.length + calls;
+  }
+
   /** The calls by index, whatever the order in which their pieces came. */
   get calls(): readonly ToolCall[] {
     return [...this.#calls.entries()]

@@ -9,6 +9,7 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "../../../deps/zod.ts";
+import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type { ModelRequest, Refusable } from "../../core/messages.ts";
 import { isRetryable } from "../retry.ts";
 import { effortWord } from "./effort.ts";
@@ -87,7 +88,7 @@ export const openaiResponses: Wire<State> = {
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
     const { tools, temperature, maxOutputTokens } = request;
     return {
-      url: `${endpoint.baseUrl}/responses`,
+      url: `${endpoint.baseUrl}${WIRE_FACTS.openai_responses.path}`,
       headers: jsonHeaders(endpoint),
       body: requestBody({
         model: request.model,
