@@ -186,6 +186,7 @@ export class ChatSession {
       return await this.#connect();
     };
     const back = async (error: unknown) => {
+      await to.engine.closeSession(sessionId).catch(() => {});
       this.#model.take(before);
       this.#open = await this.#connect();
       throw error;
@@ -277,7 +278,12 @@ export class ChatSession {
 
   /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
   prepare(): void {
-    if (this.#open === undefined && !this.#ports.projects.needsKeyCommand) this.#begin().catch(() => {});
+    if (this.#open === undefined) this.#prepare().catch(() => {});
+  }
+
+  async #prepare(): Promise<void> {
+    const { provider } = await this.#model.of(this.#stored) ?? {};
+    if (!this.#ports.projects.needsKeyCommand(provider)) await this.#begin();
   }
 
   /** Whether an engine has this session for this chat. */
