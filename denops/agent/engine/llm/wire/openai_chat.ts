@@ -6,6 +6,7 @@
  * DeepSeek and OpenRouter; images in OpenAI's guide, "Images and vision"; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
  */
 import { z } from "../../../deps/zod.ts";
+import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import { familyOf } from "../../core/families.ts";
 import type { Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsText, isWhole } from "../arguments.ts";
@@ -77,7 +78,7 @@ export const openaiChat: Wire<State> = {
     const openai = new URL(endpoint.baseUrl).hostname === "api.openai.com";
     const limit = openai ? "max_completion_tokens" : "max_tokens";
     return {
-      url: `${endpoint.baseUrl}/chat/completions`,
+      url: `${endpoint.baseUrl}${WIRE_FACTS.openai_chat.path}`,
       headers: jsonHeaders(endpoint),
       body: requestBody({
         model: request.model,

@@ -8,6 +8,7 @@
  * sends calls whole and its thoughts as "encrypted" content.
  */
 import { z } from "../../../deps/zod.ts";
+import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type {
   AssistantMessage,
   Image,
@@ -93,7 +94,7 @@ export const openaiResponses: Wire<State> = {
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
     const { tools, temperature, maxOutputTokens, without = [] } = request;
     return {
-      url: `${endpoint.baseUrl}/responses`,
+      url: `${endpoint.baseUrl}${WIRE_FACTS.openai_responses.path}`,
       headers: jsonHeaders(endpoint),
       body: requestBody({
         model: request.model,
