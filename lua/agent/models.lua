@@ -16,6 +16,7 @@ M.providers = {
   "mistral",
   "xai",
   "gemini",
+  "copilot",
   "llama.cpp",
   "lmstudio",
   "vllm",
