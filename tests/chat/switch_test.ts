@@ -131,6 +131,9 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
   await nvim.waitForScreen("large · ");
   assert.equal((await menu(nvim, "Agent provider other", "claude-x")).prompt, "Model of other");
   await nvim.waitForScreen("claude-x · ");
+  await nvim.command("Agent review");
+  await nvim.waitFor("vim.fn.getqflist({ size = 0 }).size > 0");
+  await nvim.command("cclose");
   await nvim.command("Agent And shorter");
   await waitForTurn(nvim);
   await waitForChat(nvim, "Shorter.");

@@ -9,7 +9,7 @@ import type { ListedModel, Price } from "./config.ts";
 
 const MOST_MODELS = 2_000;
 /** It goes into requests, menus and command lines as it is. */
-const NAME = /^[\p{L}\p{N}\p{P}\p{S}]{1,200}$/u;
+const NAME = /^(?! )[\p{L}\p{N}\p{P}\p{S} ]{1,200}(?<! )$/u;
 
 /** What is of another kind than it should be is not there. */
 export const maybe = <T extends z.ZodType>(type: T) => type.optional().catch(undefined);

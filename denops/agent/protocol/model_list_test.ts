@@ -130,10 +130,11 @@ Deno.test("what is no list is none; rows that cannot be read are left out", () =
     {},
     { id: "" },
     { id: 7, name: "named" },
+    { id: "My Models/a.gguf" },
     { id: "x".repeat(500) },
     { id: "a\nb" },
     { id: "a\u202eb" },
-    { id: "a b" },
+    { id: " a" },
     {
       id: "odd",
       context_length: "long",
@@ -141,7 +142,7 @@ Deno.test("what is no list is none; rows that cannot be read are left out", () =
       capabilities: 9,
     },
   ];
-  assert.deepEqual(shownOf({ data: odd }), { named: "", odd: "" });
+  assert.deepEqual(shownOf({ data: odd }), { named: "", "My Models/a.gguf": "", odd: "" });
 });
 
 Deno.test("whatever a list holds: what is read of it is a model, and can be shown", () => {
