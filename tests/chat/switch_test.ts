@@ -225,6 +225,14 @@ Deno.test("while a turn runs another provider waits for its end, what is queued 
     screen.includes("Model of test (now scripted)") && screen.includes("1: * scripted")
   );
   await nvim.keys("<CR>");
+  // A session without a message is open, which nothing is stored of.
+  await nvim.lua(`vim.ui.select = function() end; require("agent").tools()`);
+  await nvim.waitFor(`require("agent.chat").current().timeline.session ~= nil`);
+  await nvim.command("Agent provider other claude-x");
+  await nvim.waitForScreen("claude-x · ");
+  await nvim.command("Agent provider default");
+  await nvim.waitForScreen("scripted · ");
+  assert.doesNotMatch(nvim.text(), /not stored/);
   await nvim.command("Agent Read");
   await first.reached("gate");
   await nvim.command("Agent provider other claude-x");
