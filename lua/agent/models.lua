@@ -45,6 +45,17 @@ local function where(chat)
   return vim.tbl_extend("error", { chat = chat.id, session = chat.timeline.session }, chat:place())
 end
 
+--- Where there is room for it.
+---@param chat agent.Chat
+---@param problem string
+local function tell(chat, problem)
+  if chat:is_visible() then
+    chat:apply({ { type = "notice", severity = "error", text = problem } })
+  else
+    say.error(problem)
+  end
+end
+
 ---@param chat agent.Chat
 ---@param provider? string  the session's unless told
 ---@param done fun(update: table)
@@ -93,7 +104,9 @@ local function menu(chat, provider, chosen)
         chosen(model.name)
       end
     end)
-  end, say.error)
+  end, function(problem)
+    tell(chat, problem)
+  end)
 end
 
 --- From the next request on. What becomes of it is told by an update.
@@ -143,7 +156,7 @@ function M.choose_provider(chat, words)
       format_item = lines(update.providers, update.current),
     }, function(provider)
       if provider and not provider.ready then
-        say.error(("%s is not ready: %s"):format(provider.name, provider.text))
+        tell(chat, ("%s is not ready: %s"):format(provider.name, provider.text))
       elseif provider then
         set_provider(chat, provider.name)
       end

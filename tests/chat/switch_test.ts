@@ -211,6 +211,7 @@ Deno.test("while a turn runs another provider waits for its end, what is queued 
   const providers = [
     own("test", "openai_chat", `${first.url}/v1`),
     own("other", "anthropic_messages", second.url),
+    own("dead", "openai_chat", "http://127.0.0.1:65529/v1"),
   ];
   await using agent = await startAgent({
     script: "",
@@ -225,6 +226,8 @@ Deno.test("while a turn runs another provider waits for its end, what is queued 
     screen.includes("Model of test (now scripted)") && screen.includes("1: * scripted")
   );
   await nvim.keys("<CR>");
+  await nvim.command("Agent provider dead");
+  await waitForChat(nvim, "Cannot ask dead for its models at http://127.0.0.1:65529/v1: connection refused.");
   // A session without a message is open, which nothing is stored of.
   await nvim.lua(`vim.ui.select = function() end; require("agent").tools()`);
   await nvim.waitFor(`require("agent.chat").current().timeline.session ~= nil`);

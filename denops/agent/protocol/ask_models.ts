@@ -77,8 +77,12 @@ async function ask(
   init: RequestInit,
 ): Promise<Response> {
   const key = api_key === undefined ? {} : WIRE_FACTS[wire].key(api_key);
+  const type = init.body === undefined ? {} : { "content-type": "application/json" };
   // A key goes to nobody else.
-  return await fetch(base_url + path, { redirect: "manual", ...init, headers: { ...key, ...headers } });
+  return await fetch(base_url + path, {
+    ...{ redirect: "manual", ...init },
+    headers: { ...type, ...key, ...headers },
+  });
 }
 
 /** Undefined for what is no JSON. @throws {Error} if it is too long, or breaks off */
