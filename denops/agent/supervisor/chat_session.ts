@@ -1,6 +1,6 @@
 /** The session behind one chat: where its project is, what it goes on with, and the engine that has it open. */
 import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
-import { covers, type ModeAccess } from "../protocol/modes.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
@@ -101,11 +101,8 @@ export class ChatSession {
   /** The engine's word for a mode that changes less: it holds until the user chooses one, and is stored nowhere. */
   narrow(mode: string): void {
     const modes = this.#open?.project.client.modes;
-    if (modes === undefined) return;
-    const narrower = modes.choice(mode);
-    const { access } = this.#narrowed ?? this.#choice ?? modes.first;
-    const isLess = access !== narrower.access && covers(access, narrower.access);
-    if (!isLess || modes.problem(narrower) !== undefined) return;
+    const narrower = modes?.narrower(this.#narrowed ?? this.#choice ?? modes.first, mode);
+    if (modes === undefined || narrower === undefined) return;
     this.#narrowed = narrower;
     this.#tellMode(modes);
   }

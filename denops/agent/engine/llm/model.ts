@@ -16,7 +16,7 @@ import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
-import { inText } from "./text_tools/request.ts";
+import { inText, withoutPackets } from "./text_tools/request.ts";
 import { hasImages, withoutImages } from "./vision.ts";
 
 /** Nothing is known from before, and nothing is kept. */
@@ -141,8 +141,9 @@ export function createModel(
       // A title, or what a message wants: nobody reads along there.
       const isAside = prompt.textOnly && prompt.effort === "none";
       const own = ownOf(prompt.messages, author);
+      const fitting = hasNativeTools ? withoutPackets(own) : own;
       // Calls in text stand as the model wrote them.
-      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(own) : own;
+      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(fitting) : fitting;
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
