@@ -2,10 +2,12 @@
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor } from "../../protocol/providers.ts";
 import { isSmall } from "../core/families.ts";
-import type { Author, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
+import { TurnError } from "../core/errors.ts";
+import type { Author, Initiator, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import type { ModelFacts } from "../core/ports.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
+import { Access, type RenewKey, requestHeaders } from "./access.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { oneCallEach } from "./one_call.ts";
@@ -15,8 +17,7 @@ import { ownOf } from "./own.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
 import { inText } from "./text_tools/request.ts";
-import { withoutImages } from "./vision.ts";
-import type { Endpoint } from "./wire/wire.ts";
+import { hasImages, withoutImages } from "./vision.ts";
 
 /** Nothing is known from before, and nothing is kept. */
 const NO_FACTS: ModelFacts = { get: () => undefined, put: () => {} };
@@ -43,34 +44,40 @@ export interface Model {
   readonly textForm: string | undefined;
   /** Asks the provider what is to be known before a prompt is made; never fails. */
   prepare(signal: AbortSignal): Promise<void>;
-  stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
+  /** @param initiator "agent" unless told */
+  stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
-/** @param listedWindow tokens, as the provider lists the model */
+export interface ModelPorts {
+  /** What was learnt of models before. */
+  readonly facts?: ModelFacts;
+  /** Asks for another key, where keys end. */
+  readonly renew?: RenewKey | undefined;
+  /** Tokens, as the provider lists the model. */
+  readonly listedWindow?: number | undefined;
+  readonly fetch?: typeof fetch;
+}
+
 export function createModel(
   config: ModelConfig,
-  fetchImpl: typeof fetch = fetch,
-  facts: ModelFacts = NO_FACTS,
-  listedWindow?: number,
+  { facts = NO_FACTS, renew, listedWindow, fetch: fetchImpl = fetch }: ModelPorts = {},
 ): Model {
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
   const ownWire = wire(wireName);
-  const endpoint: Endpoint = {
-    baseUrl: provider.base_url.replace(/\/+$/, ""),
-    headers: provider.headers,
-    ...(provider.api_key === undefined ? {} : { apiKey: provider.api_key }),
-  };
+  const access = new Access(provider, renew);
   const target: Target = {
-    baseUrl: endpoint.baseUrl,
+    baseUrl: access.endpoint.baseUrl,
     provider: provider.name,
     model: config.model,
     keySource: provider.key_source,
-    secrets: secretsOf(endpoint),
+    get secrets() {
+      return access.secrets;
+    },
   };
   let temperature = config.temperature;
   let without: readonly Refusable[] = [];
-  const abilities = new Abilities(config, endpoint, facts, fetchImpl, listedWindow);
+  const abilities = new Abilities(config, access.endpoint, facts, fetchImpl, listedWindow);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
   let hasNativeTools = config.native_tools ?? true;
@@ -117,7 +124,14 @@ export function createModel(
     get textForm() {
       return hasNativeTools ? undefined : form.example;
     },
-    async *stream(prompt, signal) {
+    async *stream(prompt, signal, initiator = "agent") {
+      try {
+        await access.open(signal);
+      } catch (error) {
+        if (signal.aborted) return yield { type: "cancelled" };
+        if (error instanceof TurnError) return yield { type: "failed", error };
+        throw error;
+      }
       await abilities.prepare(signal);
       notices.push(...abilities.news());
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
@@ -141,10 +155,15 @@ export function createModel(
       };
       const options = {
         wire: ownWire,
-        endpoint,
+        get endpoint() {
+          const images = abilities.sees && hasImages(request.messages);
+          const own = requestHeaders(provider.request_headers, { initiator, images });
+          return { ...access.endpoint, headers: { ...access.endpoint.headers, ...own } };
+        },
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
+        keyRefused: () => access.reopen(signal),
         temperatureRefused: () => void (temperature = undefined),
         leaveOut: (one: Refusable) => void (without = [...without, one]),
         imagesRefused: () => abilities.imagesRefused(),
@@ -195,10 +214,13 @@ export function createModel(
 }
 
 /** The model that the user has set for summaries, of the same provider. */
-export function createSummarizer(config: ModelConfig, facts?: ModelFacts): Model | undefined {
+export function createSummarizer(
+  config: ModelConfig,
+  ports?: ModelPorts,
+): Model | undefined {
   const { summary_model: model, price: _, summary_price: price, ...rest } = config;
   if (model === undefined || model === config.model) return undefined;
-  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, fetch, facts);
+  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, ports);
 }
 
 /** Another model of the same provider. The options are of theirs: of another one what is known counts before them. */
@@ -206,7 +228,7 @@ export function otherModel(
   config: ModelConfig,
   name: string,
   listed?: ListedModel,
-  facts?: ModelFacts,
+  ports?: ModelPorts,
 ): Model {
   const { price: _, context_window: window, ...rest } = config;
   const known = { ...listed, ...config.models.find((one) => one.name === name) };
@@ -221,14 +243,5 @@ export function otherModel(
     ...(vision === undefined ? {} : { vision }),
     ...(window === undefined || isTold ? {} : { context_window: window }),
   };
-  return createModel(own, fetch, facts, known.context_window);
-}
-
-/** A short key is a local server's dummy and may be any word. */
-const SHORTEST_SECRET = 8;
-
-function secretsOf({ apiKey, headers }: Endpoint): readonly string[] {
-  const named = Object.entries(headers).filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
-  return [apiKey ?? "", ...named.map(([, value]) => value.replace(/^(?:Bearer|Basic) /i, ""))]
-    .filter((secret) => secret.length >= SHORTEST_SECRET);
+  return createModel(own, { ...ports, listedWindow: known.context_window });
 }

@@ -182,6 +182,7 @@ Deno.test("services of the net are not asked", () => {
     "https://llm.team.io",
   ];
   assert.deepEqual(near.filter((url) => serversAt("openai_chat", url).length === 0), []);
+  assert.deepEqual(near.filter((url) => serversAt("openai_responses", url).length === 0), []);
   assert.deepEqual(far.filter((url) => serversAt("openai_chat", url).length > 0), []);
   assert.deepEqual(serversAt("anthropic_messages", "http://localhost"), []);
   assert.equal(serversAt("ollama", "https://ollama.example.com").length, 1);

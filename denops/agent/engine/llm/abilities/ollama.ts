@@ -31,7 +31,7 @@ const Loaded = z.object({
 
 export const ollama: Server = {
   name: "Ollama",
-  wire: "ollama",
+  wires: ["ollama"],
   asksFor: WINDOW,
 
   async ask(model, look) {
