@@ -49,19 +49,20 @@ export interface Model {
 }
 
 export interface ModelPorts {
+  readonly fetch?: typeof fetch;
   /** What was learnt of models before. */
   readonly facts?: ModelFacts;
   /** Asks for another key, where keys end. */
   readonly renew?: RenewKey | undefined;
   /** Tokens, as the provider lists the model. */
   readonly listedWindow?: number | undefined;
-  readonly fetch?: typeof fetch;
 }
 
 export function createModel(
   config: ModelConfig,
-  { facts = NO_FACTS, renew, listedWindow, fetch: fetchImpl = fetch }: ModelPorts = {},
+  ports: ModelPorts = {},
 ): Model {
+  const { fetch: fetchImpl = fetch, facts = NO_FACTS, renew, listedWindow } = ports;
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
   const ownWire = wire(wireName);
