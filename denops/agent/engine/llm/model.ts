@@ -1,7 +1,7 @@
 /** The configured model: what the loop talks to. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor } from "../../protocol/providers.ts";
-import { isOneByOne, isSmall } from "../core/families.ts";
+import { isSmall } from "../core/families.ts";
 import { TurnError } from "../core/errors.ts";
 import type { Author, Initiator, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import type { ModelFacts } from "../core/ports.ts";
@@ -98,7 +98,7 @@ export function createModel(
         "With native_tools = true it is asked for its own.",
     );
   }
-  const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
+  const callsOneByOne = () => !abilities.parallel;
 
   const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
