@@ -183,11 +183,12 @@ export class ChatSession {
       await engine.closeSession(sessionId);
       to.client.rules.carryOver(this.#chat, client.rules);
       this.#model.take(choice);
-      return await this.#connect();
+      return await this.#connect(open.isNew);
     };
     const back = async (error: unknown) => {
+      await to.engine.closeSession(sessionId).catch(() => {});
       this.#model.take(before);
-      this.#open = await this.#connect();
+      this.#open = await this.#connect(open.isNew);
       throw error;
     };
     this.#opening = moving().then((opened) => this.#open = opened, back)
@@ -277,7 +278,12 @@ export class ChatSession {
 
   /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
   prepare(): void {
-    if (this.#open === undefined && !this.#ports.projects.needsKeyCommand) this.#begin().catch(() => {});
+    if (this.#open === undefined) this.#prepare().catch(() => {});
+  }
+
+  async #prepare(): Promise<void> {
+    const { provider } = await this.#model.of(this.#stored) ?? {};
+    if (!this.#ports.projects.needsKeyCommand(provider)) await this.#begin();
   }
 
   /** Whether an engine has this session for this chat. */
@@ -380,13 +386,14 @@ export class ChatSession {
     return begun?.project === project ? begun.sessionId : await project.engine.newSession(project.roots);
   }
 
-  async #connect(): Promise<OpenSession> {
+  /** @param isUnused nothing may be stored of it, which is no news */
+  async #connect(isUnused = false): Promise<OpenSession> {
     const project = await this.project();
     const { engine, roots, root, launch, model } = project;
     await this.#reading;
     const stored = this.#stored;
     const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
-    if (stored !== undefined && resumed === undefined) {
+    if (stored !== undefined && resumed === undefined && !isUnused) {
       this.#ports.notice("warning", "This session was not stored; your message starts a new one.");
     }
     const isNew = stored === undefined || resumed === undefined;
