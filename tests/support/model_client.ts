@@ -31,9 +31,16 @@ export interface HeardStream {
   readonly error: TurnError | undefined;
   readonly temperatureRefused: boolean;
   readonly imagesRefused: boolean;
+  readonly reasoningRefused: boolean;
+  readonly effortRefused: boolean;
 }
 
-const NOTHING_REFUSED = { temperatureRefused: false, imagesRefused: false };
+const NOTHING_REFUSED = {
+  temperatureRefused: false,
+  imagesRefused: false,
+  reasoningRefused: false,
+  effortRefused: false,
+};
 
 /** @param url the server's address, without the path that the wire adds */
 export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUSED }) {
@@ -46,6 +53,8 @@ export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUS
     fetch: asked.fetch ?? fetch,
     temperatureRefused: () => void (told.temperatureRefused = true),
     imagesRefused: () => void (told.imagesRefused = true),
+    reasoningRefused: () => void (told.reasoningRefused = true),
+    effortRefused: () => void (told.effortRefused = true),
     toolsRefused: () => undefined,
   };
   const signal = asked.signal ?? new AbortController().signal;

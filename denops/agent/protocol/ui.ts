@@ -109,6 +109,14 @@ export type Update =
     readonly milliseconds: number;
     readonly parent?: string;
   }
+  /** What was told of a message as its text so far was a thought, or as a thought is told again as text. */
+  | {
+    readonly type: "retold";
+    readonly chat: number;
+    readonly message: string;
+    readonly was: "text" | "thought";
+    readonly parent?: string;
+  }
   | ToolUpdate
   | ApprovalUpdate
   /** Takes the place of the approval with the same number. */

@@ -1,6 +1,6 @@
 /** How much of the model's window a prompt takes: as the provider has counted, and an estimate for what is new since. */
 import { Buffer } from "node:buffer";
-import type { Message, Prompt, ToolSpec } from "../core/messages.ts";
+import type { Message, Prompt, Reasoning, ToolSpec } from "../core/messages.ts";
 
 /** UTF-8 bytes a token where nothing was counted yet: code has 3 to 4, prose more. */
 const BYTES_A_TOKEN = 3;
@@ -46,10 +46,22 @@ function messageBytes(message: Message): number {
     case "assistant":
       return FRAME_BYTES + bytesOf(message.text) +
         message.calls.reduce((sum, call) => sum + 2 * FRAME_BYTES + bytesOf(call.arguments), 0) +
-        message.reasoning.reduce((sum, one) => sum + bytesOf(one.type === "signed" ? one.text : one.data), 0);
+        message.reasoning.reduce((sum, one) => sum + bytesOf(reasoningText(one)), 0);
     case "tool":
       return 2 * FRAME_BYTES + bytesOf(message.text) +
         IMAGE_BYTES * (message.images?.length ?? 0);
+  }
+}
+
+function reasoningText(one: Reasoning): string {
+  switch (one.type) {
+    case "signed":
+    case "plain":
+      return one.text;
+    case "redacted":
+      return one.data;
+    case "details":
+      return JSON.stringify(one.details);
   }
 }
 

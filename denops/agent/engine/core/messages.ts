@@ -19,10 +19,20 @@ function isRecord(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** How long a provider wants a plain thought back: until the next message of the user's, or for ever. */
+export const KeptFor = z.enum(["turn", "session"]);
+export type KeptFor = z.infer<typeof KeptFor>;
+
 /** Reasoning that a provider wants back unchanged (Anthropic: with its signature). */
 export const Reasoning = z.discriminatedUnion("type", [
   z.object({ type: z.literal("signed"), text: z.string(), signature: z.string() }),
   z.object({ type: z.literal("redacted"), data: z.string() }),
+  z.object({ type: z.literal("plain"), text: z.string(), for: KeptFor }),
+  /** OpenRouter's, piece by piece; of some providers behind it they are signed or encrypted. */
+  z.object({
+    type: z.literal("details"),
+    details: z.array(z.custom<Readonly<Record<string, unknown>>>(isRecord)),
+  }),
 ]);
 export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 

@@ -38,6 +38,10 @@ export type TryEnd =
     readonly noImages?: boolean;
     /** The server takes no tools with this model, or as it was started. */
     readonly noTools?: boolean;
+    /** The server takes no thoughts of earlier answers, or not these. */
+    readonly noReasoning?: boolean;
+    /** It is told something of how to think that it does not know. */
+    readonly noEffort?: boolean;
   }
   /** The body ended before the answer did. */
   | { readonly type: "cut_off" };
@@ -74,7 +78,22 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
     noImages: refusesImages(response.status, detail),
     noTools,
+    ...refusesThoughts(response.status, detail),
   };
+}
+
+/**
+ * How servers say that they do not take what they are told of thinking: OpenAI "Unsupported parameter:
+ * 'reasoning_effort'", Ollama "\"m\" does not support thinking", Mistral and vLLM that inputs are not permitted, llama.cpp with
+ * 500 what the template says. Anthropic refuses a thought of another account or before which something has changed by its
+ * signature. Who misses a thought would miss more without.
+ */
+function refusesThoughts(status: number, detail: string) {
+  const isMissing = /passed back|missing|must start with|expected [`'"]?thinking/i.test(detail);
+  if (isMissing || ![400, 404, 422, 500].includes(status)) return {};
+  const noReasoning = /reasoning_(?:content|details)|signature/i.test(detail) ||
+    (/thinking/i.test(detail) && /messages?[.[]/i.test(detail));
+  return { noReasoning, noEffort: !noReasoning && /reasoning|effort|think|chat_template/i.test(detail) };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { ModelRequest } from "../core/messages.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
+import { hasReasoning, withoutReasoning } from "./reasoning.ts";
 import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
 import { hasImages, withoutImages } from "./vision.ts";
@@ -43,6 +44,10 @@ export interface ClientOptions {
   temperatureRefused(): void;
   /** The provider takes no images, or not these: later requests must not have any. */
   imagesRefused(): void;
+  /** It takes no thoughts of earlier answers: later requests need not have any. */
+  reasoningRefused(): void;
+  /** It takes no word of how much to think. */
+  effortRefused(): void;
   /** The server takes no tools: @returns the request without them; undefined if there is no other way */
   toolsRefused(request: ModelRequest): ModelRequest | undefined;
 }
@@ -78,9 +83,10 @@ export async function* streamModel(
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
-    const { error, retryable, headers, noTemperature, noImages, noTools }: Failure = end.type === "failed"
+    const failure: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };
+    const { error, retryable, headers, noTemperature, noImages, noTools } = failure;
     if (current.temperature !== undefined && noTemperature) {
       options.temperatureRefused();
       const { temperature: _refused, ...rest } = current;
@@ -91,6 +97,12 @@ export async function* streamModel(
     if (noImages && hasImages(current.messages)) {
       options.imagesRefused();
       current = { ...current, messages: withoutImages(current.messages) };
+      attempt--;
+      continue;
+    }
+    const lighter = withoutThinking(current, failure, options);
+    if (lighter !== undefined) {
+      current = lighter;
       attempt--;
       continue;
     }
@@ -107,6 +119,24 @@ export async function* streamModel(
     yield { type: "retry", attempt, tries: TRIES, waitMs: wait, reason: error.reason };
     if (!await delay(wait, signal)) return yield { type: "cancelled" };
   }
+}
+
+/** The request without what its server does not take of thoughts; undefined if that was nothing. */
+function withoutThinking(
+  request: ModelRequest,
+  { noReasoning, noEffort }: Failure,
+  { wire, endpoint, reasoningRefused, effortRefused }: ClientOptions,
+): ModelRequest | undefined {
+  if (noReasoning && hasReasoning(request.messages)) {
+    reasoningRefused();
+    return { ...request, messages: withoutReasoning(request.messages) };
+  }
+  const silent: ModelRequest = { ...request, effort: undefined, thinking: [] };
+  if (!noEffort || wire.encode(silent, endpoint).body === wire.encode(request, endpoint).body) {
+    return undefined;
+  }
+  effortRefused();
+  return silent;
 }
 
 type Failure = Omit<Extract<TryEnd, { type: "failed" }>, "type">;

@@ -1,14 +1,16 @@
 /** The configured model: what the loop talks to. */
 import { z } from "../../deps/zod.ts";
 import type { ModelConfig, Price } from "../../protocol/config.ts";
-import type { Author, ModelRequest, Prompt } from "../core/messages.ts";
+import type { Author, KeptFor, ModelRequest, Prompt } from "../core/messages.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { wire } from "./registry.ts";
 import { ownOf } from "./own.ts";
+import { withoutReasoning } from "./reasoning.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
 import { inText } from "./text_tools/request.ts";
+import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
 import { seesByName, withoutImages } from "./vision.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
@@ -29,6 +31,8 @@ export interface Model {
   readonly contextWindow: number;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
+  /** How long it wants thoughts back that are not signed; undefined: not at all. */
+  readonly keeps?: KeptFor | undefined;
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
 }
 
@@ -73,6 +77,10 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
   let hasNativeTools = config.native_tools ?? true;
   let answersInText = 0;
   let notice: string | undefined;
+  const protocol = wire(provider.wire);
+  const keeps = protocol.keeps(config.model, endpoint.baseUrl);
+  let takesThoughts = true;
+  const habit: ThoughtHabit = { swallowed: undefined };
   /** From here on tools are described in the prompt, and calls stand in the answer's text. */
   const goOnInText = (reason: string) => {
     hasNativeTools = false;
@@ -112,6 +120,9 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     provider: provider.name,
     name: config.model,
     author,
+    get keeps() {
+      return takesThoughts ? keeps : undefined;
+    },
     price: config.price,
     get contextWindow() {
       return abilities.window;
@@ -125,7 +136,8 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
         goOnInText("has no tool calls of its own");
       }
-      const messages = ownOf(prompt.messages, author);
+      const own = ownOf(prompt.messages, author);
+      const messages = takesThoughts ? own : withoutReasoning(own);
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
@@ -137,13 +149,20 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
-        wire: wire(provider.wire),
+        wire: protocol,
         endpoint,
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
         temperatureRefused: () => void (temperature = undefined),
         imagesRefused: () => void (abilities = { ...abilities, sees: false }),
+        // A signature is refused for what it stands on: the next one may hold.
+        reasoningRefused: () => void (takesThoughts = keeps === undefined),
+        effortRefused: () => {
+          abilities = { ...abilities, thinking: [] };
+          if (prompt.effort === undefined) return;
+          notice = `${config.model} cannot be told how much to think: it thinks as it does by itself.`;
+        },
         toolsRefused: (refused: ModelRequest) => {
           if (!isLeftToUs) return undefined;
           goOnInText("is served without tool calls");
@@ -157,7 +176,9 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      for await (const event of withTextCalls(streamModel(sent, options, signal), prompt, told)) {
+      for await (
+        const event of withTextCalls(withThoughts(streamModel(sent, options, signal), habit), prompt, told)
+      ) {
         if (notice !== undefined) yield { type: "notice", text: notice };
         notice = undefined;
         yield event;

@@ -7,7 +7,7 @@ import { anthropicMessages } from "./wire/anthropic_messages.ts";
 import { ollama } from "./wire/ollama.ts";
 import { openaiChat } from "./wire/openai_chat.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire/wire.ts";
-import type { ModelRequest } from "../core/messages.ts";
+import type { KeptFor, ModelRequest } from "../core/messages.ts";
 
 /** A wire with its state inside, so that callers need not know the state's type. */
 export interface Decoder {
@@ -16,6 +16,7 @@ export interface Decoder {
 
 export interface AnyWire {
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest;
+  keeps(model: string, baseUrl: string): KeptFor | undefined;
   decoder(): Decoder;
   framing(): Framing;
   errorText(body: unknown): string | undefined;
@@ -36,6 +37,7 @@ export function wire(name: WireName): AnyWire {
 function hideState<State>(wire: Wire<State>): AnyWire {
   return {
     encode: wire.encode,
+    keeps: (model, baseUrl) => wire.keeps?.(model, baseUrl),
     errorText: wire.errorText,
     framing: FRAMINGS[wire.framing],
     decoder() {

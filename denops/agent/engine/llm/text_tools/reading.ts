@@ -5,6 +5,7 @@ import type { Delta } from "../wire/wire.ts";
 import { draftName } from "./draft.ts";
 import { Grammar } from "./grammar.ts";
 import { extract, Partial } from "./scan.ts";
+import { THOUGHTS } from "../thoughts.ts";
 
 /**
  * Makes calls of those that a model has written into its text. An answer with calls of the provider's own keeps its text.
@@ -43,6 +44,7 @@ class Reading {
   /** Made when there is text: the request does not wait for it. */
   #made: { readonly grammar: Grammar; readonly partial: Partial } | undefined;
   #text = "";
+  #thought = "";
   #shown = "";
   #isNative = false;
   /** Calls that are told of while they are written: which of the answer's → its name. */
@@ -63,6 +65,14 @@ class Reading {
   take(delta: Delta): readonly Delta[] {
     if (delta.type === "call_start" && !this.#isNative) {
       this.#isNative = true;
+      return [...this.#drop([...this.#begun.keys()]), delta];
+    }
+    if (delta.type === "thought") this.#thought += delta.text;
+    if (delta.type === "thought_was_text") this.#thought = "";
+    if (delta.type === "text_was_thought") {
+      this.#thought += this.#text;
+      this.#text = this.#shown = "";
+      this.#made = undefined;
       return [...this.#drop([...this.#begun.keys()]), delta];
     }
     if (delta.type !== "text") return [delta];
@@ -91,6 +101,7 @@ class Reading {
 
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
   end(isWhole: boolean): { readonly deltas: readonly Delta[]; readonly calls: number } {
+    if (this.#text.trim() === "" && isWhole && !this.#isNative) return this.#inThought();
     if (this.#text === "") return { deltas: [], calls: 0 };
     const { calls, rest, written } = extract(this.#text, this.#reader.grammar);
     const left = this.#show((calls.length === 0 ? rest : rest.trimEnd()).slice(this.#shown.length));
@@ -104,6 +115,21 @@ class Reading {
     ]);
     const own: readonly Delta[] = calls.length === 0 ? [] : [{ type: "written", text: written.trimEnd() }];
     return { deltas: [...left, ...dropped, ...made, ...own], calls: calls.length };
+  }
+
+  /** Some models call a tool at the end of a thought, and say nothing more. */
+  #inThought(): { readonly deltas: readonly Delta[]; readonly calls: number } {
+    const [open = ""] = THOUGHTS.keys();
+    if (this.#thought.trim() === "") return { deltas: [], calls: 0 };
+    const { calls, rest, written } = extract(open + this.#thought, this.#reader.grammar);
+    const made = calls.flatMap(({ name, arguments: text }, index): readonly Delta[] => [
+      { type: "call_start", index, id: "", name },
+      { type: "call_arguments", index, text },
+    ]);
+    const own: readonly Delta[] = calls.length === 0
+      ? []
+      : [{ type: "written", text: written.slice(rest.trimEnd().length).trim() }];
+    return { deltas: [...made, ...own], calls: calls.length };
   }
 
   #show(text: string): readonly Delta[] {

@@ -4,7 +4,8 @@
  * Code in fences and thoughts hold no calls, unless the answer ends in them.
  */
 import { Cursor } from "./cursor.ts";
-import { FENCES, type Grammar, RESULTS, THOUGHTS } from "./grammar.ts";
+import { THOUGHTS } from "../thoughts.ts";
+import { FENCES, type Grammar, RESULTS } from "./grammar.ts";
 import type { TextCall } from "./tools.ts";
 
 export interface Extracted {

@@ -4,7 +4,14 @@
  * "Vision"; a tool's result may be a list of text and images.
  */
 import { z } from "../../../deps/zod.ts";
-import type { AssistantMessage, FinishReason, Image, Message, ModelRequest } from "../../core/messages.ts";
+import type {
+  AssistantMessage,
+  FinishReason,
+  Image,
+  Message,
+  ModelRequest,
+  Reasoning,
+} from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { thinkingOf } from "./claude_thinking.ts";
 import { parseFrame, requestBody, toolName } from "./json.ts";
@@ -250,11 +257,7 @@ function encodeImage({ name, type, data }: Image): readonly Record<string, unkno
 }
 
 function encodeAssistant(message: AssistantMessage): readonly Record<string, unknown>[] {
-  const reasoning = message.reasoning.map((part) =>
-    part.type === "signed"
-      ? { type: "thinking", thinking: part.text, signature: part.signature }
-      : { type: "redacted_thinking", data: part.data }
-  );
+  const reasoning = message.reasoning.flatMap(encodeReasoning);
   // The API refuses empty text, and text that is only white space.
   const text = message.text.trim() === "" ? [] : [{ type: "text", text: message.text.trimEnd() }];
   const calls = message.calls.map((call) => ({
@@ -265,6 +268,19 @@ function encodeAssistant(message: AssistantMessage): readonly Record<string, unk
   }));
   if (text.length + calls.length > 0) return [...reasoning, ...text, ...calls];
   return [{ type: "text", text: "[Reasoning completed]" }];
+}
+
+function encodeReasoning(part: Reasoning): readonly Record<string, unknown>[] {
+  switch (part.type) {
+    case "signed":
+      return [{ type: "thinking", thinking: part.text, signature: part.signature }];
+    case "redacted":
+      return [{ type: "redacted_thinking", data: part.data }];
+    case "plain":
+    case "details":
+      // Without a signature it is refused.
+      return [];
+  }
 }
 
 /** Cache marks on the last two messages, so that the next request finds this one's prefix. */

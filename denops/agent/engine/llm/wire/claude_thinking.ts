@@ -43,7 +43,9 @@ export function thinkingOf(request: ModelRequest): Thinking {
   const version = versionOf(model);
   if (version >= 406) return adaptive(request, version);
   if (effort === undefined) return plain;
-  if (effort === "none") return version > 0 ? plain : { ...plain, fields: { thinking: { type: "disabled" } } };
+  if (effort === "none") {
+    return version > 0 ? plain : { ...plain, fields: { thinking: { type: "disabled" } } };
+  }
   if (version > 0 && version < 307) return plain;
   const most = /opus-4-(?:[01]\b|2\d{3})/.test(model) ? BUDGETS.high : BUDGETS.max;
   const wanted = Math.min(BUDGETS[effort], most);
@@ -85,6 +87,7 @@ function adaptive({ model, effort, maxOutputTokens }: ModelRequest, version: num
 
 /** 405 of "claude-opus-4-5-20251101" and of "claude-4.5-opus"; 0 of a model that is none of Anthropic's. */
 function versionOf(model: string): number {
-  const [, major = "0", minor = "0"] = /claude-(?:[a-z]+-)*(\d{1,2})(?:[.-](\d{1,2})(?!\d))?(?!\d)/.exec(model) ?? [];
+  const [, major = "0", minor = "0"] =
+    /claude-(?:[a-z]+-)*(\d{1,2})(?:[.-](\d{1,2})(?!\d))?(?!\d)/.exec(model) ?? [];
   return Number(major) * 100 + Number(minor);
 }

@@ -148,7 +148,13 @@ function openai(effort: Effort, model: string): Fields {
     return { reasoning_effort: /(?:^|\/)o\d/.test(model) ? fromLow(upToHigh(effort)) : upToHigh(effort) };
   }
   const version = versionOf(model, "gpt-");
-  return { reasoning_effort: effort === "none" ? least(model, version) : effort === "max" ? most(model, version) : effort };
+  return {
+    reasoning_effort: effort === "none"
+      ? least(model, version)
+      : effort === "max"
+      ? most(model, version)
+      : effort,
+  };
 }
 
 function least(model: string, version: number): string {

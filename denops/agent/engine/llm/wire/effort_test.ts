@@ -18,12 +18,18 @@ function sent(name: WireName, baseUrl: string, changes: Partial<ModelRequest>): 
 }
 
 /** What an effort adds to the body. */
-function added(name: WireName, baseUrl: string, model: string, effort: Effort, more: Partial<ModelRequest> = {}) {
+function added(
+  name: WireName,
+  baseUrl: string,
+  model: string,
+  effort: Effort,
+  more: Partial<ModelRequest> = {},
+) {
   const { body } = sent(name, baseUrl, { ...more, model, effort });
   const { body: plain } = sent(name, baseUrl, { ...more, model, thinking: [] });
-  return Object.fromEntries(Object.entries(body).filter(([key, value]) =>
-    JSON.stringify(value) !== JSON.stringify(plain[key])
-  ));
+  return Object.fromEntries(
+    Object.entries(body).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(plain[key])),
+  );
 }
 
 const level = (effort: string) => ({ reasoning_effort: effort });
@@ -35,7 +41,11 @@ const all = (...levels: readonly string[]) => levels.map(level);
 
 /** For none, low, medium, high and max. */
 const services: readonly (readonly [host: string, model: string, fields: readonly object[]])[] = [
-  ["openrouter.ai", "z-ai/glm-5", ["none", "low", "medium", "high", "xhigh"].map((effort) => ({ reasoning: { effort } }))],
+  [
+    "openrouter.ai",
+    "z-ai/glm-5",
+    ["none", "low", "medium", "high", "xhigh"].map((effort) => ({ reasoning: { effort } })),
+  ],
   ["api.deepseek.com", "deepseek-v4-pro", [
     OFF,
     ...["low", "medium", "high", "max"].map((effort) => ({ ...ON, ...level(effort) })),
@@ -48,9 +58,17 @@ const services: readonly (readonly [host: string, model: string, fields: readonl
     OFF,
     ...["low", "high", "high", "max"].map((effort) => ({ ...ON, ...level(effort) })),
   ]],
-  ["api.z.ai", "glm-5.3-flash", ["low", "low", "high", "high", "max"].map((effort) => ({ ...ON, ...level(effort) }))],
+  [
+    "api.z.ai",
+    "glm-5.3-flash",
+    ["low", "low", "high", "high", "max"].map((effort) => ({ ...ON, ...level(effort) })),
+  ],
   ["generativelanguage.googleapis.com", "gemini-2.5-flash", all("none", "low", "medium", "high", "high")],
-  ["generativelanguage.googleapis.com", "gemini-3-flash-preview", all("low", "low", "medium", "high", "high")],
+  [
+    "generativelanguage.googleapis.com",
+    "gemini-3-flash-preview",
+    all("low", "low", "medium", "high", "high"),
+  ],
   ["api.groq.com", "qwen/qwen3-32b", all("none", "default", "default", "default", "default")],
   ["api.groq.com", "openai/gpt-oss-120b", all("low", "low", "medium", "high", "high")],
   ["api.groq.com", "llama-3.3-70b-versatile", [{}, {}, {}, {}, {}]],
@@ -60,7 +78,11 @@ const services: readonly (readonly [host: string, model: string, fields: readonl
   ["api.x.ai", "grok-4.20-0309-reasoning", [{}, {}, {}, {}, {}]],
   ["api.mistral.ai", "mistral-small-latest", all("none", "high", "high", "high", "high")],
   ["api.mistral.ai", "magistral-medium-latest", [{}, {}, {}, {}, {}]],
-  ["dashscope-intl.aliyuncs.com", "qwen3-max", [false, true, true, true, true].map((on) => ({ enable_thinking: on }))],
+  [
+    "dashscope-intl.aliyuncs.com",
+    "qwen3-max",
+    [false, true, true, true, true].map((on) => ({ enable_thinking: on })),
+  ],
   ["api.openai.com", "gpt-4.1", [{}, {}, {}, {}, {}]],
   ["api.openai.com", "gpt-5-chat-latest", [{}, {}, {}, {}, {}]],
   ["api.openai.com", "gpt-5-pro", [{}, {}, {}, {}, {}]],
@@ -127,10 +149,13 @@ Deno.test("a Claude that thinks unasked does so in sight; one that checks what w
   assert.deepEqual(asked("claude-opus-4-8"), [undefined, undefined, undefined]);
   assert.deepEqual(asked("claude-sonnet-5"), [adaptive, undefined, undefined]);
   assert.deepEqual(asked("claude-fable-5-1"), [binding, undefined, "thinking-binding-controls-2026-08-01"]);
-  const { headers } = wire("anthropic_messages").encode(request([user("Hi")], { model: "claude-fable-5-1" }), {
-    baseUrl: url,
-    headers: { "anthropic-beta": "mine-1" },
-  });
+  const { headers } = wire("anthropic_messages").encode(
+    request([user("Hi")], { model: "claude-fable-5-1" }),
+    {
+      baseUrl: url,
+      headers: { "anthropic-beta": "mine-1" },
+    },
+  );
   assert.equal(headers["anthropic-beta"], "mine-1,thinking-binding-controls-2026-08-01");
 });
 

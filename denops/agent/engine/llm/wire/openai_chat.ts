@@ -7,11 +7,12 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { familyOf } from "../../core/families.ts";
-import type { Image, Message, ModelRequest } from "../../core/messages.ts";
+import type { AssistantMessage, Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
 import { effortFields } from "./effort.ts";
+import { keptFor, thoughtFields } from "./openai_thoughts.ts";
 import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -45,6 +46,7 @@ const Chunk = z.object({
       content: Content.nullish(),
       reasoning_content: z.string().nullish(),
       reasoning: z.string().nullish(),
+      reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(undefined),
       refusal: z.string().nullish(),
       tool_calls: z.array(CallPiece).nullish(),
     }).nullish(),
@@ -81,7 +83,10 @@ export const openaiChat: Wire<State> = {
         ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
         ...(request.maxOutputTokens === undefined ? {} : { [limit]: request.maxOutputTokens }),
         ...effortFields(request, endpoint.baseUrl),
-        messages: [{ role: "system", content: request.system }, ...encodeMessages(request)],
+        messages: [
+          { role: "system", content: request.system },
+          ...encodeMessages(request, (message) => thoughtFields(message, request, endpoint.baseUrl)),
+        ],
         ...(request.tools.length === 0 ? {} : {
           tools: request.tools.map((tool) => ({ type: "function", function: tool })),
           tool_choice: request.textOnly === true ? "none" : "auto",
@@ -89,6 +94,8 @@ export const openaiChat: Wire<State> = {
       }),
     };
   },
+
+  keeps: keptFor,
 
   start: () => ({ calls: [], current: {} }),
 
@@ -100,8 +107,10 @@ export const openaiChat: Wire<State> = {
     let next = state;
     for (const choice of chunk.choices ?? []) {
       const delta = choice.delta;
-      const thought = delta?.reasoning_content ?? delta?.reasoning;
+      const details = delta?.reasoning_details ?? [];
+      const thought = delta?.reasoning_content ?? delta?.reasoning ?? details.map(detailText).join("");
       if (thought) deltas.push({ type: "thought", text: thought });
+      if (details.length > 0) deltas.push({ type: "details", details });
       deltas.push(...contentDeltas(delta?.content || (delta?.refusal ?? "")));
       for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
       if (choice.finish_reason) {
@@ -123,6 +132,10 @@ export const openaiChat: Wire<State> = {
     return typeof parsed.data.error === "string" ? parsed.data.error : parsed.data.error.message;
   },
 };
+
+function detailText({ text, summary }: Readonly<Record<string, unknown>>): string {
+  return typeof text === "string" ? text : typeof summary === "string" ? summary : "";
+}
 
 function contentDeltas(content: z.infer<typeof Content>): readonly Delta[] {
   const parts = typeof content === "string" ? [{ text: content }] : content;
@@ -205,7 +218,10 @@ function streamError(error: unknown): Delta {
  * Only a user's message may have images: they follow all results of an answer, in one. Mistral's models know no user
  * after a tool ("Unexpected role 'user' after role 'tool'").
  */
-function encodeMessages({ messages, model }: ModelRequest): readonly Record<string, unknown>[] {
+function encodeMessages(
+  { messages, model }: ModelRequest,
+  thoughtOf: (message: AssistantMessage) => object,
+): readonly Record<string, unknown>[] {
   const bridge = familyOf(model) === "mistral"
     ? [{ role: "assistant", content: "The images of these results follow." }]
     : [];
@@ -214,7 +230,8 @@ function encodeMessages({ messages, model }: ModelRequest): readonly Record<stri
       (result.images ?? []).flatMap((image) => imageParts(image, imageLabel(result, image.name)))
     );
     const images = parts.length === 0 ? [] : [...bridge, { role: "user", content: parts }];
-    return [encodeMessage(message), ...images];
+    const thought = message.role === "assistant" ? thoughtOf(message) : {};
+    return [{ ...encodeMessage(message), ...thought }, ...images];
   });
 }
 
