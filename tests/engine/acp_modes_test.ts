@@ -6,7 +6,7 @@ import { objects, string } from "../model/model_messages.ts";
 import { engineConfig, startEngine } from "../support/acp.ts";
 import { ModelServer } from "../model/model_server.ts";
 import { SECRET } from "../support/agent.ts";
-import { scratch } from "../support/project.ts";
+import { scratch, waitUntil } from "../support/project.ts";
 
 const SCRIPT = `
 say A plan.
@@ -83,4 +83,48 @@ Deno.test("modes and options are offered, chosen, told, and kept by the session"
   assert.equal(await later.prompt(sessionId, "Go on"), "end_turn");
   assert.equal(server.requests.at(-1)?.body.tools, undefined);
   assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a plain client is told of the models that the provider lists, chooses one, and the session keeps it", async () => {
+  await using project = await scratch({ "a.ts": "" });
+  await using state = await scratch();
+  const listed = [{ id: "large", context_window: 200_000, capabilities: { function_calling: true } }];
+  await using server = await ModelServer.start("say One.\n---\nsay Two.", {
+    secrets: [SECRET],
+    model: { listed },
+  });
+  const config = JSON.stringify({ ...engineConfig(server), title: false, max_cost_per_day: 5 });
+  const options = { script: "", config, beside: { project, state, server } };
+  let sessionId = "";
+  {
+    await using engine = await startEngine(options);
+    const { agent, seen } = engine;
+    sessionId = await engine.open();
+    await waitUntil(
+      "the list",
+      () => seen.some((one) => one.type === "update" && JSON.stringify(one.update).includes("200k · tools")),
+    );
+    const wrong = { sessionId, configId: "model", value: "larg" };
+    await assert.rejects(
+      agent.request(methods.agent.session.setConfigOption, wrong),
+      /Unknown model: larg\. Near: large\./,
+    );
+    await agent.request(methods.agent.session.setConfigOption, { ...wrong, value: "large" });
+    assert.equal(await engine.prompt(sessionId, "Go"), "end_turn");
+    const told = JSON.stringify(seen);
+    assert.match(told, /"size":200000/);
+    assert.match(told, /max_cost_per_day does not count large: its price is not known\. Set it in prices\./);
+  }
+  await using later = await startEngine(options);
+  await later.initialize();
+  const resumed = await later.agent.request(methods.agent.session.resume, { sessionId, cwd: project.root });
+  assert.equal(resumed.configOptions?.find(({ id }) => id === "model")?.currentValue, "large");
+  assert.equal(await later.prompt(sessionId, "And?"), "end_turn");
+  await later.agent.request(methods.agent.session.setConfigOption, {
+    sessionId,
+    configId: "model",
+    value: "",
+  });
+  assert.deepEqual(server.requests.map(({ body }) => body.model), ["large", "large"]);
+  assert.match(JSON.stringify(later.seen), /"size":200000/);
 });

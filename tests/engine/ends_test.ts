@@ -30,7 +30,7 @@ interface Row {
   readonly reads: readonly (string | RegExp)[];
 }
 
-const [OPENAI, ANTHROPIC, OLLAMA] = ["openai_chat", "anthropic_messages", "ollama"] as const;
+const [OPENAI, RESPONSES, ANTHROPIC, OLLAMA] = WIRES;
 const CONTINUED = "expect Continue exactly where you stopped\nsay Two.";
 const NOT_RUN = "write b.txt: cut off, not run";
 const NOTHING = "The model answered with nothing. Ask again in other words.";
@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
   { what: "in the text", script: ["say One.\nstop length", CONTINUED], reads: ["One.", "Two."] },
   {
     what: "in a call's arguments",
-    wires: [OPENAI, ANTHROPIC],
+    wires: [OPENAI, RESPONSES, ANTHROPIC],
     script: ['say One.\nrawcall write_file {"path": "b.txt", "content": "ha\nstop length', CONTINUED],
     reads: ["One.", NOT_RUN, "Two."],
   },
@@ -122,24 +122,30 @@ const rows: readonly Row[] = [
   },
 
   // Refusals and filters.
-  { what: "refused", wires: [OPENAI, ANTHROPIC], script: ["stop content_filter"], ends: REFUSED, reads: [] },
+  {
+    what: "refused",
+    wires: [OPENAI, RESPONSES, ANTHROPIC],
+    script: ["stop content_filter"],
+    ends: REFUSED,
+    reads: [],
+  },
   {
     what: "filtered in mid-stream",
-    wires: [OPENAI, ANTHROPIC],
+    wires: [OPENAI, RESPONSES, ANTHROPIC],
     script: ["say Half of\nstop content_filter"],
     ends: REFUSED,
     reads: ["Half of"],
   },
   {
     what: "filtered in a call",
-    wires: [OPENAI, ANTHROPIC],
+    wires: [OPENAI, RESPONSES, ANTHROPIC],
     script: [`${WRITE}\nstop content_filter`],
     ends: REFUSED,
     reads: [NOT_RUN],
   },
   {
     what: "filtered after a call",
-    wires: [OPENAI, ANTHROPIC],
+    wires: [OPENAI, RESPONSES, ANTHROPIC],
     script: [READ, "say Half of\nstop content_filter"],
     ends: REFUSED,
     reads: ["read a.txt: 1 line", "Half of"],
@@ -153,12 +159,29 @@ const rows: readonly Row[] = [
   },
   {
     what: "Azure's filter refuses the request",
-    wires: [OPENAI],
+    wires: [OPENAI, RESPONSES],
     script: [
       'status 400 {"error": {"message": "The response was filtered", "code": "content_filter", "status": 400}}',
     ],
     ends: REFUSED,
     reads: [],
+  },
+
+  {
+    what: "OpenAI's policy refuses the request",
+    wires: [RESPONSES],
+    script: ['status 400 {"error": {"message": "Limited for safety reasons.", "code": "invalid_prompt"}}'],
+    ends: REFUSED,
+    reads: [],
+  },
+  {
+    what: "OpenAI's policy refuses in mid-stream",
+    wires: [RESPONSES],
+    script: [
+      'say Half of\ngarbage data: {"type": "error", "code": "cyber_policy", "message": "Limited for safety reasons."}\neof',
+    ],
+    ends: REFUSED,
+    reads: ["Half of", "test says: Limited for safety reasons."],
   },
 
   // Calls that cannot be run.
@@ -169,7 +192,7 @@ const rows: readonly Row[] = [
   },
   {
     what: "arguments that are no JSON",
-    wires: [OPENAI, ANTHROPIC],
+    wires: [OPENAI, RESPONSES, ANTHROPIC],
     script: [
       'rawcall write_file {"path": "b.txt", "content": broken',
       "expect the arguments are not valid JSON\nsay So.",
@@ -178,7 +201,7 @@ const rows: readonly Row[] = [
   },
   {
     what: "arguments that are no object",
-    wires: [OPENAI, ANTHROPIC],
+    wires: [OPENAI, RESPONSES, ANTHROPIC],
     script: ["rawcall write_file [1, 2]", "expect must be a JSON object\nsay So."],
     reads: [/must be a JSON object/, "So."],
   },
@@ -243,7 +266,7 @@ const rows: readonly Row[] = [
   },
   {
     what: "the same line in a file that is written",
-    wires: [OPENAI, ANTHROPIC],
+    wires: [OPENAI, RESPONSES, ANTHROPIC],
     script: [
       `pieces 500\nrawcall write_file {"path": "b.txt", "content": "${LOOP.repeat(12)}\nwait never`,
       "say So.",

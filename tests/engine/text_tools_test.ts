@@ -154,3 +154,46 @@ Deno.test("a server without tool calls says so once, and the job is done all the
   assert.deepEqual(server.requests.map(({ body }) => body.tools === undefined), [false, true, true, true]);
   assert.deepEqual(server.problems, []);
 });
+
+const BROKEN = 'say <tool_call>\nsay {"name": "write_file", "arguments": {"path": "b.txt", "content": "half';
+
+const NARROWED = `
+${BROKEN}
+---
+${BROKEN}
+---
+${BROKEN}
+---
+new-history
+say I cannot write it.
+say [TASK_COMPLETE]
+---
+new-history
+${QWEN_CODER.trim().split("\n---\n")[0]}
+---
+say Now I could.
+say **[Task_Complete]**
+`;
+
+Deno.test("a model whose calls cannot be read goes on in mode ask, until the user chooses mode agent", async () => {
+  await using agent = await startAgent({
+    script: NARROWED,
+    files: ["src/greet.ts"],
+    options: "native_tools = false, title = false",
+  });
+  const { nvim, project, server } = agent;
+  await nvim.command("Agent write b.txt");
+  await nvim.waitForScreen("I cannot write it.");
+  await nvim.waitForScreen("· ask ·");
+  const shown = (await transcript(nvim)).join(" ").replace(/\s+/g, " ");
+  assert.match(shown, /of the model could not be read: this session goes on in mode ask/);
+  await assert.rejects(project.read("b.txt"), Deno.errors.NotFound);
+  await nvim.command("Agent mode agent");
+  await nvim.waitForScreenGone("· ask ·");
+  await nvim.command("Agent look again");
+  await nvim.waitForScreen("Now I could.");
+  assert.doesNotMatch((await transcript(nvim)).join(" ") + nvim.screen().join(" "), /task_complete/i);
+  assert.match(JSON.stringify(server.requests[3]?.body), /You work in mode ask/);
+  assert.doesNotMatch(JSON.stringify(server.requests[4]?.body), /You work in mode ask/);
+  assert.deepEqual(server.problems, []);
+});

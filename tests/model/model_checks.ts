@@ -16,6 +16,7 @@ import {
   string,
 } from "./model_messages.ts";
 import { checkImages } from "./model_image_checks.ts";
+import { checkResponses } from "./model_response_checks.ts";
 import { signatureOf } from "./model_wire_anthropic.ts";
 import type { Wire } from "./model_wires.ts";
 
@@ -29,6 +30,7 @@ export function checkRequest(
   return [
     ...checkBody(wire, body),
     ...(wire === "anthropic_messages" ? checkAnthropic(headers, body) : []),
+    ...(wire === "openai_responses" ? checkResponses(body) : []),
     ...checkTools(wire, body),
     ...checkRoles(wire, messages),
     ...checkContent(wire, body, messages),
@@ -93,8 +95,9 @@ function checkBody(wire: Wire, body: JsonObject): string[] {
   const found: string[] = [];
   if (!string(body.model)) found.push("there is no model");
   if (body.stream !== true) found.push("stream is not true");
-  if (!Array.isArray(body.messages) || body.messages.length === 0) found.push("there are no messages");
-  else if (!body.messages.every(isObject)) found.push("a message is not an object");
+  const messages = wire === "openai_responses" ? body.input : body.messages;
+  if (!Array.isArray(messages) || messages.length === 0) found.push("there are no messages");
+  else if (!messages.every(isObject)) found.push("a message is not an object");
   if (wire === "openai_chat" && property(body.stream_options, "include_usage") !== true) {
     found.push("stream_options.include_usage is not true");
   }
@@ -120,11 +123,11 @@ function checkAnthropic(headers: Readonly<Record<string, string>>, body: JsonObj
 function checkTools(wire: Wire, body: JsonObject): string[] {
   if (body.tools === undefined) return [];
   const tools = objects(body.tools);
-  if (tools.length === 0) return wire === "openai_chat" ? ["tools is empty, leave it out"] : [];
+  if (tools.length === 0) return /^openai/.test(wire) ? ["tools is empty, leave it out"] : [];
   const names = new Set<unknown>();
   return tools.flatMap((tool, at) => {
     const anthropic = wire === "anthropic_messages";
-    const described = anthropic ? tool : tool.function;
+    const described = anthropic || wire === "openai_responses" ? tool : tool.function;
     const name = string(property(described, "name")) ?? "";
     const label = `tool ${name || at}`;
     const found: string[] = [];
@@ -164,6 +167,7 @@ function checkContent(wire: Wire, body: JsonObject, messages: readonly SentMessa
     const empty = message.role === "assistant" && message.calls.length === 0 && message.text.trim() === "";
     return empty ? [`message ${at} (assistant) is empty`] : [];
   });
+  if (wire === "openai_responses") return found;
   for (const [at, message] of objects(body.messages).entries()) {
     const label = `message ${at} (${message.role})`;
     if (wire === "anthropic_messages") found.push(...checkBlocks(label, blocksOf(message.content)));

@@ -2,10 +2,18 @@
  * What must hold for the images of a request: each check says in one line what is wrong. Pure.
  *
  * Sources: Anthropic, "Vision" (5 MiB of base64 and 8,000 pixels a side, 32 MB a request; the type must be true) and
- * "Tool use" (images within a result); OpenAI, "Images and vision" and its refusal "Image URLs are only allowed for
+ * "Tool use" (images within a result); OpenAI, "Images and vision", its client's types of a function call's output and its refusal "Image URLs are only allowed for
  * messages with role 'user'"; Ollama, docs/api.md (bare base64) and model/renderers (none are shown of a tool's).
  */
-import { blocksOf, type JsonObject, objects, property, type SentMessage } from "./model_messages.ts";
+import {
+  blocksOf,
+  type JsonObject,
+  objects,
+  property,
+  type SentMessage,
+  sentOf,
+  string,
+} from "./model_messages.ts";
 import type { Wire } from "./model_wires.ts";
 
 const LARGEST_IMAGE = 5 * 1024 * 1024;
@@ -25,13 +33,14 @@ export function checkImages(wire: Wire, body: JsonObject, messages: readonly Sen
   const images = messages.flatMap(({ images }) => images);
   const found = messages.flatMap((message, at) => {
     const label = `message ${at} (${message.role})`;
-    const misplaced = message.images.length > 0 && message.role !== "user";
+    const allowed = wire === "openai_responses" ? ["user", "tool"] : ["user"];
+    const misplaced = message.images.length > 0 && !allowed.includes(message.role);
     return [
       ...(misplaced ? [`${label} has images, only the user's may`] : []),
       ...message.images.flatMap(({ type, data }) => checkImage(wire, label, type, data)),
     ];
   });
-  found.push(...objects(body.messages).flatMap((message, at) => checkParts(wire, at, message)));
+  found.push(...sentOf(body).flatMap((message, at) => checkParts(wire, at, message)));
   if (images.length > MOST_IMAGES) {
     found.push(`there are ${images.length} images, ${MOST_IMAGES} are the most`);
   }
@@ -69,6 +78,10 @@ function checkParts(wire: Wire, at: number, message: JsonObject): string[] {
     }
     return checkKinds(label, objects(message.content), ["text", "image_url"]);
   }
+  if (wire === "openai_responses") {
+    const kinds = message.role === "assistant" ? ["output_text"] : ["input_text", "input_image"];
+    return checkKinds(label, [...objects(message.content), ...objects(message.output)], kinds);
+  }
   const blocks = blocksOf(message.content);
   const results = blocks.filter(({ type }) => type === "tool_result");
   return [
@@ -84,7 +97,7 @@ function checkParts(wire: Wire, at: number, message: JsonObject): string[] {
 function checkKinds(label: string, parts: readonly JsonObject[], kinds: readonly string[]): string[] {
   const strange = parts.filter(({ type }) => !kinds.some((kind) => kind === type));
   const empty = parts.filter(({ type, text }) =>
-    type === "text" && (typeof text !== "string" || text.trim() === "")
+    /text$/.test(string(type) ?? "") && (typeof text !== "string" || text.trim() === "")
   );
   return [
     ...strange.map(({ type }) => `${label} has a part of type ${type}`),

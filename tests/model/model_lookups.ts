@@ -5,6 +5,8 @@ export interface Model {
   readonly capabilities: readonly string[];
   /** Tokens. */
   readonly contextLength: number;
+  /** Rows of the list of models, as its provider writes them; the model alone unless told. */
+  readonly listed?: readonly object[];
 }
 
 const modified = "2026-01-01T00:00:00Z";
@@ -20,6 +22,7 @@ const details = {
 /** The answer to `method path`, or nothing if it is no such question. */
 export function lookUp(method: string, path: string, anthropic: boolean, model: Model): unknown {
   if (method === "POST" && path.endsWith("/api/show")) return show(model);
+  if (method === "GET" && path.endsWith("/api/ps")) return { models: [] };
   if (method === "GET" && path.endsWith("/api/tags")) {
     return {
       models: [{
@@ -55,11 +58,19 @@ function show({ capabilities, contextLength }: Model): unknown {
   };
 }
 
-function openaiModels({ name }: Model): unknown {
-  return { object: "list", data: [{ id: name, object: "model", created: 1767225600, owned_by: "script" }] };
+function openaiModels({ name, listed }: Model): unknown {
+  return {
+    object: "list",
+    data: listed ?? [{ id: name, object: "model", created: 1767225600, owned_by: "script" }],
+  };
 }
 
-function anthropicModels({ name }: Model): unknown {
-  const data = [{ type: "model", id: name, display_name: name, created_at: modified }];
+function anthropicModels({ name, listed }: Model): unknown {
+  const data = listed ?? [{ type: "model", id: name, display_name: name, created_at: modified }];
   return { data, has_more: false, first_id: name, last_id: name };
+}
+
+/** Where other servers tell what they can: this one is none of them. */
+export function isOfOtherServers(method: string, path: string): boolean {
+  return method === "GET" && /\/(?:props|api\/v0\/models)$/.test(path);
 }

@@ -53,7 +53,13 @@ export function blocksOf(content: unknown): readonly JsonObject[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : objects(content);
 }
 
+/** The messages as they are sent, or OpenAI's items. */
+export function sentOf(body: JsonObject): readonly JsonObject[] {
+  return objects(body.messages ?? body.input);
+}
+
 export function messagesOf(wire: Wire, body: JsonObject): readonly SentMessage[] {
+  if (wire === "openai_responses") return itemMessages(objects(body.input));
   return objects(body.messages).map(wire === "anthropic_messages" ? anthropicMessage : chatMessage);
 }
 
@@ -73,11 +79,15 @@ export function newestUserText(messages: readonly SentMessage[]): string {
 }
 
 /**
- * The messages as JSON, one text each; Anthropic's `system` is the first. Without cache
+ * The messages as JSON, one text each; Anthropic's `system` and OpenAI's `instructions` are the first. Without cache
  * marks, and with Anthropic's short forms written out, so that equal prompts are equal texts.
  */
 export function transcript(wire: Wire, body: JsonObject): readonly string[] {
-  const messages = objects(body.messages);
+  const messages = sentOf(body);
+  if (wire === "openai_responses") {
+    const system = body.instructions === undefined ? [] : [{ role: "system", content: body.instructions }];
+    return [...system, ...messages].map((message) => JSON.stringify(message));
+  }
   if (wire !== "anthropic_messages") return messages.map((message) => JSON.stringify(message));
   const system = body.system === undefined ? [] : [{ role: "system", content: body.system }];
   return [...system, ...messages].map((message) =>
@@ -91,8 +101,8 @@ export function transcript(wire: Wire, body: JsonObject): readonly string[] {
 /** Histories are told apart by their first user message. */
 export function historyKey(wire: Wire, body: JsonObject): string {
   const all = transcript(wire, body);
-  const extra = all.length - objects(body.messages).length;
-  const first = objects(body.messages).findIndex((message) => message.role === "user");
+  const extra = all.length - sentOf(body).length;
+  const first = sentOf(body).findIndex((message) => message.role === "user");
   return `${wire} ${all[first + extra] ?? ""}`;
 }
 
@@ -114,7 +124,50 @@ function anthropicMessage(message: JsonObject): SentMessage {
   };
 }
 
-/** OpenAI's and Ollama's. */
+/** OpenAI's items: those of the assistant that follow each other are one message, each result is one of its own. */
+function itemMessages(items: readonly JsonObject[]): readonly SentMessage[] {
+  const messages: SentMessage[] = [];
+  for (const item of items) {
+    const next = itemMessage(item);
+    const last = messages.at(-1);
+    if (next.role === "assistant" && last?.role === "assistant") {
+      const text = [last.text, next.text].filter((one) => one !== "").join("\n");
+      messages[messages.length - 1] = { ...last, text, calls: [...last.calls, ...next.calls] };
+    } else {
+      messages.push(next);
+    }
+  }
+  return messages;
+}
+
+function itemMessage(item: JsonObject): SentMessage {
+  const nothing = { text: "", calls: [], results: [], images: [] };
+  const id = string(item.call_id);
+  switch (item.type) {
+    case "reasoning":
+      return { ...nothing, role: "assistant" };
+    case "function_call":
+      return { ...nothing, role: "assistant", calls: [{ id, name: string(item.name) ?? "" }] };
+    case "function_call_output":
+      return {
+        ...nothing,
+        role: "tool",
+        results: [{ id, name: undefined, text: textOf(item.output) }],
+        images: openaiImages(item.output),
+      };
+    default: {
+      const { content } = item;
+      return {
+        ...nothing,
+        role: string(item.role) ?? "",
+        text: textOf(content),
+        images: openaiImages(content),
+      };
+    }
+  }
+}
+
+/** OpenAI's chat's and Ollama's. */
 function chatMessage(message: JsonObject): SentMessage {
   const role = string(message.role) ?? "";
   const text = textOf(message.content);
@@ -131,8 +184,9 @@ function chatMessage(message: JsonObject): SentMessage {
 }
 
 function openaiImages(content: unknown): readonly SentImage[] {
-  return objects(content).filter(({ type }) => type === "image_url").map(({ image_url }) => {
-    const url = string(property(image_url, "url")) ?? "";
+  const shown = objects(content).filter(({ type }) => type === "image_url" || type === "input_image");
+  return shown.map(({ image_url }) => {
+    const url = string(image_url) ?? string(property(image_url, "url")) ?? "";
     const [, type, data = ""] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? [];
     return { type, data };
   });

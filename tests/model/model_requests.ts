@@ -3,10 +3,11 @@ import { isObject, type JsonObject } from "./model_messages.ts";
 import type { ModelServer } from "./model_server.ts";
 import type { Wire } from "./model_wires.ts";
 
-export const wires: readonly Wire[] = ["openai_chat", "anthropic_messages", "ollama"];
+export const wires: readonly Wire[] = ["openai_chat", "openai_responses", "anthropic_messages", "ollama"];
 
 const paths: Readonly<Record<Wire, string>> = {
   openai_chat: "/v1/chat/completions",
+  openai_responses: "/v1/responses",
   anthropic_messages: "/v1/messages",
   ollama: "/api/chat",
 };
@@ -19,10 +20,12 @@ export function chatHeaders(wire: Wire): Readonly<Record<string, string>> {
 export function chatBody(wire: Wire, messages: readonly unknown[], extra: JsonObject = {}): JsonObject {
   const more: Readonly<Record<Wire, JsonObject>> = {
     openai_chat: { stream_options: { include_usage: true } },
+    openai_responses: { store: false, include: ["reasoning.encrypted_content"] },
     anthropic_messages: { max_tokens: 1024 },
     ollama: {},
   };
-  return { model: "test-model", stream: true, messages, ...more[wire], ...extra };
+  const named = wire === "openai_responses" ? { input: messages } : { messages };
+  return { model: "test-model", stream: true, ...named, ...more[wire], ...extra };
 }
 
 /** Asks with `text` as the only message, or with the messages given. */

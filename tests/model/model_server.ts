@@ -1,6 +1,6 @@
 /**
  * A model that answers from a script: a real HTTP server on 127.0.0.1 that speaks OpenAI's chat
- * completions, Anthropic's messages and Ollama's chat, records every request and checks each for
+ * completions and responses, Anthropic's messages and Ollama's chat, records every request and checks each for
  * what the provider would refuse.
  *
  * ```ts
@@ -14,7 +14,7 @@ import { TITLES } from "../../denops/agent/engine/context/sections.ts";
 import { Answers, Gates, Milestones } from "./model_answers.ts";
 import { ClientGone, deliver, isDisconnection } from "./model_delivery.ts";
 import { Judge } from "./model_judge.ts";
-import { lookUp, type Model } from "./model_lookups.ts";
+import { isOfOtherServers, lookUp, type Model } from "./model_lookups.ts";
 import {
   isObject,
   type JsonObject,
@@ -62,6 +62,7 @@ type Recording = { -readonly [K in keyof RecordedRequest]: RecordedRequest[K] };
 
 const endpoints: readonly (readonly [suffix: string, wire: Wire])[] = [
   ["/v1/chat/completions", "openai_chat"],
+  ["/v1/responses", "openai_responses"],
   ["/v1/messages", "anthropic_messages"],
   ["/api/chat", "ollama"],
 ];
@@ -194,7 +195,9 @@ export class ModelServer implements AsyncDisposable {
       request.headers["anthropic-version"] !== undefined,
       this.#model,
     );
-    if (answer === undefined) this.#judge.add(`${label}: there is no such endpoint`);
+    if (answer === undefined && !isOfOtherServers(request.method, path)) {
+      this.#judge.add(`${label}: there is no such endpoint`);
+    }
     const body = JSON.stringify(answer ?? { error: "not found" });
     await http.respond(answer === undefined ? 404 : 200, { "content-type": "application/json" }, body);
   }
@@ -266,6 +269,7 @@ export class ModelServer implements AsyncDisposable {
       created: Math.floor(Date.now() / 1000),
       promptTokens: Math.ceil(request.body.length / 4),
       includeUsage: property(body.stream_options, "include_usage") === true,
+      encrypted: Array.isArray(body.include) && body.include.includes("reasoning.encrypted_content"),
     };
   }
 }

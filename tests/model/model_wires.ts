@@ -1,13 +1,14 @@
 /**
- * The answers of a script in the formats of three providers. Pure: an answer becomes a sequence of
+ * The answers of a script in the formats of four wires. Pure: an answer becomes a sequence of
  * steps, the server takes them.
  *
- * Sources: OpenAI, "Chat Completions: streaming events" and the types of its client; Anthropic,
+ * Sources: OpenAI, "Chat Completions: streaming events", "Responses: streaming events" and the types of its client; Anthropic,
  * "Streaming messages" and "Errors"; Ollama, docs/api.md, api/types.go and server/routes.go.
  */
 import { anthropicEncoder } from "./model_wire_anthropic.ts";
 import { ollamaEncoder } from "./model_wire_ollama.ts";
 import { openaiEncoder } from "./model_wire_openai.ts";
+import { responsesEncoder } from "./model_wire_responses.ts";
 import { type Content, plan } from "./model_plan.ts";
 import {
   type Answer,
@@ -18,7 +19,7 @@ import {
   type Usage,
 } from "./model_script.ts";
 
-export type Wire = "openai_chat" | "anthropic_messages" | "ollama";
+export type Wire = "openai_chat" | "openai_responses" | "anthropic_messages" | "ollama";
 
 /** What an answer takes over from its request. */
 export interface Reply {
@@ -31,8 +32,10 @@ export interface Reply {
   readonly created: number;
   /** Tokens of the prompt, if the script does not say `usage`. */
   readonly promptTokens: number;
-  /** OpenAI only: `stream_options.include_usage`. */
+  /** OpenAI's chat only: `stream_options.include_usage`. */
   readonly includeUsage: boolean;
+  /** OpenAI's responses only: `include` has "reasoning.encrypted_content". */
+  readonly encrypted: boolean;
 }
 
 export type Step =
@@ -56,6 +59,7 @@ export interface Encoder {
 
 const encoders: Readonly<Record<Wire, (answer: Answer, reply: Reply) => Encoder>> = {
   openai_chat: openaiEncoder,
+  openai_responses: responsesEncoder,
   anthropic_messages: anthropicEncoder,
   ollama: ollamaEncoder,
 };

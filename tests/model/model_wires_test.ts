@@ -105,6 +105,43 @@ Deno.test("Anthropic: named events, blocks by index, signature, pings", async ()
   assert.deepEqual(server.problems, []);
 });
 
+Deno.test("OpenAI's responses: named events, items by number, whole items when they are done", async () => {
+  await using server = await ModelServer.start(story);
+  const response = await ask(server.url, "openai_responses", "Hi");
+  assert.equal(response.headers.get("content-type"), "text/event-stream");
+  const events = objects(frames(await response.text()));
+  assert.deepEqual(events.map(({ sequence_number }) => sequence_number), [...events.keys()]);
+  const done = events.filter(({ type }) => type === "response.output_item.done");
+  assert.deepEqual(done.map(({ output_index, item }) => [output_index, item]), [
+    [0, {
+      id: "rs_1_0",
+      type: "reasoning",
+      summary: [{ type: "summary_text", text: "Look\nfirst." }],
+      encrypted_content: signatureOf("Look\nfirst."),
+    }],
+    [1, {
+      id: "msg_1_1",
+      type: "message",
+      status: "completed",
+      role: "assistant",
+      content: [{ type: "output_text", text: "I will *look* ü😀.", annotations: [], logprobs: [] }],
+    }],
+    ...[["read_file", '{"path":"a.ts"}'], ["list", "{}"]].map(([name, text], at) => [2 + at, {
+      id: `fc_1_${2 + at}`,
+      type: "function_call",
+      status: "completed",
+      arguments: text,
+      call_id: `call_${1 + at}`,
+      name,
+    }]),
+  ]);
+  const last = events.at(-1);
+  assert.equal(last?.type, "response.completed");
+  assert.equal(property(property(last?.response, "usage"), "input_tokens"), 1200);
+  assert.equal(objects(property(last?.response, "output")).length, 4);
+  assert.deepEqual(server.problems, []);
+});
+
 Deno.test("Ollama: lines, whole calls, counts in the last line", async () => {
   await using server = await ModelServer.start(story);
   const response = await ask(server.url, "ollama", "Hi");
@@ -145,6 +182,7 @@ Deno.test("the reason of the end has each provider's word", async () => {
   );
   const words = {
     openai_chat: ["stop", "length", "tool_calls", "content_filter"],
+    openai_responses: ["completed", "max_output_tokens", "completed", "content_filter"],
     anthropic_messages: ["end_turn", "max_tokens", "tool_use", "refusal"],
     ollama: ["stop", "length", "stop", "stop"],
   };
@@ -152,7 +190,7 @@ Deno.test("the reason of the end has each provider's word", async () => {
     await using server = await ModelServer.start(script);
     for (const word of words[wire]) {
       const all = JSON.stringify(await stream(server, wire));
-      assert.match(all, new RegExp(`"(finish_reason|stop_reason|done_reason)":"${word}"`));
+      assert.match(all, new RegExp(`"(finish_reason|stop_reason|done_reason|status|reason)":"${word}"`));
     }
   }
 });
@@ -190,6 +228,21 @@ Deno.test("errors have each provider's shape", async () => {
         },
       },
       stream: { error: { message: "Too busy", type: "overloaded_error", param: null, code: null } },
+    },
+    openai_responses: {
+      status: {
+        error: {
+          message: "The script answers with HTTP 429.",
+          type: "requests",
+          param: null,
+          code: "rate_limit_exceeded",
+        },
+      },
+      stream: {
+        type: "error",
+        error: { type: "overloaded_error", code: "overloaded_error", message: "Too busy", param: null },
+        sequence_number: 5,
+      },
     },
     anthropic_messages: {
       status: {

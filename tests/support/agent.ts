@@ -44,7 +44,7 @@ export const GREET = {
 
 /** The base URL that a wire expects for this server. */
 export function baseUrl(wire: WireName, server: ModelServer): string {
-  return wire === "openai_chat" ? `${server.url}/v1` : server.url;
+  return wire.startsWith("openai") ? `${server.url}/v1` : server.url;
 }
 
 /** The user's options for a model of this wire at this address. */

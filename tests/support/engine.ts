@@ -144,6 +144,7 @@ function projectPorts(option: Choice, meanwhile: () => Promise<void>) {
     push,
     notice: () => {},
     chatOf: () => 1,
+    narrow: () => {},
     accessOf: () => "write" as const,
     ownerOf: () => 1,
     gate,

@@ -18,7 +18,7 @@ export function engineConfig(
     provider: {
       name: "test",
       wire,
-      base_url: wire === "openai_chat" ? `${url}/v1` : url,
+      base_url: wire.startsWith("openai") ? `${url}/v1` : url,
       headers: {},
       api_key: KEY,
       key_source: "TEST_API_KEY",

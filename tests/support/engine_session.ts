@@ -16,6 +16,7 @@ import type {
 import { createModel, createSummarizer, otherModel } from "../../denops/agent/engine/llm/model.ts";
 import { Session } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
+import { SqliteModelFacts } from "../../denops/agent/engine/store/model_facts.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import { SqliteUsage } from "../../denops/agent/engine/store/usage.ts";
 import type { ClientAbilities, Tool } from "../../denops/agent/engine/tools/define.ts";
@@ -86,6 +87,7 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
   const database = stack.use(options.database ?? Database.inMemory());
   const store = options.store?.(database) ?? new SqliteStore(database);
   const usage = new SqliteUsage(database);
+  const facts = new SqliteModelFacts(database);
   const roots = options.folders?.map((folder) => project.path(folder)) ?? [project.root];
   const environment = { roots, os: "linux" };
   const events: AgentEvent[] = [];
@@ -99,9 +101,9 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     runner: options.runner ??
       loopRunner({
         config,
-        model: createModel(config),
-        summarizer: createSummarizer(config),
-        modelOf: (name) => otherModel(config, name),
+        model: createModel(config, fetch, facts),
+        summarizer: createSummarizer(config, facts),
+        modelOf: (name, listed) => otherModel(config, name, listed, facts),
         tools: [...TOOLS, ...tools],
         environment,
         abilities: options.abilities ?? {},

@@ -93,6 +93,23 @@ export const HISTORIES = {
     },
     result("c1", "read_file", "1\ta"),
   ],
+  "reasoning between what it led to": [
+    user("Think"),
+    {
+      role: "assistant",
+      text: "First. Then.",
+      calls: [readA, readB],
+      reasoning: [
+        { type: "encrypted", summary: ["Hm.", "Well."], data: "b25l", text: 0, calls: 0 },
+        { type: "phase", phase: "commentary", text: 0 },
+        { type: "encrypted", summary: [], data: "dHdv", text: 7, calls: 0 },
+        { type: "encrypted", summary: [], data: "dGhyZWU=", text: 12, calls: 1 },
+        { type: "encrypted", summary: [], data: "Zm91cg==", text: 12, calls: 2 },
+      ],
+    },
+    result("c1", "read_file", "1\ta"),
+    result("c2", "read_file", "1\tb"),
+  ],
   "what the provider wants back with a call": [
     user("Look"),
     assistant("", [{ ...readA, extra: { google: { thought_signature: "c2ln" } } }]),

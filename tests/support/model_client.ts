@@ -31,31 +31,25 @@ export interface HeardStream {
   readonly error: TurnError | undefined;
   readonly temperatureRefused: boolean;
   readonly imagesRefused: boolean;
-  readonly reasoningRefused: boolean;
-  readonly effortRefused: boolean;
 }
 
-const NOTHING_REFUSED = {
-  temperatureRefused: false,
-  imagesRefused: false,
-  reasoningRefused: false,
-  effortRefused: false,
-};
+const NOTHING_REFUSED = { temperatureRefused: false, imagesRefused: false };
 
 /** @param url the server's address, without the path that the wire adds */
 export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUSED }) {
   const { wire: name = "openai_chat", key = KEY } = asked;
   const options = {
     wire: wire(name),
-    endpoint: { baseUrl: name === "openai_chat" ? `${url}/v1` : url, apiKey: key, headers: {} },
+    endpoint: { baseUrl: name.startsWith("openai") ? `${url}/v1` : url, apiKey: key, headers: {} },
     target: { baseUrl: url, provider: "test", model: "model-1", keySource: "TEST_API_KEY", secrets: [key] },
     timeout: asked.timeout ?? 30,
     fetch: asked.fetch ?? fetch,
     temperatureRefused: () => void (told.temperatureRefused = true),
     imagesRefused: () => void (told.imagesRefused = true),
-    reasoningRefused: () => void (told.reasoningRefused = true),
-    effortRefused: () => void (told.effortRefused = true),
+    leaveOut: () => {},
     toolsRefused: () => undefined,
+    refused: () => undefined,
+    windowTold: () => {},
   };
   const signal = asked.signal ?? new AbortController().signal;
   return streamModel(asked.request ?? request([user("Hi")]), options, signal);
@@ -108,7 +102,10 @@ function checkLine(message: string): void {
   assert.doesNotMatch(message, /[\u0000-\u001f\u007f-\u009f]/);
 }
 
-/** A server for answers that no script can tell: each connection's first request is answered by `answer`. */
+/**
+ * A server for answers that no script can tell: each connection's first request is answered by `answer`. What is asked
+ * about models it does not know.
+ */
 export function serve(
   answer: (http: HttpConnection, request: HttpRequest) => Promise<void>,
 ): AsyncDisposable & { readonly url: string } {
@@ -118,6 +115,9 @@ export function serve(
     using http = new HttpConnection(conn);
     // A client that goes away in the middle is what some tests are about.
     const request = await http.next();
+    if (request?.method === "GET") {
+      return void await http.respond(404, { connection: "close" }, "").catch(() => {});
+    }
     if (request !== undefined) await answer(http, request).catch(() => {});
   }
   const accepting = (async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isObject, type JsonObject, objects } from "../model/model_messages.ts";
+import { isObject, type JsonObject, objects, sentOf } from "../model/model_messages.ts";
 
 const FOLDER = fileURLToPath(new URL("../requests/", import.meta.url));
 
@@ -26,11 +26,12 @@ export function recorded(requests: readonly JsonObject[]): string {
 }
 
 function added(before: JsonObject, now: JsonObject): JsonObject {
-  const known = objects(before.messages).length;
+  const name = now.input === undefined ? "messages" : "input";
+  const known = sentOf(before).length;
   const changed = Object.entries(named(now)).filter(([key, value]) =>
-    key !== "messages" && JSON.stringify(value) !== JSON.stringify(named(before)[key])
+    key !== name && JSON.stringify(value) !== JSON.stringify(named(before)[key])
   );
-  return { ...Object.fromEntries(changed), messages: objects(now.messages).slice(known) };
+  return { ...Object.fromEntries(changed), [name]: sentOf(now).slice(known) };
 }
 
 /** What a tool is told as stands in a file of its own. */

@@ -57,7 +57,9 @@ export function testsOfMessages(
     Deno.test(`${name} sends: ${what}`, () => {
       const endpoint = { baseUrl: "https://models.test", headers: {} };
       const body: unknown = JSON.parse(wire(name).encode(request(messages), endpoint).body);
-      const sent = objects(property(body, "messages")).filter(({ role }) => role !== "system");
+      const sent = objects(property(body, name === "openai_responses" ? "input" : "messages")).filter((
+        { role },
+      ) => role !== "system");
       assert.deepEqual(sent, Object.entries(expected).find(([key]) => key === what)?.[1]);
     });
   }

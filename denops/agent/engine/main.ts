@@ -7,6 +7,7 @@ import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { standardPipe } from "../protocol/byte_pipe.ts";
 import { firstProblem, hasModel, ModelConfig } from "../protocol/config.ts";
+import { ModelLists } from "../protocol/model_list.ts";
 import { messageStream } from "../protocol/message_stream.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";
@@ -19,6 +20,7 @@ import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
 import { StoredSessions } from "./store/sessions.ts";
+import { SqliteModelFacts } from "./store/model_facts.ts";
 import { SqliteStore } from "./store/sqlite.ts";
 import { SqliteUsage } from "./store/usage.ts";
 import { IdleSweep } from "./store/sweep.ts";
@@ -61,9 +63,11 @@ const roots = await Promise.all(folders.map((folder) => Deno.realPath(folder)));
 const { database, notice } = openDatabase(state);
 const store = new SqliteStore(database, (changes) => reviews.recorded(changes));
 const usage = new SqliteUsage(database);
+const facts = new SqliteModelFacts(database);
 const quality = new EditQuality(store.reviews, store.blobs, usage.edits);
 const reviews = new Reviews(store.reviews, store.blobs, roots, quality);
 await store.writes.sweep();
+const lists = new ModelLists(fetch);
 const environment = { roots, os: Deno.build.os };
 
 const connection = serveAcp(messageStream(standardPipe()), {
@@ -75,12 +79,13 @@ const connection = serveAcp(messageStream(standardPipe()), {
   archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
+  models: async (config) => config.provider === undefined ? undefined : await lists.of(config.provider),
   runner: (config, abilities) =>
     hasModel(config)
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
-        ...{ model: createModel(config), summarizer: createSummarizer(config) },
-        modelOf: (name) => otherModel(config, name),
+        ...{ model: createModel(config, fetch, facts), summarizer: createSummarizer(config, facts) },
+        modelOf: (name, listed) => otherModel(config, name, listed, facts),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

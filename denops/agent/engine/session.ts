@@ -6,14 +6,14 @@ import { nameInRoots } from "../policy/roots.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
 import { askRead } from "./agent/gather/ask_read.ts";
-import { spendingOf } from "./agent/budget.ts";
+import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { choose, type ContextChange } from "./agent/gather/context_page.ts";
 import { type Handed, handOver } from "./agent/gather/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
-import { Meter } from "./agent/meter.ts";
+import { Meter, type MeteredModel } from "./agent/meter.ts";
 import type { RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { Subagents } from "./agent/subagents/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
@@ -57,6 +57,7 @@ export class Session {
   /** The last turn may have no end: it gets one before anything else. */
   #cutOff = false;
   readonly #titling: Titling;
+  readonly #unpriced = new Unpriced();
   readonly #traps: CommandTraps;
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
@@ -85,7 +86,8 @@ export class Session {
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
     this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
-    const window = () => ports.runner.model.contextWindow;
+    const model = () => this.#model;
+    const window = () => model().contextWindow;
     const seen = { store, session: id, window, chosen: this.#memory };
     this.#history = new HistoryWindow(seen, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
@@ -107,7 +109,9 @@ export class Session {
     this.#meter = new Meter({
       session: id,
       turn: () => store.turn(id),
-      model: ports.runner.model,
+      get model() {
+        return model();
+      },
       spending: spendingOf(config, ports.usage.cost(id), spent),
       log: ports.usage,
       emit: (event) => this.#emit(event),
@@ -299,12 +303,12 @@ export class Session {
         workspace: this.#workspace.forCall(
           askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, controller.signal),
         ),
-        window: this.#ports.runner.model.contextWindow,
+        window: this.#model.contextWindow,
         refreshRules: () => this.#access.refresh(),
       }, controller.signal);
       const prompt = this.#begin(parts, branch);
-      for (const text of [...notice === undefined ? [] : [notice], ...problems]) {
-        this.#emit({ type: "notice", severity: "warning", text });
+      for (const text of [notice, this.#unpriced.notice(this.#ports.config, this.#model), ...problems]) {
+        if (text !== undefined) this.#emit({ type: "notice", severity: "warning", text });
       }
       if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
@@ -344,6 +348,12 @@ export class Session {
     }
   }
 
+  /** That of the next turn. */
+  get #model(): MeteredModel {
+    const { runner } = this.#ports;
+    return runner.modelOf?.(this.modes.current) ?? runner.model;
+  }
+
   /** What the turn has changed in all. */
   async #listFiles(signal: AbortSignal): Promise<void> {
     const late = await this.checkpoints.late();
@@ -358,10 +368,10 @@ export class Session {
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
-    const { store, runner } = this.#ports;
+    const { store } = this.#ports;
     if (!this.#stored) {
       const onBranch = branch === undefined ? {} : { branch };
-      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: runner.model.name, ...onBranch });
+      store.createSession({ id: this.id, root: this.#roots[0] ?? "", model: this.#model.name, ...onBranch });
       this.#stored = true;
     }
     this.#log.saveUnsaved();
@@ -426,6 +436,10 @@ export class Session {
         this.#remember();
       },
       newCallId: this.#newCallId,
+      narrow: () => {
+        this.modes.narrow();
+        this.#emit({ type: "mode", mode: this.modes.current.name });
+      },
       agents: this.agents,
     };
   }
@@ -435,10 +449,11 @@ export class Session {
     return {
       wanted: config.title,
       runner,
+      mode: () => this.modes.current,
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
-        const turn = store.turn(this.id);
-        return (measured) => this.#meter.count(measured, MODES.title, [], { turn });
+        const of = { turn: store.turn(this.id), model: this.#model };
+        return (measured) => this.#meter.count(measured, MODES.title, [], of);
       },
       titled: (title) => this.#emit({ type: "title", title }),
     };

@@ -77,6 +77,18 @@ export const Price = z.object({
 });
 export type Price = z.infer<typeof Price>;
 
+/** A model as its provider's list, and the user's options, tell of it; what neither says is absent. */
+export const ListedModel = z.object({
+  name: z.string().min(1),
+  price: Price.optional(),
+  /** Tokens. */
+  context_window: z.int().min(1).optional(),
+  vision: z.boolean().optional(),
+  /** It calls tools in a way of the provider's. */
+  tools: z.boolean().optional(),
+});
+export type ListedModel = z.infer<typeof ListedModel>;
+
 /** Caps over which the user is asked before anything more is sent. */
 export const Budget = z.object({
   max_tokens_per_turn: z.number().min(1).optional(),
@@ -177,7 +189,7 @@ export const EngineConfig = z.object({
   /** Modes that files describe. */
   modes: list(OwnMode).default([]),
   /** Other models that the user knows. */
-  models: list(z.object({ name: z.string().min(1), price: Price.optional() })).default([]),
+  models: list(ListedModel).default([]),
   /** Money that this project's sessions have cost on `date` (YYYY-MM-DD) so far. */
   spent: z.object({ date: z.string(), amount: z.number() }).optional(),
   model: z.string().min(1).optional(),
@@ -185,6 +197,8 @@ export const EngineConfig = z.object({
   provider: z.object({
     name: z.string(),
     wire: z.enum(WIRES),
+    /** Models that are asked in another. */
+    wires: list(z.object({ models: z.string(), wire: z.enum(WIRES) })).optional(),
     base_url: httpUrl,
     headers: z.record(z.string(), z.string()),
     api_key: z.string().optional(),

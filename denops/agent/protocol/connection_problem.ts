@@ -9,14 +9,17 @@ export interface ConnectionProblem {
   readonly retryable: boolean;
 }
 
-/** @param keySource where the key comes from */
-export function connectionProblem(error: unknown, keySource: string): ConnectionProblem {
+/** @param keySource where the key comes from @param start the command that starts the server, if one is known */
+export function connectionProblem(error: unknown, keySource: string, start?: string): ConnectionProblem {
   const text = reasonOf(error);
   const fail = (reason: string, hint: string, retryable = false) => ({ reason, hint, retryable });
   if (/header|ByteString/i.test(text)) {
     return fail("the key or a header has characters that HTTP cannot carry", `Check ${keySource}.`);
   }
-  if (/refused/i.test(text)) return fail("connection refused", "Is the server running? Check base_url.");
+  if (/refused/i.test(text)) {
+    const hint = start === undefined ? "Is the server running?" : `Start it (${start}).`;
+    return fail("connection refused", `${hint} Check base_url.`);
+  }
   if (/dns|lookup|resolve/i.test(text)) return fail("unknown host", "Check base_url and the network.");
   if (/certificate|tls|ssl|handshake|corrupt message/i.test(text)) {
     return fail(`TLS failed: ${text}`, "Check base_url and the certificate.");

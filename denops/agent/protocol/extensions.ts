@@ -7,7 +7,7 @@ import type { PermissionOption } from "../deps/acp_sdk.ts";
 import { z } from "../deps/zod.ts";
 import { Access } from "./access.ts";
 import { CommandAccess } from "./commands.ts";
-import { EngineConfig } from "./config.ts";
+import { EngineConfig, ListedModel } from "./config.ts";
 import { MODE_ACCESSES } from "./modes.ts";
 import { Shown } from "./surroundings.ts";
 
@@ -48,6 +48,10 @@ export const SessionMeta = z.object({
   remember: z.string().min(1).optional(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
+
+/** `_meta["agent.nvim"]` of session/set_config_option for the model: what is known of one that the provider lists. */
+export const ModelMeta = z.object({ listed: ListedModel });
+export type ModelMeta = z.infer<typeof ModelMeta>;
 
 /** `_meta["agent.nvim"]` of a piece of text or of a thought: id of the tool call under which it stands. */
 export const ParentMeta = z.object({ parent: z.string().optional() });

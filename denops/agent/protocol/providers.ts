@@ -4,7 +4,7 @@
  */
 
 /** A request and answer format; one file each in engine/llm/wire. */
-export const WIRES = ["openai_chat", "anthropic_messages", "ollama"] as const;
+export const WIRES = ["openai_chat", "openai_responses", "anthropic_messages", "ollama"] as const;
 export type WireName = (typeof WIRES)[number];
 
 /** What else differs from wire to wire: how a provider is asked about its models. */
@@ -15,22 +15,43 @@ export interface WireFacts {
   key(key: string): Readonly<Record<string, string>>;
   /** The list begins with the model that was installed last: without a choice it is taken. */
   readonly newestFirst?: boolean;
+  /** The list names models only; `/api/show` tells of each. */
+  readonly shows?: boolean;
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const openai: WireFacts = { models: "/models", model: (name) => `/models/${name}`, key: bearer };
 
 export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
-  openai_chat: { models: "/models", model: (name) => `/models/${name}`, key: bearer },
+  openai_chat: openai,
+  openai_responses: openai,
   anthropic_messages: {
     models: "/v1/models?limit=1000",
     model: (name) => `/v1/models/${name}`,
     key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
   },
-  ollama: { models: "/api/tags", key: bearer, newestFirst: true },
+  ollama: { models: "/api/tags", key: bearer, newestFirst: true, shows: true },
 };
+
+/** Models that are asked in another wire format than the provider's others. */
+export interface ModelWire {
+  /** A regular expression for the name. */
+  readonly models: string;
+  readonly wire: WireName;
+}
+
+/** The wire for a model of a provider. */
+export function wireFor(
+  { wire, wires = [] }: { readonly wire: WireName; readonly wires?: readonly ModelWire[] | undefined },
+  model: string,
+): WireName {
+  return wires.find(({ models }) => new RegExp(models).test(model))?.wire ?? wire;
+}
 
 export interface ProviderPreset {
   readonly wire: WireName;
+  /** Who sets a wire has it for all models. */
+  readonly wires?: readonly ModelWire[];
   /** Root of the API; the wire adds its own path ("/chat/completions"). */
   readonly base_url: string;
   /** Environment variables that hold the API key by convention, first match wins. */
@@ -39,10 +60,14 @@ export interface ProviderPreset {
   readonly default_model?: string;
   /** Answers 401 to a wrong key, where the list of models is open to all. Added to `base_url`. */
   readonly key_check?: string;
+  /** A list of models that says more than the wire's, where it is served. Added to `base_url`. */
+  readonly richer?: string;
   /** Serves the model that it has loaded, whatever it is called. */
   readonly any_model?: boolean;
-  /** A server of this machine that is looked for: a path that answers when it runs, and the command that starts it. */
-  readonly local?: { readonly probe: string; readonly start: string };
+  /** Of a server of the user's own: the command that starts it. */
+  readonly start?: string;
+  /** It is looked for on this machine: a path that answers when it runs. */
+  readonly probe?: string;
 }
 
 export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
@@ -50,7 +75,8 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     wire: "ollama",
     base_url: "http://127.0.0.1:11434",
     key_env: [],
-    local: { probe: "/api/version", start: "ollama serve" },
+    start: "ollama serve",
+    probe: "/api/version",
   },
   anthropic: {
     wire: "anthropic_messages",
@@ -60,6 +86,12 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
   },
   openai: {
     wire: "openai_chat",
+    // Models that reason. Some are served nowhere else ("This model is only supported in v1/responses"), some take no
+    // tools elsewhere ("To use function tools, use /v1/responses"), and all lose their reasoning between calls.
+    wires: [{
+      models: "^(?:ft:)?(?:gpt-(?:[5-9]|\\d\\d)(?!.*-search)|o\\d|codex|computer-use|gpt-daybreak)",
+      wire: "openai_responses",
+    }],
     base_url: "https://api.openai.com/v1",
     key_env: ["OPENAI_API_KEY"],
     default_model: "gpt-5",
@@ -90,9 +122,26 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     key_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     default_model: "gemini-2.5-pro",
   },
-  "llama.cpp": { wire: "openai_chat", base_url: "http://127.0.0.1:8080/v1", key_env: [], any_model: true },
-  lmstudio: { wire: "openai_chat", base_url: "http://127.0.0.1:1234/v1", key_env: [] },
-  vllm: { wire: "openai_chat", base_url: "http://127.0.0.1:8000/v1", key_env: [] },
+  "llama.cpp": {
+    wire: "openai_chat",
+    base_url: "http://127.0.0.1:8080/v1",
+    key_env: [],
+    any_model: true,
+    start: "llama-server --jinja -m MODEL.gguf",
+  },
+  lmstudio: {
+    wire: "openai_chat",
+    base_url: "http://127.0.0.1:1234/v1",
+    key_env: [],
+    richer: "/../api/v0/models",
+    start: "lms server start",
+  },
+  vllm: {
+    wire: "openai_chat",
+    base_url: "http://127.0.0.1:8000/v1",
+    key_env: [],
+    start: "vllm serve MODEL --enable-auto-tool-choice --tool-call-parser PARSER",
+  },
 };
 
 /** The host and port to grant for a base URL, as Deno's --allow-net takes it: "api.openai.com:443". */

@@ -1,6 +1,6 @@
 /** The session behind one chat: where its project is, what it goes on with, and the engine that has it open. */
 import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
-import type { ModeAccess } from "../protocol/modes.ts";
+import { covers, type ModeAccess } from "../protocol/modes.ts";
 import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
@@ -46,6 +46,8 @@ export class ChatSession {
   #branch: Promise<string | undefined> | undefined;
   /** The mode of the next turn; undefined: nothing was chosen, and nothing is open. */
   #choice: Choice | undefined;
+  /** What its engine has made of the choice: it changes less. */
+  #narrowed: Choice | undefined;
   /** A choice is being carried out: the next turn waits for it. */
   #choosing: Promise<void> = Promise.resolve();
   /** Number of the last one. */
@@ -89,7 +91,19 @@ export class ChatSession {
   /** What the next turn may change. */
   get access(): ModeAccess {
     if (this.#choice === undefined || this.#open?.project.client.modes.problem(this.#choice)) return "read";
-    return this.#choice.access;
+    return (this.#narrowed ?? this.#choice).access;
+  }
+
+  /** The engine's word for a mode that changes less: it holds until the user chooses one, and is stored nowhere. */
+  narrow(mode: string): void {
+    const modes = this.#open?.project.client.modes;
+    if (modes === undefined) return;
+    const narrower = modes.choice(mode);
+    const { access } = this.#narrowed ?? this.#choice ?? modes.first;
+    const isLess = access !== narrower.access && covers(access, narrower.access);
+    if (!isLess || modes.problem(narrower) !== undefined) return;
+    this.#narrowed = narrower;
+    this.#tellMode(modes);
   }
 
   /** The mode of all turns from the next one on; what goes wrong is told. */
@@ -108,7 +122,10 @@ export class ChatSession {
   async modes(): Promise<{ readonly modes: Modes; readonly current: string }> {
     await this.#choosing;
     const modes = await (await this.project()).readModes();
-    return { modes, current: (this.#choice ?? await this.#known(modes, this.#stored)).mode };
+    return {
+      modes,
+      current: (this.#narrowed ?? this.#choice ?? await this.#known(modes, this.#stored)).mode,
+    };
   }
 
   /** The mode of a stored session is told, before it is gone on with. @throws {Error} one line */
@@ -128,6 +145,7 @@ export class ChatSession {
     if (problem !== undefined) throw new Error(`${problem} \`:Agent mode\` lists all.`);
     // The gate goes by it whatever the engine says.
     this.#choice = choice;
+    this.#narrowed = undefined;
     this.#tellMode(modes);
     const sessionId = this.id ?? this.#stored;
     if (this.id !== undefined) await project.engine.setMode(this.id, mode);
@@ -139,7 +157,7 @@ export class ChatSession {
     return (session === undefined ? undefined : await modes.book.of(session)) ?? modes.first;
   }
 
-  #tellMode(modes: Modes, { mode } = this.#choice ?? modes.first): void {
+  #tellMode(modes: Modes, { mode } = this.#narrowed ?? this.#choice ?? modes.first): void {
     const names = modes.all.map(({ name }) => name);
     this.#ports.push({ type: "agent_state", chat: this.#chat, mode, modes: names });
   }
@@ -251,7 +269,7 @@ export class ChatSession {
   forget(engine: Engine): boolean {
     if (this.#open?.project.engine !== engine) return false;
     this.#stored = this.#open.sessionId;
-    this.#open = undefined;
+    this.#open = this.#narrowed = undefined;
     return true;
   }
 

@@ -41,6 +41,8 @@ export interface EngineClientPorts {
   ownerOf(sessionId: string): number | undefined;
   /** The same; undefined too as long as the engine is busy with a turn that was stopped. */
   chatOf(sessionId: string): number | undefined;
+  /** The engine says that a session is in this mode. */
+  narrow(chat: number, mode: string): void;
   /** What the mode of a chat's turn may change, by what the user has chosen. */
   accessOf(chat: number): ModeAccess;
   readonly gate: Gate;
@@ -180,8 +182,10 @@ export class EngineClient {
           const cost = this.#costs.next(sessionId, update.cost.amount, request);
           this.ledger.add(new Date().toISOString().slice(0, 10), cost);
         }
-        // In which mode it is the user says.
-        if (update.sessionUpdate === "current_mode_update") return;
+        // In which mode it is the user says; the engine may do less.
+        if (update.sessionUpdate === "current_mode_update") {
+          return withChat(sessionId, (chat) => this.#ports.narrow(chat, update.currentModeId));
+        }
         const since = trace?.now();
         withChat(sessionId, (chat) => screenUpdates(chat, update).forEach(push));
         trace?.span("update", since);

@@ -84,6 +84,7 @@ export class Supervisor implements AsyncDisposable {
       project: {
         push,
         notice: (to, severity, text) => this.#notice(to, severity, text),
+        narrow: (chat, mode) => this.#chats.get(chat)?.session.narrow(mode),
         ownerOf: (sessionId) => this.#ownerOf(sessionId)?.id,
         chatOf: (sessionId) => {
           const owner = this.#ownerOf(sessionId);

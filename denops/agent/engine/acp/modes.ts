@@ -7,6 +7,9 @@ import {
   type SessionModeState,
   type SessionUpdate,
 } from "../../deps/acp_sdk.ts";
+import type { ListedModel } from "../../protocol/config.ts";
+import { ModelMeta, ours } from "../../protocol/extensions.ts";
+import { factsLine } from "../../protocol/model_list.ts";
 import { type Choice, CHOOSABLE_EFFORTS, type SessionModes } from "../agent/session_modes.ts";
 import { messageOf } from "../core/errors.ts";
 
@@ -27,12 +30,18 @@ function optionsOf(modes: SessionModes): SessionConfigOption[] {
     ({ type: "select", id, name, category, currentValue }) as const;
   const plain = (names: readonly string[]) => names.map((name) => ({ value: name, name }));
   const model = current.model ?? models[0];
+  const described = (name: string) => {
+    const description = factsLine(modes.factsOf(name) ?? { name });
+    return { value: name, name, ...(description === "" ? {} : { description }) };
+  };
   return [
     {
       ...select("mode", "Mode", "mode", current.name),
       options: all.map((mode) => ({ value: mode.name, name: nameOf(mode) })),
     },
-    ...model === undefined ? [] : [{ ...select("model", "Model", "model", model), options: plain(models) }],
+    ...model === undefined
+      ? []
+      : [{ ...select("model", "Model", "model", model), options: models.map(described) }],
     {
       ...select("effort", "Effort", "thought_level", effort),
       options: plain(CHOOSABLE_EFFORTS),
@@ -44,6 +53,18 @@ function nameOf({ name, title = name }: SessionModes["current"]): string {
   return title;
 }
 
+/** The client is told of the models that the provider lists; where there is no list it knows those of the options. */
+export async function offerModels(
+  modes: SessionModes,
+  asked: Promise<readonly ListedModel[] | undefined>,
+  to: { sendUpdate(update: SessionUpdate): void },
+): Promise<void> {
+  const models = await asked.catch(() => undefined);
+  if (models === undefined || models.length === 0) return;
+  modes.offered = models;
+  to.sendUpdate({ sessionUpdate: "config_option_update", configOptions: optionsOf(modes) });
+}
+
 interface Open {
   /** @throws {RequestError} if it is not open here */
   get(id: string): { readonly modes: SessionModes };
@@ -52,10 +73,10 @@ interface Open {
 
 export function serveModes(app: AgentApp, open: Open): AgentApp {
   const { session } = methods.agent;
-  const choose = (id: string, choice: Partial<Choice>): SessionConfigOption[] => {
+  const choose = (id: string, choice: Partial<Choice>, listed?: ListedModel): SessionConfigOption[] => {
     const { modes } = open.get(id);
     try {
-      modes.choose(choice);
+      modes.choose(choice, listed);
     } catch (error) {
       throw RequestError.invalidParams(undefined, messageOf(error));
     }
@@ -77,6 +98,7 @@ export function serveModes(app: AgentApp, open: Open): AgentApp {
       ) {
         throw RequestError.invalidParams(undefined, `unknown option or value: ${configId}`);
       }
-      return { configOptions: choose(sessionId, { [configId]: value }) };
+      const { listed } = ours(ModelMeta, params._meta) ?? {};
+      return { configOptions: choose(sessionId, { [configId]: value }, listed) };
     });
 }

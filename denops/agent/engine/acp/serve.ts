@@ -11,7 +11,7 @@ import {
   type Stream,
 } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
-import type { EngineConfig } from "../../protocol/config.ts";
+import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
 import {
   AnswerMeta,
   type ApprovalMeta,
@@ -32,7 +32,7 @@ import { acpCommands } from "./commands.ts";
 import { fsEditor, noEditor, screenEditor, screenServers } from "./editor.ts";
 import { acpQuestions } from "./questions.ts";
 import { reviewAnswers, type ReviewOptions } from "./review.ts";
-import { modesOf, serveModes } from "./modes.ts";
+import { modesOf, offerModels, serveModes } from "./modes.ts";
 import { Moment } from "./moment.ts";
 import { Screen } from "./screen.ts";
 import { acpSearch } from "./search.ts";
@@ -61,6 +61,8 @@ export interface AcpOptions {
   onServing?(isBusy: () => boolean): void;
   /** For clients that send no configuration of their own. @throws {Error} one line. */
   ownConfig(): EngineConfig | undefined;
+  /** What the provider lists. @throws {Error} one line */
+  models(config: EngineConfig): Promise<readonly ListedModel[] | undefined>;
   /** @param abilities what the client does for tools */
   runner(config: EngineConfig, abilities: Partial<ClientAbilities>): Runner;
 }
@@ -108,6 +110,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       if (text !== undefined) sender.send({ type: "notice", severity: "warning", text });
       session.prepare();
       session.checkpoints.recover().catch(() => {});
+      // Our own client asks for the list itself, when it is to be seen.
+      if (can.extensions.size === 0) offerModels(session.modes, options.models(known), sender);
     }, 0);
     return { session, sender };
   });

@@ -142,6 +142,8 @@ export class Updates {
         );
       case "usage":
         return this.#usage(event);
+      case "mode":
+        return { sessionUpdate: "current_mode_update", currentModeId: event.mode };
       case "notice":
         return this.#notice(event.severity, event.text);
       case "title": {

@@ -6,6 +6,7 @@ import type { ResultEntry } from "../core/entries.ts";
 import type { ToolCall } from "../core/messages.ts";
 import { parseArguments } from "../llm/arguments.ts";
 import { oneLine } from "../llm/failures.ts";
+import { isUnread } from "../llm/text_tools/tools.ts";
 import { type CheckpointPorts, runCheckpointed } from "./checkpointed.ts";
 import { settleEffects } from "./effects.ts";
 import { type PermissionPorts, Permissions } from "./permission.ts";
@@ -136,6 +137,7 @@ function runOrRecall(
   signal: AbortSignal,
 ): Promise<ResultEntry> {
   const { repeats, iteration } = memory;
+  repeats.ask(call);
   if (repeats.isKnown(call, iteration)) return Promise.resolve(refuse(call, ALREADY_DONE, ports));
   if (repeats.isDouble(call, iteration)) return Promise.resolve(refuse(call, DONE_ONCE, ports));
   repeats.note(call, iteration);
@@ -158,12 +160,10 @@ async function runCall(
     return refuse(call, new ToolError(`Not run: ${problem}. The tools are: ${names}.`, problem), ports);
   }
   if (!args.ok) {
-    const problem = "the arguments are not valid JSON";
-    return refuse(
-      call,
-      new ToolError(`Not run: ${problem}: ${args.error}. Send the call again.`, problem),
-      ports,
-    );
+    const isCut = isUnread(call.arguments);
+    const problem = isCut ? "the call is cut off or broken" : "the arguments are not valid JSON";
+    const why = isCut ? "" : `: ${args.error}`;
+    return refuse(call, new ToolError(`Not run: ${problem}${why}. Send the call again.`, problem), ports);
   }
   const permissions = new Permissions(ports, (accesses) => startOf(call, accesses), signal);
   const workspace = ports.context.workspace.forCall((path, reason) => permissions.read(path, reason));

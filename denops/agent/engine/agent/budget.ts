@@ -1,6 +1,7 @@
 /** What a turn, a session and a day may use up; over a cap the user is asked. Pure but for the date it is given. */
 import { today } from "../core/today.ts";
 import type { Budget as Caps, EngineConfig, Price } from "../../protocol/config.ts";
+import type { MeteredModel } from "./meter.ts";
 import type { Usage } from "../core/messages.ts";
 import { OneByOne } from "./subagents/slots.ts";
 
@@ -92,6 +93,26 @@ export class Spending {
   /** The user lets it go on for as much again. */
   raise(counter: Counter): void {
     this.#raised[counter] += 1;
+  }
+}
+
+/** Caps by money do not hold where nobody knows what a model costs: that is said once of each. */
+export class Unpriced {
+  readonly #told = new Set<string>();
+
+  /** One line; undefined if there is nothing to say. */
+  notice(
+    { provider, max_cost_per_session, max_cost_per_day }: EngineConfig,
+    { name, price }: Pick<MeteredModel, "name" | "price">,
+  ): string | undefined {
+    const caps = { max_cost_per_session, max_cost_per_day };
+    const set = Object.entries(caps).flatMap(([cap, money]) => money === undefined ? [] : [cap]);
+    // Who asks for no key sends no bill.
+    const isFree = price !== undefined || provider?.api_key === undefined;
+    if (isFree || set.length === 0 || this.#told.has(name)) return undefined;
+    this.#told.add(name);
+    const verb = set.length === 1 ? "does" : "do";
+    return `${set.join(" and ")} ${verb} not count ${name}: its price is not known. Set it in prices.`;
   }
 }
 

@@ -48,7 +48,7 @@ for (const wire of WIRES) {
     const tools = bodies.map((body) => JSON.stringify(property(body, "tools")));
     assert.equal(new Set(tools).size, 1, "the provider's cache holds the tools");
     const choices = bodies.map((body) => property(body, "tool_choice"));
-    const [auto, none] = wire === "openai_chat"
+    const [auto, none] = wire.startsWith("openai")
       ? ["auto", "none"]
       : [undefined, wire === "ollama" ? undefined : { type: "none" }];
     assert.deepEqual(choices, [auto, auto, none, auto]);

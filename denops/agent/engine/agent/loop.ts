@@ -1,6 +1,6 @@
 /** A turn: ask the model, run its calls, until it answers without any or a limit is reached. */
 import { againstMode } from "../../policy/decide_mode.ts";
-import type { EngineConfig } from "../../protocol/config.ts";
+import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
 import { CHOSEN, type Mode, MODES, toolsOf, within } from "../context/modes.ts";
 import type { Environment } from "../context/sections.ts";
 import { outline } from "../context/outline.ts";
@@ -11,10 +11,10 @@ import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
 import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
+import { briefly } from "../context/brief.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
-import { claimsChange } from "./claims.ts";
-import { controlNote, planWanted } from "./control.ts";
+import { controlNote } from "./control.ts";
 import { Continuations } from "./cut_off.ts";
 import { Deeds, summarize } from "./finish.ts";
 import { maySpend, mayStepOn } from "./limits.ts";
@@ -23,12 +23,14 @@ import { partialAnswer } from "./interrupted.ts";
 import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./gather/context_page.ts";
+import { Nudges } from "./nudges.ts";
 import { Prefix } from "./gather/prefix.ts";
 import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./gather/room.ts";
 import type { Runner, RunnerPorts, TurnEnd } from "./runner.ts";
 import { runStep } from "./step.ts";
+import { TextCalls } from "./text_calls.ts";
 import { askTitle } from "./title.ts";
 import { WriteChecks } from "./write_checks.ts";
 
@@ -41,7 +43,7 @@ export interface LoopOptions {
   /** Writes summaries in the model's place. */
   readonly summarizer?: Model | undefined;
   /** Another one of the same provider. */
-  modelOf(name: string): Model;
+  modelOf(name: string, listed?: ListedModel): Model;
   readonly tools: readonly Tool[];
   readonly environment: Environment;
   /** What the client does for tools. */
@@ -52,6 +54,8 @@ export interface LoopOptions {
 interface Asked {
   readonly model: Model;
   readonly tools: readonly Tool[];
+  /** The same in few words. */
+  readonly brief: readonly Tool[];
 }
 
 function withForms(tools: readonly Tool[], forms: ReturnType<typeof editFormsOf>): readonly Tool[] {
@@ -64,42 +68,59 @@ export function loopRunner(options: LoopOptions): Runner {
   // Those that this client makes possible.
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const models = new Map<string, Asked>();
-  const askedOf = ({ model: name = own.name }: Mode): Asked => {
-    const known = models.get(name) ?? {
-      model: name === own.name ? own : options.modelOf(name),
-      tools: withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]),
-    };
-    models.set(name, known);
-    return known;
+  const askedOf = ({ model: name = own.name, listed }: Pick<Mode, "model" | "listed">): Asked => {
+    const known = models.get(name);
+    if (known !== undefined) return known;
+    const tools = withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]);
+    const brief = tools.map((tool) => ({ ...tool, spec: briefly(tool.spec) }));
+    const asked = { model: name === own.name ? own : options.modelOf(name, listed), tools, brief };
+    models.set(name, asked);
+    return asked;
   };
   const room = new Room();
-  const prefix = new Prefix(own.price);
+  const textCalls = new TextCalls();
+  const prefix = new Prefix();
   const inputs = (
     { isOn, project, mode, scratch }: Pick<RunnerPorts, "isOn" | "project" | "mode" | "scratch">,
   ) => {
-    const { model, tools } = askedOf(mode);
-    const specs = toolsOf(mode, tools).filter(({ name }) => isOn(name)).map(({ spec }) => spec);
-    return { environment, model: model.name, tools: specs, project: project(), scratch };
+    const { model, tools, brief } = askedOf(mode);
+    const { name, small, oneByOne } = model;
+    const specs = toolsOf(mode, small ? brief : tools, small).filter(({ name }) => isOn(name))
+      .map(({ spec }) => spec);
+    return { environment, model: name, small, oneByOne, tools: specs, project: project(), scratch };
   };
   const portsOf = (ports: RunnerPorts): TurnPorts => {
     // As they are now: a switch counts from the next turn on.
-    const given = inputs(ports);
-    const { model, tools: all } = askedOf(ports.mode);
-    const tools = all.filter(({ spec }) => given.tools.includes(spec));
+    let given = inputs(ports);
+    const { model, tools: all, brief } = askedOf(ports.mode);
+    const tools = [...all, ...brief].filter(({ spec }) => given.tools.includes(spec));
     return {
       ...ports,
-      ...{ model, summarizer, tools, room },
+      ...{ model, summarizer, tools, room, textCalls },
+      inMode: (mode) => {
+        const { model, effort } = ports.mode;
+        const kept = {
+          ...(model === undefined ? {} : { model }),
+          ...(effort === undefined ? {} : { effort }),
+        };
+        return portsOf({ ...ports, mode: { ...mode, ...kept } });
+      },
       view: (row, more = []) =>
         view([...ports.messages(), ...more], within(row, ports.mode), { ...given, project: ports.project() }),
       decide: (accesses, granted) =>
         againstMode(accesses, ports.mode.access) ?? ports.decide(accesses, granted),
-      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name)),
+      toldLess() {
+        const before = given.small;
+        given = inputs(ports);
+        return given.small && !before;
+      },
+      sent: (prompt) => prefix.note(prompt, causesOf(ports, model.name), model.price),
       context: {
         ...{ workspace: ports.workspace, session: ports.state, access: ports.mode.access },
         ...abilities,
         agents: ports.agents,
       },
-      tried: (edit) => ports.meter.tried(edit),
+      tried: (edit) => ports.meter.tried(edit, model),
       checks: abilities.languages === undefined
         ? undefined
         : new WriteChecks(abilities.languages, ports.workspace),
@@ -119,8 +140,10 @@ export function loopRunner(options: LoopOptions): Runner {
   };
   return {
     model: own,
+    modelOf: (mode) => askedOf(mode).model,
     tools: offered.map(({ name }) => name),
-    title: (exchange, count, signal) => askTitle({ model: own, environment, count }, exchange, signal),
+    title: (exchange, count, signal) =>
+      askTitle({ model: askedOf(exchange.mode ?? {}).model, environment, count }, exchange, signal),
     context(ports) {
       const given = inputs(ports);
       const { mode } = ports;
@@ -132,6 +155,7 @@ export function loopRunner(options: LoopOptions): Runner {
     },
     async runTurn(prompt, ports, signal) {
       const mode = await rowOf(prompt, ports, signal);
+      await askedOf(mode).model.prepare(signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
     },
     remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
@@ -155,9 +179,14 @@ interface TurnPorts extends RunnerPorts, BatchPorts {
   readonly model: Model;
   readonly summarizer: Model | undefined;
   readonly room: Room;
+  readonly textCalls: TextCalls;
   readonly maxIterations: number;
+  /** The same in another mode, with the model and the effort of this one. */
+  inMode(mode: Mode): TurnPorts;
   /** What is sent in this mode at this moment. @param more messages that are in no log */
   view(mode: Mode, more?: readonly MessageEntry[]): Prompt;
+  /** Once more, as the model is by now. @returns whether what is sent has become less */
+  toldLess(): boolean;
   /** To be told of each prompt that is sent. */
   sent(prompt: Prompt): void;
 }
@@ -182,7 +211,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   const continuations = new Continuations();
   let verified = false;
   let acted = false;
-  let nudged = false;
+  const nudges = new Nudges();
   let limit = ports.maxIterations;
   for (let iteration = 1;; iteration++) {
     if (iteration > limit && ports.unattended === true) return await finished("", ports, deeds, signal);
@@ -210,9 +239,11 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
       meter.count(measured, mode, tools, { model, prompt: facts });
     };
     const end = await runStep({ ...step, count }, prompt, signal);
-    if (end.type === "failed" && end.error.kind === "window_full" && !refused) {
+    if (end.type === "failed" && end.error.kind === "window_full") {
+      if (ports.toldLess()) continue;
+      const folded = !refused && await room.make({ type: "refused" }, ports, signal);
       refused = true;
-      if (await room.make({ type: "refused" }, ports, signal)) {
+      if (folded) {
         repeats = new Repeats();
         continue;
       }
@@ -236,13 +267,17 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
       const fixes = verified ? undefined : await neededFixes(iteration, limit, ports, signal);
       verified = true;
       if (signal.aborted) return { type: "stopped", reason: "cancelled" };
-      const nudge = acted || nudged
-        ? undefined
-        : emptyClaim(wordsOf(asked), end.message.text, iteration, limit, ports);
-      nudged = true;
-      const wanted: boolean = mode.plans === true && looked && !planned && iteration < limit;
-      planned ||= wanted;
-      const note = fixes ?? nudge ?? (wanted ? planWanted(iteration, limit) : undefined);
+      const nudge = fixes === undefined
+        ? nudges.next({
+          ...{ request: wordsOf(asked), answer: end.message.text, isComplete: end.message.complete === true },
+          ...{ iteration, maxIterations: limit, mode, plan: ports.state.plan },
+          ...{ hasActed: acted, hasCalled: looked, hasPlanned: planned },
+          canWrite: tools.some(({ readOnly }) => !readOnly),
+          callsInText: model.textForm !== undefined,
+        })
+        : undefined;
+      if (nudge?.notice !== undefined) emit({ type: "notice", severity: "info", text: nudge.notice });
+      const note = fixes ?? nudge?.note;
       if (note === undefined) return await finished(end.message.text, ports, deeds, signal);
       ports.append(note);
       continue;
@@ -258,8 +293,24 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (signal.aborted) return interrupted(ports, "cancelled");
     for (const rules of await ports.rulesOf([...touched], signal)) ports.append(rules);
     touched.clear();
+    const { unreadable, isTooMany } = ports.textCalls.count(end.message);
+    if (model.textForm !== undefined) {
+      const form = unreadable > 0 ? model.textForm : undefined;
+      ports.append(
+        ports.textCalls.resultsNote({ plan: ports.state.plan, repeated: repeats.takeRepeated(), form }),
+      );
+    }
+    if (isTooMany && mode.access !== "read") {
+      emit({ type: "notice", severity: "warning", text: NARROWED });
+      ports.narrow();
+      return await runTurn(asked, given.inMode(CHOSEN.ask), signal);
+    }
   }
 }
+
+const NARROWED =
+  "Three calls of the model could not be read: this session goes on in mode ask. Choose another mode to go back: " +
+  "`:Agent mode agent`.";
 
 /** The turn is over; an answer of nothing is followed by a summary. */
 async function finished(
@@ -284,27 +335,6 @@ function refusedWith(text: string, ports: TurnPorts): TurnEnd {
 function interrupted(ports: TurnPorts, reason: StopReason, text = ""): TurnEnd {
   ports.append(partialAnswer(text));
   return { type: "stopped", reason };
-}
-
-/** What to tell the model if it says that it has changed something, and no call of the turn could have. */
-function emptyClaim(
-  request: string,
-  answer: string,
-  iteration: number,
-  maxIterations: number,
-  { tools, emit, mode }: TurnPorts,
-): ControlNote | undefined {
-  const canWrite = mode.access !== "read" && tools.some(({ readOnly }) => !readOnly);
-  if (!canWrite || iteration >= maxIterations || !claimsChange(request, answer)) return undefined;
-  emit({
-    type: "notice",
-    severity: "info",
-    text: "Nothing was written in this turn, whatever the answer says; the model is told to do it.",
-  });
-  const note =
-    "You say that something was changed, but no call of this turn has written a file or run a command. " +
-    "Make the change with the tools, or say that nothing was changed.";
-  return controlNote({ state: "nothing_done", iteration, maxIterations, filesChanged: [], note });
 }
 
 /** The verification gate: what to tell the model if the turn has added errors to the files that it wrote. */

@@ -1,5 +1,6 @@
 /** What a session remembers beside its messages, as it is kept for a resume: one fact a row. */
 import { z } from "../../deps/zod.ts";
+import { ListedModel } from "../../protocol/config.ts";
 import { Note } from "../context/notes.ts";
 import { Project } from "../context/project.ts";
 import { Plan } from "../core/events.ts";
@@ -18,6 +19,10 @@ const Facts = z.object({
   mode: z.string().default(""),
   model: z.string().default(""),
   effort: z.string().default(""),
+  /** Whose model it is; "" is anybody's. */
+  provider: z.string().default(""),
+  /** What was known of that model when it was chosen. */
+  listed: ListedModel.optional(),
   /** The first turn that the model still sees. */
   first: z.int().default(1),
 });

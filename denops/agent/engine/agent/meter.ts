@@ -77,8 +77,9 @@ export class Meter {
   }
 
   /** Writes down how an edit went, if it can: a count is worth no turn. */
-  tried(edit: Omit<EditTried, "provider" | "model">): void {
-    const { session, turn, model: { provider, name: model }, log } = this.#ports;
+  tried(edit: Omit<EditTried, "provider" | "model">, by: MeteredModel = this.#ports.model): void {
+    const { session, turn, log } = this.#ports;
+    const { provider, name: model } = by;
     try {
       log.edits.tried(session, turn(), { ...edit, provider, model });
     } catch {

@@ -24,6 +24,8 @@ export class Repeats {
   readonly #seen = new Map<string, number>();
   /** Of calls that are no look-ups. */
   readonly #made = new Map<string, number>();
+  /** Every call of before → whether it has come again since that was told last. */
+  readonly #asked = new Map<string, { readonly name: string; isAgain: boolean }>();
   #last = "";
   #row = 0;
 
@@ -37,6 +39,18 @@ export class Repeats {
   /** True if the same answer has a call before it that writes or runs the same. */
   isDouble({ tool, signature }: ReadCall, iteration: number): boolean {
     return tool?.readOnly === false && this.#made.get(signature) === iteration;
+  }
+
+  /** Notes a call that is asked for, be it run or not. */
+  ask({ name, signature }: ReadCall): void {
+    this.#asked.set(signature, { name, isAgain: this.#asked.has(signature) });
+  }
+
+  /** Names of the calls that have come again since this was asked last. */
+  takeRepeated(): readonly string[] {
+    const again = [...this.#asked.values()].filter(({ isAgain }) => isAgain);
+    for (const call of again) call.isAgain = false;
+    return [...new Set(again.map(({ name }) => name))];
   }
 
   /** Notes a call that is about to be run. */

@@ -50,12 +50,16 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   newCallId(given: string): string;
   /** Undefined: it can start none. */
   readonly agents?: Subagents | undefined;
+  /** The session goes on in a mode that changes nothing, until the user chooses one. */
+  narrow(): void;
   /** It works for another agent: at the limit of steps nobody is asked, it answers with what it has. */
   readonly unattended?: true;
 }
 
 export interface Runner {
   readonly model: MeteredModel;
+  /** That of a turn in this mode. Absent: it is always the same. */
+  modelOf?(mode: Mode): MeteredModel;
   /** Names of the tools that the user may switch. */
   readonly tools: readonly string[];
   /**
@@ -104,6 +108,8 @@ export const NO_RUNNER: Runner = {
 };
 
 export interface Exchange {
+  /** In which the turn ran: its model is asked. */
+  readonly mode?: Mode;
   readonly question: string;
   readonly answer: string;
 }

@@ -3,6 +3,7 @@ import { oneLine } from "../llm/failures.ts";
 import { Assembly } from "../llm/assemble.ts";
 import { Repetition, type Run } from "../llm/repetition.ts";
 import { isContent } from "../llm/client.ts";
+import { WithoutEndMark } from "../llm/end_mark.ts";
 import { breaksIn, shortArguments } from "../llm/text_tools/draft.ts";
 import type { Model } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
@@ -175,6 +176,8 @@ class Screen {
   #thinkingSince: number | undefined;
   /** Its first text came. */
   #textSince: number | undefined;
+  /** Shown without the mark; what the provider wants back stays as it came. */
+  #thought = new WithoutEndMark();
 
   constructor(message: string, tools: readonly Tool[], emit: Emit) {
     this.#message = message;
@@ -192,9 +195,13 @@ class Screen {
 
   #retell(was: "text" | "thought"): void {
     this.#emit({ type: "retold", message: this.#message, was });
-    if (was === "thought") this.#thinkingSince = undefined;
-    else this.#thinkingSince ??= this.#textSince;
-    this.#endThought();
+    if (was === "thought") {
+      this.#thinkingSince = undefined;
+      this.#thought = new WithoutEndMark();
+    } else {
+      this.#thinkingSince ??= this.#textSince;
+      this.#endThought();
+    }
   }
 
   #showPieces(deltas: readonly Delta[]): void {
@@ -202,7 +209,7 @@ class Screen {
     const text = joined(deltas, "text");
     if (thought !== "") {
       this.#thinkingSince ??= performance.now();
-      this.#emit({ type: "thought", message: this.#message, text: thought });
+      this.#showThought(this.#thought.add(thought));
     }
     const calling = deltas.some(isCalling);
     if (text !== "" || calling) this.#endThought();
@@ -228,8 +235,14 @@ class Screen {
     this.#emit({ type: "tool_done", id, status: "failed", summary, output });
   }
 
+  #showThought(text: string): void {
+    if (text !== "") this.#emit({ type: "thought", message: this.#message, text });
+  }
+
   #endThought(): void {
     if (this.#thinkingSince === undefined) return;
+    this.#showThought(this.#thought.end());
+    this.#thought = new WithoutEndMark();
     const milliseconds = Math.round(performance.now() - this.#thinkingSince);
     this.#thinkingSince = undefined;
     this.#emit({ type: "thought_done", message: this.#message, milliseconds });

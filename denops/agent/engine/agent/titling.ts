@@ -1,6 +1,7 @@
 /** When a session gets its title: once, after the first turn that has come to an end of its own. */
 import { firstTitle } from "../core/title.ts";
 import { type MessageEntry, wordsOf } from "../core/entries.ts";
+import type { Mode } from "../context/modes.ts";
 import type { UserMessage } from "../core/events.ts";
 import type { Measured } from "./meter.ts";
 import type { Runner, TurnEnd } from "./runner.ts";
@@ -9,6 +10,7 @@ export interface TitlingPorts {
   /** The option `title`. */
   readonly wanted: boolean;
   readonly runner: Pick<Runner, "title">;
+  mode(): Mode;
   /** Replaces a title that is still `known`; false if it no longer is. */
   retitle(known: string, title: string): boolean;
   /** Counts the request for the turn that is the last one now. */
@@ -64,7 +66,8 @@ export class Titling {
     const answer = history.findLast((entry) => entry.type === "assistant_message")?.text ?? "";
     // One that the user has given meanwhile stays.
     const known = firstTitle(wordsOf(history.find((entry) => entry.type === "user_message") ?? prompt));
-    const title = await runner.title?.({ question, answer }, this.#ports.counter(), this.#closing.signal);
+    const exchange = { question, answer, mode: this.#ports.mode() };
+    const title = await runner.title?.(exchange, this.#ports.counter(), this.#closing.signal);
     if (title !== undefined && this.#ports.retitle(known, title)) this.#ports.titled(title);
   }
 }

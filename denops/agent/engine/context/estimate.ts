@@ -46,22 +46,25 @@ function messageBytes(message: Message): number {
     case "assistant":
       return FRAME_BYTES + bytesOf(message.text) +
         message.calls.reduce((sum, call) => sum + 2 * FRAME_BYTES + bytesOf(call.arguments), 0) +
-        message.reasoning.reduce((sum, one) => sum + bytesOf(reasoningText(one)), 0);
+        message.reasoning.reduce((sum, one) => sum + reasoningBytes(one), 0);
     case "tool":
       return 2 * FRAME_BYTES + bytesOf(message.text) +
         IMAGE_BYTES * (message.images?.length ?? 0);
   }
 }
 
-function reasoningText(one: Reasoning): string {
-  switch (one.type) {
+function reasoningBytes(reasoning: Reasoning): number {
+  switch (reasoning.type) {
     case "signed":
     case "plain":
-      return one.text;
+      return bytesOf(reasoning.text);
     case "redacted":
-      return one.data;
+    case "encrypted":
+      return bytesOf(reasoning.data);
     case "details":
-      return JSON.stringify(one.details);
+      return bytesOf(JSON.stringify(reasoning.details));
+    case "phase":
+      return 0;
   }
 }
 

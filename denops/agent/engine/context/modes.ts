@@ -1,5 +1,5 @@
 /** What runs a model: one row for each purpose. */
-import type { Effort } from "../../protocol/config.ts";
+import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
 import { AGENT_SECTIONS, fixed, INTENT, type Section, TITLES } from "./sections.ts";
@@ -24,6 +24,8 @@ export interface Mode {
   readonly plans?: true;
   /** The model's name; the session's unless told. */
   readonly model?: string;
+  /** What is known of that model beside the options. */
+  readonly listed?: ListedModel;
   /** How much the model is to think; undefined leaves it to the provider. Of one that is chosen: as the user wants it. */
   readonly effort?: Effort;
   readonly limits: {
@@ -106,17 +108,26 @@ export const MODES = {
   },
 } as const satisfies Readonly<Record<string, Mode>>;
 
-/** What a mode has of the tools that are offered. @param tools with the least access that they are of use in */
+/**
+ * What a mode has of the tools that are offered. @param offered with the least access that they are of use in
+ * @param small for a small model: what is basic, unless the mode names its tools
+ */
 export function toolsOf<
-  Tool extends { readonly name: string; readonly kind: string; readonly least: ModeAccess },
+  Tool extends {
+    readonly name: string;
+    readonly kind: string;
+    readonly least: ModeAccess;
+    readonly basic: boolean;
+  },
 >(
   { tools, access }: Mode,
   offered: readonly Tool[],
+  small = false,
 ): readonly Tool[] {
   if (tools === "none") return [];
-  const fitting = offered.filter(({ least }) => covers(access, least));
+  const isAll = typeof tools === "string" || tools.every((one) => one.startsWith("!"));
+  const fitting = offered.filter(({ least, basic }) => covers(access, least) && (basic || !small || !isAll));
   if (typeof tools === "string") return fitting;
-  const isAll = tools.every((one) => one.startsWith("!"));
   const names = (one: Tool, before = "") =>
     [one.name, one.kind].some((name) => tools.includes(before + name));
   return fitting.filter((one) => (isAll || names(one)) && !names(one, "!"));

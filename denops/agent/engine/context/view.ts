@@ -16,6 +16,10 @@ export interface ViewInputs {
   readonly tools: readonly ToolSpec[];
   /** The model's name; "" for none in particular. */
   readonly model?: string;
+  /** It is a small one: it is told less. */
+  readonly small?: boolean;
+  /** It makes one call after the other. */
+  readonly oneByOne?: boolean;
   /** Undefined: nothing is known of it. */
   readonly project?: Project | undefined;
   readonly scratch?: string | undefined;
@@ -53,10 +57,11 @@ export function view(
 /** The system prompt, section by section; those with nothing to say are left out. */
 export function systemParts(
   sections: readonly Section[],
-  { environment, model = "", project = NO_PROJECT, scratch }: ViewInputs,
+  { environment, model = "", small = false, oneByOne = false, project = NO_PROJECT, scratch }: ViewInputs,
 ): readonly { readonly name: string; readonly text: string }[] {
-  const inputs = { environment, family: familyOf(model), project, scratch };
-  return sections.map(({ name, text }) => ({ name, text: text(inputs) })).filter(({ text }) => text !== "");
+  const inputs = { environment, family: familyOf(model), oneByOne, project, scratch };
+  return sections.map(({ name, text, brief }) => ({ name, text: (small ? brief ?? text : text)(inputs) }))
+    .filter(({ text }) => text !== "");
 }
 
 function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
@@ -166,10 +171,14 @@ class KeptThoughts {
 }
 
 function assistantMessage(entry: AssistantEntry, keeps: KeptThoughts): Message {
-  const { text, calls, written, by, interrupted, refused } = entry;
+  const { text, calls, written, complete, by, interrupted, refused } = entry;
   if (refused === true) return { role: "assistant", text: REFUSED_ANSWER, calls: [], reasoning: [] };
   const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
-  const known = { ...(written === undefined ? {} : { written }), ...(by === undefined ? {} : { by }) };
+  const known = {
+    ...(written === undefined ? {} : { written }),
+    ...(complete === undefined ? {} : { complete }),
+    ...(by === undefined ? {} : { by }),
+  };
   return { role: "assistant", text: said, calls, reasoning: keeps.of(entry), ...known };
 }
 

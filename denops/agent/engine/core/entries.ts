@@ -17,6 +17,8 @@ const AssistantEntry = z.object({
   reasoning: z.array(Reasoning),
   /** All of it as the model wrote it, if its calls stood in its text. */
   written: z.string().exactOptional(),
+  /** It ends with the model's word that it is done, which is not in the text. */
+  complete: z.literal(true).exactOptional(),
   by: Author.exactOptional(),
   /** It was not given to its end. */
   interrupted: z.literal(true).exactOptional(),
@@ -52,6 +54,8 @@ const ControlNote = z.object({
     "cut_off",
     "need_fixes",
     "nothing_done",
+    "plan_open",
+    "results",
     "no_plan",
     "no_answer",
     "summarize",

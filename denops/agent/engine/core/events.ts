@@ -141,11 +141,15 @@ export const AgentEvent = z.discriminatedUnion("type", [
     title: z.string(),
     began: TurnMeta.exactOptional(),
   }),
+  /** The engine has narrowed the session's mode to this one. */
+  event("mode", { mode: z.string() }),
   event("notice", { severity: z.enum(["info", "warning", "error"]), text: z.string() }),
 ]);
 export type AgentEvent = ReadonlyDeep<z.infer<typeof AgentEvent>>;
 
 /** Events of the moment: they are shown, but a resume does not need them, or finds them elsewhere. */
-export const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set(["tool_writing", "retry", "title"]);
+export const TRANSIENT: ReadonlySet<AgentEvent["type"]> = new Set([
+  ...["tool_writing", "retry", "title", "mode"] as const,
+]);
 
 export type Emit = (event: AgentEvent) => void;

@@ -32,10 +32,23 @@ const SMALL = 30;
 /** Those that do although they have more, as aider's benchmark of edit forms (polyglot) has it. */
 const AS_SMALL = /qwen-?2\.5.*\b32b/i;
 
+/** It is told of fewer tools, in fewer words, and writes whole files. */
+export function isSmall(model: string): boolean {
+  const size = billionsOf(model);
+  return AS_SMALL.test(model) || (size !== undefined && size < SMALL);
+}
+
+/**
+ * It makes one call after the other: Llama 3's template takes no more ("This model only supports single tool-calls at
+ * once!"). Source: llama.com/docs, "Llama 3.1 prompt formats"; vLLM's docs on tool calling.
+ */
+export function isOneByOne(model: string): boolean {
+  return /llama-?3/i.test(model);
+}
+
 /** The forms that a model is offered, as the tool's schema has them. */
 export function editFormsOf(model: string): readonly EditForm[] {
-  const size = billionsOf(model);
-  if (AS_SMALL.test(model) || (size !== undefined && size < SMALL)) return ["whole"];
+  if (isSmall(model)) return ["whole"];
   return familyOf(model) === "gpt" ? ["replace", "patch"] : ["replace"];
 }
 

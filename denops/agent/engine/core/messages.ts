@@ -23,7 +23,11 @@ function isRecord(value: unknown): boolean {
 export const KeptFor = z.enum(["turn", "session"]);
 export type KeptFor = z.infer<typeof KeptFor>;
 
-/** Reasoning that a provider wants back unchanged (Anthropic: with its signature). */
+/**
+ * What a provider wants back unchanged with an answer: reasoning (Anthropic: with its signature; OpenAI: encrypted), and
+ * what a text was (OpenAI: "commentary", "final_answer"). `text`, `calls`: so many characters and calls of the answer
+ * were before it.
+ */
 export const Reasoning = z.discriminatedUnion("type", [
   z.object({ type: z.literal("signed"), text: z.string(), signature: z.string() }),
   z.object({ type: z.literal("redacted"), data: z.string() }),
@@ -33,6 +37,14 @@ export const Reasoning = z.discriminatedUnion("type", [
     type: z.literal("details"),
     details: z.array(z.custom<Readonly<Record<string, unknown>>>(isRecord)),
   }),
+  z.object({
+    type: z.literal("encrypted"),
+    summary: z.array(z.string()),
+    data: z.string(),
+    text: z.int(),
+    calls: z.int(),
+  }),
+  z.object({ type: z.literal("phase"), phase: z.string(), text: z.int() }),
 ]);
 export type Reasoning = ReadonlyDeep<z.infer<typeof Reasoning>>;
 
@@ -59,6 +71,8 @@ export interface AssistantMessage {
   readonly reasoning: readonly Reasoning[];
   /** All of it as the model wrote it, if its calls stood in its text. */
   readonly written?: string;
+  /** It ends with the model's word that it is done, which is not in the text. */
+  readonly complete?: true;
   /** Undefined if it is not known, or nobody's. */
   readonly by?: Author;
 }
@@ -114,6 +128,12 @@ export class Prompt {
   ) {}
 }
 
+/**
+ * What a provider may refuse, and is then asked without: to send its summary of what it has thought, its encrypted form,
+ * earlier ones, and a word of how much it is to think.
+ */
+export type Refusable = "reasoning_summary" | "encrypted_reasoning" | "earlier_reasoning" | "effort";
+
 export interface ModelRequest {
   readonly model: string;
   readonly system: string;
@@ -126,6 +146,8 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number;
   /** Tokens that the session may take in all. */
   readonly contextWindow: number;
+  /** What the provider has refused. */
+  readonly without?: readonly Refusable[];
   /** Undefined leaves it to the provider. */
   readonly effort?: Effort | undefined;
   /**

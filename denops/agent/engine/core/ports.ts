@@ -151,6 +151,22 @@ export interface Entries {
   readonly memory?: readonly Remembered[];
 }
 
+/** Of which model something is known, and what. */
+export interface ModelFact {
+  /** As the user calls it. */
+  readonly provider: string;
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly topic: string;
+}
+
+/** What was learnt of models, for all sessions; what cannot be stored is learnt again. */
+export interface ModelFacts {
+  /** A JSON value; undefined: nothing, or it was learnt longer ago than that. */
+  get(fact: ModelFact, milliseconds: number): unknown;
+  put(fact: ModelFact, value: unknown): void;
+}
+
 /** One fact that a session remembers beside its messages, by topic and name. */
 export interface Remembered {
   readonly topic: string;

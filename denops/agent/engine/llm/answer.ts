@@ -1,10 +1,14 @@
 /** The body of one HTTP answer → deltas and how it ended. */
 import { messageOf, TurnError } from "../core/errors.ts";
+import type { Refusable } from "../core/messages.ts";
 import {
   filteredError,
   garbageError,
   htmlError,
   isWindowFull,
+  loadingError,
+  memoryError,
+  otherWireError,
   quotaError,
   statusError,
   streamError,
@@ -12,6 +16,7 @@ import {
   tooLargeError,
   windowFullError,
 } from "./failures.ts";
+import { isLoading, isOutOfMemory, refusesCalls, windowIn } from "./local_failures.ts";
 import type { AnyWire } from "./registry.ts";
 import { Reads } from "./reads.ts";
 import { isRetryable } from "./retry.ts";
@@ -38,10 +43,16 @@ export type TryEnd =
     readonly noImages?: boolean;
     /** The server takes no tools with this model, or as it was started. */
     readonly noTools?: boolean;
-    /** The server takes no thoughts of earlier answers, or not these. */
-    readonly noReasoning?: boolean;
-    /** It is told something of how to think that it does not know. */
-    readonly noEffort?: boolean;
+    /** It may be good without this. */
+    readonly refuses?: Refusable | undefined;
+    /** The model's template takes one call in a message. */
+    readonly oneCall?: boolean;
+    /** Tokens that fit, where the server says. */
+    readonly window?: number | undefined;
+    /** Neither the model nor its window fit into the server's memory. */
+    readonly noMemory?: boolean;
+    /** It will answer when the model is loaded. */
+    readonly loading?: boolean;
   }
   /** The body ended before the answer did. */
   | { readonly type: "cut_off" };
@@ -52,8 +63,9 @@ export type TryEnd =
  */
 const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"insufficient_quota"/;
 
-/** Azure's words where its filter has refused a prompt: learn.microsoft.com, "Content filtering". */
-const FILTERED = /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation)"/;
+/** Azure's words where its filter has refused a prompt (learn.microsoft.com, "Content filtering"), and OpenAI's. */
+const FILTERED =
+  /"code"\s*:\s*"(?:content_filter|ResponsibleAIPolicyViolation|invalid_prompt|(?:bio|cyber)_policy)"/;
 
 /** An answer that is no stream, by its status. */
 export async function refusal(response: Response, wire: AnyWire, target: Target): Promise<TryEnd> {
@@ -66,19 +78,50 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
   // llama.cpp has said so with 500.
   if ([400, 413, 422, 500].includes(response.status) && isWindowFull(text)) {
     const error = windowFullError(`HTTP ${response.status}: ${detail}`, target);
-    return { type: "failed", error, retryable: false, noImages: response.status === 413 };
+    const noImages = response.status === 413;
+    return { type: "failed", error, retryable: false, noImages, window: windowIn(text) };
+  }
+  if (isLoading(response.status, detail)) {
+    return { type: "failed", error: loadingError(detail, target), retryable: true, loading: true };
+  }
+  if (response.status >= 400 && isOutOfMemory(detail)) {
+    return { type: "failed", error: memoryError(detail, target), retryable: false, noMemory: true };
   }
   if (FILTERED.test(text)) return { type: "failed", error: filteredError(detail, target), retryable: false };
+  const other = wire.otherWire?.(response.status, html ? "" : text);
+  if (other !== undefined) {
+    return {
+      type: "failed",
+      error: otherWireError(response.status, detail, other, target),
+      retryable: false,
+    };
+  }
   const noTools = REFUSES_TOOLS.test(detail);
+  const oneCall = refusesCalls(detail);
   return {
     type: "failed",
     error: statusError(response.status, detail, target),
-    retryable: isRetryable(response.status) && !noTools,
+    retryable: isRetryable(response.status) && !noTools && !oneCall,
     headers: response.headers,
     noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
     noImages: refusesImages(response.status, detail),
     noTools,
-    ...refusesThoughts(response.status, detail),
+    refuses: (response.status < 500 ? wire.refuses?.(text) : undefined) ??
+      refusedThought(response.status, detail),
+    oneCall,
+  };
+}
+
+/** An error that came where an answer was to come. */
+function failedWith(said: string, target: Target, retryable: boolean): TryEnd {
+  const [noMemory, oneCall] = [isOutOfMemory(said), refusesCalls(said)];
+  return {
+    type: "failed",
+    error: streamError(said, target),
+    retryable: retryable && !noMemory && !oneCall,
+    noMemory,
+    oneCall,
+    window: isWindowFull(said) ? windowIn(said) : undefined,
   };
 }
 
@@ -88,12 +131,13 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
  * 500 what the template says. Anthropic refuses a thought of another account or before which something has changed by its
  * signature. Who misses a thought would miss more without.
  */
-function refusesThoughts(status: number, detail: string) {
+function refusedThought(status: number, detail: string): Refusable | undefined {
   const isMissing = /passed back|missing|must start with|expected [`'"]?thinking/i.test(detail);
-  if (isMissing || ![400, 404, 422, 500].includes(status)) return {};
-  const noReasoning = /reasoning_(?:content|details)|signature/i.test(detail) ||
+  if (isMissing || ![400, 404, 422, 500].includes(status)) return undefined;
+  const isEarlier = /reasoning_(?:content|details)|signature/i.test(detail) ||
     (/thinking/i.test(detail) && /messages?[.[]/i.test(detail));
-  return { noReasoning, noEffort: !noReasoning && /reasoning|effort|think|chat_template/i.test(detail) };
+  if (isEarlier) return "earlier_reasoning";
+  return /reasoning|effort|think|chat_template/i.test(detail) ? "effort" : undefined;
 }
 
 /**
@@ -188,7 +232,11 @@ export async function* readAnswer(
 /** What a body was in which no frame came. */
 function noStream(text: string, wire: AnyWire, target: Target): TryEnd {
   const said = errorInBody(text, wire);
-  if (said !== undefined) return { type: "failed", error: streamError(said, target), retryable: false };
+  const other = said === undefined ? undefined : wire.otherWire?.(200, said);
+  if (said !== undefined && other !== undefined) {
+    return { type: "failed", error: otherWireError(200, said, other, target), retryable: false };
+  }
+  if (said !== undefined) return failedWith(said, target, false);
   if (/^\s*</.test(text)) return { type: "failed", error: htmlError(target), retryable: false };
   if (/^\s*(?:$|[:{]|(?:data|event|id|retry)\b)/.test(text) && !isJson(text)) {
     return { type: "cut_off" };
@@ -236,8 +284,7 @@ function stepFrames(
     for (const delta of next) {
       if (delta.type === "done") return { deltas, finished, end: { type: "done" } };
       if (delta.type === "error") {
-        const error = streamError(delta.message, target);
-        return { deltas, finished, end: { type: "failed", error, retryable: delta.retryable } };
+        return { deltas, finished, end: failedWith(delta.message, target, delta.retryable) };
       }
       if (delta.type === "finish") finished = true;
       deltas.push(delta);

@@ -37,6 +37,24 @@ export function argumentsObject(text: string): Record<string, unknown> {
   return { invalid_json: text };
 }
 
+/**
+ * A call's arguments as JSON text of an object. Servers that read the arguments of earlier calls (vLLM, llama.cpp,
+ * SGLang, Ollama) refuse every later request over broken ones, and for some templates over ones that are no object.
+ */
+export function argumentsText(text: string): string {
+  return text.trimStart().startsWith("{") && isWhole(text) ? text : JSON.stringify(argumentsObject(text));
+}
+
+/** Whether it is JSON from its beginning to its end. */
+export function isWhole(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Brackets outside of strings, as far as strings can be told in what may be broken. */
 function isTooDeep(text: string): boolean {
   let depth = 0;

@@ -7,6 +7,7 @@ import type {
   ToolCall,
   Usage,
 } from "../core/messages.ts";
+import { WithoutEndMark } from "./end_mark.ts";
 import type { Delta } from "./wire/wire.ts";
 
 interface PartialCall {
@@ -26,6 +27,7 @@ export class Assembly {
   #details: Details = [];
   readonly #calls = new Map<number, PartialCall>();
   #written: string | undefined;
+  #isComplete = false;
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
   #why: string | undefined;
@@ -60,6 +62,12 @@ export class Assembly {
       case "details":
         this.#details = delta.details.reduce(withDetail, this.#details);
         break;
+      case "encrypted":
+        this.#reasoning.push({ ...delta, text: this.#text.length, calls: this.#calls.size });
+        break;
+      case "phase":
+        this.#reasoning.push({ ...delta, text: this.#text.length });
+        break;
       case "call_draft":
         break;
       case "call_dropped":
@@ -67,6 +75,9 @@ export class Assembly {
         break;
       case "written":
         this.#written = delta.text;
+        break;
+      case "complete":
+        this.#isComplete = true;
         break;
       case "call_start":
         this.#calls.set(delta.index, { id: delta.id, name: delta.name, pieces: [], extra: undefined });
@@ -128,13 +139,15 @@ export class Assembly {
   message(options: { readonly withCalls: boolean }): AssistantMessage {
     const calls = options.withCalls ? this.calls : [];
     const written = calls.length === 0 || this.#written === undefined ? {} : { written: this.#written };
+    const complete = calls.length > 0 || !this.#isComplete ? {} : { complete: true } as const;
     const reasoning = [...this.#reasoning, ...this.#unsigned];
-    return { role: "assistant", text: this.#text, calls, reasoning, ...written };
+    return { role: "assistant", text: this.#text, calls, reasoning, ...written, ...complete };
   }
 
   get #unsigned(): readonly Reasoning[] {
     if (this.#details.length > 0) return [{ type: "details", details: [...this.#details] }];
-    const text = this.#thought.trim();
+    const mark = new WithoutEndMark();
+    const text = `${mark.add(this.#thought)}${mark.end()}`.trim();
     return this.#keeps === undefined || text === "" ? [] : [{ type: "plain", text, for: this.#keeps }];
   }
 }

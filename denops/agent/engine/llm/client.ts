@@ -4,11 +4,11 @@
  */
 import { trace } from "../../protocol/trace.ts";
 import { TurnError } from "../core/errors.ts";
-import type { ModelRequest } from "../core/messages.ts";
+import type { ModelRequest, Refusable } from "../core/messages.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
-import { hasReasoning, withoutReasoning } from "./reasoning.ts";
+import { withoutReasoning } from "./reasoning.ts";
 import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
 import { hasImages, withoutImages } from "./vision.ts";
@@ -16,6 +16,8 @@ import type { Delta, Endpoint } from "./wire/wire.ts";
 
 /** setTimeout takes no more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A server that loads its model is asked again so often. */
+const LOADING_MS = 1_000;
 
 export type ModelEvent =
   /** What one read from the network brought, in order; never empty. */
@@ -42,14 +44,16 @@ export interface ClientOptions {
   readonly fetch: typeof fetch;
   /** The model takes no temperature but its own: later requests need not ask. */
   temperatureRefused(): void;
+  /** What later requests have to leave out. */
+  leaveOut(one: Refusable): void;
   /** The provider takes no images, or not these: later requests must not have any. */
   imagesRefused(): void;
-  /** It takes no thoughts of earlier answers: later requests need not have any. */
-  reasoningRefused(): void;
-  /** It takes no word of how much to think. */
-  effortRefused(): void;
   /** The server takes no tools: @returns the request without them; undefined if there is no other way */
   toolsRefused(request: ModelRequest): ModelRequest | undefined;
+  /** The same where it takes one call in a message, or has no memory for the window that was asked for. */
+  refused(what: "calls" | "memory", request: ModelRequest): ModelRequest | undefined;
+  /** It has said how many tokens fit. */
+  windowTold(tokens: number): void;
 }
 
 export async function* streamModel(
@@ -58,6 +62,7 @@ export async function* streamModel(
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void> {
   let current = request;
+  const begun = performance.now();
   for (let attempt = 1;; attempt++) {
     let started = false;
     const since = trace?.now();
@@ -86,11 +91,19 @@ export async function* streamModel(
     const failure: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };
-    const { error, retryable, headers, noTemperature, noImages, noTools } = failure;
+    const { error, retryable, headers, noTemperature, noImages, noTools, noMemory, oneCall, refuses } =
+      failure;
+    if (failure.window !== undefined) options.windowTold(failure.window);
     if (current.temperature !== undefined && noTemperature) {
       options.temperatureRefused();
       const { temperature: _refused, ...rest } = current;
       current = rest;
+      attempt--;
+      continue;
+    }
+    if (refuses !== undefined && current.without?.includes(refuses) !== true) {
+      options.leaveOut(refuses);
+      current = leftOut(current, refuses);
       attempt--;
       continue;
     }
@@ -100,15 +113,23 @@ export async function* streamModel(
       attempt--;
       continue;
     }
-    const lighter = withoutThinking(current, failure, options);
-    if (lighter !== undefined) {
-      current = lighter;
-      attempt--;
-      continue;
-    }
     const without = noTools && current.tools.length > 0 ? options.toolsRefused(current) : undefined;
     if (without !== undefined) {
       current = without;
+      attempt--;
+      continue;
+    }
+    const refused = noMemory && !started ? "memory" : oneCall ? "calls" : undefined;
+    const other = refused === undefined ? undefined : options.refused(refused, current);
+    if (other !== undefined) {
+      current = other;
+      attempt--;
+      continue;
+    }
+    // To load a large model takes minutes: not so many tries, but as long as one may be silent.
+    if (failure.loading && performance.now() - begun < options.timeout * 1_000) {
+      yield { type: "retry", attempt, tries: TRIES, waitMs: LOADING_MS, reason: error.reason };
+      if (!await delay(LOADING_MS, signal)) return yield { type: "cancelled" };
       attempt--;
       continue;
     }
@@ -121,22 +142,11 @@ export async function* streamModel(
   }
 }
 
-/** The request without what its server does not take of thoughts; undefined if that was nothing. */
-function withoutThinking(
-  request: ModelRequest,
-  { noReasoning, noEffort }: Failure,
-  { wire, endpoint, reasoningRefused, effortRefused }: ClientOptions,
-): ModelRequest | undefined {
-  if (noReasoning && hasReasoning(request.messages)) {
-    reasoningRefused();
-    return { ...request, messages: withoutReasoning(request.messages) };
-  }
-  const silent: ModelRequest = { ...request, effort: undefined, thinking: [] };
-  if (!noEffort || wire.encode(silent, endpoint).body === wire.encode(request, endpoint).body) {
-    return undefined;
-  }
-  effortRefused();
-  return silent;
+/** The same without what the server has refused. */
+function leftOut(request: ModelRequest, one: Refusable): ModelRequest {
+  const left = { ...request, without: [...request.without ?? [], one] };
+  if (one === "effort") return { ...left, thinking: [] };
+  return one === "earlier_reasoning" ? { ...left, messages: withoutReasoning(request.messages) } : left;
 }
 
 type Failure = Omit<Extract<TryEnd, { type: "failed" }>, "type">;

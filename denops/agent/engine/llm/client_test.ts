@@ -40,7 +40,7 @@ interface Case {
   readonly wires?: readonly WireName[];
 }
 
-const sse: readonly WireName[] = ["openai_chat", "anthropic_messages"];
+const sse: readonly WireName[] = ["openai_chat", "openai_responses", "anthropic_messages"];
 
 const cases: readonly Case[] = [
   { what: "no mark of the end", script: "say Whole\nnodone", end: "done", text: "Whole", wires: sse },
@@ -202,6 +202,30 @@ const cases: readonly Case[] = [
     error: "field required",
   },
   {
+    what: "a server that serves no responses",
+    script: 'status 404 {"detail": "Not Found"}',
+    end: "failed",
+    kind: "setup",
+    error: '(HTTP 404: {"detail": "Not Found"}). Set wire = "openai_chat" in providers.test.',
+    wires: ["openai_responses"],
+  },
+  {
+    what: "a server that serves no responses, and says so with 200",
+    script: 'status 200 {"error": "Unexpected endpoint or method. (POST /v1/responses)"}',
+    end: "failed",
+    kind: "setup",
+    error: 'Set wire = "openai_chat" in providers.test.',
+    wires: ["openai_responses"],
+  },
+  {
+    what: "a model that is served by responses alone",
+    script: 'status 404 {"error": {"message": "This model is only supported in v1/responses"}}',
+    end: "failed",
+    kind: "setup",
+    error: 'v1/responses). Set wire = "openai_responses" in providers.test.',
+    wires: ["openai_chat"],
+  },
+  {
     what: "404 with a web page",
     script: "status 404 <html><body>nginx</body></html>",
     end: "failed",
@@ -291,7 +315,7 @@ for (const wire of WIRES) {
     await using server = await ModelServer.start("big 100000000", { secrets });
     const { error, text } = await listen(server.url, { wire });
     assert.equal(error?.kind, "too_large");
-    assert.ok(text.length > 7_900_000 && text.length < 8_200_000, `${text.length}`);
+    assert.ok(text.length > 7_900_000 && text.length < 8_300_000, `${text.length}`);
     assert.equal((await server.aborted()).aborted, true);
   });
 
@@ -345,6 +369,7 @@ Deno.test("what breaks off after the reason to stop was whole", async () => {
 Deno.test("a body that ends within a frame was cut off, it is no garbage", async () => {
   const whole = {
     openai_chat: events({ choices: [{ delta: { content: "Half" } }] }),
+    openai_responses: events({ type: "response.output_text.delta", delta: "Half" }),
     anthropic_messages: events({ type: "content_block_delta", delta: { type: "text_delta", text: "Half" } }),
     ollama: lines({ message: { content: "Half" } }),
   };

@@ -1,6 +1,10 @@
 /** Failures of HTTP and of the wire → one line of less than 300 characters that says what to check. Pure. */
 import { type ErrorKind, TurnError } from "../core/errors.ts";
+import type { WireName } from "../../protocol/providers.ts";
 import { connectionProblem } from "../../protocol/connection_problem.ts";
+import { PRESETS } from "../../protocol/providers.ts";
+import { SMALL_WINDOW } from "./abilities/window.ts";
+import { isOutOfMemory, windowIn } from "./local_failures.ts";
 
 /** Where a request went, for messages. */
 export interface Target {
@@ -26,12 +30,13 @@ export function statusError(status: number, detail: string, target: Target): Tur
       return fail("auth", `Cannot use ${provider}: the API key was refused`, `Check ${keySource}.`);
     case 402:
       return fail("auth", `Cannot use ${provider}: payment is required`, "Check the account's credit.");
-    case 404:
-      return fail(
-        "not_found",
-        `Cannot find model "${model}" at ${baseUrl}`,
-        "Check the options model and base_url.",
-      );
+    case 404: {
+      // Ollama's words.
+      const hint = /try pulling it/.test(detail)
+        ? `Try "ollama pull ${model}", or check the option model.`
+        : "Check the options model and base_url.";
+      return fail("not_found", `Cannot find model "${model}" at ${baseUrl}`, hint);
+    }
     case 429:
       return fail("rate_limited", `Rate limit reached at ${provider}`, "Try again later.");
   }
@@ -49,7 +54,7 @@ export function statusError(status: number, detail: string, target: Target): Tur
 /**
  * How providers say that a request is longer than the model's window: OpenAI, OpenRouter, DeepSeek and vLLM ("maximum
  * context length", "context length is only"), OpenAI's Responses, Anthropic, Gemini, xAI, Groq and Mistral, llama.cpp,
- * LM Studio, Copilot, Kimi, MiniMax, Bedrock.
+ * LM Studio (three ways), Ollama, Copilot, Kimi, MiniMax, Bedrock.
  */
 const WINDOW_FULL = new RegExp(
   [
@@ -59,6 +64,7 @@ const WINDOW_FULL = new RegExp(
     "reduce the length of the (?:messages|input|prompt)|too large for model with \\d+ maximum context",
     "exceeds? the available context size|exceed_context_size|greater than the context length",
     "context window exceeds limit|exceeded model token limit|context window is full",
+    "cannot truncate prompt with n_keep|when context (?:the )?overflows|reached context length of",
   ].join("|"),
   "i",
 );
@@ -71,7 +77,9 @@ export function isWindowFull(text: string): boolean {
 /** @param said the provider's words, and its status if they came with one */
 export function windowFullError(said: string, target: Target): TurnError {
   const before = "The session no longer fits the model's window (";
-  const hint = "Try :Agent new, or :Agent fork at an earlier turn.";
+  const hint = (windowIn(said) ?? Infinity) <= SMALL_WINDOW
+    ? "Try :Agent new, or give the model a larger context."
+    : "Try :Agent new, or :Agent fork at an earlier turn.";
   return failure("window_full", before, said, ").", hint, target);
 }
 
@@ -79,6 +87,14 @@ export function windowFullError(said: string, target: Target): TurnError {
 export function filteredError(detail: string, target: Target): TurnError {
   const before = `${names(target).provider} refused what was sent: `;
   return failure("filtered", before, detail, ".", "Rephrase the message, or choose another model.", target);
+}
+
+/** The provider serves the model, but not in this wire format. */
+export function otherWireError(status: number, detail: string, wire: WireName, target: Target): TurnError {
+  const { provider, baseUrl } = names(target);
+  const before = `Cannot ask ${baseUrl} in this way (HTTP ${status}${detail === "" ? "" : ": "}`;
+  const hint = `Set wire = "${wire}" in providers.${provider}.`;
+  return failure("setup", before, detail, ").", hint, target);
 }
 
 /** The account has no credit left: another try would bring the same. */
@@ -90,7 +106,7 @@ export function quotaError(detail: string, target: Target): TurnError {
 /** An error of fetch itself. `retryable`: the connection broke, as against nobody being there. */
 export function connectionError(error: unknown, target: Target): { error: TurnError; retryable: boolean } {
   const { baseUrl, keySource } = names(target);
-  const { reason, hint, retryable } = connectionProblem(error, keySource);
+  const { reason, hint, retryable } = connectionProblem(error, keySource, PRESETS[target.provider]?.start);
   return { error: failure("network", `Cannot reach ${baseUrl}: `, reason, ".", hint, target), retryable };
 }
 
@@ -108,8 +124,28 @@ export function garbageError(detail: string, target: Target): TurnError {
   return failure("bad_answer", before, detail, ".", "Try again, or check base_url.", target);
 }
 
+/** The server has not the memory for the model, or for its window. */
+export function memoryError(detail: string, target: Target): TurnError {
+  const before = `${names(target).provider} has not enough memory for ${names(target).model} (`;
+  return failure(
+    "setup",
+    before,
+    detail,
+    ").",
+    "Set context_window to less, or choose a smaller model.",
+    target,
+  );
+}
+
+/** The server runs already, and its model does not. */
+export function loadingError(detail: string, target: Target): TurnError {
+  const before = `${names(target).provider} is still loading the model (`;
+  return failure("overloaded", before, detail, ").", "Try again later, or raise request_timeout.", target);
+}
+
 export function streamError(detail: string, target: Target): TurnError {
   if (isWindowFull(detail)) return windowFullError(detail, target);
+  if (isOutOfMemory(detail)) return memoryError(detail, target);
   const before = `${names(target).provider} stopped with an error: `;
   return failure("overloaded", before, detail, ".", "Try again.", target);
 }

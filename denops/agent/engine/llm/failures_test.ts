@@ -171,6 +171,16 @@ const FULL: readonly (readonly [who: string, said: string])[] = [
   ["Groq", "Please reduce the length of the messages or completion."],
   ["Mistral", "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"],
   ["Ollama", "the input length exceeds the context length"],
+  ["LM Studio, llama.cpp", "Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)"],
+  [
+    "LM Studio 0.3",
+    "Trying to keep the first 6547 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.",
+  ],
+  [
+    "LM Studio, in an answer",
+    "Reached context length of 32000 tokens with model (arch: gpt-oss) that does not " +
+    "currently support mid-generation context overflow.",
+  ],
 ];
 
 Deno.test("a full window is said as that, whoever says it how, and nothing else is", () => {
@@ -179,7 +189,7 @@ Deno.test("a full window is said as that, whoever says it how, and nothing else 
     assert.equal(kind, "window_full", `${who}: ${message}`);
     assert.match(
       message,
-      /^The session no longer fits the model's window \(.*\)\. Try :Agent new, or :Agent fork/,
+      /^The session no longer fits the model's window \(.*\)\. Try :Agent new, or (?::Agent fork|give the model a larger)/,
     );
     checkError(message);
   }

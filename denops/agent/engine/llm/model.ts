@@ -1,23 +1,27 @@
 /** The configured model: what the loop talks to. */
-import { z } from "../../deps/zod.ts";
-import type { ModelConfig, Price } from "../../protocol/config.ts";
-import type { Author, KeptFor, ModelRequest, Prompt } from "../core/messages.ts";
+import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
+import { wireFor } from "../../protocol/providers.ts";
+import { isOneByOne, isSmall } from "../core/families.ts";
+import type { Author, KeptFor, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
+import type { ModelFacts } from "../core/ports.ts";
+import { Abilities } from "./abilities/abilities.ts";
+import { SMALL_WINDOW } from "./abilities/window.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
+import { oneCallEach } from "./one_call.ts";
 import { wire } from "./registry.ts";
+import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
 import { withoutReasoning } from "./reasoning.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
 import { inText } from "./text_tools/request.ts";
 import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
-import { seesByName, withoutImages } from "./vision.ts";
+import { withoutImages } from "./vision.ts";
 import type { Endpoint } from "./wire/wire.ts";
 
-/** Tokens of context where neither the user nor the provider says. */
-const DEFAULT_WINDOW = 128_000;
-/** A local model's context costs memory: what Ollama is asked for unless the user says. */
-const OLLAMA_WINDOW = 32_768;
+/** Nothing is known from before, and nothing is kept. */
+const NO_FACTS: ModelFacts = { get: () => undefined, put: () => {} };
 /** Answers with calls in their text after which they are asked for in text. */
 const MOST_IN_TEXT = 2;
 
@@ -29,30 +33,31 @@ export interface Model {
   readonly price?: Price | undefined;
   /** Tokens that fit; known exactly only after the first request to some providers. */
   readonly contextWindow: number;
+  /** Who says so, as the end of a sentence. */
+  readonly windowFrom: string;
+  /** It is told less: it has few parameters, or a small window. */
+  readonly small: boolean;
+  /** It is told to make one call after the other. */
+  readonly oneByOne: boolean;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
   /** How long it wants thoughts back that are not signed; undefined: not at all. */
   readonly keeps?: KeptFor | undefined;
+  /** How it is asked to write a call into its text; undefined: it has calls of its own. */
+  readonly textForm: string | undefined;
+  /** Asks the provider what is to be known before a prompt is made; never fails. */
+  prepare(signal: AbortSignal): Promise<void>;
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
 }
 
-interface Abilities {
-  /** See ModelRequest. */
-  readonly thinking: ModelRequest["thinking"];
-  readonly tools: boolean;
-  readonly sees: boolean;
-  readonly window: number;
-}
-
-const ShowAnswer = z.object({
-  capabilities: z.array(z.string()).optional(),
-  model_info: z.record(z.string(), z.unknown()).optional(),
-  /** Since 0.40; "[false]" of one that cannot think. */
-  thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).optional().catch(undefined),
-});
-
-export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch): Model {
+export function createModel(
+  config: ModelConfig,
+  fetchImpl: typeof fetch = fetch,
+  facts: ModelFacts = NO_FACTS,
+): Model {
   const { provider } = config;
+  const wireName = wireFor(provider, config.model);
+  const ownWire = wire(wireName);
   const endpoint: Endpoint = {
     baseUrl: provider.base_url.replace(/\/+$/, ""),
     headers: provider.headers,
@@ -66,20 +71,15 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     secrets: secretsOf(endpoint),
   };
   let temperature = config.temperature;
-  let abilities: Abilities = {
-    thinking: undefined,
-    tools: true,
-    sees: config.vision ?? seesUnasked(config),
-    window: config.context_window ?? (provider.wire === "ollama" ? OLLAMA_WINDOW : DEFAULT_WINDOW),
-  };
-  let asked = provider.wire !== "ollama";
+  let without: readonly Refusable[] = [];
+  const abilities = new Abilities(config, endpoint, facts, fetchImpl);
   const form = formFor(config.model);
+  const isLeftToUs = config.native_tools === undefined;
   let hasNativeTools = config.native_tools ?? true;
+  let isLookedAt = false;
   let answersInText = 0;
   let notice: string | undefined;
-  const protocol = wire(provider.wire);
-  const keeps = protocol.keeps(config.model, endpoint.baseUrl);
-  let takesThoughts = true;
+  const keeps = ownWire.keeps?.(config.model, endpoint.baseUrl);
   const habit: ThoughtHabit = { swallowed: undefined };
   /** From here on tools are described in the prompt, and calls stand in the answer's text. */
   const goOnInText = (reason: string) => {
@@ -87,98 +87,106 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
     notice = `${config.model} ${reason}: its tool calls are asked for, and read, as text.`;
   };
 
-  /** Ollama knows what each model can do; asked once, and a failure shows with the request itself. */
-  async function askAbilities(signal: AbortSignal): Promise<void> {
-    const response = await fetchImpl(`${endpoint.baseUrl}/api/show`, {
-      method: "POST",
-      body: JSON.stringify({ model: config.model }),
-      headers: {
-        "content-type": "application/json",
-        ...(endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` }),
-        ...endpoint.headers,
-      },
-      redirect: "manual",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
-    });
-    const shown = ShowAnswer.safeParse(await response.json());
-    if (!response.ok || !shown.success) return;
-    asked = true;
-    const can = shown.data.capabilities ?? ["tools"];
-    const [, length] = Object.entries(shown.data.model_info ?? {})
-      .find(([key]) => key.endsWith(".context_length")) ?? [];
-    const most = typeof length === "number" ? length : abilities.window;
-    abilities = {
-      thinking: shown.data.thinking?.values ?? thinkingOf(config.model, can),
-      tools: can.includes("tools"),
-      sees: abilities.sees || (config.vision === undefined && can.includes("vision")),
-      window: Math.min(abilities.window, most),
-    };
+  if (isLeftToUs && abilities.inText) {
+    hasNativeTools = false;
+    notice = `${config.model} was of late asked for its tool calls as text, and is so again. ` +
+      "With native_tools = true it is asked for its own.";
   }
+  const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
 
-  const author: Author = { wire: provider.wire, provider: provider.name, model: config.model };
+  const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
     provider: provider.name,
     name: config.model,
     author,
     get keeps() {
-      return takesThoughts ? keeps : undefined;
+      return without.includes("earlier_reasoning") ? undefined : keeps;
     },
     price: config.price,
     get contextWindow() {
-      return abilities.window;
+      return abilities.window.tokens;
+    },
+    get windowFrom() {
+      return abilities.window.from;
+    },
+    get small() {
+      return isSmall(config.model) || abilities.window.tokens <= SMALL_WINDOW;
+    },
+    get oneByOne() {
+      return callsOneByOne();
     },
     get sees() {
       return abilities.sees;
     },
+    prepare: (signal) => abilities.prepare(signal),
+    get textForm() {
+      return hasNativeTools ? undefined : form.example;
+    },
     async *stream(prompt, signal) {
-      if (!asked) await askAbilities(signal).catch(() => {});
-      const isLeftToUs = config.native_tools === undefined;
+      await abilities.prepare(signal);
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
         goOnInText("has no tool calls of its own");
       }
       const own = ownOf(prompt.messages, author);
-      const messages = takesThoughts ? own : withoutReasoning(own);
+      const taken = without.includes("earlier_reasoning") ? withoutReasoning(own) : own;
+      const messages = callsOneByOne() ? oneCallEach(taken) : taken;
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
-        contextWindow: abilities.window,
-        thinking: abilities.thinking,
+        contextWindow: abilities.window.tokens,
+        without,
+        thinking: without.includes("effort") ? [] : abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
       const options = {
-        wire: protocol,
+        wire: ownWire,
         endpoint,
         target,
         timeout: config.request_timeout,
         fetch: fetchImpl,
         temperatureRefused: () => void (temperature = undefined),
-        imagesRefused: () => void (abilities = { ...abilities, sees: false }),
-        // A signature is refused for what it stands on: the next one may hold.
-        reasoningRefused: () => void (takesThoughts = keeps === undefined),
-        effortRefused: () => {
-          abilities = { ...abilities, thinking: [] };
-          if (prompt.effort === undefined) return;
+        leaveOut(one: Refusable) {
+          without = [...without, one];
+          if (one !== "effort" || prompt.effort === undefined) return;
           notice = `${config.model} cannot be told how much to think: it thinks as it does by itself.`;
         },
+        imagesRefused: () => abilities.imagesRefused(),
+        windowTold: (tokens: number) => abilities.windowRefused(tokens),
         toolsRefused: (refused: ModelRequest) => {
           if (!isLeftToUs) return undefined;
           goOnInText("is served without tool calls");
+          abilities.rememberText();
           return inText(refused, form);
+        },
+        refused(what: "calls" | "memory", refused: ModelRequest) {
+          if (what === "calls") {
+            if (callsOneByOne()) return undefined;
+            abilities.callsRefused();
+            return { ...refused, messages: oneCallEach(refused.messages) };
+          }
+          const contextWindow = abilities.memoryRefused();
+          return contextWindow === undefined ? undefined : { ...refused, contextWindow };
         },
       };
       const told = (calls: number) => {
         if (calls > 0) answersInText += 1;
         if (hasNativeTools && isLeftToUs && answersInText >= MOST_IN_TEXT) {
           goOnInText("has written its tool calls into its answer twice");
+          abilities.rememberText();
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      for await (
-        const event of withTextCalls(withThoughts(streamModel(sent, options, signal), habit), prompt, told)
-      ) {
+      const heard = withThoughts(streamModel(sent, options, signal), habit);
+      const answer = withTextCalls(heard, prompt, told);
+      for await (const event of withoutEndMark(answer)) {
+        if (event.type === "done" && !isLookedAt) {
+          isLookedAt = true;
+          const slow = await abilities.notice();
+          if (slow !== undefined) yield { type: "notice", text: slow };
+        }
         if (notice !== undefined) yield { type: "notice", text: notice };
         notice = undefined;
         yield event;
@@ -187,36 +195,32 @@ export function createModel(config: ModelConfig, fetchImpl: typeof fetch = fetch
   };
 }
 
-/** What Ollama's `think` takes, where it names abilities alone. Source: docs/capabilities/thinking.mdx. */
-function thinkingOf(model: string, abilities: readonly string[]): ModelRequest["thinking"] {
-  if (!abilities.includes("thinking")) return undefined;
-  return /gpt-?oss/i.test(model) ? ["low", "medium", "high"] : [true, false];
-}
-
-/** Ollama is asked; Anthropic's models all see; of others only the name is known. */
-function seesUnasked({ provider, model }: ModelConfig): boolean {
-  switch (provider.wire) {
-    case "ollama":
-      return false;
-    case "anthropic_messages":
-      return true;
-    case "openai_chat":
-      return seesByName(model);
-  }
-}
-
 /** The model that the user has set for summaries, of the same provider. */
-export function createSummarizer(config: ModelConfig): Model | undefined {
+export function createSummarizer(config: ModelConfig, facts?: ModelFacts): Model | undefined {
   const { summary_model: model, price: _, summary_price: price, ...rest } = config;
   if (model === undefined || model === config.model) return undefined;
-  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) });
+  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, fetch, facts);
 }
 
-/** Another model of the same provider, by its name. */
-export function otherModel(config: ModelConfig, name: string): Model {
+/** Another model of the same provider. What is known of it counts before the options, which are of theirs. */
+export function otherModel(
+  config: ModelConfig,
+  name: string,
+  listed?: ListedModel,
+  facts?: ModelFacts,
+): Model {
   const { price: _, ...rest } = config;
-  const price = config.models.find((one) => one.name === name)?.price;
-  return createModel({ ...rest, model: name, ...(price === undefined ? {} : { price }) });
+  const { price, context_window, vision } = { ...listed, ...config.models.find((one) => one.name === name) };
+  // Ollama's list says what the model was made for, and not what there is memory for.
+  const isServed = context_window !== undefined && config.provider.wire !== "ollama";
+  const own = {
+    ...rest,
+    model: name,
+    ...(price === undefined ? {} : { price }),
+    ...(isServed ? { context_window } : {}),
+    ...(vision === undefined ? {} : { vision }),
+  };
+  return createModel(own, fetch, facts);
 }
 
 /** A short key is a local server's dummy and may be any word. */

@@ -55,7 +55,7 @@ Deno.test("Ollama is asked once what the model can", async () => {
   await answer(model);
   await answer(model);
   assert.equal(model.contextWindow, 4_096);
-  assert.deepEqual(server.lookups, ["POST /api/show"]);
+  assert.deepEqual(server.lookups.toSorted(), ["GET /api/ps", "GET /api/ps", "POST /api/show"]);
   assert.deepEqual(server.requests.map(({ body }) => body.think), [true, true]);
   assert.match(JSON.stringify(server.requests[0]?.body), /"num_ctx":4096/);
 });

@@ -7,10 +7,6 @@ export function plainThought({ reasoning }: AssistantMessage): string | undefine
   return texts.length === 0 ? undefined : texts.join("\n\n");
 }
 
-export function hasReasoning(messages: readonly Message[]): boolean {
-  return messages.some((message) => message.role === "assistant" && message.reasoning.length > 0);
-}
-
 /** For a server that refuses it. */
 export function withoutReasoning(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) => message.role === "assistant" ? { ...message, reasoning: [] } : message);

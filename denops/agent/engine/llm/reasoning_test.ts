@@ -65,7 +65,7 @@ const services: readonly (readonly [url: string, model: string, sent: readonly u
 for (const [url, model, expected] of services) {
   Deno.test(`thoughts that go back to ${model} at ${new URL(url).host}`, () => {
     const author: Author = { wire: "openai_chat", provider: "p", model };
-    const kept = wire("openai_chat").keeps(model, url) ?? "turn";
+    const kept = wire("openai_chat").keeps?.(model, url) ?? "turn";
     const body = sent(log(kept, author), author, url);
     assert.deepEqual(answers(body).map(({ reasoning_content }) => reasoning_content), expected);
   });
@@ -82,7 +82,7 @@ Deno.test("thoughts that go back to Mistral are parts of the content, to Ollama 
     [part("second")],
   ]);
   const ollama: Author = { wire: "ollama", provider: "ollama", model: "gpt-oss" };
-  assert.equal(wire("ollama").keeps("gpt-oss", "http://127.0.0.1:11434"), "turn");
+  assert.equal(wire("ollama").keeps?.("gpt-oss", "http://127.0.0.1:11434"), "turn");
   const local = answers(sent(log("turn", ollama), ollama, "http://127.0.0.1:11434"));
   assert.deepEqual(local.map(({ thinking }) => thinking), [undefined, undefined, undefined, "second"]);
 });
@@ -94,7 +94,7 @@ Deno.test("where an answer with calls must have a thought, one of nobody's has a
 });
 
 Deno.test("who keeps thoughts without a signature", () => {
-  const kept = (name: WireName, url: string, model: string) => wire(name).keeps(model, url);
+  const kept = (name: WireName, url: string, model: string) => wire(name).keeps?.(model, url);
   assert.equal(kept("openai_chat", "https://api.openai.com/v1", "gpt-5"), undefined);
   assert.equal(kept("openai_chat", "https://openrouter.ai/api/v1", "deepseek/deepseek-v4"), undefined);
   assert.equal(kept("openai_chat", "https://api.groq.com/openai/v1", "qwen3"), undefined);
@@ -179,7 +179,7 @@ Deno.test("no request holds a thought where its service does not want it", () =>
       for (const [at, { by, url: own, calls, ends }] of made.entries()) {
         const turn = turns.at(-1);
         assert.ok(turn);
-        const kept = wire(by.wire).keeps(by.model, own);
+        const kept = wire(by.wire).keeps?.(by.model, own);
         const mark = `mark-${at}-`;
         thoughts.push({ mark, turn: turns.length - 1, by, kept });
         turn.calls ||= calls;

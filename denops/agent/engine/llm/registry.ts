@@ -6,26 +6,24 @@ import { sse } from "./framing/sse.ts";
 import { anthropicMessages } from "./wire/anthropic_messages.ts";
 import { ollama } from "./wire/ollama.ts";
 import { openaiChat } from "./wire/openai_chat.ts";
-import type { Delta, Endpoint, HttpRequest, Wire } from "./wire/wire.ts";
-import type { KeptFor, ModelRequest } from "../core/messages.ts";
+import { openaiResponses } from "./wire/openai_responses.ts";
+import type { Delta, Wire } from "./wire/wire.ts";
 
 /** A wire with its state inside, so that callers need not know the state's type. */
 export interface Decoder {
   step(frame: string): readonly Delta[];
 }
 
-export interface AnyWire {
-  encode(request: ModelRequest, endpoint: Endpoint): HttpRequest;
-  keeps(model: string, baseUrl: string): KeptFor | undefined;
+export interface AnyWire extends Omit<Wire<unknown>, "framing" | "start" | "step"> {
   decoder(): Decoder;
   framing(): Framing;
-  errorText(body: unknown): string | undefined;
 }
 
 const FRAMINGS = { sse, ndjson };
 
 const WIRES: Readonly<Record<WireName, AnyWire>> = {
   openai_chat: hideState(openaiChat),
+  openai_responses: hideState(openaiResponses),
   anthropic_messages: hideState(anthropicMessages),
   ollama: hideState(ollama),
 };
@@ -36,9 +34,7 @@ export function wire(name: WireName): AnyWire {
 
 function hideState<State>(wire: Wire<State>): AnyWire {
   return {
-    encode: wire.encode,
-    keeps: (model, baseUrl) => wire.keeps?.(model, baseUrl),
-    errorText: wire.errorText,
+    ...wire,
     framing: FRAMINGS[wire.framing],
     decoder() {
       let state = wire.start();

@@ -287,4 +287,16 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (edit, path)
   ) WITHOUT ROWID;
   `,
+  `
+  -- What was learnt of models: what their server tells, what it has refused. JSON, and when.
+  CREATE TABLE model_facts (
+    provider TEXT NOT NULL,
+    base_url TEXT NOT NULL,
+    model TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    value TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    PRIMARY KEY (provider, base_url, model, topic)
+  ) WITHOUT ROWID;
+  `,
 ];

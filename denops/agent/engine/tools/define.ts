@@ -112,6 +112,8 @@ export interface Tool {
   readonly least: ModeAccess;
   /** The same call may answer otherwise although nothing was changed: it is never answered from before. */
   readonly answersChange: boolean;
+  /** Small models are offered it too. */
+  readonly basic: boolean;
   readonly spec: ToolSpec;
   /** Of a tool that takes edits in several forms. */
   readonly forms?: {
@@ -142,6 +144,7 @@ interface Definition<Schema extends z.ZodObject, Need extends keyof ClientAbilit
   readonly least?: ModeAccess;
   readonly parallel?: true;
   readonly answersChange?: true;
+  readonly basic?: true;
   readonly schema: Schema;
   readonly needs?: Need;
   readonly streamed?: string & keyof z.infer<Schema>;
@@ -186,6 +189,7 @@ export function defineTool<Schema extends z.ZodObject, Need extends keyof Client
     least: definition.least ?? (definition.readOnly ? "read" : "write"),
     parallel: definition.parallel ?? definition.readOnly,
     answersChange: definition.answersChange ?? false,
+    basic: definition.basic ?? false,
     spec: formsOf?.spec(["replace"]) ?? { name, description, parameters },
     ...(formsOf === undefined ? {} : { forms: formsOf }),
     ...(definition.streamed === undefined ? {} : { streamed: definition.streamed }),

@@ -59,6 +59,7 @@ export const editFile = defineTool({
   description: FORMS.replace.description,
   kind: "edit",
   readOnly: false,
+  basic: true,
   least: "docs",
   schema,
   forms: { of: formOf, shown: FORMS },

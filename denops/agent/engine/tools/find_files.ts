@@ -10,6 +10,7 @@ export const findFiles = defineTool({
   description: "Find files by name: words that the path holds (fuzzy, best first), or a glob.",
   kind: "search",
   readOnly: true,
+  basic: true,
   needs: "search",
   schema: z.object({
     query: z.string().min(1).describe('words such as "user model", or a glob such as "**/*.sql"'),

@@ -16,6 +16,7 @@ export const getDiagnostics = defineTool({
     "Without a path: all that the editor knows about the project's files at this moment.",
   kind: "read",
   readOnly: true,
+  basic: true,
   answersChange: true,
   needs: "languages",
   schema: z.object({ path: z.string().optional().describe("file, relative to the project") }),

@@ -13,6 +13,7 @@ export const listDirectory = defineTool({
   description: "List the immediate children of a folder: folders first, then files with their sizes.",
   kind: "read",
   readOnly: true,
+  basic: true,
   schema: z.object({ path: z.string().default(".").describe('relative to the project; "." is its root') }),
   title: (args) => `list ${shown(args.path, ".")}`,
 

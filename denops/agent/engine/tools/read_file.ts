@@ -15,6 +15,7 @@ export const readFile = defineTool({
     "An image (PNG, JPEG, GIF or WebP) is shown as one, if you can see images.",
   kind: "read",
   readOnly: true,
+  basic: true,
   schema: z.object({
     path: z.string().describe("relative to the project"),
     offset: z.int().min(1).optional().describe("first line to read, from 1"),

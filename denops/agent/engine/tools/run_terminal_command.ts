@@ -24,6 +24,7 @@ export const runTerminalCommand = defineTool({
     "starts. Set background to true for servers and watchers, then use command_output and stop_command.",
   kind: "execute",
   readOnly: false,
+  basic: true,
   least: "read",
   needs: "commands",
   schema: z.object({

@@ -12,6 +12,7 @@ export const searchWorkspace = defineTool({
     "Matching lines are marked with →.",
   kind: "search",
   readOnly: true,
+  basic: true,
   needs: "search",
   schema: z.object({
     query: z.string().min(1),

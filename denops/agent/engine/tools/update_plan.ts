@@ -8,6 +8,7 @@ export const updatePlan = defineTool({
     "in_progress.",
   kind: "think",
   readOnly: true,
+  basic: true,
   answersChange: true,
   schema: z.object({
     steps: z.array(z.object({

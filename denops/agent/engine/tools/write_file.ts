@@ -10,6 +10,7 @@ export const writeFile = defineTool({
     "To change a part of an existing file use edit_file.",
   kind: "edit",
   readOnly: false,
+  basic: true,
   least: "docs",
   schema: z.object({
     path: z.string().describe("relative to the project"),

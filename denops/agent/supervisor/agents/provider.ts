@@ -5,7 +5,7 @@ import { trustedPath } from "../system/environment.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
-import { Models } from "./provider_check.ts";
+import { modelsOf } from "../../protocol/model_list.ts";
 
 const KEY_COMMAND_MS = 30_000;
 
@@ -55,6 +55,7 @@ export async function engineConfig(
     provider: {
       name,
       wire,
+      ...(own?.wire === undefined && preset?.wires !== undefined ? { wires: [...preset.wires] } : {}),
       base_url: baseUrl.replace(/\/+$/, ""),
       headers: own?.headers ?? {},
       key_source: source,
@@ -86,7 +87,7 @@ async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
   if (only !== undefined && others.length === 0) return only;
   const found = Object.entries(PRESETS).find(([, preset]) => preset.key_env.some((name) => world.env(name)));
   for (const [name, preset] of Object.entries(PRESETS)) {
-    if (preset.local !== undefined && await answers(preset.base_url + preset.local.probe, world)) return name;
+    if (preset.probe !== undefined && await answers(preset.base_url + preset.probe, world)) return name;
   }
   if (found !== undefined) return found[0];
   throw new Error(
@@ -114,9 +115,9 @@ async function newestModel(
   try {
     const url = baseUrl + WIRE_FACTS[wire].models;
     const response = await world.fetch(url, { signal: AbortSignal.timeout(3_000) });
-    return Models.safeParse(await response.json()).data?.[0];
+    return modelsOf(await response.json())?.[0]?.name;
   } catch {
-    const start = PRESETS[name]?.local?.start;
+    const start = PRESETS[name]?.start;
     const hint = start === undefined ? "Check base_url." : `Start it with: ${start}`;
     throw new Error(`Cannot reach ${name} at ${baseUrl}. ${hint}`);
   }

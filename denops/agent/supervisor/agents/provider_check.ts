@@ -1,8 +1,7 @@
 /** Asks a provider whether it is there, takes the key and has the model. Nothing is sent to a model. */
-import { z } from "../../deps/zod.ts";
 import { connectionProblem } from "../../protocol/connection_problem.ts";
-import type { ModelConfig } from "../../protocol/config.ts";
-import { PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
+import { type Fetch, isModel, modelsOf, type Provider } from "../../protocol/model_list.ts";
+import { PRESETS, WIRE_FACTS, wireFor } from "../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 
 /** For all questions together, in milliseconds. */
@@ -17,25 +16,14 @@ export interface ProviderCheck {
   readonly text: string;
 }
 
-type Provider = ModelConfig["provider"];
-type Fetch = (url: string, init: RequestInit) => Promise<Response>;
-
-/** OpenAI and Anthropic say `data` and `id`, Ollama `models` and `name`. */
-export const Models = z.union([
-  z.object({ data: z.array(z.object({ id: z.string() })) })
-    .transform(({ data }) => data.map(({ id }) => id)),
-  z.object({ models: z.array(z.object({ name: z.string() })) })
-    .transform(({ models }) => models.map(({ name }) => name)),
-]);
-
 /** Takes two seconds at most; never throws. */
 export async function checkProvider(
   provider: Provider,
   model: string,
   fetch: Fetch,
 ): Promise<ProviderCheck> {
-  const { name, wire, base_url, headers, api_key, key_source } = provider;
-  const facts = WIRE_FACTS[wire];
+  const { name, base_url, headers, api_key, key_source } = provider;
+  const facts = WIRE_FACTS[wireFor(provider, model)];
   const signal = AbortSignal.timeout(LIMIT_MS);
   const get = (path: string) =>
     fetch(base_url + path, {
@@ -59,7 +47,7 @@ export async function checkProvider(
         await response.body?.cancel();
         continue;
       }
-      const models = Models.safeParse(await response.json().catch(() => undefined)).data;
+      const models = modelsOf(await response.json().catch(() => undefined))?.map(({ name }) => name);
       if (!response.ok || models === undefined) {
         const text =
           `${name} answers (HTTP ${response.status}), but names no models: key and model are not checked.`;
@@ -82,11 +70,6 @@ export async function checkProvider(
       : connectionProblem(error, key_source);
     return { state: "error", text: `Cannot reach ${name} at ${base_url}: ${reason}. ${hint}` };
   }
-}
-
-/** Gemini's names begin with "models/", Ollama's may end with ":latest"; OpenRouter takes variants such as ":nitro". */
-function isModel(named: string, wanted: string): boolean {
-  return [wanted, `models/${wanted}`, `${wanted}:latest`, wanted.replace(/:\w+$/, "")].includes(named);
 }
 
 function unknownModel(name: string, model: string, models: readonly string[]): string {

@@ -26,35 +26,30 @@ interface Sent {
 }
 
 export class Prefix {
-  readonly #price: Price | undefined;
   #last: Sent | undefined;
   #broken: RequestResult<"context">["broken"];
-
-  constructor(price: Price | undefined) {
-    this.#price = price;
-  }
 
   /** Of the last request that broke it. */
   get broken(): Pick<RequestResult<"context">, "broken"> {
     return this.#broken === undefined ? {} : { broken: this.#broken };
   }
 
-  /** @param causes as they are now */
-  note(prompt: Prompt, causes: Causes): void {
+  /** @param causes as they are now @param price of the model that it is sent to */
+  note(prompt: Prompt, causes: Causes, price: Price | undefined): void {
     const last = this.#last;
     this.#last = { prompt, causes };
     const found = last && breakOf(last, prompt, causes);
     if (found === undefined) return;
-    const cost = this.#costOf(found.sent - found.kept);
+    const cost = costOf(found.sent - found.kept, price);
     this.#broken = { ...found, ...(cost === undefined ? {} : { cost }) };
   }
+}
 
-  /** What so many characters cost more than from the cache. */
-  #costOf(characters: number): number | undefined {
-    if (this.#price === undefined) return undefined;
-    const { input, cached_read = input, cached_write = input } = this.#price;
-    return characters / CHARACTERS_A_TOKEN * (Math.max(input, cached_write) - cached_read) / 1_000_000;
-  }
+/** What so many characters cost more than from the cache. */
+function costOf(characters: number, price: Price | undefined): number | undefined {
+  if (price === undefined) return undefined;
+  const { input, cached_read = input, cached_write = input } = price;
+  return characters / CHARACTERS_A_TOKEN * (Math.max(input, cached_write) - cached_read) / 1_000_000;
 }
 
 function breakOf(

@@ -43,6 +43,8 @@ const MOST_PINNED = 0.25;
 const ANSWER_TOKENS = 1_000;
 /** Bytes of messages that no summary is shorter than by much. */
 const SHORT_SUMMARIZED = 8_000;
+/** Share of a small model's window that one result may take: it loses the thread in a long one. */
+const MOST_RESULT = 0.25;
 /** Bytes of a result that there is always room for. */
 const SHORT_RESULT = 400;
 
@@ -118,9 +120,10 @@ export class Room {
   fit(results: readonly ResultEntry[], { view, model, mode }: RoomPorts): readonly ResultEntry[] {
     const used = this.#estimate.tokens(allOf(sizesOf(view(mode))));
     let left = this.#estimate.bytes(model.contextWindow * MOST_IN_ALL - used);
+    const most = model.small ? this.#estimate.bytes(model.contextWindow * MOST_RESULT) : Infinity;
     return results.map((result) => {
       const images = IMAGE_BYTES * (result.images?.length ?? 0);
-      const text = cutTo(result.text, Math.max(SHORT_RESULT, left / 2));
+      const text = cutTo(result.text, Math.max(SHORT_RESULT, Math.min(most, left / 2)));
       left = Math.max(0, left - bytesOf(text) - images);
       return text === result.text ? result : { ...result, text };
     });

@@ -70,7 +70,9 @@ async function live({ window, bytesAToken, answers, rounds }: Life): Promise<voi
       provider: "p",
       author: { wire: "openai_chat", provider: "test", model: "test" },
       name: "m",
+      ...{ windowFrom: "", small: false, oneByOne: false, prepare: () => Promise.resolve() },
       contextWindow: window,
+      textForm: undefined,
       sees: true,
     },
     async *stream(prompt) {

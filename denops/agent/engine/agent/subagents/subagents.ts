@@ -50,7 +50,7 @@ export interface SubagentsPorts {
   workspace(): Workspace;
   rulesFor(workspace: Workspace): RunnerPorts["rulesOf"];
   /** Modes and names of models that may be chosen. */
-  readonly modes: Pick<SessionModes, "all" | "models">;
+  readonly modes: Pick<SessionModes, "all" | "models" | "model">;
 }
 
 interface Begun {
@@ -282,6 +282,11 @@ export class Subagents implements Port {
     const row = all.find((mode) => mode.name === name);
     if (row === undefined) {
       throw new ToolError(`No mode is called ${name}. Modes: ${all.map(({ name }) => name).join(", ")}.`);
+    }
+    const { model: chosen } = modes;
+    // What the user has chosen for the session holds for who works for it.
+    if (model === undefined && row.model === undefined && chosen !== undefined) {
+      return { ...row, model: chosen.name, listed: chosen };
     }
     if (model === undefined) return row;
     if (!modes.models.includes(model)) {

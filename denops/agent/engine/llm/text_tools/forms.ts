@@ -1,6 +1,7 @@
 /** How a model is told of its tools in text, and how a call of another model's is shown to it: a row for each form. */
 import type { ToolCall, ToolSpec } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
+import { END_MARK } from "../end_mark.ts";
 import { isRecord, propertiesOf, requiredOf } from "./tools.ts";
 
 export interface Form {
@@ -50,6 +51,7 @@ export function describeTools({ example, notes }: Form, tools: readonly ToolSpec
     `You call a tool by writing this at the end of your answer, outside of any fence:\n\n${example}`,
     `${notes} Several calls may follow each other. After them you stop: their results come in the next message, inside ` +
     "of <tool_response> tags that only the system writes. A call that you only speak of does nothing.",
+    `When all that was asked is done, end your last answer with ${END_MARK}; never before.`,
     "The tools, and of each its arguments:",
     ...tools.map(describeTool),
   ].join("\n\n");

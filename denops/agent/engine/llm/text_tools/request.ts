@@ -1,6 +1,7 @@
 /** A request to a model that has no tool calls of its own: tools, calls and results as text. Pure. */
 import type { Message, ModelRequest, ToolMessage } from "../../core/messages.ts";
 import { withoutImages } from "../vision.ts";
+import { END_MARK } from "../end_mark.ts";
 import { describeTools, type Form, written } from "./forms.ts";
 
 /**
@@ -19,9 +20,9 @@ function asText(message: Message, form: Form): Message {
     case "user":
       return message;
     case "assistant": {
-      const { written: own, text, calls } = message;
-      const shown = own ??
-        [text, ...calls.map((call) => written(form, call))].filter((part) => part !== "").join("\n");
+      const { written: own, text, calls, complete } = message;
+      const parts = [text, ...calls.map((call) => written(form, call)), complete === true ? END_MARK : ""];
+      const shown = own ?? parts.filter((part) => part !== "").join("\n");
       return { ...message, text: shown, calls: [] };
     }
     case "tool":
@@ -29,10 +30,12 @@ function asText(message: Message, form: Form): Message {
   }
 }
 
+/** A file must neither end its own quotation nor give the system's word. */
+const OURS = /<(\/?\s*(?:tool_response|agent_control))/gi;
+
 /** As Hermes and Qwen have it in their templates; with the name, for results of several calls. */
 function response({ name, text }: ToolMessage): string {
-  // A file must not end its own quotation.
-  const quoted = text.replaceAll("</tool_response", "<\\/tool_response");
+  const quoted = text.replace(OURS, "<\\$1");
   return `<tool_response name="${name}">\n${quoted}\n</tool_response>`;
 }
 

@@ -4,6 +4,7 @@
  * Code in fences and thoughts hold no calls, unless the answer ends in them.
  */
 import { Cursor } from "./cursor.ts";
+import { isEndMark } from "../end_mark.ts";
 import { THOUGHTS } from "../thoughts.ts";
 import { FENCES, type Grammar, RESULTS } from "./grammar.ts";
 import type { TextCall } from "./tools.ts";
@@ -27,7 +28,10 @@ export function extract(text: string, grammar: Grammar): Extracted {
   };
 }
 
-const NOTHING: State = { hasProse: false, hasCalls: false, isInLine: false };
+const NOTHING: State = {
+  ...{ hasProse: false, hasCalls: false, isInLine: false, isInWord: false },
+  inside: undefined,
+};
 
 /** What of an answer that is still coming may be shown: it stays so, whatever comes. */
 export class Partial {
@@ -70,8 +74,6 @@ export class Partial {
     )
       .run();
     const { length } = this.#text;
-    // A long call is not read anew for each of its pieces.
-    this.#next = frozen === undefined ? 0 : length + (length - frozen) / PIECES;
     this.#isOver = isOver;
     this.#writing = writing === undefined ? undefined : {
       index: this.#calls + callsIn(spans),
@@ -89,6 +91,10 @@ export class Partial {
       this.#text = this.#text.slice(decided);
       this.#state = state;
     }
+    // A long call is not read anew for each of its pieces, nor what is undecided for long.
+    const left = this.#text.length;
+    const unread = frozen === undefined ? left - UNDECIDED : length - frozen;
+    this.#next = unread > 0 ? left + unread / PIECES : 0;
     return news;
   }
 }
@@ -113,6 +119,16 @@ interface State {
   readonly hasCalls: boolean;
   /** No line begins where it does. */
   readonly isInLine: boolean;
+  /** Nor a word. */
+  readonly isInWord: boolean;
+  /** It is in a fence or a thought, up to this text. */
+  readonly inside: Inside | undefined;
+}
+
+interface Inside {
+  readonly end: string;
+  /** Stands behind the calls with which an answer ends in it. */
+  readonly close: string;
 }
 
 interface Span {
@@ -133,6 +149,8 @@ const INDENT = 40;
 const INDENTED = new RegExp(`[ \\t;,]{0,${INDENT}}`, "y");
 /** Of a call that is coming: it is looked at again when it has grown by one. */
 const PIECES = 16;
+/** The same of more characters than these of which nothing is decided: lines and white space without an end. */
+const UNDECIDED = 8_000;
 /** How often the text may be read over. */
 const PATIENCE = 20;
 
@@ -148,7 +166,11 @@ class Scanner {
   readonly #hadCalls: boolean;
   /** What is before is decided. */
   #decided = 0;
-  readonly #isInLine: boolean;
+  readonly #before: State;
+  /** Where the last thing ends that is more than words: it is looked at as one. */
+  #solid = 0;
+  /** Where it ends that `#decided` is in. */
+  #inside: Inside | undefined;
   /** Where the next mark stands that counts anywhere. */
   #anywhere = -1;
   #frozen: number | undefined;
@@ -164,7 +186,7 @@ class Scanner {
     this.#cursor = new Cursor(text);
     this.#hasProse = before.hasProse;
     this.#hadCalls = before.hasCalls;
-    this.#isInLine = before.isInLine;
+    this.#before = before;
   }
 
   /**
@@ -181,12 +203,15 @@ class Scanner {
     /** What comes is made up, whatever it is. */
     readonly isOver: boolean;
   } {
-    for (let at = 0; at !== -1;) at = this.#step(at);
+    for (let at = this.#begin(); at !== -1;) at = this.#step(at);
     const [first] = this.#pending;
     if (this.#isWhole) this.#spans.push(...this.#pending);
     else if (first !== undefined) this.#frozen = first.begin;
-    const isInLine = this.#decided > 0 && this.#text[this.#decided - 1] !== "\n";
-    const state = { hasProse: this.#hasProse, hasCalls: this.#hasCalls, isInLine };
+    const [last = "", next = ""] = this.#text.slice(Math.max(0, this.#decided - 1));
+    const state = {
+      ...{ hasProse: this.#hasProse, hasCalls: this.#hasCalls, inside: this.#inside },
+      ...{ isInLine: this.#decided > 0 && last !== "\n", isInWord: /\w/.test(last) && /\w/.test(next) },
+    };
     return {
       spans: this.#spans,
       frozen: this.#isWhole ? undefined : this.#frozen,
@@ -201,13 +226,25 @@ class Scanner {
     return this.#hadCalls || this.#spans.length + this.#pending.length > 0;
   }
 
+  /** @returns where marks are looked for first */
+  #begin(): number {
+    const { inside, isInWord } = this.#before;
+    if (inside !== undefined) return this.#insideOf(0, inside);
+    if (!isInWord) return 0;
+    const [{ length }] = /^\w*/.exec(this.#text) ?? [""];
+    this.#decide(0, length);
+    return length;
+  }
+
   /** Notes where nothing has to be known of what is before: in words, with a line or so of them before what follows. */
   #decide(from: number, to: number): void {
+    this.#inside = undefined;
     const words = this.#text.slice(0, to).trimEnd().length;
     const line = this.#text.lastIndexOf("\n", words - 1) + 1;
     const word = this.#text.lastIndexOf(" ", to - LINE) + 1;
-    if (line > from) this.#decided = line;
+    if (line > Math.min(from, Math.max(this.#decided, this.#solid - 1))) this.#decided = line;
     else if (word > from + LINE) this.#decided = word;
+    else if (to - from > 2 * LINE && /^\w\w/.test(this.#text.slice(to - LINE - 1))) this.#decided = to - LINE;
   }
 
   /** Goes on from `at`. @returns where to go on, -1 at the end */
@@ -220,7 +257,7 @@ class Scanner {
     }
     if (mark === undefined) return end < this.#text.length ? this.#freeze(end) : -1;
     const after = this.#fence(mark) ?? this.#thought(mark) ?? this.#result(mark) ?? this.#call(mark);
-    if (after !== undefined) return after;
+    if (after !== undefined) return this.#solid = after;
     this.#prose();
     return mark + 1;
   }
@@ -292,9 +329,16 @@ class Scanner {
       }
     }
     this.#prose();
-    const end = this.#cursor.from(inside - 1).find(`\n${ticks}`);
-    if (end !== -1) return end + 1 + ticks.length;
-    return this.#tail(inside, "");
+    return this.#insideOf(inside - 1, { end: `\n${ticks}`, close: "" });
+  }
+
+  /** In a fence or a thought. @returns behind it */
+  #insideOf(begin: number, inside: Inside): number {
+    const at = this.#cursor.from(begin).find(inside.end);
+    const after = at + inside.end.length;
+    // A thought is no prose: an answer may end in it.
+    const isLast = at === -1 || (inside.close !== "" && this.#isBlank(after, this.#text.length));
+    return isLast ? this.#tail(begin, inside) : after;
   }
 
   #fenced(begin: number, inside: number, ticks: string): Span | "open" | undefined {
@@ -319,20 +363,17 @@ class Scanner {
     const open = [...THOUGHTS.keys()].find((open) => this.#text.startsWith(open, at));
     if (open === undefined) return undefined;
     const close = THOUGHTS.get(open) ?? "";
-    const inside = at + open.length;
-    const end = this.#cursor.from(inside).find(close);
-    const after = end === -1 ? this.#text.length : end + close.length;
     // What it thinks is no prose: an answer may begin after it.
-    return this.#isBlank(after, this.#text.length) ? this.#tail(inside, close) : after;
+    return this.#insideOf(at + open.length, { end: close, close });
   }
 
   /** To the end of the text, where only the calls count with which it ends. @param close may stand behind them */
-  #tail(begin: number, close: string): -1 {
+  #tail(begin: number, inside: Inside): -1 {
     let row: Span[] = [];
     let at = begin;
     for (let mark = this.#nextMark(at); mark !== undefined; mark = this.#nextMark(at)) {
       const span = this.#read(mark);
-      if (!this.#isWhole && span !== undefined) return this.#freeze(mark);
+      if (!this.#isWhole && span !== undefined) return this.#decideInside(begin, mark, inside);
       if (span === undefined || span === "open") {
         row = [];
         at = mark + 1;
@@ -343,9 +384,9 @@ class Scanner {
       }
     }
     if (!this.#isWhole) {
-      const cut = this.#cut(at);
-      return cut < this.#text.length ? this.#freeze(cut) : -1;
+      return this.#decideInside(begin, this.#cut(at), inside);
     }
+    const { close } = inside;
     const last = row.at(-1);
     if (last === undefined) return -1;
     const next = this.#blankTo(last.end);
@@ -354,6 +395,18 @@ class Scanner {
       : next;
     if (end >= this.#text.length) this.#spans.push(...this.#pending.splice(0), ...row);
     return -1;
+  }
+
+  /** What comes from `to` on is not certain. */
+  #decideInside(begin: number, to: number, inside: Inside): -1 {
+    // The line break before it may be the beginning of the end.
+    const end = this.#cursor.from(begin).find(inside.end);
+    const line = this.#text.lastIndexOf("\n", (end === -1 ? to : Math.min(to, end)) - 1);
+    if (line > begin) {
+      this.#decided = line;
+      this.#inside = inside;
+    }
+    return to < this.#text.length ? this.#freeze(to) : -1;
   }
 
   /** After calls it is made up, and with it all that follows. */
@@ -413,7 +466,7 @@ class Scanner {
   #isAtLine(at: number): boolean {
     let begin = at;
     while (begin > at - INDENT && /[ \t;,]/.test(this.#text[begin - 1] ?? "")) begin -= 1;
-    if (begin === 0) return !this.#isInLine;
+    if (begin === 0) return !this.#before.isInLine;
     if (this.#text[begin - 1] === "\n") return true;
     const last = this.#pending.at(-1) ?? this.#spans.at(-1);
     return last?.end === begin || this.#text.endsWith("think>", begin);
@@ -429,7 +482,9 @@ class Scanner {
     return BLANK.exec(this.#text)?.index ?? this.#text.length;
   }
 
+  /** A model that has called may say that it is done. */
   #isBlank(from: number, to: number): boolean {
-    return this.#blankTo(from) >= to;
+    const begin = this.#blankTo(from);
+    return begin >= to || isEndMark(this.#text.slice(begin, to), !this.#isWhole && to === this.#text.length);
   }
 }

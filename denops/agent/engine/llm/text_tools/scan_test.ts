@@ -171,3 +171,32 @@ Deno.test("hostile texts are read in time", () => {
     for (let at = 0; at < text.length; at += 20_000) partial.add(text.slice(at, at + 20_000));
   }
 });
+
+const CODE = "const value = compute(alpha, beta); // note\n";
+/** What goes on for long, by its beginning and what comes again and again. */
+const LONG: readonly (readonly [begin: string, more: string])[] = [
+  ["", "Some words of prose that go on.\n"],
+  ["", "abcdefghij0123456789"],
+  ["Look:\n```ts\n", CODE],
+  ["Look:\n```ts\n", "read_file(path)\n[1]\n{}\n"],
+  ["Look:\n```ts\n", "{ a: 1,\n"],
+  ['```json\n{"a": [', "1, 2,\n"],
+  ["<think>", "I think about it at length.\n"],
+];
+
+Deno.test("a long answer in small pieces takes time in proportion, and is shown as it comes", () => {
+  for (const [begin, more] of LONG) {
+    const text = begin + more.repeat(300_000 / more.length);
+    const partial = new Partial(grammar);
+    const since = performance.now();
+    let shown = 0;
+    for (let at = 0; at < text.length; at += 100) {
+      shown += partial.add(text.slice(at, at + 100)).length;
+      const lag = Math.min(text.length, at + 100) - shown;
+      assert.ok(lag < 500, `${lag} characters of ${JSON.stringify(begin + more)} are withheld at ${at}`);
+    }
+    // Some 60 ms; read anew for each piece it would be 20 s.
+    const took = performance.now() - since;
+    assert.ok(took < 3_000, `${JSON.stringify(begin + more)} takes ${Math.round(took)} ms`);
+  }
+});

@@ -49,10 +49,16 @@ export class KnownTools {
   /** A call that was begun and cannot be read: it is answered, and never run. */
   unread(written: string, text: string): TextCall | undefined {
     const name = this.named(written)?.name ?? bareName(written);
-    return NAME.test(name)
-      ? { name, arguments: `[cut off or broken] ${text.slice(0, LONGEST_SHOWN)}` }
-      : undefined;
+    return NAME.test(name) ? { name, arguments: `${UNREAD} ${text.slice(0, LONGEST_SHOWN)}` } : undefined;
   }
+}
+
+/** No JSON begins so. */
+const UNREAD = "[cut off or broken]";
+
+/** Of a call's arguments. */
+export function isUnread(text: string): boolean {
+  return text.startsWith(UNREAD);
 }
 
 const NAME = /^[\w.-]{1,64}$/;

@@ -13,12 +13,16 @@ import type {
   Reasoning,
 } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
+import { type IdRule, withCallIds } from "./call_ids.ts";
 import { thinkingOf } from "./claude_thinking.ts";
 import { parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 /** The API refuses a blank text, and with it every later request of the session. */
 const EMPTY = "[empty message]";
+
+/** "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'" */
+const IDS: IdRule = { legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 32 };
 
 const ErrorObject = z.object({ type: z.string().optional(), message: z.string() });
 
@@ -92,7 +96,7 @@ export const anthropicMessages: Wire<State> = {
         system: [{ type: "text", text: request.system, ...cached }],
         ...(tools.length === 0 ? {} : { tools }),
         ...(tools.length > 0 && request.textOnly === true ? { tool_choice: { type: "none" } } : {}),
-        messages: markCached(encodeMessages(request.messages)),
+        messages: markCached(encodeMessages(withCallIds(request.messages, IDS))),
       }),
     };
   },
@@ -276,8 +280,7 @@ function encodeReasoning(part: Reasoning): readonly Record<string, unknown>[] {
       return [{ type: "thinking", thinking: part.text, signature: part.signature }];
     case "redacted":
       return [{ type: "redacted_thinking", data: part.data }];
-    case "plain":
-    case "details":
+    default:
       // Without a signature it is refused.
       return [];
   }

@@ -163,6 +163,24 @@ testsOfMessages("anthropic_messages", {
     },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "1\ta", ...ephemeral }] },
   ],
+  "reasoning between what it led to": [
+    { role: "user", content: [{ type: "text", text: "Think" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "text", text: "First. Then." },
+        { type: "tool_use", id: "c1", name: "read_file", input: { path: "a.ts" } },
+        { type: "tool_use", id: "c2", name: "read_file", input: { path: "b.ts" }, ...ephemeral },
+      ],
+    },
+    {
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "c1", content: "1\ta" },
+        { type: "tool_result", tool_use_id: "c2", content: "1\tb", ...ephemeral },
+      ],
+    },
+  ],
   "what the provider wants back with a call": [
     { role: "user", content: [{ type: "text", text: "Look" }] },
     {

@@ -95,7 +95,20 @@ export function effortFields(request: ModelRequest, baseUrl: string): Fields {
   const model = request.model.toLowerCase();
   const service = SERVICES.find(({ host }) => host.test(hostname));
   if (service !== undefined) return service.fields(effort, model);
-  return isLocal(hostname) ? template(effort, model) : openai(effort, model);
+  if (isLocal(hostname)) return template(effort, model);
+  const level = openai(effort, model);
+  return level === undefined ? {} : { reasoning_effort: level };
+}
+
+/**
+ * The same as a word, for OpenAI's Responses. A server of the user's own knows no words but these: Ollama,
+ * openai/responses.go.
+ */
+export function effortWord({ effort, thinking, model }: ModelRequest, baseUrl: string): string | undefined {
+  if (effort === undefined || thinking?.length === 0) return undefined;
+  const name = model.toLowerCase();
+  if (/gpt-?oss/.test(name)) return fromLow(upToHigh(effort));
+  return isLocal(new URL(baseUrl).hostname) ? upToHigh(effort) : openai(effort, name);
 }
 
 /** A server of the user's own: of this machine, or of its network. */
@@ -142,19 +155,14 @@ function template(effort: Effort, model: string): Fields {
 }
 
 /** OpenAI's models, and all else. Source: platform.openai.com/docs, "Reasoning models", and the page of each model. */
-function openai(effort: Effort, model: string): Fields {
-  if (/gpt-[34]|gpt-.*-(?:chat|pro)\b|chatgpt/.test(model)) return {};
+function openai(effort: Effort, model: string): string | undefined {
+  if (/gpt-[34]|gpt-.*-(?:chat|pro)\b|chatgpt/.test(model)) return undefined;
   if (!/gpt-\d/.test(model)) {
-    return { reasoning_effort: /(?:^|\/)o\d/.test(model) ? fromLow(upToHigh(effort)) : upToHigh(effort) };
+    return /(?:^|\/)o\d/.test(model) ? fromLow(upToHigh(effort)) : upToHigh(effort);
   }
   const version = versionOf(model, "gpt-");
-  return {
-    reasoning_effort: effort === "none"
-      ? least(model, version)
-      : effort === "max"
-      ? most(model, version)
-      : effort,
-  };
+  if (effort === "none") return least(model, version);
+  return effort === "max" ? most(model, version) : effort;
 }
 
 function least(model: string, version: number): string {

@@ -75,6 +75,83 @@ Deno.test("openai_chat: OpenAI itself has another name for the limit", () => {
   assert.ok(!("max_tokens" in value));
 });
 
+Deno.test("openai_responses: the whole request; nothing is stored", () => {
+  const { url, headers } = encoded("openai_responses", full);
+  assert.equal(url, "https://models.test/v1/responses");
+  assert.deepEqual(headers, { ...json, authorization: "Bearer sk-1", "x-team": "7" });
+  const lax = (...tools: readonly (typeof LIST)[]) =>
+    tools.map((tool) => ({ type: "function", ...tool, strict: false }));
+  const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: "Hi" }] }];
+  assert.deepEqual(body("openai_responses", { ...full, model: "gpt-5.6-sol", effort: "max" }), {
+    model: "gpt-5.6-sol",
+    stream: true,
+    store: false,
+    temperature: 0.1,
+    max_output_tokens: 900,
+    reasoning: { effort: "max", summary: "auto" },
+    include: ["reasoning.encrypted_content"],
+    instructions: "Be brief.",
+    input,
+    tools: lax(READ_FILE, LIST),
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+  });
+  assert.deepEqual(body("openai_responses", question), {
+    model: "model-1",
+    stream: true,
+    store: false,
+    instructions: "Be brief.",
+    input,
+    tools: lax(READ_FILE),
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+  });
+  const short = request([{ role: "user", text: "Hi" }], { maxOutputTokens: 5, textOnly: true });
+  assert.equal(body("openai_responses", short).max_output_tokens, 16);
+  assert.equal(body("openai_responses", short).tool_choice, "none");
+});
+
+Deno.test("openai_responses: how much is to be thought, in the model's own words", () => {
+  const asked = (model: string, effort: ModelRequest["effort"], baseUrl = "https://api.openai.com/v1") => {
+    const changed = request([user("Hi")], { model, ...(effort === undefined ? {} : { effort }) });
+    const value: unknown = JSON.parse(
+      wire("openai_responses").encode(changed, { ...endpoint, baseUrl }).body,
+    );
+    return isObject(value) ? [value.reasoning, value.include] : [];
+  };
+  const summary = "auto";
+  const include = ["reasoning.encrypted_content"];
+  const local = "http://127.0.0.1:11434/v1";
+  assert.deepEqual(asked("gpt-5", undefined), [{ summary }, include]);
+  assert.deepEqual(asked("gpt-5", "low"), [{ effort: "low", summary }, include]);
+  assert.deepEqual(asked("gpt-5", "max"), [{ effort: "high", summary }, include]);
+  assert.deepEqual(asked("gpt-5", "none"), [{ effort: "minimal" }, undefined]);
+  assert.deepEqual(asked("gpt-5.6-sol", "none"), [{ effort: "none" }, undefined]);
+  assert.deepEqual(asked("o3", "max"), [{ effort: "high", summary }, include]);
+  assert.deepEqual(asked("gpt-4.1", "high"), [undefined, undefined]);
+  assert.deepEqual(asked("gpt-oss:20b", "max", local), [{ effort: "high", summary }, include]);
+  assert.deepEqual(asked("qwen3:32b", "none", local), [{ effort: "none" }, undefined]);
+  assert.deepEqual(asked("qwen3:32b", undefined, local), [undefined, undefined]);
+});
+
+Deno.test("openai_responses: what the provider has refused is left out", () => {
+  const thought = { type: "encrypted", summary: ["Hm."], data: "ZGF0YQ==", text: 0, calls: 0 } as const;
+  const asked = (without: NonNullable<ModelRequest["without"]>) =>
+    body(
+      "openai_responses",
+      request([user("Hi"), { ...assistant("So."), reasoning: [thought] }, user("Well?")], {
+        model: "gpt-5",
+        without,
+      }),
+    );
+  const kinds = (sent: JsonObject) => objects(sent.input).map(({ type }) => type);
+  const all = ["message", "reasoning", "message", "message"];
+  assert.deepEqual(kinds(asked([])), all);
+  assert.ok(!("reasoning" in asked(["reasoning_summary"])) && "include" in asked(["reasoning_summary"]));
+  assert.ok(!("include" in asked(["encrypted_reasoning"])) && "reasoning" in asked(["encrypted_reasoning"]));
+  assert.deepEqual(kinds(asked(["earlier_reasoning"])), ["message", "message", "message"]);
+});
+
 Deno.test("anthropic_messages: the whole request, with cache marks at system, last tool and last two messages", () => {
   const address = { ...endpoint, baseUrl: "https://api.anthropic.com" };
   const { url, headers } = wire("anthropic_messages").encode(full, address);
@@ -112,6 +189,8 @@ Deno.test("ollama: the whole request", () => {
     model: "model-1",
     stream: true,
     keep_alive: "30m",
+    truncate: false,
+    shift: false,
     think: true,
     options: { num_ctx: 8_000, temperature: 0.1, num_predict: 900 },
     messages,
@@ -121,6 +200,8 @@ Deno.test("ollama: the whole request", () => {
     model: "model-1",
     stream: true,
     keep_alive: "30m",
+    truncate: false,
+    shift: false,
     options: { num_ctx: 8_000 },
     messages,
   });

@@ -44,6 +44,9 @@ export const ollama: Wire<State> = {
         model: request.model,
         stream: true,
         keep_alive: "30m",
+        // What no longer fits is refused, and not left out without a word.
+        truncate: false,
+        shift: false,
         ...thinkField(request),
         options: {
           num_ctx: request.contextWindow,

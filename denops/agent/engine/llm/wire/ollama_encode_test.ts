@@ -119,6 +119,19 @@ testsOfMessages("ollama", {
     },
     { role: "tool", tool_name: "read_file", tool_call_id: "c1", content: "1\ta" },
   ],
+  "reasoning between what it led to": [
+    { role: "user", content: "Think" },
+    {
+      role: "assistant",
+      content: "First. Then.",
+      tool_calls: [
+        { id: "c1", function: { name: "read_file", arguments: { path: "a.ts" } } },
+        { id: "c2", function: { name: "read_file", arguments: { path: "b.ts" } } },
+      ],
+    },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c1", content: "1\ta" },
+    { role: "tool", tool_name: "read_file", tool_call_id: "c2", content: "1\tb" },
+  ],
   "what the provider wants back with a call": [
     { role: "user", content: "Look" },
     {

@@ -8,13 +8,18 @@
 import { z } from "../../../deps/zod.ts";
 import { familyOf } from "../../core/families.ts";
 import type { AssistantMessage, Image, Message, ModelRequest } from "../../core/messages.ts";
-import { argumentsObject } from "../arguments.ts";
+import { argumentsText, isWhole } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
+import { type IdRule, withCallIds } from "./call_ids.ts";
 import { effortFields } from "./effort.ts";
 import { keptFor, thoughtFields } from "./openai_thoughts.ts";
 import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
+
+/** OpenAI: "Expected a string with maximum length 40". Mistral: "must be a-z, A-Z, 0-9, with a length of 9". */
+const IDS: IdRule = { legal: /^.{1,40}$/s, length: 32 };
+const MISTRAL_IDS: IdRule = { legal: /^[a-zA-Z0-9]{9}$/, length: 9 };
 
 const ErrorBody = z.union([
   z.object({
@@ -125,6 +130,8 @@ export const openaiChat: Wire<State> = {
     return [next, deltas];
   },
 
+  otherWire: (_status, detail) => /\bv1\/responses/.test(detail) ? "openai_responses" : undefined,
+
   errorText(body) {
     const parsed = ErrorBody.safeParse(Array.isArray(body) ? body[0] : body);
     if (!parsed.success) return undefined;
@@ -179,15 +186,6 @@ function continued({ calls, current }: State, piece: z.infer<typeof CallPiece>):
   return isWhole(call.text) ? undefined : index;
 }
 
-function isWhole(json: string): boolean {
-  try {
-    JSON.parse(json);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** `model_length` is Mistral's; Gemini writes "content_filter: RECITATION", "function_call_filter: …", or its own names in capitals. */
 function finishDelta(reason: string, calls: boolean): Delta {
   if (reason === "error" || reason === "insufficient_system_resource") {
@@ -219,12 +217,12 @@ function streamError(error: unknown): Delta {
  * after a tool ("Unexpected role 'user' after role 'tool'").
  */
 function encodeMessages(
-  { messages, model }: ModelRequest,
+  request: ModelRequest,
   thoughtOf: (message: AssistantMessage) => object,
 ): readonly Record<string, unknown>[] {
-  const bridge = familyOf(model) === "mistral"
-    ? [{ role: "assistant", content: "The images of these results follow." }]
-    : [];
+  const isMistral = familyOf(request.model) === "mistral";
+  const messages = withCallIds(request.messages, isMistral ? MISTRAL_IDS : IDS);
+  const bridge = isMistral ? [{ role: "assistant", content: "The images of these results follow." }] : [];
   return messages.flatMap((message, at) => {
     const parts = resultsEndedBy(messages, at).flatMap((result) =>
       (result.images ?? []).flatMap((image) => imageParts(image, imageLabel(result, image.name)))
@@ -267,12 +265,4 @@ function encodeMessage(message: Message): Record<string, unknown> {
       };
     }
   }
-}
-
-/**
- * Servers that read the arguments of earlier calls (vLLM, llama.cpp, SGLang) refuse every later request over
- * broken ones, and for some templates over ones that are no object.
- */
-function argumentsText(text: string): string {
-  return text.trimStart().startsWith("{") && isWhole(text) ? text : JSON.stringify(argumentsObject(text));
 }

@@ -122,6 +122,19 @@ testsOfMessages("openai_chat", {
     },
     { role: "tool", tool_call_id: "c1", content: "1\ta" },
   ],
+  "reasoning between what it led to": [
+    { role: "user", content: "Think" },
+    {
+      role: "assistant",
+      content: "First. Then.",
+      tool_calls: [
+        { id: "c1", type: "function", function: { name: "read_file", arguments: '{"path": "a.ts"}' } },
+        { id: "c2", type: "function", function: { name: "read_file", arguments: '{"path":"b.ts"}' } },
+      ],
+    },
+    { role: "tool", tool_call_id: "c1", content: "1\ta" },
+    { role: "tool", tool_call_id: "c2", content: "1\tb" },
+  ],
   "what the provider wants back with a call": [
     { role: "user", content: "Look" },
     {

@@ -44,7 +44,7 @@ export function keptFor(model: string, baseUrl: string): KeptFor | undefined {
 /** What an answer's thought adds to its message, or puts in the place of the content there. */
 export function thoughtFields(
   message: AssistantMessage,
-  { model, thinking }: ModelRequest,
+  { model, without }: ModelRequest,
   baseUrl: string,
 ): Fields {
   const { hostname } = new URL(baseUrl);
@@ -54,7 +54,7 @@ export function thoughtFields(
   if (thought === undefined) {
     const demands = serviceOf(model, hostname).demands === true && message.calls.length > 0;
     // One space is the least that Kimi takes.
-    return demands && thinking?.length !== 0 ? { reasoning_content: " " } : {};
+    return demands && without?.includes("earlier_reasoning") !== true ? { reasoning_content: " " } : {};
   }
   if (!/(?:^|\.)mistral\.ai$/.test(hostname)) return { reasoning_content: thought };
   const part = { type: "thinking", thinking: [{ type: "text", text: thought }], closed: true };

@@ -11,7 +11,15 @@ import { type WireName, WIRES } from "../../../protocol/providers.ts";
 function bytesOf(name: WireName, script: string): Uint8Array {
   const [answer] = parseScript(script).answers;
   assert.ok(answer);
-  const reply = { model: "m", request: 1, firstCall: 1, created: 0, promptTokens: 9, includeUsage: true };
+  const reply = {
+    model: "m",
+    request: 1,
+    firstCall: 1,
+    created: 0,
+    promptTokens: 9,
+    includeUsage: true,
+    encrypted: true,
+  };
   const parts = [...encode(name, answer, reply)].map((step) => step.kind === "send" ? [...step.bytes] : []);
   return Uint8Array.from(parts.flat());
 }
@@ -84,11 +92,31 @@ for (const name of WIRES) {
 }
 
 const stops: readonly (readonly [script: string, finishes: Readonly<Record<WireName, string>>])[] = [
-  ["say a", { openai_chat: "stop", anthropic_messages: "stop", ollama: "stop" }],
-  ["say a\nstop length", { openai_chat: "length", anthropic_messages: "length", ollama: "length" }],
-  ["say a\nstop content_filter", { openai_chat: "refused", anthropic_messages: "refused", ollama: "stop" }],
-  ["call list", { openai_chat: "tool_calls", anthropic_messages: "tool_calls", ollama: "tool_calls" }],
-  ["call list\nstop length", { openai_chat: "length", anthropic_messages: "length", ollama: "length" }],
+  ["say a", { openai_chat: "stop", openai_responses: "stop", anthropic_messages: "stop", ollama: "stop" }],
+  ["say a\nstop length", {
+    openai_chat: "length",
+    openai_responses: "length",
+    anthropic_messages: "length",
+    ollama: "length",
+  }],
+  ["say a\nstop content_filter", {
+    openai_chat: "refused",
+    openai_responses: "refused",
+    anthropic_messages: "refused",
+    ollama: "stop",
+  }],
+  ["call list", {
+    openai_chat: "tool_calls",
+    openai_responses: "tool_calls",
+    anthropic_messages: "tool_calls",
+    ollama: "tool_calls",
+  }],
+  ["call list\nstop length", {
+    openai_chat: "length",
+    openai_responses: "length",
+    anthropic_messages: "length",
+    ollama: "length",
+  }],
 ];
 
 for (const [script, finishes] of stops) {
@@ -108,7 +136,8 @@ Deno.test("broken arguments come through as they were written", () => {
 Deno.test("without its last mark an answer still has its reason to stop, but no end", () => {
   for (const name of WIRES) {
     const heard = hear(name, [bytesOf(name, "say a\nnodone")]);
-    assert.deepEqual(heard.ends, [], name);
+    // The event that says why is the last one.
+    assert.deepEqual(heard.ends, name === "openai_responses" ? [{ type: "done" }] : [], name);
     assert.equal(heard.finish, name === "ollama" ? undefined : "stop");
   }
 });

@@ -2,7 +2,8 @@
  * A wire is one provider's request and answer format, pure: it takes and returns values.
  * HTTP, retries and time are the client's.
  */
-import type { FinishReason, KeptFor, ModelRequest, Usage } from "../../core/messages.ts";
+import type { WireName } from "../../../protocol/providers.ts";
+import type { FinishReason, KeptFor, ModelRequest, Refusable, Usage } from "../../core/messages.ts";
 
 export interface Endpoint {
   /** Without a slash at the end. */
@@ -29,6 +30,10 @@ export type Delta =
   | { readonly type: "redacted"; readonly data: string }
   /** Pieces of OpenRouter's `reasoning_details`, to go back unchanged. */
   | { readonly type: "details"; readonly details: readonly Readonly<Record<string, unknown>>[] }
+  /** A thought that only the provider can read, whole. */
+  | { readonly type: "encrypted"; readonly summary: readonly string[]; readonly data: string }
+  /** What the text that follows is to the provider. */
+  | { readonly type: "phase"; readonly phase: string }
   /** `id` is empty where the provider gives none. */
   | { readonly type: "call_start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "call_arguments"; readonly index: number; readonly text: string }
@@ -38,6 +43,8 @@ export type Delta =
   | { readonly type: "call_dropped"; readonly index: number }
   /** The whole text of an answer whose calls stood in it, as the model wrote it. */
   | { readonly type: "written"; readonly text: string }
+  /** The model has said that it is done (llm/end_mark.ts). */
+  | { readonly type: "complete" }
   /** What goes back to the provider with the call. */
   | { readonly type: "call_extra"; readonly index: number; readonly extra: Readonly<Record<string, unknown>> }
   | { readonly type: "usage"; readonly usage: Partial<Usage> }
@@ -60,4 +67,8 @@ export interface Wire<State> {
   step(state: State, frame: string): readonly [State, readonly Delta[]];
   /** The text of an error answer's JSON body, if it has the provider's shape. */
   errorText(body: unknown): string | undefined;
+  /** What of this wire's own the provider has refused with these words. */
+  refuses?(detail: string): Refusable | undefined;
+  /** The wire to use instead, where a refusal says that this one is not served. */
+  otherWire?(status: number, detail: string): WireName | undefined;
 }

@@ -1,0 +1,30 @@
+/** A tool as small models are told of it: each of its descriptions is one sentence, and no bounds. Pure. */
+import type { ToolSpec } from "../core/messages.ts";
+
+/** What only bounds what nobody would write. */
+const BOUNDS: ReadonlySet<string> = new Set([
+  ...["minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"],
+  ...["default", "additionalProperties"],
+]);
+
+export function briefly({ name, description, parameters }: ToolSpec): ToolSpec {
+  return { name, description: firstSentence(description), parameters: schema(parameters) };
+}
+
+function schema(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(given).filter(([key]) => !BOUNDS.has(key)).map(([key, value]) => [key, part(key, value)]),
+  );
+}
+
+function part(key: string, value: unknown): unknown {
+  if (key === "description") return typeof value === "string" ? firstSentence(value) : value;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  // The names of arguments are no words of the schema.
+  if (key !== "properties") return schema({ ...value });
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, part("items", one)]));
+}
+
+function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s+[A-Z])/s.exec(text)?.[0] ?? text;
+}

@@ -1,0 +1,176 @@
+/** What is known of one model: as the user says, as its server tells and refuses, as it was before. */
+import type { ModelConfig } from "../../../protocol/config.ts";
+import { wireFor } from "../../../protocol/providers.ts";
+import type { ModelRequest } from "../../core/messages.ts";
+import type { ModelFacts } from "../../core/ports.ts";
+import { jsonHeaders } from "../wire/json.ts";
+import type { Endpoint } from "../wire/wire.ts";
+import { seesByName } from "../vision.ts";
+import { askServers, serversAt } from "./registry.ts";
+import { type Look, type Server, Told } from "./told.ts";
+import { type Window, windowOf } from "./window.ts";
+
+/** What a server tells is believed for so long; what it refuses, for longer. */
+const TOLD_MS = 60 * 60_000;
+const REFUSED_MS = 7 * 24 * 60 * 60_000;
+/** A question is given up after this, and not asked again at once. */
+const PATIENCE_MS = 5_000;
+const PAUSE_MS = 60_000;
+/** Tokens of a window that is of any use: a server without memory is asked for no less. */
+const LEAST_WINDOW = 8_192;
+
+export class Abilities {
+  readonly #config: ModelConfig;
+  readonly #facts: ModelFacts;
+  readonly #servers: readonly Server[];
+  readonly #look: Look;
+  #told: Told = {};
+  /** When what was told has to be asked for anew. */
+  #until = 0;
+  #asking: Promise<void> | undefined;
+  #blind = false;
+  /** What a server without memory has been asked for at last. */
+  #affordable: number | undefined;
+
+  constructor(config: ModelConfig, endpoint: Endpoint, facts: ModelFacts, fetchImpl: typeof fetch) {
+    this.#config = config;
+    this.#facts = facts;
+    this.#servers = serversAt(wireFor(config.provider, config.model), endpoint.baseUrl);
+    this.#look = lookWith(endpoint, fetchImpl);
+    this.#remember();
+  }
+
+  /** Asks the server what is not known; a failure shows with the request itself. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    if (this.#servers.length === 0 || Date.now() < this.#until) return;
+    this.#asking ??= this.#ask().finally(() => this.#asking = undefined);
+    const stopped = Promise.withResolvers<void>();
+    const stop = () => stopped.resolve();
+    signal.addEventListener("abort", stop, { once: true });
+    await Promise.race([this.#asking, stopped.promise]);
+    signal.removeEventListener("abort", stop);
+  }
+
+  get tools(): boolean {
+    return this.#told.tools ?? true;
+  }
+
+  get thinking(): ModelRequest["thinking"] {
+    return this.#told.thinking;
+  }
+
+  /** Several calls may stand in one message. */
+  get parallel(): boolean {
+    return this.#told.parallel ?? true;
+  }
+
+  /** The user's word, else the server's, else what the wire and the name tell. */
+  get sees(): boolean {
+    if (this.#blind) return false;
+    const { vision, provider, model } = this.#config;
+    if (vision !== undefined) return vision;
+    if (wireFor(provider, model) === "anthropic_messages") return true;
+    return this.#told.sees ?? (this.#asksFor === undefined && seesByName(model));
+  }
+
+  get window(): Window {
+    const window = windowOf(this.#told, this.#config.context_window, this.#asksFor);
+    return this.#affordable === undefined || this.#affordable >= window.tokens
+      ? window
+      : { tokens: this.#affordable, from: "as memory allows" };
+  }
+
+  imagesRefused(): void {
+    this.#blind = true;
+  }
+
+  /** The server says how many tokens it takes, by refusing more. */
+  windowRefused(tokens: number): void {
+    if (tokens < this.window.tokens) this.#learn({ ...this.#told, loaded: tokens, set: tokens });
+  }
+
+  /** The history may have one call a message. */
+  callsRefused(): void {
+    this.#learn({ ...this.#told, parallel: false });
+  }
+
+  /** @returns the window to ask for instead; undefined: a smaller one would be of no use */
+  memoryRefused(): number | undefined {
+    const less = Math.floor(this.window.tokens / 2);
+    const isOurs = this.#asksFor !== undefined && this.#config.context_window === undefined;
+    if (!isOurs || less < LEAST_WINDOW) return undefined;
+    return this.#affordable = less;
+  }
+
+  /** @returns for the user: the model does not fit into the GPU's memory */
+  async notice(): Promise<string | undefined> {
+    const running = await Promise.all(
+      this.#servers.map((server) => server.running?.(this.#config.model, this.#look).catch(() => undefined)),
+    );
+    const found = running.find((one) => one !== undefined);
+    if (found === undefined || found.onGpu === 0 || found.onGpu >= found.size) return undefined;
+    const [onGpu, all] = [found.onGpu, found.size].map((bytes) => (bytes / 1e9).toFixed(1));
+    const { tokens } = this.window;
+    return `${this.#config.model} is slow, as the GPU has ${onGpu} of its ${all} GB, with a window of ${tokens} tokens. ` +
+      "Set context_window to less, or choose a smaller model.";
+  }
+
+  /** The model writes calls into its text, or its server takes none. */
+  get inText(): boolean {
+    return this.#facts.get(this.#key("calls"), REFUSED_MS) === "text";
+  }
+
+  rememberText(): void {
+    this.#facts.put(this.#key("calls"), "text");
+    // What the server has told of tools is not so.
+    this.#learn({ ...this.#told, tools: false });
+  }
+
+  get #asksFor(): number | undefined {
+    return this.#servers.find(({ asksFor }) => asksFor !== undefined)?.asksFor;
+  }
+
+  #key(topic: "told" | "calls") {
+    const { model, provider: { name: provider, base_url } } = this.#config;
+    return { provider, baseUrl: base_url, model, topic };
+  }
+
+  #remember(): void {
+    const known = Told.safeParse(this.#facts.get(this.#key("told"), TOLD_MS));
+    if (!known.success) return;
+    this.#told = known.data;
+    this.#until = Date.now() + TOLD_MS;
+  }
+
+  #learn(told: Told): void {
+    this.#told = told;
+    this.#until = Date.now() + TOLD_MS;
+    this.#facts.put(this.#key("told"), told);
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      const told = await askServers(this.#servers, this.#config.model, this.#look);
+      if (Object.keys(told).length > 0) this.#learn(told);
+      else this.#until = Date.now() + PAUSE_MS;
+    } catch (error) {
+      if (error instanceof DOMException && error.name === "TimeoutError") this.#until = Date.now() + PAUSE_MS;
+    }
+  }
+}
+
+function lookWith(endpoint: Endpoint, fetchImpl: typeof fetch): Look {
+  const root = endpoint.baseUrl.replace(/\/v1$/, "");
+  return async (path, body) => {
+    const response = await fetchImpl(root + path, {
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+      headers: jsonHeaders(endpoint),
+      redirect: "manual", // the key must not follow to another host
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    if (!response.ok) await response.body?.cancel();
+    if (response.status >= 500) throw new Error(`HTTP ${response.status}`);
+    if (!response.ok) return undefined;
+    return await response.json().catch(() => undefined);
+  };
+}

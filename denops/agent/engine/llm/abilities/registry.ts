@@ -1,0 +1,38 @@
+/** Every kind of server that tells what a model can: another one is one file and one line here. */
+import type { WireName } from "../../../protocol/providers.ts";
+import { llamaCpp } from "./llama_cpp.ts";
+import { lmStudio } from "./lm_studio.ts";
+import { ollama } from "./ollama.ts";
+import type { Look, Server, Told } from "./told.ts";
+import { vllm } from "./vllm.ts";
+
+/** In the order in which they are asked: those first that the same question tells apart. */
+const SERVERS: readonly Server[] = [ollama, vllm, llamaCpp, lmStudio];
+
+/** Those that may be at this address. Services of the net are not asked: of their models the names are known. */
+export function serversAt(wire: WireName, baseUrl: string): readonly Server[] {
+  const fitting = SERVERS.filter((server) => server.wire === wire);
+  return fitting.every(({ asksFor }) => asksFor !== undefined) || isNear(baseUrl) ? fitting : [];
+}
+
+/** What the first of them tells that is there; nothing, if none is. @throws {Error} if it cannot be reached */
+export async function askServers(servers: readonly Server[], model: string, look: Look): Promise<Told> {
+  const asked = new Map<string, Promise<unknown>>();
+  const once: Look = (path, body) => {
+    const answer = asked.get(path) ?? look(path, body);
+    asked.set(path, answer);
+    return answer;
+  };
+  for (const server of servers) {
+    const told = await server.ask(model, once);
+    if (told !== undefined) return told;
+  }
+  return {};
+}
+
+/** On this machine or in its network. */
+function isNear(baseUrl: string): boolean {
+  const { hostname } = new URL(baseUrl);
+  return /^(?:127|10|192\.168|169\.254|172\.(?:1[6-9]|2\d|3[01]))(?:\.\d+)+$/.test(hostname) ||
+    /^\[(?:::1|f[cde])|^[^.:]+$|\.(?:local|localhost|lan|home\.arpa|internal)$/.test(hostname);
+}

@@ -1,0 +1,39 @@
+/** How many tokens a model is taken to have, and who says so. Pure. */
+import type { Told } from "./told.ts";
+
+/** Where nobody says. */
+const DEFAULT_WINDOW = 128_000;
+/** In a smaller one a prompt with all tools leaves little room: context/brief.ts. */
+export const SMALL_WINDOW = 16_384;
+
+export interface Window {
+  readonly tokens: number;
+  /** Who says so, as the end of a sentence: "as llama.cpp has loaded it". */
+  readonly from: string;
+}
+
+/**
+ * @param user the option `context_window`
+ * @param asksFor what a request asks for unless somebody says, where it is the request that decides
+ */
+export function windowOf(told: Told, user: number | undefined, asksFor: number | undefined): Window {
+  const { server = "the server", most = Infinity, loaded = Infinity } = told;
+  const wished = user === undefined ? undefined : { tokens: user, from: "by the option context_window" };
+  const own = { tokens: most, from: "all that the model has" };
+  if (asksFor === undefined) {
+    const taken = told.loaded === undefined
+      ? undefined
+      : { tokens: loaded, from: `as ${server} has loaded it` };
+    return least(wished ?? taken ?? { tokens: DEFAULT_WINDOW, from: "taken for granted" }, own, taken);
+  }
+  const set = told.set === undefined ? undefined : { tokens: told.set, from: `as it is set in ${server}` };
+  // Another window makes the server load the model anew: worth it only if the one that it has is of no use.
+  const kept = told.loaded !== undefined && loaded >= Math.min(SMALL_WINDOW, most)
+    ? { tokens: loaded, from: `as ${server} has loaded it` }
+    : undefined;
+  return least(wished ?? set ?? kept ?? { tokens: asksFor, from: `asked for from ${server}` }, own);
+}
+
+function least(...windows: readonly (Window | undefined)[]): Window {
+  return windows.filter((one) => one !== undefined).reduce((all, one) => one.tokens < all.tokens ? one : all);
+}

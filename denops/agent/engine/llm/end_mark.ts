@@ -1,0 +1,196 @@
+/**
+ * The word with which a model says that it is done, taken out of what it says. Models that are told of it in text write
+ * it in any case and markup, others without having been told.
+ */
+import type { ModelEvent } from "./client.ts";
+import type { Delta } from "./wire/wire.ts";
+
+/** As a model is told to write it. */
+export const END_MARK = "[TASK_COMPLETE]";
+
+const EXACT = ["\\[", ..."task_complete", "\\]"];
+/** Only where it stands alone: lists of tasks look so too. */
+const LOOSE = ["\\[", " ?", ..."task", "[ _-]?", ..."complete", "d?", " ?", "\\]"];
+const exact = EXACT.join("");
+const loose = `(?:${LOOSE.join("")}\\s{0,4})`;
+/** What the text's end may cut off. */
+const cut = (pieces: readonly string[]) => pieces.reduceRight((rest, piece) => `(?:${piece}${rest})?`, "");
+
+const AROUND = "[\\s*_~`\"'#>-]{0,12}";
+const AFTER = "[\\s*_~`\"'.!]{0,12}";
+const BOLD = "[*_~]{0,3}";
+const ALONE = new RegExp(`^${AROUND}${loose}{1,3}${AFTER}$`, "i");
+const MAYBE_ALONE = new RegExp(
+  `^${AROUND}(?:${loose}{0,2}${cut([...LOOSE, "\\s{0,4}", AFTER])})$`,
+  "i",
+);
+const AT_BEGIN = new RegExp(`^\\s{0,12}${BOLD}${exact}${BOLD}\\s+(?=\\S)`, "i");
+const AT_END = new RegExp(`${BOLD}${exact}${BOLD}\\s*$`, "i");
+const MAYBE_AT_END = new RegExp(`${BOLD}${cut([...EXACT, BOLD])}\\s*$`, "i");
+/** Characters in which one at the end is looked for. */
+const LONGEST = 64;
+
+const FENCE = /^\s{0,12}(?:[-*>]\s+)?(`{3,}|~{3,})[^`]*$/;
+/** Characters of a line that tell whether it is a fence. */
+const HEAD = 200;
+
+/** Whether a text is the mark and nothing else. @param isCut its beginning is enough */
+export function isEndMark(text: string, isCut: boolean): boolean {
+  return text.length < LONGEST && (isCut ? MAYBE_ALONE : ALONE).test(text);
+}
+
+/**
+ * A text as it comes, without the mark. That counts alone on a line whatever is around it, and as it is asked for at a
+ * line's beginning or end; in code and within a sentence it is text. White space is given when it is not the last.
+ */
+export class WithoutEndMark {
+  /** The mark has come. */
+  isThere = false;
+  /** Of the line, not decided yet. */
+  #held = "";
+  #space = "";
+  #isLast = false;
+  /** The beginning of the line, as far as it is decided. */
+  #head = "";
+  #isOdd = false;
+  #fence: string | undefined;
+
+  /** @returns what is certain now and was not before */
+  add(piece: string): string {
+    const lines = (this.#held + piece).split("\n");
+    const begun = lines.pop() ?? "";
+    const whole = lines.map((line) => this.#line(line)).join("");
+    if (this.#isBegin && MAYBE_ALONE.test(begun)) {
+      this.#held = begun;
+      return whole;
+    }
+    const last = this.#begun(begun);
+    const at = this.#certain(last);
+    this.#held = last.slice(at);
+    return whole + this.#words(last.slice(0, at));
+  }
+
+  /** What is left. */
+  end(): string {
+    const left = this.#line(this.#held, "") + (this.#isLast ? "" : this.#space);
+    this.#held = this.#space = "";
+    return left;
+  }
+
+  /** Nothing of the line is decided, and it is no code. */
+  get #isBegin(): boolean {
+    return this.#fence === undefined && this.#head === "";
+  }
+
+  /** The rest of a line. */
+  #line(rest: string, end = "\n"): string {
+    if (this.#isBegin && ALONE.test(rest)) {
+      this.#found();
+      return "";
+    }
+    const text = this.#begun(rest);
+    const at = this.#fence === undefined ? AT_END.exec(text)?.index : undefined;
+    if (at !== undefined && !this.#isQuoted(text.slice(0, at))) {
+      const given = this.#words(text.slice(0, at));
+      this.#found();
+      return given + this.#next(end);
+    }
+    const given = this.#words(text);
+    const [, ticks = ""] = FENCE.exec(this.#head) ?? [];
+    if (this.#fence === undefined) this.#fence = ticks === "" ? undefined : ticks;
+    else if (ticks.startsWith(this.#fence) && this.#head.trim() === ticks) this.#fence = undefined;
+    return given + this.#next(end);
+  }
+
+  #next(end: string): string {
+    this.#head = "";
+    this.#isOdd = false;
+    this.#space += end;
+    return "";
+  }
+
+  /** Without a mark at the beginning of the line. */
+  #begun(text: string): string {
+    if (!this.#isBegin) return text;
+    const rest = text.replace(AT_BEGIN, "");
+    if (rest.length < text.length) this.#found();
+    return rest;
+  }
+
+  #found(): void {
+    this.isThere = this.#isLast = true;
+  }
+
+  /** How much of the line's rest is certain. */
+  #certain(rest: string): number {
+    if (this.#fence !== undefined) return rest.length;
+    const from = Math.max(0, rest.length - LONGEST);
+    const at = from + (MAYBE_AT_END.exec(rest.slice(from))?.index ?? LONGEST);
+    return this.#isQuoted(rest.slice(0, at)) ? rest.length : at;
+  }
+
+  #isQuoted(before: string): boolean {
+    return isOdd(before) !== this.#isOdd;
+  }
+
+  #words(text: string): string {
+    const body = text.trimEnd();
+    this.#head = (this.#head + text).slice(0, HEAD);
+    if (isOdd(text)) this.#isOdd = !this.#isOdd;
+    if (body === "") {
+      this.#space += text;
+      return "";
+    }
+    const given = this.#space + body;
+    this.#space = text.slice(body.length);
+    this.#isLast = false;
+    return given;
+  }
+}
+
+/** Whether a span of code is open at its end. */
+function isOdd(text: string): boolean {
+  return text.split("`").length % 2 === 0;
+}
+
+/** An answer without the mark; instead of it "complete" is told. */
+export async function* withoutEndMark(
+  events: AsyncGenerator<ModelEvent, void>,
+): AsyncGenerator<ModelEvent, void> {
+  let said = new WithoutEndMark();
+  const told = (text: string): readonly Delta[] => text === "" ? [] : [{ type: "text", text }];
+  const stripped = (delta: Delta): readonly Delta[] => {
+    switch (delta.type) {
+      case "text":
+        return told(said.add(delta.text));
+      case "call_start":
+        return [...told(said.end()), delta];
+      case "text_was_thought": {
+        const left = said.end();
+        said = new WithoutEndMark();
+        return [...told(left), delta];
+      }
+      case "written": {
+        const own = new WithoutEndMark();
+        return [{ type: "written", text: own.add(delta.text) + own.end() }];
+      }
+      default:
+        return [delta];
+    }
+  };
+  for await (const event of events) {
+    if (event.type === "deltas") {
+      const deltas = event.deltas.flatMap(stripped);
+      if (deltas.length > 0) yield { type: "deltas", deltas };
+    } else if (event.type === "retry" || event.type === "notice") {
+      yield event;
+    } else {
+      const deltas: readonly Delta[] = [
+        ...told(said.end()),
+        ...said.isThere ? [{ type: "complete" } as const] : [],
+      ];
+      if (deltas.length > 0) yield { type: "deltas", deltas };
+      yield event;
+    }
+  }
+}

@@ -1,0 +1,386 @@
+/**
+ * OpenAI Responses, streamed, and without a store: each request brings all that was said.
+ * Source: the types of OpenAI's own client (github.com/openai/openai-node, src/resources/responses/responses.ts) and
+ * platform.openai.com/docs, "Reasoning models" (encrypted items go back as they came, in the order in which they came,
+ * each before what followed it), "Function calling". Ids of items are references to a store and are left out, as codex
+ * and opencode leave them out: what is not stored is not found. Servers of one's own differ: llama.cpp
+ * (tools/server/server-task.cpp) numbers no items and gives calls no id but `call_id`, Ollama (openai/responses.go)
+ * sends calls whole and its thoughts as "encrypted" content.
+ */
+import { z } from "../../../deps/zod.ts";
+import type {
+  AssistantMessage,
+  Image,
+  Message,
+  ModelRequest,
+  Refusable,
+  ToolCall,
+} from "../../core/messages.ts";
+import { argumentsText } from "../arguments.ts";
+import { isRetryable } from "../retry.ts";
+import { type IdRule, withCallIds } from "./call_ids.ts";
+import { effortWord } from "./effort.ts";
+import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
+import { openaiChat } from "./openai_chat.ts";
+import { begun, found, type Items, NO_ITEMS, told } from "./response_items.ts";
+import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/** The API takes no limit below. */
+const LEAST_TOKENS = 16;
+const IDS: IdRule = { legal: /^.{1,64}$/s, length: 32 };
+
+const Texts = z.array(z.object({ text: z.string().nullish(), refusal: z.string().nullish() }));
+
+const Item = z.object({
+  type: z.string(),
+  id: z.string().nullish(),
+  call_id: z.string().nullish(),
+  name: z.string().nullish(),
+  arguments: z.string().nullish(),
+  phase: z.string().nullish(),
+  content: Texts.nullish(),
+  summary: Texts.nullish(),
+  encrypted_content: z.string().nullish(),
+});
+type Item = z.infer<typeof Item>;
+
+const Failure = z.object({
+  code: z.unknown().optional(),
+  type: z.unknown().optional(),
+  message: z.string().nullish(),
+});
+
+const Answered = z.object({
+  error: Failure.nullish(),
+  incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
+  usage: z.object({
+    input_tokens: z.number().nullish(),
+    output_tokens: z.number().nullish(),
+    input_tokens_details: z.object({
+      cached_tokens: z.number().nullish(),
+      cache_write_tokens: z.number().nullish(),
+    }).nullish(),
+  }).nullish(),
+});
+
+const Event = z.object({
+  type: z.string(),
+  output_index: z.int().nullish(),
+  item_id: z.string().nullish(),
+  item: Item.nullish(),
+  delta: z.unknown().optional(),
+  arguments: z.string().nullish(),
+  response: Answered.nullish(),
+  code: z.unknown().optional(),
+  message: z.string().nullish(),
+  /** OpenAI's document has an error's fields in the event, its servers have them in here. */
+  error: Failure.nullish(),
+});
+type Event = z.infer<typeof Event>;
+
+interface State {
+  readonly items: Items;
+  /** Something of a text, and of a thought, was told. */
+  readonly said: boolean;
+  readonly thought: boolean;
+}
+
+export const openaiResponses: Wire<State> = {
+  framing: "sse",
+
+  encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
+    const { tools, temperature, maxOutputTokens, without = [] } = request;
+    return {
+      url: `${endpoint.baseUrl}/responses`,
+      headers: jsonHeaders(endpoint),
+      body: requestBody({
+        model: request.model,
+        stream: true,
+        store: false,
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(maxOutputTokens === undefined
+          ? {}
+          : { max_output_tokens: Math.max(maxOutputTokens, LEAST_TOKENS) }),
+        ...reasoningFields(request, endpoint.baseUrl),
+        instructions: request.system,
+        input: withCallIds(request.messages, IDS).flatMap((message) => encodeMessage(message, without)),
+        ...(tools.length === 0 ? {} : {
+          tools: tools.map((tool) => ({ type: "function", ...tool, strict: false })),
+          tool_choice: request.textOnly === true ? "none" : "auto",
+          parallel_tool_calls: true,
+        }),
+      }),
+    };
+  },
+
+  start: () => ({ items: NO_ITEMS, said: false, thought: false }),
+
+  step(state, frame) {
+    // It comes from some servers, after the event that ends the answer.
+    if (frame.trim() === "[DONE]") return [state, []];
+    const event = parseFrame(Event, frame);
+    switch (event.type) {
+      case "response.output_item.added":
+        return event.item ? itemAdded(state, event, event.item) : [state, []];
+      case "response.output_text.delta":
+      case "response.refusal.delta":
+        return piece(state, event, "text");
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_text.delta":
+        return piece(state, event, "thought");
+      case "response.reasoning_summary_part.added":
+        return summaryPart(state, event);
+      case "response.function_call_arguments.delta":
+        return argumentsPiece(state, event, textOf(event.delta));
+      case "response.function_call_arguments.done":
+        return argumentsRest(state, event, event.arguments ?? "");
+      case "response.output_item.done":
+        return event.item ? itemDone(state, event, event.item) : [state, []];
+      case "response.completed":
+      case "response.incomplete":
+        return [state, [...usageOf(event), finish(state, event), { type: "done" }]];
+      case "response.failed":
+      case "error":
+        return [state, [...usageOf(event), ...failed(event)]];
+      default:
+        // response.created, content_part.added, …_text.done and kinds yet to come
+        return [state, []];
+    }
+  },
+
+  errorText: openaiChat.errorText,
+
+  refuses(detail): Refusable | undefined {
+    if (/reasoning[._ ]summar/i.test(detail)) return "reasoning_summary";
+    if (
+      /invalid_encrypted_content|encrypted.content.*(?:verified|not issued)|required following item/is.test(
+        detail,
+      )
+    ) {
+      return "earlier_reasoning";
+    }
+    return /encrypted.content/i.test(detail) ? "encrypted_reasoning" : undefined;
+  },
+
+  // LM Studio answers 200 for a path that it does not know.
+  otherWire: (status, detail) =>
+    [404, 405, 501].includes(status) && !/model/i.test(detail) || /unexpected endpoint/i.test(detail)
+      ? "openai_chat"
+      : undefined,
+};
+
+/** Of what it thinks, a model that is not to think at all is asked nothing. */
+function reasoningFields(request: ModelRequest, baseUrl: string): Sent {
+  const { without = [], thinking, effort } = request;
+  const tells = reasons(request.model) && effort !== "none" && thinking?.length !== 0;
+  const word = effortWord(request, baseUrl);
+  const reasoning = {
+    ...(word === undefined ? {} : { effort: word }),
+    ...(tells && !without.includes("reasoning_summary") ? { summary: "auto" } : {}),
+  };
+  return {
+    ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
+    ...(tells && !without.includes("encrypted_reasoning")
+      ? { include: ["reasoning.encrypted_content"] }
+      : {}),
+  };
+}
+
+/** OpenAI's that do, by name: others refuse to be asked. */
+function reasons(model: string): boolean {
+  return /(?:^|[\/:])(?:o\d|codex|gpt-oss|gpt-(?:[5-9]|\d\d))/i.test(model) && !/-chat\b/i.test(model);
+}
+
+function textOf(delta: unknown): string {
+  return typeof delta === "string" ? delta : "";
+}
+
+type Step = readonly [State, readonly Delta[]];
+
+function itemAdded(state: State, event: Event, item: Item): Step {
+  const isCall = item.type === "function_call";
+  const items = begun(state.items, isCall, event.output_index, [item.id, item.call_id]);
+  const next = { ...state, items };
+  const index = items.length - 1;
+  if (isCall) {
+    return [next, [{ type: "call_start", index, id: item.call_id ?? item.id ?? "", name: item.name ?? "" }]];
+  }
+  return [next, item.type === "message" && item.phase ? [{ type: "phase", phase: item.phase }] : []];
+}
+
+/** Of a text, or of a thought. */
+function piece(state: State, event: Event, type: "text" | "thought"): Step {
+  const text = textOf(event.delta);
+  if (text === "") return [state, []];
+  const index = found(state.items, event.output_index, [event.item_id]);
+  const flag = type === "text" ? { said: true } : { thought: true };
+  return [{ ...state, ...flag, items: told(state.items, index, text) }, [{ type, text }]];
+}
+
+/** Parts of a summary are paragraphs, each with a heading of its own. */
+function summaryPart(state: State, event: Event): Step {
+  const index = found(state.items, event.output_index, [event.item_id]);
+  const isFirst = index === undefined || state.items[index]?.told === "";
+  return [state, isFirst ? [] : [{ type: "thought", text: "\n\n" }]];
+}
+
+function argumentsPiece(state: State, event: Event, text: string): Step {
+  const index = found(state.items, event.output_index, [event.item_id]) ?? state.items.length - 1;
+  if (text === "" || index < 0) return [state, []];
+  return [{ ...state, items: told(state.items, index, text) }, [{ type: "call_arguments", index, text }]];
+}
+
+/** Some servers send arguments only when they are whole. */
+function argumentsRest(state: State, event: Event, whole: string): Step {
+  const index = found(state.items, event.output_index, [event.item_id, event.item?.id, event.item?.call_id]);
+  const before = index === undefined ? undefined : state.items[index]?.told;
+  if (index === undefined || before === undefined || !whole.startsWith(before)) return [state, []];
+  const text = whole.slice(before.length);
+  if (text === "") return [state, []];
+  return [{ ...state, items: told(state.items, index, text) }, [{ type: "call_arguments", index, text }]];
+}
+
+/** What an item's pieces have not told. Only a reasoning item that is done is whole. */
+function itemDone(state: State, event: Event, item: Item): Step {
+  const known = found(state.items, event.output_index, [item.id, item.call_id]);
+  const before = known === undefined ? undefined : state.items[known]?.told;
+  switch (item.type) {
+    case "function_call": {
+      const [next, start] = known === undefined ? itemAdded(state, event, item) : [state, []];
+      const [last, rest] = argumentsRest(next, event, item.arguments ?? "");
+      return [last, [...start, ...rest]];
+    }
+    case "message": {
+      const text = texts(item.content).join("");
+      const isTold = before === undefined ? state.said : before !== "";
+      return text === "" || isTold ? [state, []] : [{ ...state, said: true }, [{ type: "text", text }]];
+    }
+    case "reasoning": {
+      const summary = texts(item.summary);
+      const text = [...summary, ...texts(item.content)].join("\n\n");
+      const isTold = before === undefined ? state.thought : before !== "";
+      const deltas: Delta[] = text === "" || isTold ? [] : [{ type: "thought", text }];
+      const data = item.encrypted_content;
+      if (data) deltas.push({ type: "encrypted", summary, data });
+      return [deltas.length === 0 ? state : { ...state, thought: true }, deltas];
+    }
+    default:
+      return [state, []];
+  }
+}
+
+function texts(parts: Item["content"]): readonly string[] {
+  return (parts ?? []).map(({ text, refusal }) => text ?? refusal ?? "").filter((text) => text !== "");
+}
+
+function usageOf({ response }: Event): readonly Delta[] {
+  const usage = response?.usage;
+  if (!usage) return [];
+  const details = usage.input_tokens_details;
+  return [{
+    type: "usage",
+    usage: {
+      input: usage.input_tokens ?? 0,
+      output: usage.output_tokens ?? 0,
+      cachedRead: details?.cached_tokens ?? 0,
+      cachedWrite: details?.cache_write_tokens ?? 0,
+    },
+  }];
+}
+
+function finish({ items }: State, { type, response }: Event): Delta {
+  const reason = response?.incomplete_details?.reason;
+  if (reason === "content_filter") return { type: "finish", reason: "refused" };
+  if (type === "response.incomplete" && reason === "max_output_tokens") {
+    return { type: "finish", reason: "length" };
+  }
+  return { type: "finish", reason: items.some(({ isCall }) => isCall) ? "tool_calls" : "stop" };
+}
+
+/** Codes of a policy that refuses what was asked. */
+const POLICY = /^(?:invalid_prompt|content_filter|(?:bio|cyber)_policy|image_content_policy_violation)$/;
+
+function failed({ response, error, code, message }: Event): readonly Delta[] {
+  const failure = error ?? response?.error ?? { code, message };
+  const kind = typeof failure.code === "string" ? failure.code : "";
+  const said = failure.message || kind || "it gave no reason";
+  if (POLICY.test(kind)) return [{ type: "finish", reason: "refused", why: said }, { type: "done" }];
+  const retryable = isRetryable(Number(failure.code ?? NaN)) ||
+    /server_error|rate_limit|overload|slow_down|unavailable|timeout/i.test(`${kind} ${failure.type}`);
+  return [{ type: "error", message: said, retryable }];
+}
+
+function encodeMessage(message: Message, without: readonly Refusable[]): readonly Sent[] {
+  switch (message.role) {
+    case "user":
+      return [{
+        type: "message",
+        role: "user",
+        content: encodeParts(message),
+      }];
+    case "tool":
+      return [{
+        type: "function_call_output",
+        call_id: message.id,
+        output: message.images === undefined ? message.text : encodeParts(message),
+      }];
+    case "assistant":
+      return encodeAssistant(
+        without.includes("earlier_reasoning") ? { ...message, reasoning: [] } : message,
+      );
+  }
+}
+
+/** Each image has its name before it: there may be several. */
+function encodeParts({ text, images = [] }: { readonly text: string; readonly images?: readonly Image[] }) {
+  const shown = images.flatMap(({ name, type, data }) => [
+    { type: "input_text", text: `${name}:` },
+    { type: "input_image", image_url: `data:${type};base64,${data}`, detail: "auto" },
+  ]);
+  return text.trim() === "" && shown.length > 0 ? shown : [{ type: "input_text", text }, ...shown];
+}
+
+/** The items in the order in which they came, as far as that is known: text before calls. */
+function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly Sent[] {
+  const items: Sent[] = [];
+  let phase: string | undefined;
+  let said = 0;
+  let called = 0;
+  const addUpTo = (characters: number, count: number) => {
+    const part = text.slice(said, characters);
+    if (part.trim() !== "") items.push(encodeText(part, phase));
+    items.push(...calls.slice(called, count).map(encodeCall));
+    said = Math.max(said, characters);
+    called = Math.max(called, count);
+  };
+  for (const part of reasoning) {
+    if (part.type === "phase") {
+      addUpTo(part.text, called);
+      phase = part.phase;
+    } else if (part.type === "encrypted") {
+      addUpTo(part.text, part.calls);
+      const summary = part.summary.map((text) => ({ type: "summary_text", text }));
+      items.push({ type: "reasoning", summary, encrypted_content: part.data });
+    }
+  }
+  addUpTo(text.length, calls.length);
+  // Reasoning that nothing follows is refused: what it led to was cut off.
+  while (items.at(-1)?.type === "reasoning") items.pop();
+  return items.length > 0 ? items : [encodeText("[Reasoning completed]")];
+}
+
+function encodeText(text: string, phase?: string): Sent {
+  const content = [{ type: "output_text", text }];
+  return { type: "message", role: "assistant", content, ...(phase === undefined ? {} : { phase }) };
+}
+
+function encodeCall({ id, name, arguments: text }: ToolCall): Sent {
+  return {
+    type: "function_call",
+    call_id: id,
+    name: toolName(name),
+    arguments: argumentsText(text),
+  };
+}

@@ -1,0 +1,39 @@
+/** What was learnt of models. */
+import type { ModelFact, ModelFacts } from "../core/ports.ts";
+import type { Database } from "./database.ts";
+
+/** A disk that is full, or another engine that writes for long: no turn fails because of it. */
+function atBest<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+export class SqliteModelFacts implements ModelFacts {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  get({ provider, baseUrl, model, topic }: ModelFact, milliseconds: number): unknown {
+    const sql =
+      "SELECT value FROM model_facts WHERE provider = ? AND base_url = ? AND model = ? AND topic = ? " +
+      "AND time BETWEEN ? AND ?";
+    const now = Date.now();
+    const place = [provider, baseUrl, model, topic];
+    return atBest(() => {
+      const row = this.#database.get(sql, ...place, now - milliseconds, now);
+      return row === undefined ? undefined : JSON.parse(String(row.value));
+    });
+  }
+
+  put({ provider, baseUrl, model, topic }: ModelFact, value: unknown): void {
+    const sql = "INSERT OR REPLACE INTO model_facts (provider, base_url, model, topic, value, time) " +
+      "VALUES (?, ?, ?, ?, ?, ?)";
+    const row = [provider, baseUrl, model, topic, JSON.stringify(value), Date.now()];
+    atBest(() => this.#database.run(sql, ...row));
+  }
+}

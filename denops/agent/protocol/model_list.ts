@@ -1,0 +1,300 @@
+/**
+ * The models that a provider lists, with what its list says of them. Sources: openrouter.ai/docs/models,
+ * anthropic-sdk-typescript `resources/models.ts`, Mistral's ModelCapabilities and BaseModelCard, LM Studio's
+ * `/api/v0/models`, llama.cpp's `/v1/models`, vLLM's ModelCard, Ollama's `/api/tags` and `/api/show`, Groq's and
+ * GitHub Copilot's `/models`.
+ */
+import { z } from "../deps/zod.ts";
+import type { ListedModel, ModelConfig, Price } from "./config.ts";
+import { connectionProblem } from "./connection_problem.ts";
+import { PRESETS, WIRE_FACTS } from "./providers.ts";
+
+/** Milliseconds for all questions of one list. */
+const LIMIT_MS = 5_000;
+/** A list is asked for again when it is older. */
+const KEPT_MS = 300_000;
+/** OpenRouter's has some 600 kB. */
+const MOST_BYTES = 8_000_000;
+const MOST_MODELS = 2_000;
+const LONGEST_NAME = 200;
+/** Ollama is asked about each: so many, and so many at a time. */
+const MOST_SHOWN = 64;
+const AT_A_TIME = 8;
+
+export type Provider = ModelConfig["provider"];
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** What is of another kind than it should be is not there. */
+const maybe = <T extends z.ZodType>(type: T) => type.optional().catch(undefined);
+const text = maybe(z.string());
+const tokens = maybe(z.int().min(1));
+const flag = maybe(z.boolean());
+const words = maybe(z.array(z.string()));
+/** US dollars a token; a negative one means that it depends. */
+const dollars = maybe(z.coerce.number().min(0));
+const supported = maybe(z.object({ supported: z.boolean() }));
+
+const Row = z.object({
+  id: text,
+  name: text,
+  model: text,
+  /** LM Studio: llm, vlm, embeddings. */
+  type: text,
+  loaded_context_length: tokens,
+  context_length: tokens,
+  context_window: tokens,
+  max_model_len: tokens,
+  max_input_tokens: tokens,
+  max_context_length: tokens,
+  meta: maybe(z.object({ n_ctx: tokens, n_ctx_train: tokens })),
+  architecture: maybe(z.object({ input_modalities: words, output_modalities: words })),
+  supported_parameters: words,
+  pricing: maybe(
+    z.object({
+      prompt: dollars,
+      completion: dollars,
+      input_cache_read: dollars,
+      input_cache_write: dollars,
+    }),
+  ),
+  capabilities: maybe(z.union([
+    z.array(z.string()),
+    z.object({
+      completion_chat: flag,
+      function_calling: flag,
+      vision: flag,
+      image_input: supported,
+      type: text,
+      limits: maybe(z.object({ max_context_window_tokens: tokens })),
+      supports: maybe(z.object({ tool_calls: flag, vision: flag })),
+    }),
+  ])),
+});
+type Row = z.infer<typeof Row>;
+
+const rows = maybe(z.array(z.unknown()));
+const Answer = z.object({ data: rows, models: rows });
+
+/** The models of a list that answer questions, in its order. Undefined: it is no list. Pure. */
+export function modelsOf(answer: unknown): readonly ListedModel[] | undefined {
+  const { data, models } = Answer.safeParse(answer).data ?? {};
+  const listed = data ?? models;
+  if (listed === undefined) return undefined;
+  const read = readRows(listed);
+  // llama.cpp says what a model can do in a list beside.
+  const beside = data === undefined || models === undefined ? new Map<string, Row>() : readRows(models);
+  return [...read].slice(0, MOST_MODELS)
+    .map(([name, row]) => listedModel(name, { ...beside.get(name), ...row }))
+    .filter((model) => model !== undefined);
+}
+
+function readRows(listed: readonly unknown[]): Map<string, Row> {
+  return new Map(listed.flatMap((one) => {
+    const row = Row.safeParse(one).data;
+    const name = row?.id ?? row?.name ?? row?.model ?? "";
+    if (row === undefined || name === "" || name.length > LONGEST_NAME) return [];
+    const { capabilities, ...rest } = row;
+    return [[name, capabilities === undefined ? rest : row]];
+  }));
+}
+
+function listedModel(name: string, row: Row): ListedModel | undefined {
+  const { capabilities, architecture, meta } = row;
+  const can = Array.isArray(capabilities) ? capabilities : undefined;
+  const facts = capabilities === undefined || Array.isArray(capabilities) ? {} : capabilities;
+  const answers = !["embeddings", "embedding"].includes(row.type ?? "") &&
+    (can === undefined || !can.includes("embedding") || can.includes("completion")) &&
+    facts.completion_chat !== false && (facts.type ?? "chat") === "chat" &&
+    architecture?.output_modalities?.includes("text") !== false;
+  if (!answers) return undefined;
+  // What is loaded, or served, is less than what the model was made for.
+  const window = row.loaded_context_length ?? meta?.n_ctx ?? row.context_length ?? row.context_window ??
+    row.max_model_len ?? row.max_input_tokens ?? row.max_context_length ??
+    facts.limits?.max_context_window_tokens ?? meta?.n_ctx_train;
+  const vision = architecture?.input_modalities?.includes("image") ?? facts.image_input?.supported ??
+    facts.vision ?? facts.supports?.vision ?? visionOf(row.type, can);
+  const tools = row.supported_parameters?.includes("tools") ?? facts.function_calling ??
+    facts.supports?.tool_calls ?? (can === undefined ? undefined : can.some(isTools) || undefined);
+  const price = priceOf(row.pricing);
+  return {
+    name,
+    ...(price === undefined ? {} : { price }),
+    ...(window === undefined ? {} : { context_window: window }),
+    ...(vision === undefined ? {} : { vision }),
+    ...(tools === undefined ? {} : { tools }),
+  };
+}
+
+function isTools(capability: string): boolean {
+  return capability === "tools" || capability === "tool_use";
+}
+
+function visionOf(type: string | undefined, can: readonly string[] | undefined): boolean | undefined {
+  if (type === "vlm" || type === "llm") return type === "vlm";
+  return can?.some((one) => one === "vision" || one === "multimodal");
+}
+
+/** A token's dollars → a million tokens'. */
+function priceOf(pricing: Row["pricing"]): Price | undefined {
+  if (pricing?.prompt === undefined || pricing.completion === undefined) return undefined;
+  const { prompt, completion, input_cache_read: read, input_cache_write: write } = pricing;
+  const million = (dollars: number) => Number((dollars * 1_000_000).toPrecision(10));
+  return {
+    input: million(prompt),
+    output: million(completion),
+    ...(read === undefined ? {} : { cached_read: million(read) }),
+    ...(write === undefined ? {} : { cached_write: million(write) }),
+  };
+}
+
+/** One line of what is known: "131k · $0.59/$0.79 · tools · vision". Pure. */
+export function factsLine({ context_window: window, price, tools, vision }: ListedModel): string {
+  return [
+    ...window === undefined ? [] : [short(window)],
+    ...price === undefined ? [] : [`$${price.input}/$${price.output}`],
+    ...tools === undefined ? [] : [tools ? "tools" : "no tools"],
+    ...vision === true ? ["vision"] : [],
+  ].join(" · ");
+}
+
+/** As providers write it: 131072 is 131k, 1048576 is 1M. */
+function short(count: number): string {
+  if (count < 1_000) return String(count);
+  return count < 1_000_000 ? `${Math.round(count / 1_000)}k` : `${Math.round(count / 100_000) / 10}M`;
+}
+
+/** Gemini's names begin with "models/", Ollama's may end with ":latest"; OpenRouter takes variants such as ":nitro". */
+export function isModel(named: string, wanted: string): boolean {
+  return [wanted, `models/${wanted}`, `${wanted}:latest`, wanted.replace(/:\w+$/, "")].includes(named);
+}
+
+/** Those names that are most like it, the nearest first. Pure. */
+export function nearNames(wanted: string, names: readonly string[], most = 3): readonly string[] {
+  const pairs = pairsOf(wanted);
+  return names.map((name) => {
+    const others = pairsOf(name);
+    const share = 2 * pairs.intersection(others).size / Math.max(1, pairs.size + others.size);
+    return { name, share };
+  }).filter(({ share }) => share >= 0.4).sort((one, other) => other.share - one.share)
+    .slice(0, most).map(({ name }) => name);
+}
+
+function pairsOf(name: string): Set<string> {
+  const text = name.toLowerCase();
+  return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2)));
+}
+
+/**
+ * Asks a provider for its models. Undefined: it answers, and has no list.
+ * @throws {Error} one line, without the key
+ */
+export async function listModels(
+  provider: Provider,
+  fetch: Fetch,
+  signal: AbortSignal,
+): Promise<readonly ListedModel[] | undefined> {
+  const { name, wire, base_url, key_source } = provider;
+  const facts = WIRE_FACTS[wire];
+  const { richer } = PRESETS[name] ?? {};
+  try {
+    for (const path of [...richer === undefined ? [] : [richer], facts.models]) {
+      const response = await ask(provider, path, fetch, { signal });
+      if (response.status === 401 || response.status === 403) {
+        await response.body?.cancel();
+        throw new Refusal(`${name} refused the key (HTTP ${response.status}). Check ${key_source}.`);
+      }
+      const models = modelsOf(response.ok ? await json(response) : await response.body?.cancel());
+      if (models !== undefined) return facts.shows ? await shown(models, provider, fetch, signal) : models;
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const { reason, hint } = signal.aborted
+      ? { reason: `no answer within ${LIMIT_MS / 1_000} s`, hint: "Check base_url and the network." }
+      : connectionProblem(error, key_source);
+    throw new Error(`Cannot ask ${name} for its models at ${base_url}: ${reason}. ${hint}`);
+  }
+}
+
+class Refusal extends Error {}
+
+async function ask(
+  { wire, base_url, headers, api_key }: Provider,
+  path: string,
+  fetch: Fetch,
+  init: RequestInit,
+): Promise<Response> {
+  const key = api_key === undefined ? {} : WIRE_FACTS[wire].key(api_key);
+  // A key goes to nobody else.
+  return await fetch(base_url + path, { redirect: "manual", ...init, headers: { ...key, ...headers } });
+}
+
+/** Undefined for what is no JSON. @throws {Error} if it is too long, or breaks off */
+async function json(response: Response): Promise<unknown> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > MOST_BYTES) throw new Error("its list is too long");
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const Show = z.object({ capabilities: words, model_info: maybe(z.record(z.string(), z.unknown())) });
+
+/** Ollama tells of each model by itself; what it does not tell in time is not told. */
+async function shown(
+  models: readonly ListedModel[],
+  provider: Provider,
+  fetch: Fetch,
+  signal: AbortSignal,
+): Promise<readonly ListedModel[]> {
+  const waiting = models.slice(0, MOST_SHOWN).entries();
+  const found: (ListedModel | undefined)[] = [...models];
+  const work = async () => {
+    for (const [at, model] of waiting) {
+      const init = { method: "POST", body: JSON.stringify({ model: model.name }), signal };
+      const answer = await ask(provider, "/api/show", fetch, init)
+        .then(async (response) => response.ok ? await json(response) : await response.body?.cancel())
+        .catch(() => undefined);
+      const { capabilities, model_info = {} } = Show.safeParse(answer).data ?? {};
+      const [, length] = Object.entries(model_info).find(([key]) => key.endsWith(".context_length")) ?? [];
+      if (answer === undefined) continue;
+      [found[at]] = modelsOf({ models: [{ name: model.name, capabilities, context_length: length }] }) ?? [];
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  return found.filter((model) => model !== undefined);
+}
+
+interface Kept {
+  /** When it was asked for, in milliseconds since 1970. */
+  readonly at: number;
+  readonly list: Promise<readonly ListedModel[] | undefined>;
+}
+
+/** Lists that were asked for, kept for some minutes; what failed is asked for again. */
+export class ModelLists {
+  readonly #fetch: Fetch;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(fetch: Fetch) {
+    this.#fetch = fetch;
+  }
+
+  /** As {@link listModels}, within five seconds. */
+  of(provider: Provider): Promise<readonly ListedModel[] | undefined> {
+    // Another key may see other models.
+    const key = JSON.stringify(provider);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && Date.now() - kept.at < KEPT_MS) return kept.list;
+    const list = listModels(provider, this.#fetch, AbortSignal.timeout(LIMIT_MS));
+    this.#kept.set(key, { at: Date.now(), list });
+    list.catch(() => this.#kept.delete(key));
+    return list;
+  }
+}
