@@ -46,6 +46,8 @@ nnoremap <Plug>(AgentCompact) <Cmd>Agent compact<CR>
 xnoremap <silent> <Plug>(AgentCompact) :Agent compact<CR>
 nnoremap <Plug>(AgentMode) <Cmd>Agent mode<CR>
 xnoremap <silent> <Plug>(AgentMode) :Agent mode<CR>
+nnoremap <Plug>(AgentEffort) <Cmd>Agent effort<CR>
+xnoremap <silent> <Plug>(AgentEffort) :Agent effort<CR>
 nnoremap <Plug>(AgentStart) <Cmd>Agent start<CR>
 xnoremap <silent> <Plug>(AgentStart) :Agent start<CR>
 nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>

@@ -56,6 +56,13 @@ return {
     takes = "mode",
     doc = "Choose how the agent works, from the next message on: ask, plan, review …",
   },
+  {
+    name = "effort",
+    plug = "AgentEffort",
+    args = "[level]",
+    takes = "effort",
+    doc = "Choose how much the model thinks before it answers, from the next message on.",
+  },
   { name = "start", plug = "AgentStart", doc = "Carry the plan out, in mode agent." },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   {

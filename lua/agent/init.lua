@@ -342,6 +342,13 @@ function M.mode(name)
   require("agent.modes").choose(ready().get(), name)
 end
 
+--- Chooses how much the model thinks before it answers, from the next message on, or asks for it.
+---@param level? string
+function M.effort(level)
+  vim.validate("level", level, "string", true)
+  require("agent.effort").choose(ready().get(), level)
+end
+
 --- Hands the plan of the session to mode agent.
 function M.start()
   require("agent.modes").start(ready().get())

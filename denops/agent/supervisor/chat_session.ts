@@ -1,4 +1,5 @@
 /** The session behind one chat: where its project is, what it goes on with, and the engine that has it open. */
+import type { ChoosableEffort } from "../protocol/config.ts";
 import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
 import { covers, type ModeAccess } from "../protocol/modes.ts";
 import type { Update } from "../protocol/ui.ts";
@@ -48,6 +49,8 @@ export class ChatSession {
   #choice: Choice | undefined;
   /** What its engine has made of the choice: it changes less. */
   #narrowed: Choice | undefined;
+  /** Undefined: nothing was chosen here. */
+  #effort: ChoosableEffort | undefined;
   /** A choice is being carried out: the next turn waits for it. */
   #choosing: Promise<void> = Promise.resolve();
   /** Number of the last one. */
@@ -118,6 +121,16 @@ export class ChatSession {
     });
   }
 
+  /** How much is to be thought in all turns from the next one on; what goes wrong is told. */
+  chooseEffort(effort: ChoosableEffort): void {
+    this.#choosing = this.#choosing.then(async () => {
+      await this.#opening?.catch(() => {});
+      this.#effort = effort;
+      const open = this.#open;
+      await open?.project.engine.setOption(open.sessionId, "effort", effort);
+    }).catch((error) => this.#ports.notice("error", error instanceof Error ? error.message : String(error)));
+  }
+
   /** Those that there are, and the one of the next turn. @throws {Error} one line */
   async modes(): Promise<{ readonly modes: Modes; readonly current: string }> {
     await this.#choosing;
@@ -179,6 +192,7 @@ export class ChatSession {
     const { mode } = this.#choice;
     if (!isNew || mode !== modes.first.mode) await engine.setMode(sessionId, mode);
     if (isChosen) await modes.book.note(sessionId, this.#choice);
+    if (this.#effort !== undefined) await engine.setOption(sessionId, "effort", this.#effort);
     this.#tellMode(modes);
   }
 

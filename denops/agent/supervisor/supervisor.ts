@@ -154,6 +154,9 @@ export class Supervisor implements AsyncDisposable {
       case "mode":
         this.#place(action);
         return this.#chat(action.chat).session.choose(action.mode);
+      case "effort":
+        this.#place(action);
+        return this.#chat(action.chat).session.chooseEffort(action.effort);
       case "log":
         this.#place(action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));

@@ -75,7 +75,7 @@ type State =
   | { readonly name: "harmony"; readonly reader: Harmony }
   | { readonly name: "text" };
 
-export class ThoughtReader {
+class ThoughtReader {
   readonly #habit: ThoughtHabit;
   #state: State = { name: "begin" };
   /** Not told yet. */

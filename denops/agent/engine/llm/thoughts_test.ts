@@ -4,24 +4,30 @@ import fc from "fast-check";
 import { cuts } from "../../../../tests/support/pieces.ts";
 import type { FinishReason } from "../core/messages.ts";
 import { Assembly } from "./assemble.ts";
-import { type ThoughtHabit, ThoughtReader, THOUGHTS } from "./thoughts.ts";
+import type { ModelEvent } from "./client.ts";
+import { type ThoughtHabit, THOUGHTS, withThoughts } from "./thoughts.ts";
 import type { Delta } from "./wire/wire.ts";
 
+async function* told(deltas: readonly Delta[]): AsyncGenerator<ModelEvent, void> {
+  await Promise.resolve();
+  for (const delta of deltas) yield { type: "deltas", deltas: [delta] };
+  yield { type: "done" };
+}
+
 /** What an answer comes to that is told in these pieces. */
-function heard(
+async function heard(
   pieces: readonly string[],
   { habit = { swallowed: undefined }, finish = "stop" }: { habit?: ThoughtHabit; finish?: FinishReason } = {},
 ) {
-  const reader = new ThoughtReader(habit);
   const assembly = new Assembly("turn");
-  const told = [
-    ...pieces.flatMap((text) => reader.take({ type: "text", text })),
-    ...reader.take({ type: "finish", reason: finish }),
-    ...reader.end(true),
-  ];
-  for (const delta of told) assembly.add(delta);
+  const texts = pieces.map((text): Delta => ({ type: "text", text }));
+  const events = await Array.fromAsync(
+    withThoughts(told([...texts, { type: "finish", reason: finish }]), habit),
+  );
+  const deltas = events.flatMap((event) => event.type === "deltas" ? event.deltas : []);
+  for (const delta of deltas) assembly.add(delta);
   const [thought] = assembly.message({ withCalls: true }).reasoning;
-  return { text: assembly.text, thought: thought?.type === "plain" ? thought.text : "", told };
+  return { text: assembly.text, thought: thought?.type === "plain" ? thought.text : "", deltas };
 }
 
 function split(text: string, places: readonly number[]): readonly string[] {
@@ -117,8 +123,8 @@ const cases: readonly (readonly [what: string, answer: string, thought: string, 
 ];
 
 for (const [what, answer, thought, text] of cases) {
-  Deno.test(`thoughts in the text: ${what}`, () => {
-    const whole = heard([answer]);
+  Deno.test(`thoughts in the text: ${what}`, async () => {
+    const whole = await heard([answer]);
     assert.deepEqual([whole.thought, whole.text], [thought, text]);
     for (
       const pieces of [
@@ -126,7 +132,7 @@ for (const [what, answer, thought, text] of cases) {
         ...[2, 3, 7].map((size) => answer.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []),
       ]
     ) {
-      const cut = heard(pieces);
+      const cut = await heard(pieces);
       assert.deepEqual([cut.thought, cut.text], [thought, text], JSON.stringify(pieces));
     }
   });
@@ -156,19 +162,19 @@ const atoms = fc.oneof(
   fc.string({ maxLength: 8 }),
 );
 
-Deno.test("any split of an answer tells the same, and nothing of it is lost", () => {
+Deno.test("any split of an answer tells the same, and nothing of it is lost", async () => {
   const finish = fc.constantFrom<FinishReason>("stop", "length", "tool_calls");
   const swallowed = fc.constantFrom(undefined, "</think>");
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(atoms, { maxLength: 12 }),
       cuts,
       finish,
       swallowed,
-      (parts, places, finish, swallowed) => {
+      async (parts, places, finish, swallowed) => {
         const answer = parts.join("");
-        const whole = heard([answer], { finish, habit: { swallowed } });
-        const cut = heard(split(answer, places), { finish, habit: { swallowed } });
+        const whole = await heard([answer], { finish, habit: { swallowed } });
+        const cut = await heard(split(answer, places), { finish, habit: { swallowed } });
         assert.deepEqual([cut.thought, cut.text], [whole.thought, whole.text]);
         // But for marks and white space.
         const left =
@@ -182,36 +188,38 @@ Deno.test("any split of an answer tells the same, and nothing of it is lost", ()
   );
 });
 
-Deno.test("a thought is told as it comes, and so is the answer", () => {
-  const reader = new ThoughtReader({ swallowed: undefined });
-  const types = (text: string) => reader.take({ type: "text", text }).map((delta) => JSON.stringify(delta));
-  assert.deepEqual(types("<thi"), []);
-  assert.deepEqual(types("nk>\nOne"), ['{"type":"thought","text":"One"}']);
-  assert.deepEqual(types(" two </thi"), ['{"type":"thought","text":" two "}']);
-  assert.deepEqual(types("nk>\n"), []);
-  assert.deepEqual(types("\nDone"), ['{"type":"text","text":"Done"}']);
-  assert.deepEqual(types(". a </think>\n"), ['{"type":"text","text":". a </think>\\n"}']);
+Deno.test("a thought is told as it comes, and so is the answer", async () => {
+  const pieces = ["<thi", "nk>\nOne", " two </thi", "nk>\n", "\nDone", ". a </think>\n"];
+  const { deltas } = await heard(pieces);
+  assert.deepEqual(deltas.slice(0, -1), [
+    { type: "thought", text: "One" },
+    { type: "thought", text: " two " },
+    { type: "text", text: "Done" },
+    { type: "text", text: ". a </think>\n" },
+  ]);
 });
 
-Deno.test("what is learnt of a server counts for its next answers, until one is another way", () => {
+Deno.test("what is learnt of a server counts for its next answers, until one is another way", async () => {
   const habit: ThoughtHabit = { swallowed: undefined };
-  const types = ({ told }: { readonly told: readonly Delta[] }) => [...new Set(told.map(({ type }) => type))];
-  const first = heard(["I ", "look.\n</think>\n", "Done."], { habit });
+  const types = (
+    { deltas }: { readonly deltas: readonly Delta[] },
+  ) => [...new Set(deltas.map(({ type }) => type))];
+  const first = await heard(["I ", "look.\n</think>\n", "Done."], { habit });
   assert.deepEqual(types(first), ["text", "text_was_thought", "finish"]);
-  const second = heard(["I ", "look.\n</think>\n", "Done."], { habit });
+  const second = await heard(["I ", "look.\n</think>\n", "Done."], { habit });
   assert.deepEqual(types(second), ["thought", "text", "finish"]);
   assert.deepEqual([second.thought, second.text], ["I look.", "Done."]);
-  const third = heard(["Done."], { habit });
+  const third = await heard(["Done."], { habit });
   assert.deepEqual([third.thought, third.text], ["", "Done."]);
-  assert.deepEqual(types(heard(["Done."], { habit })), ["text", "finish"]);
+  assert.deepEqual(types(await heard(["Done."], { habit })), ["text", "finish"]);
 });
 
-Deno.test("a thought that is cut off at the limit stays one", () => {
-  const cut = heard(["<think>I loo"], { finish: "length" });
+Deno.test("a thought that is cut off at the limit stays one", async () => {
+  const cut = await heard(["<think>I loo"], { finish: "length" });
   assert.deepEqual([cut.thought, cut.text], ["I loo", ""]);
 });
 
-Deno.test("linear: small pieces of a long answer, whatever it is made of", () => {
+Deno.test("linear: small pieces of a long answer, whatever it is made of", async () => {
   const begun = performance.now();
   for (
     const part of [
@@ -228,8 +236,8 @@ Deno.test("linear: small pieces of a long answer, whatever it is made of", () =>
   ) {
     for (const start of ["", "<think>", "<think> is", "<|channel|>analysis<|message|>", "analysisX"]) {
       const pieces = (start + part.repeat(20_000 / part.length)).match(/[^]{1,5}/g) ?? [];
-      heard(pieces);
-      heard([pieces.join("")]);
+      await heard(pieces);
+      await heard([pieces.join("")]);
     }
   }
   assert.ok(performance.now() - begun < 5_000, `${performance.now() - begun} ms`);

@@ -131,6 +131,15 @@ export class AgentConnection implements AsyncDisposable {
     await this.#connection.agent.request(methods.agent.session.setMode, { sessionId, modeId });
   }
 
+  /** @throws {RequestError} one line, if it has no such option or value */
+  async setOption(sessionId: string, configId: string, value: string): Promise<void> {
+    await this.#connection.agent.request(methods.agent.session.setConfigOption, {
+      sessionId,
+      configId,
+      value,
+    });
+  }
+
   /** @throws {RequestError} if the turn failed; never if the process ended, see `process.ended` */
   async prompt(sessionId: string, prompt: ContentBlock[], _meta?: Meta): Promise<PromptResponse> {
     const meta = _meta === undefined ? {} : { _meta };

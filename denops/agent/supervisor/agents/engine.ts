@@ -93,6 +93,11 @@ export class Engine implements AsyncDisposable {
     await this.#agent.setMode(sessionId, mode);
   }
 
+  /** As {@link AgentConnection.setOption}. */
+  async setOption(sessionId: string, option: "effort", value: string): Promise<void> {
+    await this.#agent.setOption(sessionId, option, value);
+  }
+
   /** As {@link AgentConnection.resumeSession}. */
   async resumeSession(sessionId: string, roots: readonly string[]): Promise<SessionMeta | undefined> {
     const answer = await this.#agent.resumeSession(sessionId, roots);
