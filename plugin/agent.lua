@@ -48,6 +48,10 @@ nnoremap <Plug>(AgentMode) <Cmd>Agent mode<CR>
 xnoremap <silent> <Plug>(AgentMode) :Agent mode<CR>
 nnoremap <Plug>(AgentEffort) <Cmd>Agent effort<CR>
 xnoremap <silent> <Plug>(AgentEffort) :Agent effort<CR>
+nnoremap <Plug>(AgentModel) <Cmd>Agent model<CR>
+xnoremap <silent> <Plug>(AgentModel) :Agent model<CR>
+nnoremap <Plug>(AgentProvider) <Cmd>Agent provider<CR>
+xnoremap <silent> <Plug>(AgentProvider) :Agent provider<CR>
 nnoremap <Plug>(AgentStart) <Cmd>Agent start<CR>
 xnoremap <silent> <Plug>(AgentStart) :Agent start<CR>
 nnoremap <Plug>(AgentStop) <Cmd>Agent stop<CR>

@@ -63,6 +63,20 @@ return {
     takes = "effort",
     doc = "Choose how much the model thinks before it answers, from the next message on.",
   },
+  {
+    name = "model",
+    plug = "AgentModel",
+    args = "[name]",
+    takes = "model",
+    doc = "Choose the session's model among those that the provider lists.",
+  },
+  {
+    name = "provider",
+    plug = "AgentProvider",
+    args = "[provider]",
+    takes = "provider",
+    doc = "Go on with another provider, after the turn that runs.",
+  },
   { name = "start", plug = "AgentStart", doc = "Carry the plan out, in mode agent." },
   { name = "stop", plug = "AgentStop", doc = "Stop the turn at once. What came is kept." },
   {

@@ -4,7 +4,7 @@ local M = {}
 ---@class agent.Shape
 ---@field doc string                              as the help says it
 ---@field matches fun(words: string): boolean
----@field complete? fun(lead: string): string[]
+---@field complete? fun(lead: string, rest: string): string[]  `rest`: all that stands behind the sub-command
 
 ---@param words string
 ---@return string? text without the quotes
@@ -61,6 +61,25 @@ M.shapes = {
       return vim.tbl_filter(function(name)
         return vim.startswith(name, lead)
       end, require("agent.effort").names())
+    end,
+  },
+  model = {
+    doc = "one word",
+    matches = function(words)
+      return words:find("^%S+$") ~= nil
+    end,
+    complete = function(lead)
+      return require("agent.models").complete(lead)
+    end,
+  },
+  provider = {
+    doc = "one word, or a provider and a model",
+    matches = function(words)
+      local name = words:match("^(%S+)%s+%S+$")
+      return words:find("^%S+$") ~= nil or name ~= nil and require("agent.models").is_provider(name)
+    end,
+    complete = function(lead, rest)
+      return require("agent.models").complete_provider(lead, rest)
     end,
   },
   text = {

@@ -193,6 +193,9 @@ local ANSWERS = {
   log = true,
   tools = true,
   modes = true,
+  models = true,
+  providers = true,
+  provider = true,
   engine_answer = true,
 }
 

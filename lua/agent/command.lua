@@ -62,7 +62,7 @@ function M.complete(lead, line)
   local row = name and action(name)
   local shape = row and arguments.shapes[row.takes]
   if shape and shape.complete then
-    return shape.complete(lead)
+    return shape.complete(lead, rest)
   end
   local phrases = row and row.words
     or not name and vim.tbl_map(function(each)

@@ -349,6 +349,20 @@ function M.effort(level)
   require("agent.effort").choose(ready().get(), level)
 end
 
+--- Chooses the model of the next request and all after it, or asks for one; "default" leaves it to the options.
+---@param name? string
+function M.model(name)
+  vim.validate("name", name, "string", true)
+  require("agent.models").choose(ready().get(), name)
+end
+
+--- Goes on with another provider, or asks for one; "default" is the one of the options.
+---@param words? string  a name, and perhaps a model of it
+function M.provider(words)
+  vim.validate("words", words, "string", true)
+  require("agent.models").choose_provider(ready().get(), words)
+end
+
 --- Hands the plan of the session to mode agent.
 function M.start()
   require("agent.modes").start(ready().get())

@@ -19,7 +19,7 @@ const details = {
   quantization_level: "Q4_K_M",
 };
 
-/** The answer to `method path`, or nothing if it is no such question. */
+/** The answer to `method path`; null if there is no such model, nothing if it is no such question. */
 export function lookUp(method: string, path: string, anthropic: boolean, model: Model): unknown {
   if (method === "POST" && path.endsWith("/api/show")) return show(model);
   if (method === "GET" && path.endsWith("/api/ps")) return { models: [] };
@@ -38,6 +38,8 @@ export function lookUp(method: string, path: string, anthropic: boolean, model: 
   if (method === "GET" && path.endsWith("/v1/models")) {
     return anthropic ? anthropicModels(model) : openaiModels(model);
   }
+  const one = method === "GET" ? /\/v1\/models\/(.+)$/.exec(path)?.[1] : undefined;
+  if (one !== undefined) return one === model.name ? { id: one } : null;
   return undefined;
 }
 

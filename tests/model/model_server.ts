@@ -199,7 +199,9 @@ export class ModelServer implements AsyncDisposable {
       this.#judge.add(`${label}: there is no such endpoint`);
     }
     const body = JSON.stringify(answer ?? { error: "not found" });
-    await http.respond(answer === undefined ? 404 : 200, { "content-type": "application/json" }, body);
+    await http.respond(answer === undefined || answer === null ? 404 : 200, {
+      "content-type": "application/json",
+    }, body);
   }
 
   async #chat(http: HttpConnection, request: HttpRequest, wire: Wire): Promise<void> {

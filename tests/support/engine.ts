@@ -166,7 +166,12 @@ export async function openProject(
   meanwhile = () => Promise.resolve(),
 ): Promise<Opened> {
   const { ports, asked } = projectPorts(option, meanwhile);
-  const project = await Project.open(setup.root, await userConfig(setup), 1, ports);
+  const project = await Project.open(
+    setup.root,
+    { user: await userConfig(setup), isChosen: false },
+    1,
+    ports,
+  );
   assert.match(project.launch.sandbox, SAYS[setup.level.sandbox]);
   return {
     state: await stateOf(setup.root, setup.stateDir),

@@ -16,7 +16,8 @@ const KEPT_MS = 300_000;
 /** OpenRouter's has some 600 kB. */
 const MOST_BYTES = 8_000_000;
 const MOST_MODELS = 2_000;
-const LONGEST_NAME = 200;
+/** It goes into requests, menus and command lines as it is. */
+const NAME = /^[\p{L}\p{N}\p{P}\p{S}]{1,200}$/u;
 /** Ollama is asked about each: so many, and so many at a time. */
 const MOST_SHOWN = 64;
 const AT_A_TIME = 8;
@@ -92,7 +93,7 @@ function readRows(listed: readonly unknown[]): Map<string, Row> {
   return new Map(listed.flatMap((one) => {
     const row = Row.safeParse(one).data;
     const name = row?.id ?? row?.name ?? row?.model ?? "";
-    if (row === undefined || name === "" || name.length > LONGEST_NAME) return [];
+    if (row === undefined || !NAME.test(name)) return [];
     const { capabilities, ...rest } = row;
     return [[name, capabilities === undefined ? rest : row]];
   }));
@@ -188,7 +189,7 @@ function pairsOf(name: string): Set<string> {
  * Asks a provider for its models. Undefined: it answers, and has no list.
  * @throws {Error} one line, without the key
  */
-export async function listModels(
+async function listModels(
   provider: Provider,
   fetch: Fetch,
   signal: AbortSignal,
@@ -214,6 +215,16 @@ export async function listModels(
       : connectionProblem(error, key_source);
     throw new Error(`Cannot ask ${name} for its models at ${base_url}: ${reason}. ${hint}`);
   }
+}
+
+/** Whether there is a model of this name that no list needs to name, such as an alias; false if that cannot be asked. */
+export async function isServed(provider: Provider, name: string, fetch: Fetch): Promise<boolean> {
+  const path = WIRE_FACTS[provider.wire].model?.(name);
+  if (path === undefined) return false;
+  const asked = ask(provider, path, fetch, { signal: AbortSignal.timeout(LIMIT_MS) });
+  const response = await asked.catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.ok === true;
 }
 
 class Refusal extends Error {}

@@ -77,6 +77,28 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("mode"), chat, session, ...place, mode: z.string().min(1).max(100) }),
   /** How much is to be thought in all turns from the next one on; the `options` of an `agent_state` say it then. */
   z.object({ type: z.literal("effort"), chat, session, ...place, effort: z.enum(CHOOSABLE_EFFORTS) }),
+  /** Models of a provider, else of the session's. */
+  z.object({
+    type: z.literal("models"),
+    request,
+    chat,
+    session,
+    ...place,
+    provider: z.string().min(1).max(100).optional(),
+  }),
+  /** The model of all turns from the next one on, "" for that of the options; an `agent_state` says which one it is. */
+  z.object({ type: z.literal("model"), chat, session, ...place, model: z.string().max(200) }),
+  z.object({ type: z.literal("providers"), request, chat, session, ...place }),
+  /** The provider that the session goes on with after the turn, "" for that of the options; the same says so. */
+  z.object({
+    type: z.literal("provider"),
+    request,
+    chat,
+    session,
+    ...place,
+    provider: z.string().max(100),
+    model: z.string().min(1).max(200).optional(),
+  }),
   z.object({ type: z.literal("files"), request, chat, session, ...place }),
   z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),
   /** A request of requests.ts, answered by an `engine_answer`. */
@@ -144,6 +166,9 @@ export type Update =
   | {
     readonly type: "agent_state";
     readonly chat: number;
+    /** Of the next request. */
+    readonly provider?: string;
+    readonly model?: string;
     /** Id, and ids of all that there are. */
     readonly mode?: string;
     readonly modes?: readonly string[];
@@ -219,6 +244,24 @@ export type Update =
     /** Name of the one of the next turn. */
     readonly current: string;
   }
+  /** `problem`: why there is no list. */
+  | {
+    readonly type: "models";
+    readonly request: number;
+    readonly provider: string;
+    /** Name of the one of the next turn; "" if it is of another provider. */
+    readonly current: string;
+    readonly models: readonly { readonly name: string; readonly text: string }[];
+    readonly problem?: string;
+  }
+  | {
+    readonly type: "providers";
+    readonly request: number;
+    readonly current: string;
+    readonly providers: readonly { readonly name: string; readonly text: string; readonly ready: boolean }[];
+  }
+  /** `wants_model`: nothing has changed, for a model has to be named. */
+  | { readonly type: "provider"; readonly request: number; readonly wants_model: boolean }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
   /**
    * Exactly one of `result` (see requests.ts) and `error`, which is one line. Of session_history the result has

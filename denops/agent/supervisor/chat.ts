@@ -34,6 +34,8 @@ export class Chat {
   readonly session: ChatSession;
   readonly #ports: ChatPorts;
   #queue: Message[] = [];
+  /** What is to happen between two turns. */
+  readonly #changes: (() => Promise<void>)[] = [];
   #running = false;
   /** Ends the wait for the engine to start. */
   #stopStarting: (() => void) | undefined;
@@ -77,6 +79,14 @@ export class Chat {
     if (!this.#running) this.#run();
   }
 
+  /** Not while a turn runs: after it, and before the messages that wait. @return whether it has to wait */
+  betweenTurns(change: () => Promise<void>): boolean {
+    const waits = this.#stopPrompt !== undefined || this.#stopStarting !== undefined;
+    this.#changes.push(change);
+    if (!this.#running) this.#run();
+    return waits;
+  }
+
   /** Stops the turn, or what runs without one, and takes back what waits. */
   cancel(): void {
     const unsent = this.#unsent();
@@ -96,10 +106,20 @@ export class Chat {
 
   async #run(): Promise<void> {
     this.#running = true;
-    for (let message = this.#queue.shift(); message !== undefined; message = this.#queue.shift()) {
-      await this.#turn(message);
-    }
+    for (let next = this.#next(); next !== undefined; next = this.#next()) await next();
     this.#running = false;
+  }
+
+  #next(): (() => Promise<void>) | undefined {
+    const change = this.#changes.shift();
+    if (change !== undefined) {
+      return async () => {
+        await this.#ending;
+        await change();
+      };
+    }
+    const message = this.#queue.shift();
+    return message && (() => this.#turn(message));
   }
 
   /** Takes back what waits. */

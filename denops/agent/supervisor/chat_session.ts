@@ -10,6 +10,8 @@ import type { Choice } from "./gate/mode_book.ts";
 import type { Modes } from "./modes.ts";
 import type { Project } from "./project.ts";
 import type { Projects } from "./projects.ts";
+import type { ModelChoice } from "./agents/model_choice.ts";
+import { SessionModel } from "./session_model.ts";
 
 export interface SessionPorts {
   push(update: Update): void;
@@ -55,6 +57,7 @@ export class ChatSession {
   #choosing: Promise<void> = Promise.resolve();
   /** Number of the last one. */
   #choices = 0;
+  readonly #model: SessionModel;
   /** What is stored is being read for the screen. */
   #reading: Promise<void> | undefined;
   /** The project of the last request was looked up. */
@@ -63,6 +66,7 @@ export class ChatSession {
   constructor(chat: number, ports: SessionPorts) {
     this.#chat = chat;
     this.#ports = ports;
+    this.#model = new SessionModel(chat, ports);
   }
 
   get id(): string | undefined {
@@ -88,7 +92,7 @@ export class ChatSession {
   /** @throws {Error} one line */
   async project(): Promise<Project> {
     if (this.#place === undefined) throw new Error("Nothing was asked in this chat yet.");
-    return await this.#ports.projects.of(this.#place, this.#chat);
+    return await this.#model.project(this.#place, this.#stored);
   }
 
   /** What the next turn may change. */
@@ -121,14 +125,101 @@ export class ChatSession {
     });
   }
 
-  /** How much is to be thought in all turns from the next one on; what goes wrong is told. */
-  chooseEffort(effort: ChoosableEffort): void {
-    this.#choosing = this.#choosing.then(async () => {
+  /** How much is to be thought in all turns from the next one on. @throws {Error} one line */
+  async chooseEffort(effort: ChoosableEffort): Promise<void> {
+    await this.#inOrder(async () => {
       await this.#opening?.catch(() => {});
       this.#effort = effort;
-      const open = this.#open;
-      await open?.project.engine.setOption(open.sessionId, "effort", effort);
-    }).catch((error) => this.#ports.notice("error", error instanceof Error ? error.message : String(error)));
+      await this.#open?.project.engine.setEffort(this.#open.sessionId, effort);
+    });
+  }
+
+  /** The model of all turns from the next one on. @param name "" is that of the options @throws {Error} one line */
+  async chooseModel(name: string): Promise<void> {
+    await this.#inOrder(async () => {
+      // What is being opened is opened with the model of before.
+      await this.#opening?.catch(() => {});
+      const project = this.#open?.project ?? await this.project();
+      const { model: of, user, isChosen } = project;
+      if ("problem" in of) throw new Error(of.problem);
+      const { provider } = of;
+      const model = name === "" ? undefined : await this.#ports.projects.offers.find(provider, name, user);
+      if (this.id !== undefined) await project.engine.setModel(this.id, model);
+      const isOptions = model === undefined && !isChosen;
+      const choice = isOptions ? {} : { provider: provider.name, ...(model === undefined ? {} : { model }) };
+      await this.#model.choose(choice, this.id ?? this.#stored);
+      this.#model.tell(provider.name, model?.name ?? of.model);
+    });
+  }
+
+  /**
+   * The session goes on with another provider, in another engine. To be called between turns.
+   * @param provider undefined is that of the options @throws {Error} one line: then it stays where it is
+   */
+  async chooseProvider(provider: string | undefined, name: string | undefined): Promise<void> {
+    await this.#inOrder(async () => {
+      await this.#opening?.catch(() => {});
+      if (this.#place === undefined) return;
+      const wanted = { ...(provider === undefined ? {} : { provider }) };
+      const begin = name === undefined ? wanted : { ...wanted, model: { name } };
+      const project = await this.#model.projectOf(this.#place, begin);
+      if ("problem" in project.model) return;
+      const of = project.model;
+      const model = name === undefined
+        ? undefined
+        : await this.#ports.projects.offers.find(of.provider, name, project.user);
+      // What is asked for is what there is.
+      if (this.#open?.project === project && model === undefined) {
+        return this.#model.tell(of.provider.name, (await this.#model.of(this.id))?.model?.name ?? of.model);
+      }
+      const choice = model === undefined ? wanted : { provider: of.provider.name, model };
+      if (this.#open !== undefined && this.#open.project !== project) {
+        await this.#move(project, choice, this.#open);
+      } else if (this.#open !== undefined) await project.engine.setModel(this.#open.sessionId, model);
+      await this.#model.choose(choice, this.id ?? this.#stored);
+      this.#model.tell(of.provider.name, model?.name ?? of.model);
+    });
+  }
+
+  /** The engine that has the session open gives it up, for one writes its log. @throws {Error} one line: it is back */
+  async #move(to: Project, choice: ModelChoice, open: OpenSession): Promise<void> {
+    const { sessionId, project: { engine, client } } = open;
+    const { agents } = await engine.request("agents", { sessionId });
+    if (agents.some(({ state }) => state === "running" || state === "waiting")) {
+      throw new Error("Sub-agents of this session are at work. `:Agent agents` stops them.");
+    }
+    const before = await this.#model.of(sessionId);
+    const moving = async () => {
+      this.#open = undefined;
+      this.#stored = sessionId;
+      await engine.closeSession(sessionId);
+      to.client.rules.carryOver(this.#chat, client.rules);
+      this.#model.take(choice);
+      return await this.#connect();
+    };
+    const back = async (error: unknown) => {
+      this.#model.take(before);
+      this.#open = await this.#connect();
+      throw error;
+    };
+    this.#opening = moving().then((opened) => this.#open = opened, back)
+      .finally(() => this.#opening = this.#connecting = undefined);
+    await this.#opening;
+  }
+
+  /** Choices are carried out one after the other, and before the next turn. */
+  async #inOrder(work: () => Promise<void>): Promise<void> {
+    const done = this.#choosing.then(work);
+    this.#choosing = done.catch(() => {});
+    await done;
+  }
+
+  /** What the session goes on with, as far as that can be known. @throws {Error} one line */
+  async model(): Promise<{ readonly project: Project; readonly current: string }> {
+    await this.#choosing;
+    const project = this.#open?.project ?? await this.project();
+    const own = "problem" in project.model ? "" : project.model.model;
+    return { project, current: (await this.#model.of(this.id ?? this.#stored))?.model?.name ?? own };
   }
 
   /** Those that there are, and the one of the next turn. @throws {Error} one line */
@@ -143,6 +234,7 @@ export class ChatSession {
 
   /** The mode of a stored session is told, before it is gone on with. @throws {Error} one line */
   async showMode(modes: Modes, stored: string): Promise<void> {
+    if (this.#open === undefined) await this.#model.show(stored);
     if (this.#open === undefined && this.#choice === undefined) {
       this.#tellMode(modes, await this.#known(modes, stored));
     }
@@ -192,7 +284,7 @@ export class ChatSession {
     const { mode } = this.#choice;
     if (!isNew || mode !== modes.first.mode) await engine.setMode(sessionId, mode);
     if (isChosen) await modes.book.note(sessionId, this.#choice);
-    if (this.#effort !== undefined) await engine.setOption(sessionId, "effort", this.#effort);
+    if (this.#effort !== undefined) await engine.setEffort(sessionId, this.#effort);
     this.#tellMode(modes);
   }
 
@@ -208,7 +300,7 @@ export class ChatSession {
 
   /** What a chat asks second does not overtake what it has asked first. @throws {Error} one line */
   projectInOrder(place: RootQuery): Promise<Project> {
-    const found = this.#asked.then(() => this.#ports.projects.of(place, this.#chat));
+    const found = this.#asked.then(() => this.#model.project(place, this.#stored));
     this.#asked = found.catch(() => {});
     return found;
   }
@@ -315,7 +407,8 @@ export class ChatSession {
     this.#connecting = sessionId;
     await this.#settleMode(project, { sessionId, isNew });
     const { sandbox } = launch;
-    const known = "problem" in model ? {} : { provider: model.provider.name, model: model.model };
+    const chosen = await this.#model.settle(project, { sessionId, isNew }, resumed?.model);
+    const known = "problem" in model ? {} : { provider: model.provider.name, model: chosen ?? model.model };
     this.#ports.push({ type: "ready", chat: this.#chat, session: sessionId, root, sandbox, ...known });
     if (resumed?.branch !== undefined) {
       const tell = (severity: "info" | "warning", said: string) => this.#ports.notice(severity, said);

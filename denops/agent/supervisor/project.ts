@@ -29,6 +29,17 @@ export interface ProjectPorts extends EngineClientPorts {
   readonly world: ProviderWorld;
 }
 
+export interface ProjectOptions {
+  readonly user: UserConfig;
+  /** The provider is not that of the user's options: what modes say of models is about another one. */
+  readonly isChosen: boolean;
+}
+
+/** Modes that files describe, as its engine is told them. */
+function ownModes({ own }: Modes, { isChosen }: Pick<ProjectOptions, "isChosen">): OwnMode[] {
+  return own.map(({ model, ...mode }) => model === undefined || isChosen ? mode : { ...mode, model });
+}
+
 function modelsOf(modes: readonly OwnMode[]): readonly string[] {
   return modes.flatMap(({ model }) => model ?? []);
 }
@@ -44,6 +55,9 @@ export class Project implements AsyncDisposable {
   /** The project's folder first. */
   readonly roots: readonly string[];
   readonly model: ProjectModel;
+  /** What it was opened with. */
+  readonly user: UserConfig;
+  readonly isChosen: boolean;
   readonly client: EngineClient;
   readonly #later: readonly ReturnType<typeof setTimeout>[];
 
@@ -53,7 +67,7 @@ export class Project implements AsyncDisposable {
     roots: readonly string[],
     model: ProjectModel,
     client: EngineClient,
-    stateDir: string,
+    { user, isChosen }: ProjectOptions,
   ) {
     this.engine = engine;
     this.launch = launch;
@@ -61,15 +75,23 @@ export class Project implements AsyncDisposable {
     this.roots = roots;
     this.model = model;
     this.client = client;
+    this.user = user;
+    this.isChosen = isChosen;
     this.#later = [
       setTimeout(() => void client.prepare().catch(() => {}), PREPARE_AFTER_MS),
-      setTimeout(() => void fillCodeCache(launch.grants, stateDir).catch(() => {}), FILL_AFTER_MS),
+      setTimeout(() => void fillCodeCache(launch.grants, user.state_dir).catch(() => {}), FILL_AFTER_MS),
     ];
     for (const timer of this.#later) Deno.unrefTimer(timer);
   }
 
   /** Starts the project's engine. @param chat is told of what takes long @throws {Error} one line */
-  static async open(root: string, user: UserConfig, chat: number, ports: ProjectPorts): Promise<Project> {
+  static async open(
+    root: string,
+    options: ProjectOptions,
+    chat: number,
+    ports: ProjectPorts,
+  ): Promise<Project> {
+    const { user } = options;
     const announce = () => ports.notice(chat, "info", "Fetching the engine's dependencies, once …");
     let booting = (await takeEarly(root, user, announce))?.booting;
     try {
@@ -94,7 +116,7 @@ export class Project implements AsyncDisposable {
       const date = new Date().toISOString().slice(0, 10);
       const spent = { date, amount: await client.ledger.spent(date) };
       const { process, launch, model } = await booting;
-      const modes = [...client.modes.own];
+      const modes = ownModes(client.modes, options);
       const models = "problem" in model
         ? []
         : priced(user, model.provider.base_url, [...knownModels(user), ...modelsOf(modes)]);
@@ -102,7 +124,7 @@ export class Project implements AsyncDisposable {
       const config = { ...known, ...client.fileRules(chat), modes, models, spent };
       const events = confined(client.events(launch.held), roots);
       const engine = await Engine.start(new AgentProcess(process), config, events);
-      return new Project(engine, launch, roots, model, client, user.state_dir);
+      return new Project(engine, launch, roots, model, client, options);
     } catch (error) {
       if (booting !== undefined) endBoot(booting);
       throw error;
@@ -130,7 +152,7 @@ export class Project implements AsyncDisposable {
   /** As their files are now; the engine is told. @throws {Error} one line */
   async readModes(): Promise<Modes> {
     const { modes } = this.client;
-    if (await modes.read()) await this.engine.request("modes", { modes: [...modes.own] });
+    if (await modes.read()) await this.engine.request("modes", { modes: ownModes(modes, this) });
     return modes;
   }
 

@@ -1,8 +1,11 @@
 /** The projects in use, by root and configuration. One that no chat uses ends after a while. */
 import type { UserConfig } from "../protocol/config.ts";
-import { engineConfig, hasKeyCommand } from "./agents/provider.ts";
+import type { Provider } from "../protocol/model_list.ts";
+import { chosenConfig, ModelBook, type ModelChoice } from "./agents/model_choice.ts";
+import { type OfferedProvider, Offers } from "./agents/offers.ts";
+import { engineConfig, findProvider, hasKeyCommand, namesModel } from "./agents/provider.ts";
 import { findRoot, type RootQuery } from "./agents/root.ts";
-import { Project, type ProjectPorts } from "./project.ts";
+import { Project, type ProjectOptions, type ProjectPorts } from "./project.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
 import { traceIntoFile } from "./system/trace_file.ts";
 
@@ -29,6 +32,7 @@ export class Projects implements AsyncDisposable {
   readonly #ports: ProjectsPorts;
   readonly #entries = new Map<string, Entry>();
   readonly #sweep: ReturnType<typeof setInterval>;
+  readonly offers: Offers;
   /** The options, or what is wrong with them. */
   config: UserConfig | string = "Neovim has sent no configuration";
   /** Neovim's environment is known. */
@@ -37,14 +41,18 @@ export class Projects implements AsyncDisposable {
   /** @param idle milliseconds after which one that nobody uses ends */
   constructor(ports: ProjectsPorts, idle = IDLE_MS) {
     this.#ports = ports;
+    this.offers = new Offers(ports.project.world);
     traceIntoFile();
     this.#sweep = setInterval(() => this.#endIdle(idle), idle / 2);
     Deno.unrefTimer(this.#sweep);
   }
 
-  /** The project of a place, opened if need be. @param chat is told of what takes long @throws {Error} one line */
-  async of(place: RootQuery, chat: number): Promise<Project> {
-    const user = this.#known();
+  /**
+   * The project of a place, opened if need be.
+   * @param chat is told of what takes long @param choice in the place of the options' @throws {Error} one line
+   */
+  async of(place: RootQuery, chat: number, choice: ModelChoice = {}): Promise<Project> {
+    const options = this.#known();
     await (this.#adopted ??= this.#adopt().catch((error) => {
       // A promise that is kept would fail for ever.
       this.#adopted = undefined;
@@ -52,9 +60,10 @@ export class Projects implements AsyncDisposable {
     }));
     const { world } = this.#ports.project;
     const root = await findRoot(place, world.env("HOME") ?? world.env("USERPROFILE"));
+    const user = await chosenConfig(options, choice, world);
     const key = JSON.stringify([root, user]);
     const known = this.#entries.get(key);
-    if (known === undefined) return await this.#open(key, root, user, chat);
+    if (known === undefined) return await this.#open(key, root, { user, isChosen: user !== options }, chat);
     known.asked = Date.now();
     return await known.opening;
   }
@@ -63,11 +72,37 @@ export class Projects implements AsyncDisposable {
   async retire(project: Project): Promise<void> {
     await this.#adopt();
     await engineConfig(this.#known(), this.#ports.project.world, project.roots);
+    await this.drop(project);
+  }
+
+  /** Ends a project that nobody is to go on with. */
+  async drop(project: Project): Promise<void> {
     for (const [key, { opening }] of this.#entries) {
       if (await opening.catch(() => undefined) === project) this.#entries.delete(key);
     }
     this.#ports.ended(project, undefined);
     await project[Symbol.asyncDispose]();
+  }
+
+  /** The choices of sessions. @throws {Error} one line */
+  get book(): ModelBook {
+    return new ModelBook(this.#known().state_dir);
+  }
+
+  /** A provider with its key, which need not be one that a project uses. @throws {Error} one line */
+  async provider(name: string, roots: readonly string[]): Promise<Provider> {
+    return await findProvider(this.#known(), name, this.#ports.project.world, roots);
+  }
+
+  /** Whether a provider can be used without a model that the user names. @throws {Error} one line */
+  namesModel(provider: string): boolean {
+    const user = this.#known();
+    return namesModel(user, provider) || (user.provider === provider && user.model !== undefined);
+  }
+
+  /** @throws {Error} one line */
+  async providers(): Promise<readonly OfferedProvider[]> {
+    return await this.offers.providers(this.#known());
   }
 
   /** Opening one runs a command of the user's. */
@@ -97,9 +132,9 @@ export class Projects implements AsyncDisposable {
     traceIntoFile();
   }
 
-  #open(key: string, root: string, user: UserConfig, chat: number): Promise<Project> {
+  #open(key: string, root: string, options: ProjectOptions, chat: number): Promise<Project> {
     // A key may have been set since.
-    const opening = this.#adopt().then(() => Project.open(root, user, chat, this.#ports.project));
+    const opening = this.#adopt().then(() => Project.open(root, options, chat, this.#ports.project));
     this.#entries.set(key, { opening, asked: Date.now() });
     const forget = () => {
       if (this.#entries.get(key)?.opening === opening) this.#entries.delete(key);

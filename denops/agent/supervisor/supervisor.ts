@@ -9,6 +9,7 @@ import { endEarly } from "./agents/boot.ts";
 import { Branches } from "./branches/branches.ts";
 import { Chat } from "./chat.ts";
 import { ownFilesOnly } from "./agents/confine.ts";
+import { ModelMenus } from "./model_menus.ts";
 import type { Modes } from "./modes.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
 import type { Engine } from "./agents/engine.ts";
@@ -58,6 +59,7 @@ export class Supervisor implements AsyncDisposable {
   readonly #branches = new Branches();
   readonly #chats = new Map<number, Chat>();
   readonly #projects: Projects;
+  readonly #models: ModelMenus;
   #lastRequest: number;
   readonly #environment: SupervisorOptions["environment"];
 
@@ -97,6 +99,11 @@ export class Supervisor implements AsyncDisposable {
         world,
       },
     });
+    this.#models = new ModelMenus(
+      this.#projects,
+      push,
+      (chat, severity, text) => this.#notice(chat, severity, text),
+    );
   }
 
   /** Takes an action of Lua. Returns at once; whatever comes of it comes as updates. */
@@ -156,7 +163,22 @@ export class Supervisor implements AsyncDisposable {
         return this.#chat(action.chat).session.choose(action.mode);
       case "effort":
         this.#place(action);
-        return this.#chat(action.chat).session.chooseEffort(action.effort);
+        return this.#report(action.chat, this.#chat(action.chat).session.chooseEffort(action.effort));
+      case "models":
+        this.#place(action);
+        return void this.#models.show(action, this.#chat(action.chat).session);
+      case "model":
+        this.#place(action);
+        return this.#report(action.chat, this.#chat(action.chat).session.chooseModel(action.model));
+      case "providers":
+        this.#place(action);
+        return this.#report(
+          action.chat,
+          this.#models.showProviders(action.request, this.#chat(action.chat).session),
+        );
+      case "provider":
+        this.#place(action);
+        return this.#models.switchProvider(action, this.#chat(action.chat));
       case "log":
         this.#place(action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
@@ -260,11 +282,14 @@ export class Supervisor implements AsyncDisposable {
     return before === undefined ? { updates } : { updates, before };
   }
 
-  /** The copy is in the mode that the session is in. */
+  /** The copy is in the mode that the session is in, and goes on with the same provider and model. */
   async #fork(params: unknown, engine: Engine, { book }: Modes): Promise<Record<string, unknown>> {
     const forked = await this.#request(engine, "session_fork", params);
-    const mode = await book.of(REQUESTS.session_fork.params.parse(params).sessionId);
+    const { sessionId } = REQUESTS.session_fork.params.parse(params);
+    const { book: models } = this.#projects;
+    const [mode, model] = await Promise.all([book.of(sessionId), models.of(sessionId)]);
     if (mode !== undefined) await book.note(forked.sessionId, mode);
+    if (model !== undefined) await models.note(forked.sessionId, model);
     return forked;
   }
 

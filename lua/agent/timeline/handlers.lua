@@ -386,7 +386,7 @@ function on.ready(timeline, update)
 end
 
 function on.agent_state(timeline, update)
-  for _, field in ipairs({ "mode", "modes", "commands", "options" }) do
+  for _, field in ipairs({ "provider", "model", "mode", "modes", "commands", "options" }) do
     timeline[field] = update[field] or timeline[field]
   end
 end

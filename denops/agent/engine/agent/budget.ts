@@ -1,7 +1,6 @@
 /** What a turn, a session and a day may use up; over a cap the user is asked. Pure but for the date it is given. */
 import { today } from "../core/today.ts";
 import type { Budget as Caps, EngineConfig, Price } from "../../protocol/config.ts";
-import type { MeteredModel } from "./meter.ts";
 import type { Usage } from "../core/messages.ts";
 import { OneByOne } from "./subagents/slots.ts";
 
@@ -103,7 +102,7 @@ export class Unpriced {
   /** One line; undefined if there is nothing to say. */
   notice(
     { provider, max_cost_per_session, max_cost_per_day }: EngineConfig,
-    { name, price }: Pick<MeteredModel, "name" | "price">,
+    { name, price }: { readonly name: string; readonly price?: Price | undefined },
   ): string | undefined {
     const caps = { max_cost_per_session, max_cost_per_day };
     const set = Object.entries(caps).flatMap(([cap, money]) => money === undefined ? [] : [cap]);
@@ -112,7 +111,7 @@ export class Unpriced {
     if (isFree || set.length === 0 || this.#told.has(name)) return undefined;
     this.#told.add(name);
     const verb = set.length === 1 ? "does" : "do";
-    return `${set.join(" and ")} ${verb} not count ${name}: its price is not known. Set it in prices.`;
+    return `${set.join(" and ")} ${verb} not count ${name}: its price is unknown. Set it in prices.`;
   }
 }
 

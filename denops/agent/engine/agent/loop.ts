@@ -69,12 +69,14 @@ export function loopRunner(options: LoopOptions): Runner {
   const offered = tools.filter(({ needs }) => needs === undefined || abilities[needs] !== undefined);
   const models = new Map<string, Asked>();
   const askedOf = ({ model: name = own.name, listed }: Pick<Mode, "model" | "listed">): Asked => {
-    const known = models.get(name);
+    const key = JSON.stringify([name, listed]);
+    const known = models.get(key);
     if (known !== undefined) return known;
     const tools = withForms(offered, config.edit_form === undefined ? editFormsOf(name) : [config.edit_form]);
     const brief = tools.map((tool) => ({ ...tool, spec: briefly(tool.spec) }));
-    const asked = { model: name === own.name ? own : options.modelOf(name, listed), tools, brief };
-    models.set(name, asked);
+    const isOwn = name === own.name && listed === undefined;
+    const asked = { model: isOwn ? own : options.modelOf(name, listed), tools, brief };
+    models.set(key, asked);
     return asked;
   };
   const room = new Room();

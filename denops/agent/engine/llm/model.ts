@@ -50,10 +50,12 @@ export interface Model {
   stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
 }
 
+/** @param listedWindow tokens, as the provider lists the model */
 export function createModel(
   config: ModelConfig,
   fetchImpl: typeof fetch = fetch,
   facts: ModelFacts = NO_FACTS,
+  listedWindow?: number,
 ): Model {
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
@@ -72,7 +74,7 @@ export function createModel(
   };
   let temperature = config.temperature;
   let without: readonly Refusable[] = [];
-  const abilities = new Abilities(config, endpoint, facts, fetchImpl);
+  const abilities = new Abilities(config, endpoint, facts, fetchImpl, listedWindow);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
   let hasNativeTools = config.native_tools ?? true;
@@ -202,25 +204,27 @@ export function createSummarizer(config: ModelConfig, facts?: ModelFacts): Model
   return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, fetch, facts);
 }
 
-/** Another model of the same provider. What is known of it counts before the options, which are of theirs. */
+/** Another model of the same provider. The options are of theirs: of another one what is known counts before them. */
 export function otherModel(
   config: ModelConfig,
   name: string,
   listed?: ListedModel,
   facts?: ModelFacts,
 ): Model {
-  const { price: _, ...rest } = config;
-  const { price, context_window, vision } = { ...listed, ...config.models.find((one) => one.name === name) };
-  // Ollama's list says what the model was made for, and not what there is memory for.
-  const isServed = context_window !== undefined && config.provider.wire !== "ollama";
+  const { price: _, context_window: window, ...rest } = config;
+  const known = { ...listed, ...config.models.find((one) => one.name === name) };
+  const isOwn = name === config.model;
+  // Where the request decides, the option is about memory, which other models have no more of.
+  const isTold = !isOwn && known.context_window !== undefined && config.provider.wire !== "ollama";
+  const { price, vision } = isOwn ? { ...known, ...config } : known;
   const own = {
     ...rest,
     model: name,
     ...(price === undefined ? {} : { price }),
-    ...(isServed ? { context_window } : {}),
     ...(vision === undefined ? {} : { vision }),
+    ...(window === undefined || isTold ? {} : { context_window: window }),
   };
-  return createModel(own, fetch, facts);
+  return createModel(own, fetch, facts, known.context_window);
 }
 
 /** A short key is a local server's dummy and may be any word. */

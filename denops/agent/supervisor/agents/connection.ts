@@ -132,12 +132,15 @@ export class AgentConnection implements AsyncDisposable {
   }
 
   /** @throws {RequestError} one line, if it has no such option or value */
-  async setOption(sessionId: string, configId: string, value: string): Promise<void> {
-    await this.#connection.agent.request(methods.agent.session.setConfigOption, {
-      sessionId,
-      configId,
-      value,
-    });
+  async setConfigOption(sessionId: string, configId: string, value: string, _meta: Meta): Promise<void> {
+    const params = { sessionId, configId, value, _meta };
+    await this.#connection.agent.request(methods.agent.session.setConfigOption, params);
+  }
+
+  /** The agent gives the session up; what is stored stays. @throws {RequestError} one line */
+  async closeSession(sessionId: string): Promise<void> {
+    await this.#connection.agent.request(methods.agent.session.close, { sessionId });
+    await this.#allTold();
   }
 
   /** @throws {RequestError} if the turn failed; never if the process ended, see `process.ended` */

@@ -1,8 +1,15 @@
 /** Our engine: a plain ACP agent with the requests of protocol/requests.ts and protocol/screen_requests.ts on top. */
 import { type ClientApp, type ContentBlock, type PromptResponse, RequestError } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
-import type { EngineConfig } from "../../protocol/config.ts";
-import { type InitializeMeta, META, method, ours, SessionMeta } from "../../protocol/extensions.ts";
+import type { ChoosableEffort, EngineConfig, ListedModel } from "../../protocol/config.ts";
+import {
+  type InitializeMeta,
+  META,
+  method,
+  type ModelMeta,
+  ours,
+  SessionMeta,
+} from "../../protocol/extensions.ts";
 import {
   type RequestName,
   type RequestParams,
@@ -20,6 +27,7 @@ import {
   type ScreenResult,
   type Told,
 } from "../../protocol/screen_requests.ts";
+import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 import { isTracing } from "../system/trace_file.ts";
 import type { Arrival } from "./arrival.ts";
 import { AgentConnection, type AgentEvents } from "./connection.ts";
@@ -49,6 +57,12 @@ export type Listeners = {
 export interface EngineEvents extends AgentEvents {
   readonly answers: Answers;
   readonly listeners: Listeners;
+}
+
+/** What the engine says of a session that it goes on with. */
+export interface Resumed extends SessionMeta {
+  /** Name of the model that it goes on with. */
+  readonly model?: string;
 }
 
 export class Engine implements AsyncDisposable {
@@ -93,15 +107,29 @@ export class Engine implements AsyncDisposable {
     await this.#agent.setMode(sessionId, mode);
   }
 
-  /** As {@link AgentConnection.setOption}. */
-  async setOption(sessionId: string, option: "effort", value: string): Promise<void> {
-    await this.#agent.setOption(sessionId, option, value);
+  /** @throws {RequestError} one line */
+  async setEffort(sessionId: string, effort: ChoosableEffort): Promise<void> {
+    await this.#agent.setConfigOption(sessionId, "effort", effort, {});
+  }
+
+  /** @param model undefined: that of its mode, or of the options @throws {RequestError} one line */
+  async setModel(sessionId: string, model: ListedModel | undefined): Promise<void> {
+    const meta = model === undefined ? {} : { [META]: { listed: model } satisfies ModelMeta };
+    await this.#agent.setConfigOption(sessionId, "model", model?.name ?? "", meta);
+  }
+
+  /** As {@link AgentConnection.closeSession}. */
+  async closeSession(sessionId: string): Promise<void> {
+    await this.#agent.closeSession(sessionId);
   }
 
   /** As {@link AgentConnection.resumeSession}. */
-  async resumeSession(sessionId: string, roots: readonly string[]): Promise<SessionMeta | undefined> {
+  async resumeSession(sessionId: string, roots: readonly string[]): Promise<Resumed | undefined> {
     const answer = await this.#agent.resumeSession(sessionId, roots);
-    return answer === undefined ? undefined : ours(SessionMeta, answer._meta) ?? {};
+    if (answer === undefined) return undefined;
+    const model = answer.configOptions?.find(({ id }) => id === "model")?.currentValue;
+    const known = typeof model === "string" ? { model: oneLine(model, LONGEST_NAME) } : {};
+    return { ...ours(SessionMeta, answer._meta), ...known };
   }
 
   /**

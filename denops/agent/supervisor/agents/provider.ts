@@ -16,13 +16,8 @@ export interface ProviderWorld {
   run(command: string, roots: readonly string[]): Promise<string>;
 }
 
-/** The configuration of an engine with a model. @throws {Error} one line that says how to set a model up. */
-export async function engineConfig(
-  user: UserConfig,
-  world: ProviderWorld,
-  roots: readonly string[],
-): Promise<ModelConfig> {
-  const name = user.provider ?? await detect(user, world);
+/** Where a provider is, by the options and by what is known of it. @throws {Error} one line */
+export function described(user: UserConfig, name: string) {
   const preset: ProviderPreset | undefined = PRESETS[name];
   const own = user.providers[name];
   if (preset === undefined && own === undefined) {
@@ -37,10 +32,47 @@ export async function engineConfig(
   if (wire === undefined || baseUrl === undefined) {
     throw new Error(`The provider "${name}" needs wire and base_url in providers.`);
   }
+  return { preset, own, wire, baseUrl };
+}
+
+/** Whether it can be used without a choice of the user's. @throws {Error} one line, if there is no such provider */
+export function namesModel(user: UserConfig, name: string): boolean {
+  const { preset, wire } = described(user, name);
+  return preset?.default_model !== undefined || WIRE_FACTS[wire].newestFirst === true;
+}
+
+/** A provider with its key. @throws {Error} one line that says how to set it up */
+export async function findProvider(
+  user: UserConfig,
+  name: string,
+  world: ProviderWorld,
+  roots: readonly string[],
+): Promise<ModelConfig["provider"]> {
+  const { own, preset, wire, baseUrl } = described(user, name);
+  const { key, source } = await findKey(name, own?.api_key, keyNames(user, name), world, roots);
+  return {
+    name,
+    wire,
+    ...(own?.wire === undefined && preset?.wires !== undefined ? { wires: [...preset.wires] } : {}),
+    base_url: baseUrl.replace(/\/+$/, ""),
+    headers: own?.headers ?? {},
+    key_source: source,
+    ...(key === undefined ? {} : { api_key: key }),
+  };
+}
+
+/** The configuration of an engine with a model. @throws {Error} one line that says how to set a model up. */
+export async function engineConfig(
+  user: UserConfig,
+  world: ProviderWorld,
+  roots: readonly string[],
+): Promise<ModelConfig> {
+  const name = user.provider ?? await detect(user, world);
+  const { preset, wire, baseUrl } = described(user, name);
   const model = user.model ?? preset?.default_model ??
     (WIRE_FACTS[wire].newestFirst ? await newestModel(name, wire, baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
-  const { key, source } = await findKey(name, own?.api_key, preset?.key_env ?? [], world, roots);
+  const provider = await findProvider(user, name, world, roots);
   const priceOf = (name: string) => priced(user, baseUrl, [name])[0]?.price;
   const price = priceOf(model);
   const summaryPrice = user.summary_model === undefined ? undefined : priceOf(user.summary_model);
@@ -52,15 +84,7 @@ export async function engineConfig(
     ...(price === undefined ? {} : { price }),
     ...(summaryPrice === undefined ? {} : { summary_price: summaryPrice }),
     model,
-    provider: {
-      name,
-      wire,
-      ...(own?.wire === undefined && preset?.wires !== undefined ? { wires: [...preset.wires] } : {}),
-      base_url: baseUrl.replace(/\/+$/, ""),
-      headers: own?.headers ?? {},
-      key_source: source,
-      ...(key === undefined ? {} : { api_key: key }),
-    },
+    provider,
   };
 }
 
@@ -82,7 +106,7 @@ export function knownModels({ model, summary_model, prices }: UserConfig): Reado
 }
 
 /** A local server if one answers, else the first well-known key. */
-async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
+export async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
   const [only, ...others] = Object.keys(user.providers);
   if (only !== undefined && others.length === 0) return only;
   const found = Object.entries(PRESETS).find(([, preset]) => preset.key_env.some((name) => world.env(name)));
@@ -95,7 +119,7 @@ async function detect(user: UserConfig, world: ProviderWorld): Promise<string> {
   );
 }
 
-async function answers(url: string, world: ProviderWorld): Promise<boolean> {
+export async function answers(url: string, world: ProviderWorld): Promise<boolean> {
   try {
     const response = await world.fetch(url, { signal: AbortSignal.timeout(300) });
     await response.body?.cancel();
@@ -123,7 +147,7 @@ async function newestModel(
   }
 }
 
-const COMMAND = "cmd:";
+export const COMMAND = "cmd:";
 
 /** A key command may ask a person, who is to know for what: it runs when there is a message, not before. */
 export function hasKeyCommand({ provider, providers }: UserConfig): boolean {
@@ -131,10 +155,16 @@ export function hasKeyCommand({ provider, providers }: UserConfig): boolean {
   return named.some((own) => own?.api_key?.startsWith(COMMAND) === true);
 }
 
+/** Variables that may hold the key of a provider that has no command for it; none where none is needed. */
+export function keyNames(user: UserConfig, name: string): readonly string[] {
+  const { own, preset } = described(user, name);
+  return own?.api_key?.startsWith("env:") ? [own.api_key.slice("env:".length)] : preset?.key_env ?? [];
+}
+
 async function findKey(
   name: string,
   setting: string | undefined,
-  conventional: readonly string[],
+  variables: readonly string[],
   world: ProviderWorld,
   roots: readonly string[],
 ): Promise<{ key?: string; source: string }> {
@@ -144,7 +174,6 @@ async function findKey(
     if (key === "") throw new Error(`Cannot use ${name}: ${source} printed nothing.`);
     return { key, source };
   }
-  const variables = setting?.startsWith("env:") ? [setting.slice("env:".length)] : conventional;
   for (const source of variables) {
     const key = world.env(source);
     if (key) return { key, source };

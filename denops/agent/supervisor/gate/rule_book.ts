@@ -58,6 +58,11 @@ export class RuleBook {
     return [...this.#session.get(chat) ?? [], ...this.#current(), ...this.#user];
   }
 
+  /** What holds for a session holds for it in another engine too. @param before the book of the engine of before */
+  carryOver(chat: number, before: RuleBook): void {
+    this.#session.set(chat, [...before.#session.get(chat) ?? []]);
+  }
+
   /** @throws {Error} one line if the text is no rule or it cannot be kept */
   async add(text: string, verdict: RuleVerdict, where: "session" | "project", chat: number): Promise<Rule> {
     const rule = parseRule(text, verdict, where);

@@ -24,6 +24,7 @@ export class Abilities {
   readonly #facts: ModelFacts;
   readonly #servers: readonly Server[];
   readonly #look: Look;
+  readonly #listedWindow: number | undefined;
   #told: Told = {};
   /** When what was told has to be asked for anew. */
   #until = 0;
@@ -32,7 +33,15 @@ export class Abilities {
   /** What a server without memory has been asked for at last. */
   #affordable: number | undefined;
 
-  constructor(config: ModelConfig, endpoint: Endpoint, facts: ModelFacts, fetchImpl: typeof fetch) {
+  /** @param listedWindow tokens, as the provider lists the model */
+  constructor(
+    config: ModelConfig,
+    endpoint: Endpoint,
+    facts: ModelFacts,
+    fetchImpl: typeof fetch,
+    listedWindow?: number,
+  ) {
+    this.#listedWindow = listedWindow;
     this.#config = config;
     this.#facts = facts;
     this.#servers = serversAt(wireFor(config.provider, config.model), endpoint.baseUrl);
@@ -74,7 +83,7 @@ export class Abilities {
   }
 
   get window(): Window {
-    const window = windowOf(this.#told, this.#config.context_window, this.#asksFor);
+    const window = windowOf(this.#told, this.#config.context_window, this.#asksFor, this.#listedWindow);
     return this.#affordable === undefined || this.#affordable >= window.tokens
       ? window
       : { tokens: this.#affordable, from: "as memory allows" };

@@ -14,9 +14,15 @@ export interface Window {
 
 /**
  * @param user the option `context_window`
+ * @param listed tokens, as the provider's list of models says; where the request decides, it does not say
  * @param asksFor what a request asks for unless somebody says, where it is the request that decides
  */
-export function windowOf(told: Told, user: number | undefined, asksFor: number | undefined): Window {
+export function windowOf(
+  told: Told,
+  user: number | undefined,
+  asksFor: number | undefined,
+  listed?: number,
+): Window {
   const { server = "the server", most = Infinity, loaded = Infinity } = told;
   const wished = user === undefined ? undefined : { tokens: user, from: "by the option context_window" };
   const own = { tokens: most, from: "all that the model has" };
@@ -24,7 +30,10 @@ export function windowOf(told: Told, user: number | undefined, asksFor: number |
     const taken = told.loaded === undefined
       ? undefined
       : { tokens: loaded, from: `as ${server} has loaded it` };
-    return least(wished ?? taken ?? { tokens: DEFAULT_WINDOW, from: "taken for granted" }, own, taken);
+    const granted = listed === undefined
+      ? { tokens: DEFAULT_WINDOW, from: "taken for granted" }
+      : { tokens: listed, from: "as the provider lists it" };
+    return least(wished ?? taken ?? granted, own, taken);
   }
   const set = told.set === undefined ? undefined : { tokens: told.set, from: `as it is set in ${server}` };
   // Another window makes the server load the model anew: worth it only if the one that it has is of no use.

@@ -1,0 +1,34 @@
+/** The provider and the model that a user has chosen for a session, in the place of the options'. */
+import { z } from "../../deps/zod.ts";
+import { ListedModel, type UserConfig } from "../../protocol/config.ts";
+import { SessionBook } from "../gate/session_book.ts";
+import { detect, namesModel, type ProviderWorld } from "./provider.ts";
+
+/** `provider` undefined: that of the options; `model` undefined: the provider's own, or that of the options. */
+export const ModelChoice = z.object({
+  provider: z.string().min(1).optional(),
+  model: ListedModel.optional(),
+});
+export type ModelChoice = z.infer<typeof ModelChoice>;
+
+/** Which host gets a session's messages, and whose key goes there, is the user's to say: no engine does. */
+export class ModelBook extends SessionBook<ModelChoice> {
+  constructor(stateDir: string) {
+    super(stateDir, "models", ModelChoice);
+  }
+}
+
+/** The options of an engine for this choice; the same object where it is the options' own provider. */
+export async function chosenConfig(
+  user: UserConfig,
+  { provider, model }: ModelChoice,
+  world: ProviderWorld,
+): Promise<UserConfig> {
+  if (provider === undefined) return user;
+  const own = user.provider ?? await detect(user, world).catch(() => undefined);
+  if (own === provider && (user.model !== undefined || namesModel(user, provider))) return user;
+  // They are of the options' provider and its model.
+  const { model: _, summary_model: _s, context_window: _c, vision: _v, native_tools: _n, ...rest } = user;
+  const named = namesModel(user, provider) ? undefined : model?.name;
+  return { ...rest, provider, ...(named === undefined ? {} : { model: named }) };
+}

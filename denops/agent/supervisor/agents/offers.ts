@@ -1,0 +1,86 @@
+/** What a user can choose from: the models of a provider, and the providers, with why one is not ready. */
+import type { ListedModel, UserConfig } from "../../protocol/config.ts";
+import { isModel, isServed, ModelLists, nearNames, type Provider } from "../../protocol/model_list.ts";
+import { hostAndPort, PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
+import {
+  answers,
+  COMMAND,
+  described,
+  keyNames,
+  knownModels,
+  priced,
+  type ProviderWorld,
+} from "./provider.ts";
+
+export interface OfferedProvider {
+  readonly name: string;
+  /** One line: what is known of it, or why it is not ready. */
+  readonly text: string;
+  readonly ready: boolean;
+}
+
+export class Offers {
+  readonly #world: ProviderWorld;
+  readonly #lists: ModelLists;
+
+  constructor(world: ProviderWorld) {
+    this.#world = world;
+    this.#lists = new ModelLists((url, init) => world.fetch(url, init));
+  }
+
+  /** What the provider lists, with the user's prices. Undefined: it lists nothing. @throws {Error} one line */
+  async models(provider: Provider, user: UserConfig): Promise<readonly ListedModel[] | undefined> {
+    return (await this.#lists.of(provider))?.map((model) => withOptions(model, provider, user));
+  }
+
+  /** The model of this name. @throws {Error} one line, if the provider has none */
+  async find(provider: Provider, name: string, user: UserConfig): Promise<ListedModel> {
+    const models = await this.models(provider, user);
+    const listed = models?.find((one) => one.name === name) ?? models?.find((one) => isModel(one.name, name));
+    if (listed !== undefined) return { ...listed, name };
+    const isTaken = models === undefined || knownModels(user).has(name) ||
+      PRESETS[provider.name]?.any_model === true ||
+      await isServed(provider, name, this.#world.fetch);
+    if (isTaken) return withOptions({ name }, provider, user);
+    const near = nearNames(name, models.map((one) => one.name));
+    const hint = near.length === 0 ? "`:Agent model` lists all." : `Near: ${near.join(", ")}.`;
+    throw new Error(`${provider.name} has no model "${name}". ${hint}`);
+  }
+
+  /** Those that are known by name and the user's own; those that are ready come first. Takes half a second at most. */
+  async providers(user: UserConfig): Promise<readonly OfferedProvider[]> {
+    const names = [...new Set([...Object.keys(user.providers).sort(), ...Object.keys(PRESETS)])];
+    const all = await Promise.all(names.map((name) => this.#provider(user, name)));
+    return [...all.filter(({ ready }) => ready), ...all.filter(({ ready }) => !ready)];
+  }
+
+  async #provider(user: UserConfig, name: string): Promise<OfferedProvider> {
+    try {
+      const { own, wire, baseUrl } = described(user, name);
+      const ready = (text: string) => ({ name, text, ready: true });
+      if (own?.api_key?.startsWith(COMMAND)) return ready("key by a command");
+      const keys = keyNames(user, name);
+      const found = keys.find((key) => this.#world.env(key));
+      if (found !== undefined) return ready(`key from ${found}`);
+      if (keys.length > 0) return { name, text: `${keys.join(" or ")} is not set`, ready: false };
+      const runs = await answers(baseUrl + WIRE_FACTS[wire].models, this.#world);
+      return runs
+        ? ready(`runs at ${hostAndPort(baseUrl)}`)
+        : { name, text: `does not answer at ${hostAndPort(baseUrl)}`, ready: false };
+    } catch (error) {
+      return { name, text: error instanceof Error ? error.message : String(error), ready: false };
+    }
+  }
+}
+
+/** The user's prices, and the window that the user has set for the model of the options, count before the list's. */
+function withOptions(model: ListedModel, provider: Provider, user: UserConfig): ListedModel {
+  const [known] = priced(user, provider.base_url, [model.name]);
+  const price = user.prices[model.name] ?? model.price ?? known?.price;
+  const window = model.name === user.model ? user.context_window : undefined;
+  return {
+    ...model,
+    ...(price === undefined ? {} : { price }),
+    ...(window === undefined ? {} : { context_window: window }),
+  };
+}

@@ -1,0 +1,57 @@
+/** What the user has chosen for each session, kept in the supervisor's state folder: no engine can change it. */
+import { join } from "node:path";
+import { z } from "../../deps/zod.ts";
+
+/** Sessions that are kept, the newest choices. */
+const MOST_SESSIONS = 1_000;
+
+export class SessionBook<Value> {
+  readonly #folder: string;
+  /** By the session's id. */
+  readonly #schema: z.ZodType<Readonly<Record<string, Value>>>;
+  #order: Promise<unknown> = Promise.resolve();
+
+  /** @param what names its folder, and says in messages what is kept there */
+  constructor(stateDir: string, what: string, value: z.ZodType<Value>) {
+    this.#folder = join(stateDir, what);
+    this.#schema = z.record(z.string(), value);
+  }
+
+  /** Undefined: nothing was chosen. @throws {Error} one line, if it cannot be read */
+  async of(session: string): Promise<Value | undefined> {
+    await this.#order;
+    // An engine may call a session anything.
+    return new Map(Object.entries(await this.#read())).get(session);
+  }
+
+  /** @throws {Error} if it cannot be kept */
+  async note(session: string, choice: Value): Promise<void> {
+    const noted = this.#order.then(async () => {
+      await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      using lock = await Deno.open(join(this.#folder, "lock"), { create: true, write: true, mode: 0o600 });
+      // Several Neovims may write it; the system gives it up when the process ends.
+      await lock.lock(true);
+      const { [session]: _, ...others } = await this.#read();
+      const kept = Object.fromEntries([...Object.entries(others), [session, choice]].slice(-MOST_SESSIONS));
+      const temporary = join(this.#folder, `${crypto.randomUUID().slice(0, 8)}.tmp`);
+      await Deno.writeTextFile(temporary, JSON.stringify(kept), { mode: 0o600 });
+      await Deno.rename(temporary, this.#path);
+    });
+    this.#order = noted.catch(() => {});
+    await noted;
+  }
+
+  get #path(): string {
+    return join(this.#folder, "sessions.json");
+  }
+
+  /** @throws {Error} one line, if it is there and cannot be read: nothing is guessed */
+  async #read(): Promise<Readonly<Record<string, Value>>> {
+    try {
+      return this.#schema.parse(JSON.parse(await Deno.readTextFile(this.#path)));
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return {};
+      throw new Error(`Cannot read what was chosen for sessions in ${this.#path}. Delete the file.`);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+-- With which model, and of which provider, the agent works: choosing one. The lists come from the supervisor.
+local client = require("agent.client")
+local config = require("agent.config")
+local say = require("agent.say")
+
+local M = {}
+
+--- Providers that are known by name, the same as in protocol/providers.ts.
+M.providers = {
+  "ollama",
+  "anthropic",
+  "openai",
+  "openrouter",
+  "groq",
+  "deepseek",
+  "mistral",
+  "xai",
+  "gemini",
+  "llama.cpp",
+  "lmstudio",
+  "vllm",
+}
+
+--- What leaves the choice to the options.
+local DEFAULT = "default"
+--- Columns of a name in a menu; a longer one moves what is said of it.
+local WIDEST = 40
+
+---@class agent.Offer
+---@field name string
+---@field text string   what is known of it
+---@field ready? boolean  of a provider
+
+--- Names of models as they were listed last, by provider; "" is the one of the session.
+---@type table<string, string[]>
+local listed = {}
+--- Lists that are on their way.
+---@type table<string, true>
+local asking = {}
+
+---@param chat agent.Chat
+---@return table
+local function where(chat)
+  return vim.tbl_extend("error", { chat = chat.id, session = chat.timeline.session }, chat:place())
+end
+
+---@param chat agent.Chat
+---@param provider? string  the session's unless told
+---@param done fun(update: table)
+---@param failed fun(problem: string)
+local function ask_models(chat, provider, done, failed)
+  local action = { type = "models", provider = provider }
+  client.ask(vim.tbl_extend("error", where(chat), action), function(update, problem)
+    problem = problem or update.problem
+    if problem then
+      return failed(problem)
+    end
+    listed[provider or ""] = vim.tbl_map(function(model)
+      return model.name
+    end, update.models)
+    done(update)
+  end)
+end
+
+--- One line of a menu for each: the name, and what is known beside it.
+---@param offers agent.Offer[]
+---@param now string
+---@return fun(offer: agent.Offer): string
+local function lines(offers, now)
+  local width = 0
+  for _, offer in ipairs(offers) do
+    local columns = vim.api.nvim_strwidth(offer.name)
+    width = columns <= WIDEST and math.max(width, columns) or width
+  end
+  return function(offer)
+    local room = (" "):rep(width - vim.api.nvim_strwidth(offer.name))
+    return vim.trim(("%s %s%s  %s"):format(offer.name == now and "*" or "-", offer.name, room, offer.text))
+  end
+end
+
+---@param chat agent.Chat
+---@param provider? string  the session's unless told
+---@param chosen fun(name: string)
+local function menu(chat, provider, chosen)
+  ask_models(chat, provider, function(update)
+    local now = update.current ~= "" and (" (now %s)"):format(update.current) or ""
+    vim.ui.select(update.models, {
+      prompt = ("Model of %s%s"):format(update.provider, now),
+      format_item = lines(update.models, update.current),
+    }, function(model)
+      if model then
+        chosen(model.name)
+      end
+    end)
+  end, say.error)
+end
+
+--- From the next request on. What becomes of it is told by an update.
+---@param chat agent.Chat
+---@param name? string asked for unless told
+function M.choose(chat, name)
+  local function set(model)
+    client.send(vim.tbl_extend("error", where(chat), { type = "model", model = model }))
+  end
+  if name then
+    return set(name == DEFAULT and "" or name)
+  end
+  menu(chat, nil, set)
+end
+
+---@param chat agent.Chat
+---@param name string
+---@param model? string
+local function set_provider(chat, name, model)
+  local provider = name == DEFAULT and "" or name
+  local action = { type = "provider", provider = provider, model = model }
+  client.ask(vim.tbl_extend("error", where(chat), action), function(update, problem)
+    if not update then
+      return say.error(problem)
+    elseif update.wants_model then
+      menu(chat, name, function(chosen)
+        set_provider(chat, name, chosen)
+      end)
+    end
+  end)
+end
+
+--- The session goes on with it after the turn that runs.
+---@param chat agent.Chat
+---@param words? string  a name, and perhaps a model; asked for unless told
+function M.choose_provider(chat, words)
+  local name, model = (words or ""):match("^(%S+)%s*(%S*)$")
+  if name then
+    return set_provider(chat, name, model ~= "" and model or nil)
+  end
+  client.ask(vim.tbl_extend("error", where(chat), { type = "providers" }), function(update, problem)
+    if not update then
+      return say.error(problem)
+    end
+    vim.ui.select(update.providers, {
+      prompt = ("Provider (now %s)"):format(update.current),
+      format_item = lines(update.providers, update.current),
+    }, function(provider)
+      if provider and not provider.ready then
+        say.error(("%s is not ready: %s"):format(provider.name, provider.text))
+      elseif provider then
+        set_provider(chat, provider.name)
+      end
+    end)
+  end)
+end
+
+---@return string[]
+local function provider_names()
+  local names = vim.tbl_keys(config.get().providers)
+  table.sort(names)
+  for _, name in ipairs(M.providers) do
+    if not vim.list_contains(names, name) then
+      table.insert(names, name)
+    end
+  end
+  return names
+end
+
+---@param name string
+---@return boolean
+function M.is_provider(name)
+  return name == DEFAULT or vim.list_contains(provider_names(), name)
+end
+
+--- Those that were listed last; they are asked for anew meanwhile.
+---@param provider? string  the current chat's unless told
+---@return string[]
+local function model_names(provider)
+  local chats = package.loaded["agent.chat"]
+  local chat, key = chats and chats.current(), provider or ""
+  if chat and not asking[key] then
+    asking[key] = true
+    local function over()
+      asking[key] = nil
+    end
+    ask_models(chat, provider, over, over)
+  end
+  return listed[key] or {}
+end
+
+---@param names string[]
+---@param lead string
+---@return string[]
+local function beginning(names, lead)
+  return vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, names)
+end
+
+---@param lead string
+---@return string[]
+function M.complete(lead)
+  return beginning(vim.list_extend({ DEFAULT }, model_names()), lead)
+end
+
+---@param lead string
+---@param rest string what stands behind the sub-command
+---@return string[]
+function M.complete_provider(lead, rest)
+  local provider = rest:match("^(%S+)%s")
+  if provider then
+    return beginning(model_names(provider), lead)
+  end
+  return beginning(vim.list_extend({ DEFAULT }, provider_names()), lead)
+end
+
+return M
