@@ -74,6 +74,9 @@ export function createModel(
   };
   let temperature = config.temperature;
   let without: readonly Refusable[] = [];
+  /** Another one may be taken. */
+  const refusedEfforts = new Set<Prompt["effort"]>();
+  const toldEfforts = new Set<Prompt["effort"]>();
   const abilities = new Abilities(config, endpoint, facts, fetchImpl, listedWindow);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
@@ -95,6 +98,10 @@ export function createModel(
       "With native_tools = true it is asked for its own.";
   }
   const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
+
+  /** What the user wants is not done; what is asked beside a turn is nobody's wish. */
+  const isIgnored = ({ effort, textOnly }: Prompt) =>
+    effort !== undefined && !textOnly && refusedEfforts.has(effort) && !toldEfforts.has(effort);
 
   const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
@@ -139,7 +146,7 @@ export function createModel(
         model: config.model,
         contextWindow: abilities.window.tokens,
         without,
-        thinking: without.includes("effort") ? [] : abilities.thinking,
+        thinking: refusedEfforts.has(prompt.effort) ? [] : abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
@@ -151,9 +158,8 @@ export function createModel(
         fetch: fetchImpl,
         temperatureRefused: () => void (temperature = undefined),
         leaveOut(one: Refusable) {
-          without = [...without, one];
-          if (one !== "effort" || prompt.effort === undefined) return;
-          notice = `${config.model} cannot be told how much to think: it thinks as it does by itself.`;
+          if (one === "effort") refusedEfforts.add(prompt.effort);
+          else without = [...without, one];
         },
         imagesRefused: () => abilities.imagesRefused(),
         windowTold: (tokens: number) => abilities.windowRefused(tokens),
@@ -188,6 +194,10 @@ export function createModel(
           isLookedAt = true;
           const slow = await abilities.notice();
           if (slow !== undefined) yield { type: "notice", text: slow };
+        }
+        if (isIgnored(prompt)) {
+          toldEfforts.add(prompt.effort);
+          notice = `${config.model} cannot be told to think at effort ${prompt.effort}: it thinks as it does by itself.`;
         }
         if (notice !== undefined) yield { type: "notice", text: notice };
         notice = undefined;

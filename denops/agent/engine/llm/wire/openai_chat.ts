@@ -60,6 +60,7 @@ const Chunk = z.object({
   usage: z.object({
     prompt_tokens: z.number().nullish(),
     completion_tokens: z.number().nullish(),
+    total_tokens: z.number().nullish(),
     prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
   }).nullish(),
   error: z.unknown().optional(),
@@ -124,8 +125,10 @@ export const openaiChat: Wire<State> = {
     }
     if (chunk.usage) {
       const cached = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
-      const { prompt_tokens: input, completion_tokens: output } = chunk.usage;
-      deltas.push({ type: "usage", usage: { input: input ?? 0, output: output ?? 0, cachedRead: cached } });
+      const { prompt_tokens: input, completion_tokens: said, total_tokens: all } = chunk.usage;
+      // xAI and Gemini count thoughts in the sum alone, all others in what was said.
+      const output = Math.max(said ?? 0, (all ?? 0) - (input ?? 0));
+      deltas.push({ type: "usage", usage: { input: input ?? 0, output, cachedRead: cached } });
     }
     return [next, deltas];
   },

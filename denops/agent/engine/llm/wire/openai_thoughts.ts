@@ -28,7 +28,7 @@ const SERVICES: readonly Service[] = [
 /** Where others serve them, these are as at home. */
 const FAMILIES: readonly (Omit<Service, "host"> & { readonly model: RegExp })[] = [
   { model: /deepseek-?v[4-9]|kimi-?k[2-9]/i, ...DEMANDING },
-  { model: /\bglm-/i, keeps: "turn" },
+  { model: /\bglm-|minimax-?m[2-9]/i, keeps: "turn" },
 ];
 
 function serviceOf(model: string, hostname: string): Omit<Service, "host"> {
