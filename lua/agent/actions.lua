@@ -166,5 +166,17 @@ return {
   { name = "log", doc = "Show every approval with the rule that gave it." },
   { name = "context", doc = "Show what the model is sent, part by part with sizes." },
   { name = "usage", doc = "Show tokens, time and money by turn, session, day and model." },
+  {
+    name = "login",
+    args = "[copilot]",
+    words = { "copilot" },
+    doc = "Log in to GitHub Copilot, with a code for its page.",
+  },
+  {
+    name = "logout",
+    args = "[copilot]",
+    words = { "copilot" },
+    doc = "Forget the login to GitHub Copilot.",
+  },
   { name = "health", doc = "Run :checkhealth agent." },
 }

@@ -196,6 +196,8 @@ local ANSWERS = {
   models = true,
   providers = true,
   provider = true,
+  login = true,
+  quota = true,
   engine_answer = true,
 }
 

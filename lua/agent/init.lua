@@ -384,7 +384,10 @@ function M.usage()
     if not usage then
       return say.error(problem)
     end
-    require("agent.usage").show(usage)
+    local add = require("agent.usage").show(usage)
+    ask(chat, { type = "quota" }, function(update)
+      add(update.line)
+    end)
   end)
 end
 
@@ -439,6 +442,20 @@ function M.why()
   require("agent.review.why").ask(function(found)
     require("agent.sessions").go_to(chats, found)
   end)
+end
+
+--- Logs in at a provider, with a code that is typed on a page of its.
+---@param provider? "copilot"
+function M.login(provider)
+  vim.validate("provider", provider, "string", true)
+  require("agent.login").login(ready().get(), provider or "copilot")
+end
+
+--- Forgets the login.
+---@param provider? "copilot"
+function M.logout(provider)
+  vim.validate("provider", provider, "string", true)
+  require("agent.login").logout(ready().get(), provider or "copilot")
 end
 
 function M.health()

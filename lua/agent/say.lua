@@ -3,7 +3,7 @@
 local M = {}
 
 --- Names that keep their capital.
-local NAMES = { Deno = true, Neovim = true, Ollama = true, Anthropic = true, Linux = true }
+local NAMES = { Deno = true, Neovim = true, Ollama = true, Anthropic = true, Linux = true, Copilot = true }
 
 ---@param text string
 ---@return string

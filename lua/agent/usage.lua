@@ -275,6 +275,7 @@ end
 
 --- Shows the answer to the request `usage` in a tab.
 ---@param usage table
+---@return fun(line?: string) add puts a line of the account on top, as long as the page is there
 function M.show(usage)
   require("agent.highlights").define()
   local lines, groups = M.lines(usage, vim.o.columns)
@@ -282,6 +283,22 @@ function M.show(usage)
   vim.wo.wrap = false
   for line, group in pairs(groups) do
     vim.api.nvim_buf_set_extmark(buffer, namespace, line - 1, 0, { end_col = #lines[line], hl_group = group })
+  end
+  return function(line)
+    if not line or not vim.api.nvim_buf_is_valid(buffer) then
+      return
+    end
+    vim.bo[buffer].modifiable = true
+    vim.api.nvim_buf_set_lines(buffer, 0, 0, false, { line, "" })
+    vim.bo[buffer].modifiable = false
+    for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
+      vim.api.nvim_win_call(window, function()
+        -- Else it would be above what is shown.
+        if vim.fn.line("w0") == 3 then
+          vim.fn.winrestview({ topline = 1 })
+        end
+      end)
+    end
   end
 end
 

@@ -159,7 +159,15 @@ Deno.test("an editor without language servers is offered none of their tools", a
     deny_read: [],
     provider,
   };
-  const grants = { roots: [project.root], state: state.root, host, plugin: PLUGIN, deno: "", denoDir: "" };
+  const grants = {
+    roots: [project.root],
+    state: state.root,
+    host,
+    plugin: PLUGIN,
+    deno: "",
+    denoDir: "",
+    hidden: [],
+  };
   const [run = "", ...rest] = denoArguments(grants);
   const command = new Deno.Command(Deno.execPath(), {
     args: [run, "--allow-env=AGENT_CONFIG", ...rest],

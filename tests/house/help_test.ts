@@ -278,10 +278,10 @@ Deno.test("help: every kind of rule, and what commands cannot see", () => {
 
 Deno.test("help: every preset, wire and tool", () => {
   const presets = help.table("agent-presets").map(({ cells, more }) => [...cells, ...more]);
-  const real = Object.entries(PRESETS).map(([name, { wire, base_url, key_env, default_model }]) => [
+  const real = Object.entries(PRESETS).map(([name, { wire, base_url, key_env, default_model, login }]) => [
     name,
-    default_model ?? (wire === "ollama" ? "the first one listed" : "none"),
-    key_env.length === 0 ? "none" : key_env.join(", "),
+    default_model ?? (login ? "as Copilot says" : wire === "ollama" ? "the first one listed" : "none"),
+    login ? "a login" : key_env.length === 0 ? "none" : key_env.join(", "),
     `${wire}  ${base_url}`,
   ]);
   assert.deepEqual(presets, real);

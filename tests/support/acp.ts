@@ -83,7 +83,15 @@ export async function spawnEngine(options: EngineOptions): Promise<EngineProcess
   await using stack = new AsyncDisposableStack();
   const { project, state, server } = options.beside ?? await ownPlace(options, stack);
   const host = new URL(server.url).host;
-  const grants = { roots: [project.root], state: state.root, host, plugin: PLUGIN, deno: "", denoDir: "" };
+  const grants = {
+    roots: [project.root],
+    state: state.root,
+    host,
+    plugin: PLUGIN,
+    deno: "",
+    denoDir: "",
+    hidden: [],
+  };
   const [run = "", ...rest] = denoArguments(grants);
   const process = new Deno.Command(Deno.execPath(), {
     args: [run, "--allow-env=AGENT_CONFIG", ...rest],

@@ -13,6 +13,7 @@ import type {
   Editor,
   UsageLog,
 } from "../../denops/agent/engine/core/ports.ts";
+import type { RenewKey } from "../../denops/agent/engine/llm/access.ts";
 import { createModel, createSummarizer, otherModel } from "../../denops/agent/engine/llm/model.ts";
 import { Session } from "../../denops/agent/engine/session.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
@@ -39,6 +40,8 @@ export interface EngineOptions {
   /** Of the files: those that are the workspace's roots, the project first. All of them are in the one root unless told. */
   readonly folders?: readonly string[];
   readonly config?: Partial<ModelConfig>;
+  /** Gives another key; none unless told. */
+  readonly renew?: RenewKey;
   /** What the client does for tools: nothing unless told. */
   readonly abilities?: Partial<ClientAbilities>;
   /** More tools than the engine's own. */
@@ -101,9 +104,9 @@ export async function startEngine(options: EngineOptions): Promise<RunningEngine
     runner: options.runner ??
       loopRunner({
         config,
-        model: createModel(config, fetch, facts),
-        summarizer: createSummarizer(config, facts),
-        modelOf: (name, listed) => otherModel(config, name, listed, facts),
+        model: createModel(config, { facts, renew: options.renew }),
+        summarizer: createSummarizer(config, { facts, renew: options.renew }),
+        modelOf: (name, listed) => otherModel(config, name, listed, { facts, renew: options.renew }),
         tools: [...TOOLS, ...tools],
         environment,
         abilities: options.abilities ?? {},

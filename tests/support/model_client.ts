@@ -44,6 +44,7 @@ export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUS
     target: { baseUrl: url, provider: "test", model: "model-1", keySource: "TEST_API_KEY", secrets: [key] },
     timeout: asked.timeout ?? 30,
     fetch: asked.fetch ?? fetch,
+    keyRefused: () => Promise.resolve(false),
     temperatureRefused: () => void (told.temperatureRefused = true),
     imagesRefused: () => void (told.imagesRefused = true),
     leaveOut: () => {},

@@ -80,12 +80,13 @@ const connection = serveAcp(messageStream(standardPipe()), {
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
   models: async (config) => config.provider === undefined ? undefined : await lists.of(config.provider),
-  runner: (config, abilities) =>
+  runner: (config, abilities, renew) =>
     hasModel(config)
       ? loopRunner({
         ...{ config, tools: TOOLS, environment, abilities },
-        ...{ model: createModel(config, fetch, facts), summarizer: createSummarizer(config, facts) },
-        modelOf: (name, listed) => otherModel(config, name, listed, facts),
+        model: createModel(config, { facts, renew }),
+        summarizer: createSummarizer(config, { facts, renew }),
+        modelOf: (name, listed) => otherModel(config, name, listed, { facts, renew }),
       })
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });

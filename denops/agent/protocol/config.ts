@@ -29,6 +29,9 @@ export const ProviderOptions = z.object({
   /** "env:NAME" or "cmd:a command that prints the key". */
   api_key: z.string().regex(/^(env|cmd):.+/s, 'must be "env:NAME" or "cmd:COMMAND"').optional(),
   headers: map(z.string()).optional(),
+  /** Of copilot: a GitHub of a company's own, and its API if that is not beside it at "api.". */
+  github_url: httpUrl.optional(),
+  github_api_url: httpUrl.optional(),
 });
 export type ProviderOptions = z.infer<typeof ProviderOptions>;
 
@@ -84,6 +87,8 @@ export const ListedModel = z.object({
   /** Tokens. */
   context_window: z.int().min(1).optional(),
   vision: z.boolean().optional(),
+  /** Requests of an allowance that one of the user's counts as (Copilot: premium requests). */
+  counts_as: z.number().min(0).optional(),
   /** It calls tools in a way of the provider's. */
   tools: z.boolean().optional(),
 });
@@ -205,6 +210,9 @@ export const EngineConfig = z.object({
     base_url: httpUrl,
     headers: z.record(z.string(), z.string()),
     api_key: z.string().optional(),
+    /** The key is a bearer token that ends then, in milliseconds since 1970: the client is asked for another. */
+    key_expires: z.number().optional(),
+    request_headers: z.object({ initiator: z.string().optional(), images: z.string().optional() }).optional(),
     /** Where the key comes from, for messages: "ANTHROPIC_API_KEY" or the option's name. */
     key_source: z.string(),
   }).optional(),

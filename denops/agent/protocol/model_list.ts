@@ -50,6 +50,10 @@ const Row = z.object({
   meta: maybe(z.object({ n_ctx: tokens, n_ctx_train: tokens })),
   architecture: maybe(z.object({ input_modalities: words, output_modalities: words })),
   supported_parameters: words,
+  /** Copilot: whether editors offer it, whether the account may use it, what a request counts as. */
+  model_picker_enabled: flag,
+  policy: maybe(z.object({ state: text })),
+  billing: maybe(z.object({ multiplier: maybe(z.number().min(0)) })),
   pricing: maybe(
     z.object({
       prompt: dollars,
@@ -66,7 +70,7 @@ const Row = z.object({
       vision: flag,
       image_input: supported,
       type: text,
-      limits: maybe(z.object({ max_context_window_tokens: tokens })),
+      limits: maybe(z.object({ max_prompt_tokens: tokens, max_context_window_tokens: tokens })),
       supports: maybe(z.object({ tool_calls: flag, vision: flag })),
     }),
   ])),
@@ -106,23 +110,26 @@ function listedModel(name: string, row: Row): ListedModel | undefined {
   const answers = !["embeddings", "embedding"].includes(row.type ?? "") &&
     (can === undefined || !can.includes("embedding") || can.includes("completion")) &&
     facts.completion_chat !== false && (facts.type ?? "chat") === "chat" &&
-    architecture?.output_modalities?.includes("text") !== false;
+    architecture?.output_modalities?.includes("text") !== false &&
+    row.model_picker_enabled !== false && (row.policy?.state ?? "enabled") === "enabled";
   if (!answers) return undefined;
   // What is loaded, or served, is less than what the model was made for.
   const window = row.loaded_context_length ?? meta?.n_ctx ?? row.context_length ?? row.context_window ??
     row.max_model_len ?? row.max_input_tokens ?? row.max_context_length ??
-    facts.limits?.max_context_window_tokens ?? meta?.n_ctx_train;
+    facts.limits?.max_prompt_tokens ?? facts.limits?.max_context_window_tokens ?? meta?.n_ctx_train;
   const vision = architecture?.input_modalities?.includes("image") ?? facts.image_input?.supported ??
     facts.vision ?? facts.supports?.vision ?? visionOf(row.type, can);
   const tools = row.supported_parameters?.includes("tools") ?? facts.function_calling ??
     facts.supports?.tool_calls ?? (can === undefined ? undefined : can.some(isTools) || undefined);
   const price = priceOf(row.pricing);
+  const countsAs = row.billing?.multiplier;
   return {
     name,
     ...(price === undefined ? {} : { price }),
     ...(window === undefined ? {} : { context_window: window }),
     ...(vision === undefined ? {} : { vision }),
     ...(tools === undefined ? {} : { tools }),
+    ...(countsAs === undefined ? {} : { counts_as: countsAs }),
   };
 }
 
@@ -149,10 +156,12 @@ function priceOf(pricing: Row["pricing"]): Price | undefined {
 }
 
 /** One line of what is known: "131k · $0.59/$0.79 · tools · vision". Pure. */
-export function factsLine({ context_window: window, price, tools, vision }: ListedModel): string {
+export function factsLine(model: ListedModel): string {
+  const { context_window: window, price, counts_as: countsAs, tools, vision } = model;
   return [
     ...window === undefined ? [] : [short(window)],
     ...price === undefined ? [] : [`$${price.input}/$${price.output}`],
+    ...countsAs === undefined ? [] : [`${countsAs}×`],
     ...tools === undefined ? [] : [tools ? "tools" : "no tools"],
     ...vision === true ? ["vision"] : [],
   ].join(" · ");

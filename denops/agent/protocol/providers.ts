@@ -2,13 +2,16 @@
  * Providers that are known by name. An OpenAI-compatible service is one entry here.
  * The supervisor grants the engine exactly the host of `base_url`.
  */
+import { VERSION } from "./version.ts";
 
 /** A request and answer format; one file each in engine/llm/wire. */
 export const WIRES = ["openai_chat", "openai_responses", "anthropic_messages", "ollama"] as const;
 export type WireName = (typeof WIRES)[number];
 
-/** What else differs from wire to wire: how a provider is asked about its models. */
+/** What else differs from wire to wire: where a provider is asked, and how about its models. */
 export interface WireFacts {
+  /** Where answers are asked for; added to `base_url`. */
+  readonly path: string;
   /** The list of models, and one of them; added to `base_url`. */
   readonly models: string;
   model?(name: string): string;
@@ -20,17 +23,18 @@ export interface WireFacts {
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-const openai: WireFacts = { models: "/models", model: (name) => `/models/${name}`, key: bearer };
+const openai = { models: "/models", model: (name: string) => `/models/${name}`, key: bearer };
 
 export const WIRE_FACTS: Readonly<Record<WireName, WireFacts>> = {
-  openai_chat: openai,
-  openai_responses: openai,
+  openai_chat: { path: "/chat/completions", ...openai },
+  openai_responses: { path: "/responses", ...openai },
   anthropic_messages: {
+    path: "/v1/messages",
     models: "/v1/models?limit=1000",
     model: (name) => `/v1/models/${name}`,
     key: (key) => ({ "x-api-key": key, "anthropic-version": "2023-06-01" }),
   },
-  ollama: { models: "/api/tags", key: bearer, newestFirst: true, shows: true },
+  ollama: { path: "/api/chat", models: "/api/tags", key: bearer, newestFirst: true, shows: true },
 };
 
 /** Models that are asked in another wire format than the provider's others. */
@@ -52,7 +56,7 @@ export interface ProviderPreset {
   readonly wire: WireName;
   /** Who sets a wire has it for all models. */
   readonly wires?: readonly ModelWire[];
-  /** Root of the API; the wire adds its own path ("/chat/completions"). */
+  /** Root of the API; the wire adds its own path. */
   readonly base_url: string;
   /** Environment variables that hold the API key by convention, first match wins. */
   readonly key_env: readonly string[];
@@ -68,6 +72,19 @@ export interface ProviderPreset {
   readonly start?: string;
   /** It is looked for on this machine: a path that answers when it runs. */
   readonly probe?: string;
+  /** It takes no lasting key: the supervisor exchanges a login for one that holds for a while. */
+  readonly login?: true;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly request_headers?: RequestHeaders;
+}
+
+/** Names of headers that say what a request is. */
+export interface RequestHeaders {
+  /** "user" for the first request of a turn that a person has begun, else "agent". */
+  readonly initiator?: string | undefined;
+  /** "true" if there are images in it. */
+  readonly images?: string | undefined;
 }
 
 export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
@@ -121,6 +138,21 @@ export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
     base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
     key_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     default_model: "gemini-2.5-pro",
+  },
+  /** Its headers are those of its open clients, see supervisor/agents/copilot/github.ts; it takes no unknown integration. */
+  copilot: {
+    wire: "openai_chat",
+    base_url: "https://api.githubcopilot.com",
+    key_env: [],
+    login: true,
+    headers: {
+      "copilot-integration-id": "vscode-chat",
+      "editor-version": `agent.nvim/${VERSION}`,
+      "editor-plugin-version": `agent.nvim/${VERSION}`,
+      "openai-intent": "conversation-edits",
+      "x-github-api-version": "2025-10-01",
+    },
+    request_headers: { initiator: "x-initiator", images: "copilot-vision-request" },
   },
   "llama.cpp": {
     wire: "openai_chat",

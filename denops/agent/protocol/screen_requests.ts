@@ -96,6 +96,11 @@ export const SCREEN_REQUESTS = {
    * to is in the workspace too.
    */
   make_link: { params: z.object({ path, target: z.string() }), result: z.object({}) },
+  /** The key of this moment, of a provider whose keys end. `refused`: it did not take the last one. */
+  provider_key: {
+    params: z.object({ refused: z.boolean() }),
+    result: z.object({ api_key: z.string(), key_expires: z.number() }),
+  },
 } as const;
 
 /** Name → what is told. */

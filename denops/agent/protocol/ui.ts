@@ -110,6 +110,15 @@ export const Action = z.discriminatedUnion("type", [
     name: z.enum(REQUEST_NAMES),
     params: z.record(z.string(), z.unknown()),
   }),
+  /** Begins to log in at a provider; answered by a `login` with a code, or how it has ended. */
+  z.object({ type: z.literal("login"), request, chat, provider: z.string().max(100) }),
+  /** Answered by a `login` when the one that was begun has ended. */
+  z.object({ type: z.literal("login_wait"), request, chat }),
+  z.object({ type: z.literal("login_stop"), chat }),
+  /** Forgets the login; answered by a `login`. */
+  z.object({ type: z.literal("logout"), request, chat, provider: z.string().max(100) }),
+  /** What is left of the account that the chat's model is paid from. */
+  z.object({ type: z.literal("quota"), request, chat, session, ...place }),
   z.object({
     type: z.literal("health"),
     request,
@@ -263,6 +272,9 @@ export type Update =
   /** `wants_model`: nothing has changed, for a model has to be named. */
   | { readonly type: "provider"; readonly request: number; readonly wants_model: boolean }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
+  | ({ readonly type: "login"; readonly request: number } & LoginState)
+  /** One line; absent where nobody tells. */
+  | { readonly type: "quota"; readonly request: number; readonly line?: string }
   /**
    * Exactly one of `result` (see requests.ts) and `error`, which is one line. Of session_history the result has
    * `updates` instead of `entries`: what the screen would have been told.
@@ -273,6 +285,11 @@ export type Update =
     readonly result?: Readonly<Record<string, unknown>>;
     readonly error?: string;
   };
+
+/** `text`: how it has ended, one line. */
+export type LoginState =
+  | { readonly code: string; readonly url: string }
+  | { readonly ended: "ok" | "failed" | "stopped"; readonly text: string };
 
 interface Handed {
   /** What was handed over with the message, each in a word or two. */

@@ -8,7 +8,7 @@ import type { FileRules, UserConfig } from "../protocol/config.ts";
 import { ours, UsageMeta } from "../protocol/extensions.ts";
 import type { Given } from "../protocol/given.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
-import { SCREEN_REQUESTS } from "../protocol/screen_requests.ts";
+import { SCREEN_REQUESTS, type ScreenResult } from "../protocol/screen_requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import type { Update } from "../protocol/ui.ts";
@@ -166,8 +166,11 @@ export class EngineClient {
     return version;
   }
 
-  /** @param held the operating system holds the engine */
-  events(held: boolean): EngineEvents {
+  /**
+   * @param held the operating system holds the engine
+   * @param key of its provider. @throws {Error} one line
+   */
+  events(held: boolean, key: (refused: boolean) => Promise<ScreenResult<"provider_key">>): EngineEvents {
     const { push, editor, gate, questions, chatOf, ownerOf } = this.#ports;
     const withChat = (sessionId: string, tell: (chat: number) => void) => {
       const chat = chatOf(sessionId);
@@ -233,6 +236,7 @@ export class EngineClient {
           await makeLink(path, target, { roots: this.#roots, held, agreed });
           return {};
         },
+        provider_key: (_, { refused }) => key(refused),
         unsaved_text: async (_, { path }) =>
           SCREEN_REQUESTS.unsaved_text.result.parse(
             await editor.ask({ method: "unsaved_text", params: { path } }),

@@ -13,6 +13,8 @@ import type { Launch } from "./agents/launch.ts";
 import { AgentProcess } from "./agents/process.ts";
 import { sweepRunFolders } from "./commands/overlay/run_folder.ts";
 import { sweepAfterCrash } from "./git/guard.ts";
+import { renewedKey } from "./agents/copilot/account.ts";
+import { copilotQuota } from "./agents/copilot/copilot.ts";
 import { knownModels, priced, type ProviderWorld } from "./agents/provider.ts";
 import { otherRoots } from "./agents/root.ts";
 import { visible } from "./screen/visible.ts";
@@ -47,6 +49,14 @@ function modelsOf(modes: readonly OwnMode[]): readonly string[] {
 /** Its sessions' model, or why there is none, one line. */
 type ProjectModel = Pick<ModelConfig, "provider" | "model"> | { readonly problem: string };
 
+/** Only of a provider that takes no lasting key: any other one was told at the start. @throws {Error} one line */
+async function keyOf(model: ProjectModel, refused: boolean, user: UserConfig, world: ProviderWorld) {
+  if ("problem" in model || model.provider.key_expires === undefined) {
+    throw new Error("this provider's key does not end");
+  }
+  return await renewedKey(user, world, { address: model.provider.base_url, refused });
+}
+
 export class Project implements AsyncDisposable {
   readonly engine: Engine;
   readonly launch: Launch;
@@ -59,6 +69,8 @@ export class Project implements AsyncDisposable {
   readonly user: UserConfig;
   readonly isChosen: boolean;
   readonly client: EngineClient;
+  /** What is left of the account, one line; undefined if nobody tells. */
+  readonly quota: () => Promise<string | undefined>;
   readonly #later: readonly ReturnType<typeof setTimeout>[];
 
   private constructor(
@@ -68,6 +80,7 @@ export class Project implements AsyncDisposable {
     model: ProjectModel,
     client: EngineClient,
     { user, isChosen }: ProjectOptions,
+    world: ProviderWorld,
   ) {
     this.engine = engine;
     this.launch = launch;
@@ -77,6 +90,8 @@ export class Project implements AsyncDisposable {
     this.client = client;
     this.user = user;
     this.isChosen = isChosen;
+    const isLoggedIn = !("problem" in model) && model.provider.key_expires !== undefined;
+    this.quota = () => isLoggedIn ? copilotQuota(user, world) : Promise.resolve(undefined);
     this.#later = [
       setTimeout(() => void client.prepare().catch(() => {}), PREPARE_AFTER_MS),
       setTimeout(() => void fillCodeCache(launch.grants, user.state_dir).catch(() => {}), FILL_AFTER_MS),
@@ -122,9 +137,12 @@ export class Project implements AsyncDisposable {
         : priced(user, model.provider.base_url, [...knownModels(user), ...modelsOf(modes)]);
       const known = "problem" in model ? SharedConfig.parse(user) : model;
       const config = { ...known, ...client.fileRules(chat), modes, models, spent };
-      const events = confined(client.events(launch.held), roots);
+      const events = confined(
+        client.events(launch.held, (refused) => keyOf(model, refused, user, ports.world)),
+        roots,
+      );
       const engine = await Engine.start(new AgentProcess(process), config, events);
-      return new Project(engine, launch, roots, model, client, options);
+      return new Project(engine, launch, roots, model, client, options, ports.world);
     } catch (error) {
       if (booting !== undefined) endBoot(booting);
       throw error;

@@ -17,6 +17,7 @@ import { Gate } from "./gate/gate.ts";
 import { healthReport } from "./health.ts";
 import { historyUpdates } from "./screen/history.ts";
 import { endRuns } from "./system/run.ts";
+import { Logins } from "./logins.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
 import { Projects } from "./projects.ts";
 import { type ProviderWorld, realWorld } from "./agents/provider.ts";
@@ -57,6 +58,7 @@ export class Supervisor implements AsyncDisposable {
   readonly #editor: EditorQuestions;
   readonly #questions: Questions;
   readonly #branches = new Branches();
+  readonly #logins: Logins;
   readonly #chats = new Map<number, Chat>();
   readonly #projects: Projects;
   readonly #models: ModelMenus;
@@ -71,6 +73,7 @@ export class Supervisor implements AsyncDisposable {
       (chat, why) => this.#chats.get(chat)?.session.engine?.kill(`it ${why}`),
     );
     this.#world = world;
+    this.#logins = new Logins(world, (update) => this.#pump.push(update));
     const push = (update: Update) => {
       if ("chat" in update) this.#chats.get(update.chat)?.heard(update);
       this.#pump.push(update);
@@ -185,6 +188,17 @@ export class Supervisor implements AsyncDisposable {
       case "engine_request":
         this.#ask(action);
         return;
+      case "login":
+        return this.#logins.begin(action.request, action.provider, this.#projects.config);
+      case "login_wait":
+        return this.#logins.wait(action.request);
+      case "login_stop":
+        return this.#logins.stop();
+      case "logout":
+        return this.#logins.forget(action.request, action.provider, this.#projects.config);
+      case "quota":
+        this.#place(action);
+        return this.#report(action.chat, this.#showQuota(action.request, action.chat));
       case "health":
         return this.#report(1, this.#health(action.request, action));
     }
@@ -192,6 +206,7 @@ export class Supervisor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#pump[Symbol.dispose]();
+    this.#logins.stop();
     await Promise.all([endEarly(), this.#projects[Symbol.asyncDispose]()]);
     // Whoever has asked for them is gone.
     await endRuns();
@@ -350,6 +365,13 @@ export class Supervisor implements AsyncDisposable {
     }));
     this.#pump.push({ type: "modes", request, modes: shown, current });
     for (const problem of modes.problems) this.#notice(chat, "warning", problem);
+  }
+
+  async #showQuota(request: number, chat: number): Promise<void> {
+    const line = await this.#chat(chat).session.project().then((project) => project.quota()).catch(() =>
+      undefined
+    );
+    this.#pump.push({ type: "quota", request, ...(line === undefined ? {} : { line }) });
   }
 
   async #showLog(request: number, chat: number): Promise<void> {

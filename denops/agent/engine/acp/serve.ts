@@ -25,6 +25,7 @@ import {
 } from "../../protocol/extensions.ts";
 import { GivenMeta } from "../../protocol/given.ts";
 import { REQUEST_NAMES } from "../../protocol/requests.ts";
+import type { ScreenResult } from "../../protocol/screen_requests.ts";
 import { startTrace } from "../../protocol/trace.ts";
 import { answerRequests, type Answers } from "./requests.ts";
 import { checkpointAnswers, linkMaker } from "./checkpoints.ts";
@@ -63,8 +64,12 @@ export interface AcpOptions {
   ownConfig(): EngineConfig | undefined;
   /** What the provider lists. @throws {Error} one line */
   models(config: EngineConfig): Promise<readonly ListedModel[] | undefined>;
-  /** @param abilities what the client does for tools */
-  runner(config: EngineConfig, abilities: Partial<ClientAbilities>): Runner;
+  /** @param abilities what the client does for tools @param renew asks it for a key that holds, if it gives any */
+  runner(
+    config: EngineConfig,
+    abilities: Partial<ClientAbilities>,
+    renew: ((refused: boolean, signal: AbortSignal) => Promise<ScreenResult<"provider_key">>) | undefined,
+  ): Runner;
 }
 
 export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
@@ -89,9 +94,12 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       ...(screen.has("search") ? { search: acpSearch(screen) } : {}),
       ...(screen.has("lsp") ? { languages: screenServers(screen, moment) } : {}),
     };
+    const renew = screen.has("provider_key")
+      ? (refused: boolean, signal: AbortSignal) => screen.ask("provider_key", { refused }, signal)
+      : undefined;
     const session = new Session(id, roots, {
       config: known,
-      runner: options.runner(known, abilities),
+      runner: options.runner(known, abilities, renew),
       store: options.archive.store,
       usage: options.usage,
       editor: editorOf(client, id, can),

@@ -9,7 +9,7 @@ import { type ControlNote, type MessageEntry, wordsOf } from "../core/entries.ts
 import { ToolError } from "../core/errors.ts";
 import { editFormsOf } from "../core/families.ts";
 import type { AgentEvent, StopReason, UserMessage } from "../core/events.ts";
-import type { Prompt } from "../core/messages.ts";
+import type { Initiator, Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import { briefly } from "../context/brief.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
@@ -150,8 +150,9 @@ export function loopRunner(options: LoopOptions): Runner {
       const given = inputs(ports);
       const { mode } = ports;
       const parts = outline(view(ports.messages(), mode, given), mode, given);
+      const { contextWindow: window, windowFrom } = askedOf(mode).model;
       return {
-        ...contextPage(parts, ports, { window: askedOf(mode).model.contextWindow, tools: offered }),
+        ...contextPage(parts, ports, { window, windowFrom, tools: offered }),
         ...prefix.broken,
       };
     },
@@ -208,6 +209,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
   const ports: TurnPorts = { ...given, emit };
   const { meter, model, tools, room, mode } = ports;
   const step = { model, tools, emit, newCallId: ports.newCallId };
+  let initiator: Initiator = asked.origin === "engine" ? "agent" : "user";
   let repeats = new Repeats();
   let refused = false;
   const continuations = new Continuations();
@@ -238,9 +240,10 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools, { model, prompt: facts });
+      meter.count(room.estimated(prompt, measured), mode, tools, { model, prompt: facts });
     };
-    const end = await runStep({ ...step, count }, prompt, signal);
+    const end = await runStep({ ...step, count, initiator }, prompt, signal);
+    if (end.type === "answered") initiator = "agent";
     if (end.type === "failed" && end.error.kind === "window_full") {
       if (ports.toldLess()) continue;
       const folded = !refused && await room.make({ type: "refused" }, ports, signal);

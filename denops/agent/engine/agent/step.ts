@@ -10,7 +10,7 @@ import type { Delta } from "../llm/wire/wire.ts";
 import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit, ToolStart } from "../core/events.ts";
 import type { AssistantEntry } from "../core/entries.ts";
-import type { FinishReason, Prompt } from "../core/messages.ts";
+import type { FinishReason, Initiator, Prompt } from "../core/messages.ts";
 import type { Tool } from "../tools/define.ts";
 import { partialAnswer } from "./interrupted.ts";
 import { Clock, type Measured } from "./meter.ts";
@@ -32,6 +32,8 @@ export interface StepPorts {
   readonly model: Model;
   readonly tools: readonly Tool[];
   readonly emit: Emit;
+  /** "agent" unless told. */
+  readonly initiator?: Initiator;
   /** An id that no other call of the session has, for one that the provider gave or left empty. */
   newCallId(given: string): string;
   /** Is told of the request once, when it has ended. */
@@ -39,7 +41,7 @@ export interface StepPorts {
 }
 
 export async function runStep(
-  { model, tools, emit, newCallId, count }: StepPorts,
+  { model, tools, emit, newCallId, count, initiator = "agent" }: StepPorts,
   prompt: Prompt,
   signal: AbortSignal,
 ): Promise<StepEnd> {
@@ -49,12 +51,13 @@ export async function runStep(
   const calls = new CallLimit();
   const screen = new Screen(crypto.randomUUID(), tools, emit);
   const clock = new Clock();
-  const ended = () => {
+  const ended = (isCut = false): Measured => {
     screen.close();
-    return { usage: assembly.usage, calls: assembly.calls, ...clock.read() };
+    const cutAt = isCut ? { cutAt: assembly.size } : {};
+    return { usage: assembly.usage, calls: assembly.calls, ...clock.read(), ...cutAt };
   };
   const loops = new Loops();
-  for await (const event of model.stream(prompt, signal)) {
+  for await (const event of model.stream(prompt, signal, initiator)) {
     switch (event.type) {
       case "deltas": {
         const deltas = event.deltas.filter((delta) => calls.takes(delta)).map(withOwnId);
@@ -63,8 +66,7 @@ export async function runStep(
         screen.show(deltas);
         const run = deltas.map((delta) => loops.add(delta)).find((found) => found !== undefined);
         if (run === undefined) break;
-        const measured = ended();
-        if (measured.usage !== undefined) count(measured);
+        count(ended(true));
         screen.abandon();
         const text = run.of === "text" ? assembly.text.slice(0, run.said) : assembly.text;
         return { ...{ type: "answered", finish: "repeated", dropped: 0 }, message: partialAnswer(text) };
@@ -87,7 +89,7 @@ export async function runStep(
           : { type: "cancelled", text };
       }
       case "done": {
-        count(ended());
+        count(ended(event.isCut));
         const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
         // The last call of an answer that was cut off may be half a write; none of them is run.
         const withCalls = finish === "stop" || finish === "tool_calls";

@@ -157,6 +157,9 @@ export interface ModelRequest {
   readonly thinking?: readonly (boolean | string)[] | undefined;
 }
 
+/** Who has begun what a request is for: a person with a message, or the agent itself. */
+export type Initiator = "user" | "agent";
+
 /** Tokens of one request. `input` counts everything sent, cached or not. */
 export const Usage = z.object({
   input: z.number(),

@@ -43,6 +43,8 @@ export type TryEnd =
     readonly noImages?: boolean;
     /** The server takes no tools with this model, or as it was started. */
     readonly noTools?: boolean;
+    /** The key was refused: it may have ended. */
+    readonly noKey?: boolean;
     /** It may be good without this. */
     readonly refuses?: Refusable | undefined;
     /** The model's template takes one call in a message. */
@@ -58,10 +60,10 @@ export type TryEnd =
   | { readonly type: "cut_off" };
 
 /**
- * OpenAI's code for an account without credit; its status is that of a rate which is too high. The text alone does
+ * Codes of OpenAI and Copilot for an account without credit; the status is that of a rate which is too high. The text alone does
  * not tell: Gemini speaks of an exceeded quota where the next minute brings a new one.
  */
-const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"insufficient_quota"/;
+const QUOTA_USED_UP = /"(?:code|type)"\s*:\s*"(?:insufficient_quota|quota_exceeded)"/;
 
 /** Azure's words where its filter has refused a prompt (learn.microsoft.com, "Content filtering"), and OpenAI's. */
 const FILTERED =
@@ -106,6 +108,7 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
     noImages: refusesImages(response.status, detail),
     noTools,
+    noKey: response.status === 401,
     refuses: (response.status < 500 ? wire.refuses?.(text) : undefined) ??
       refusedThought(response.status, detail),
     oneCall,
@@ -211,7 +214,7 @@ export async function* readAnswer(
         start += text.decode(bytes, { stream: true });
       }
       const step = stepFrames(frames, decoder, target);
-      for (const delta of step.deltas) size += "text" in delta ? delta.text.length : 0;
+      for (const delta of step.deltas) size += sizeOf(delta);
       if (size > FIRST_SIZE) reads.slowDown();
       if (step.deltas.length > 0) yield step.deltas;
       finished ||= step.finished;
@@ -227,6 +230,11 @@ export async function* readAnswer(
   // A reason to stop was given: only the closing mark is missing, as with some compatible servers.
   if (finished || last.finished) return { type: "done" };
   return streams ? { type: "cut_off" } : noStream(start, wire, target);
+}
+
+function sizeOf(delta: Delta): number {
+  if ("data" in delta) return delta.data.length;
+  return "text" in delta && typeof delta.text === "string" ? delta.text.length : 0;
 }
 
 /** What a body was in which no frame came. */

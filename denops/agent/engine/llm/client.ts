@@ -31,7 +31,8 @@ export type ModelEvent =
   }
   /** For the user. */
   | { readonly type: "notice"; readonly text: string }
-  | { readonly type: "done" }
+  /** `isCut`: it was ended here, before the provider has said what it has used up. */
+  | { readonly type: "done"; readonly isCut?: true }
   | { readonly type: "cancelled" }
   | { readonly type: "failed"; readonly error: TurnError };
 
@@ -42,6 +43,8 @@ export interface ClientOptions {
   /** Seconds without a byte after which the provider counts as gone. */
   readonly timeout: number;
   readonly fetch: typeof fetch;
+  /** The provider takes the key no longer. @returns whether `endpoint` has another one @throws {TurnError} why not */
+  keyRefused(): Promise<boolean>;
   /** The model takes no temperature but its own: later requests need not ask. */
   temperatureRefused(): void;
   /** What later requests have to leave out. */
@@ -63,6 +66,7 @@ export async function* streamModel(
 ): AsyncGenerator<ModelEvent, void> {
   let current = request;
   const begun = performance.now();
+  let renewed = false;
   for (let attempt = 1;; attempt++) {
     let started = false;
     const since = trace?.now();
@@ -88,6 +92,19 @@ export async function* streamModel(
     }
     if (signal.aborted) return yield { type: "cancelled" };
     if (end.type === "done") return yield { type: "done" };
+    if (end.type === "failed" && end.noKey && !renewed) {
+      renewed = true;
+      try {
+        if (await options.keyRefused()) {
+          attempt--;
+          continue;
+        }
+      } catch (error) {
+        if (signal.aborted) return yield { type: "cancelled" };
+        if (error instanceof TurnError) return yield { type: "failed", error };
+        throw error;
+      }
+    }
     const failure: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };

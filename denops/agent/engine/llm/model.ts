@@ -2,10 +2,12 @@
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor } from "../../protocol/providers.ts";
 import { isOneByOne, isSmall } from "../core/families.ts";
-import type { Author, KeptFor, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
+import { TurnError } from "../core/errors.ts";
+import type { Author, Initiator, KeptFor, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import type { ModelFacts } from "../core/ports.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
+import { Access, type RenewKey, requestHeaders } from "./access.ts";
 import { type ModelEvent, streamModel } from "./client.ts";
 import type { Target } from "./failures.ts";
 import { oneCallEach } from "./one_call.ts";
@@ -17,8 +19,7 @@ import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
 import { inText } from "./text_tools/request.ts";
 import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
-import { withoutImages } from "./vision.ts";
-import type { Endpoint } from "./wire/wire.ts";
+import { hasImages, withoutImages } from "./vision.ts";
 
 /** Nothing is known from before, and nothing is kept. */
 const NO_FACTS: ModelFacts = { get: () => undefined, put: () => {} };
@@ -47,55 +48,62 @@ export interface Model {
   readonly textForm: string | undefined;
   /** Asks the provider what is to be known before a prompt is made; never fails. */
   prepare(signal: AbortSignal): Promise<void>;
-  stream(prompt: Prompt, signal: AbortSignal): AsyncGenerator<ModelEvent, void>;
+  /** @param initiator "agent" unless told */
+  stream(prompt: Prompt, signal: AbortSignal, initiator?: Initiator): AsyncGenerator<ModelEvent, void>;
 }
 
-/** @param listedWindow tokens, as the provider lists the model */
+export interface ModelPorts {
+  /** What was learnt of models before. */
+  readonly facts?: ModelFacts;
+  /** Asks for another key, where keys end. */
+  readonly renew?: RenewKey | undefined;
+  /** Tokens, as the provider lists the model. */
+  readonly listedWindow?: number | undefined;
+}
+
 export function createModel(
   config: ModelConfig,
-  fetchImpl: typeof fetch = fetch,
-  facts: ModelFacts = NO_FACTS,
-  listedWindow?: number,
+  { facts = NO_FACTS, renew, listedWindow }: ModelPorts = {},
 ): Model {
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
   const ownWire = wire(wireName);
-  const endpoint: Endpoint = {
-    baseUrl: provider.base_url.replace(/\/+$/, ""),
-    headers: provider.headers,
-    ...(provider.api_key === undefined ? {} : { apiKey: provider.api_key }),
-  };
+  const access = new Access(provider, renew);
   const target: Target = {
-    baseUrl: endpoint.baseUrl,
+    baseUrl: access.endpoint.baseUrl,
     provider: provider.name,
     model: config.model,
     keySource: provider.key_source,
-    secrets: secretsOf(endpoint),
+    get secrets() {
+      return access.secrets;
+    },
   };
   let temperature = config.temperature;
   let without: readonly Refusable[] = [];
   /** Another one may be taken. */
   const refusedEfforts = new Set<Prompt["effort"]>();
   const toldEfforts = new Set<Prompt["effort"]>();
-  const abilities = new Abilities(config, endpoint, facts, fetchImpl, listedWindow);
+  const abilities = new Abilities(config, access.endpoint, facts, fetch, listedWindow);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
   let hasNativeTools = config.native_tools ?? true;
   let isLookedAt = false;
   let answersInText = 0;
-  let notice: string | undefined;
-  const keeps = ownWire.keeps?.(config.model, endpoint.baseUrl);
+  const keeps = ownWire.keeps?.(config.model, access.endpoint.baseUrl);
   const habit: ThoughtHabit = { swallowed: undefined };
+  const notices: string[] = [];
   /** From here on tools are described in the prompt, and calls stand in the answer's text. */
   const goOnInText = (reason: string) => {
     hasNativeTools = false;
-    notice = `${config.model} ${reason}: its tool calls are asked for, and read, as text.`;
+    notices.push(`${config.model} ${reason}: its tool calls are asked for, and read, as text.`);
   };
 
   if (isLeftToUs && abilities.inText) {
     hasNativeTools = false;
-    notice = `${config.model} was of late asked for its tool calls as text, and is so again. ` +
-      "With native_tools = true it is asked for its own.";
+    notices.push(
+      `${config.model} was of late asked for its tool calls as text, and is so again. ` +
+        "With native_tools = true it is asked for its own.",
+    );
   }
   const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
 
@@ -131,14 +139,25 @@ export function createModel(
     get textForm() {
       return hasNativeTools ? undefined : form.example;
     },
-    async *stream(prompt, signal) {
+    async *stream(prompt, signal, initiator = "agent") {
+      try {
+        await access.open(signal);
+      } catch (error) {
+        if (signal.aborted) return yield { type: "cancelled" };
+        if (error instanceof TurnError) return yield { type: "failed", error };
+        throw error;
+      }
       await abilities.prepare(signal);
+      notices.push(...abilities.news());
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
         goOnInText("has no tool calls of its own");
       }
+      // A title, or what a message wants: nobody reads along there.
+      const isAside = prompt.textOnly && prompt.effort === "none";
       const own = ownOf(prompt.messages, author);
       const taken = without.includes("earlier_reasoning") ? withoutReasoning(own) : own;
-      const messages = callsOneByOne() ? oneCallEach(taken) : taken;
+      // Calls in text stand as the model wrote them.
+      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(taken) : taken;
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
@@ -152,17 +171,25 @@ export function createModel(
       };
       const options = {
         wire: ownWire,
-        endpoint,
+        get endpoint() {
+          const images = abilities.sees && hasImages(request.messages);
+          const own = requestHeaders(provider.request_headers, { initiator, images });
+          return { ...access.endpoint, headers: { ...access.endpoint.headers, ...own } };
+        },
         target,
         timeout: config.request_timeout,
-        fetch: fetchImpl,
+        fetch,
+        keyRefused: () => access.reopen(signal),
         temperatureRefused: () => void (temperature = undefined),
         leaveOut(one: Refusable) {
           if (one === "effort") refusedEfforts.add(prompt.effort);
           else without = [...without, one];
         },
         imagesRefused: () => abilities.imagesRefused(),
-        windowTold: (tokens: number) => abilities.windowRefused(tokens),
+        windowTold(tokens: number) {
+          abilities.windowRefused(tokens);
+          notices.push(...abilities.news());
+        },
         toolsRefused: (refused: ModelRequest) => {
           if (!isLeftToUs) return undefined;
           goOnInText("is served without tool calls");
@@ -176,7 +203,12 @@ export function createModel(
             return { ...refused, messages: oneCallEach(refused.messages) };
           }
           const contextWindow = abilities.memoryRefused();
-          return contextWindow === undefined ? undefined : { ...refused, contextWindow };
+          if (contextWindow === undefined) return undefined;
+          notices.push(
+            `${provider.name} has not enough memory for a window of ${refused.contextWindow} tokens: ` +
+              `${contextWindow} are asked for. Set context_window to choose yourself.`,
+          );
+          return { ...refused, contextWindow };
         },
       };
       const told = (calls: number) => {
@@ -190,17 +222,17 @@ export function createModel(
       const heard = withThoughts(streamModel(sent, options, signal), habit);
       const answer = withTextCalls(heard, prompt, told);
       for await (const event of withoutEndMark(answer)) {
-        if (event.type === "done" && !isLookedAt) {
+        if (event.type === "done" && !isLookedAt && !isAside) {
           isLookedAt = true;
-          const slow = await abilities.notice();
-          if (slow !== undefined) yield { type: "notice", text: slow };
+          notices.push(...await abilities.answered());
         }
         if (isIgnored(prompt)) {
           toldEfforts.add(prompt.effort);
-          notice = `${config.model} cannot be told to think at effort ${prompt.effort}: it thinks as it does by itself.`;
+          notices.push(
+            `${config.model} cannot be told to think at effort ${prompt.effort}: it thinks as it does by itself.`,
+          );
         }
-        if (notice !== undefined) yield { type: "notice", text: notice };
-        notice = undefined;
+        if (!isAside) { for (const text of notices.splice(0)) yield { type: "notice", text }; }
         yield event;
       }
     },
@@ -208,10 +240,13 @@ export function createModel(
 }
 
 /** The model that the user has set for summaries, of the same provider. */
-export function createSummarizer(config: ModelConfig, facts?: ModelFacts): Model | undefined {
+export function createSummarizer(
+  config: ModelConfig,
+  ports?: ModelPorts,
+): Model | undefined {
   const { summary_model: model, price: _, summary_price: price, ...rest } = config;
   if (model === undefined || model === config.model) return undefined;
-  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, fetch, facts);
+  return createModel({ ...rest, model, ...(price === undefined ? {} : { price }) }, ports);
 }
 
 /** Another model of the same provider. The options are of theirs: of another one what is known counts before them. */
@@ -219,7 +254,7 @@ export function otherModel(
   config: ModelConfig,
   name: string,
   listed?: ListedModel,
-  facts?: ModelFacts,
+  ports?: ModelPorts,
 ): Model {
   const { price: _, context_window: window, ...rest } = config;
   const known = { ...listed, ...config.models.find((one) => one.name === name) };
@@ -234,14 +269,5 @@ export function otherModel(
     ...(vision === undefined ? {} : { vision }),
     ...(window === undefined || isTold ? {} : { context_window: window }),
   };
-  return createModel(own, fetch, facts, known.context_window);
-}
-
-/** A short key is a local server's dummy and may be any word. */
-const SHORTEST_SECRET = 8;
-
-function secretsOf({ apiKey, headers }: Endpoint): readonly string[] {
-  const named = Object.entries(headers).filter(([name]) => /auth|key|token|secret|cookie/i.test(name));
-  return [apiKey ?? "", ...named.map(([, value]) => value.replace(/^(?:Bearer|Basic) /i, ""))]
-    .filter((secret) => secret.length >= SHORTEST_SECRET);
+  return createModel(own, { ...ports, listedWindow: known.context_window });
 }

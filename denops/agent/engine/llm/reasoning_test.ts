@@ -216,7 +216,9 @@ Deno.test("a server that refuses an effort is asked without, told nothing of it 
   const first = await said(model, [asked("Hi")], "high");
   assert.equal(first.text, "One");
   const notices = first.events.flatMap((event) => event.type === "notice" ? [event.text] : []);
-  assert.deepEqual(notices, ["model-1 cannot be told to think at effort high: it thinks as it does by itself."]);
+  assert.deepEqual(notices, [
+    "model-1 cannot be told to think at effort high: it thinks as it does by itself.",
+  ]);
   assert.equal((await said(model, [asked("Hi")], "high")).text, "Two");
   assert.deepEqual(
     server.requests.map(({ body }) => body.chat_template_kwargs),
@@ -290,14 +292,34 @@ Deno.test("thoughts and calls in the text: what the answer is, and what of it go
 
 Deno.test("however an answer is cut into pieces, its thoughts, its words and its calls are the same", async () => {
   const call = '<tool_call>\n{"name": "read_file", "arguments": {"path": "a.ts"}}\n</tool_call>';
-  const atoms = fc.constantFrom("<think>", "</think>", "\n", "I look. ", "`", "```\n", call, "[TASK_COMPLETE]", "<tool_", "It is a.");
+  const atoms = fc.constantFrom(
+    "<think>",
+    "</think>",
+    "\n",
+    "I look. ",
+    "`",
+    "```\n",
+    call,
+    "[TASK_COMPLETE]",
+    "<tool_",
+    "It is a.",
+  );
   const prompt = view([asked("Look")], MODES.agent, { environment, tools: [READ_FILE] });
   const heard = async (pieces: readonly string[]) => {
     const chunks = pieces.map((content) => ({ choices: [{ delta: { content } }] }));
-    const frames = [...chunks, { choices: [{ delta: {}, finish_reason: "stop" }] }].map((one) => JSON.stringify(one));
+    const frames = [...chunks, { choices: [{ delta: {}, finish_reason: "stop" }] }].map((one) =>
+      JSON.stringify(one)
+    );
     const body = [...frames, "[DONE]"].map((frame) => `data: ${frame}\n\n`).join("");
-    const model = createModel(engineConfig("http://127.0.0.1:9"), (url) =>
-      Promise.resolve(new Response(new Blob([body]).stream(), { status: String(url).endsWith("/chat/completions") ? 200 : 404 })));
+    const model = createModel(
+      engineConfig("http://127.0.0.1:9"),
+      (url) =>
+        Promise.resolve(
+          new Response(new Blob([body]).stream(), {
+            status: String(url).endsWith("/chat/completions") ? 200 : 404,
+          }),
+        ),
+    );
     const assembly = new Assembly(model.keeps);
     for await (const event of model.stream(prompt, new AbortController().signal)) {
       if (event.type === "failed") throw event.error;
@@ -307,11 +329,15 @@ Deno.test("however an answer is cut into pieces, its thoughts, its words and its
     return { ...message, calls: calls.map(({ id: _, ...one }) => one) };
   };
   await fc.assert(
-    fc.asyncProperty(fc.array(atoms, { maxLength: 8 }), fc.integer({ min: 1, max: 9 }), async (parts, size) => {
-      const answer = parts.join("");
-      const pieces = answer.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
-      assert.deepEqual(await heard(pieces), await heard([answer]));
-    }),
+    fc.asyncProperty(
+      fc.array(atoms, { maxLength: 8 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (parts, size) => {
+        const answer = parts.join("");
+        const pieces = answer.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+        assert.deepEqual(await heard(pieces), await heard([answer]));
+      },
+    ),
     { numRuns: 200 },
   );
 });

@@ -9,6 +9,8 @@ export interface EngineGrants {
   readonly state: string;
   /** In the state folder; commands see it too. */
   readonly scratch: string;
+  /** Folders in the roots that it may not see: logins, where the state folder is in one. */
+  readonly hidden: readonly string[];
   /** "host:port" of the model's provider, if there is one. */
   readonly host: string | undefined;
   /** Folder of the plugin: the engine's own code. */
@@ -33,7 +35,7 @@ const YOUNG_OBJECTS = "--v8-flags=--max-semi-space-size=1";
 export type DenoGrants = Omit<EngineGrants, "scratch">;
 
 export function denoArguments(grants: DenoGrants): readonly string[] {
-  const { roots, state, host, plugin } = grants;
+  const { roots, state, hidden, host, plugin } = grants;
   return [
     "run",
     YOUNG_OBJECTS,
@@ -44,6 +46,7 @@ export function denoArguments(grants: DenoGrants): readonly string[] {
     "--frozen",
     `--config=${join(plugin, "deno.json")}`,
     `--allow-read=${list([...roots, state])}`,
+    ...(hidden.length === 0 ? [] : [`--deny-read=${list(hidden)}`]),
     `--allow-write=${list([...roots, state])}`,
     `--deny-write=${list(roots.map((root) => join(root, ".git")))}`,
     ...(host === undefined ? [] : [`--allow-net=${host}`]),
@@ -92,7 +95,7 @@ export function bwrapArguments(
   gits: readonly string[],
   system: SystemLayout,
 ): readonly string[] {
-  const { roots, state, scratch, plugin, deno, denoDir } = grants;
+  const { roots, state, scratch, hidden, plugin, deno, denoDir } = grants;
   const readOnly = (path: string) => ["--ro-bind", path, path];
   const writable = (path: string) => ["--bind", path, path];
   return [
@@ -118,6 +121,7 @@ export function bwrapArguments(
     ...readOnly(deno),
     ...readOnly(plugin),
     ...roots.flatMap(writable),
+    ...hidden.flatMap((path) => ["--tmpfs", path]),
     ...writable(state),
     // Mounts, so that they cannot be moved away and replaced either.
     ...writable(scratch),

@@ -2,7 +2,9 @@
 import { fileURLToPath } from "node:url";
 import type { UserConfig } from "../../protocol/config.ts";
 import { hostAndPort } from "../../protocol/providers.ts";
+import { isInside } from "../../policy/path.ts";
 import { denoProblem } from "../../protocol/version.ts";
+import { loginFolder } from "./copilot/logins.ts";
 import { ensureDependencies } from "./dependencies.ts";
 import type { AgentCommand } from "./spawn.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
@@ -38,6 +40,7 @@ export async function launchCommand(
     roots,
     state,
     scratch,
+    hidden: await hiddenLogins(roots, user.state_dir),
     host: baseUrl === undefined ? undefined : hostAndPort(baseUrl),
     plugin,
     deno: await Deno.realPath(Deno.execPath()),
@@ -62,4 +65,12 @@ export async function launchCommand(
     sandbox: "bubblewrap and Deno permissions",
     held: true,
   };
+}
+
+/** The folder of logins, if it is in a root; it is made, so that something can be mounted over it. */
+async function hiddenLogins(roots: readonly string[], stateDir: string): Promise<readonly string[]> {
+  const folder = loginFolder(await Deno.realPath(stateDir));
+  if (!roots.some((root) => isInside(folder, root))) return [];
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  return [folder];
 }

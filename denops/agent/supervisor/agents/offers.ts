@@ -1,4 +1,6 @@
 /** What a user can choose from: the models of a provider, and the providers, with why one is not ready. */
+import { canUseCopilot } from "./copilot/account.ts";
+import { LOG_IN } from "./copilot/github.ts";
 import type { ListedModel, UserConfig } from "../../protocol/config.ts";
 import { isModel, isServed, ModelLists, nearNames, type Provider } from "../../protocol/model_list.ts";
 import { hostAndPort, PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
@@ -56,9 +58,14 @@ export class Offers {
 
   async #provider(user: UserConfig, name: string): Promise<OfferedProvider> {
     try {
-      const { own, wire, baseUrl } = described(user, name);
+      const { own, preset, wire, baseUrl } = described(user, name);
       const ready = (text: string) => ({ name, text, ready: true });
       if (own?.api_key?.startsWith(COMMAND)) return ready("key by a command");
+      if (preset?.login === true && own?.api_key === undefined) {
+        return await canUseCopilot(user, this.#world)
+          ? ready("logged in")
+          : { name, text: `not logged in: ${LOG_IN}`, ready: false };
+      }
       const keys = keyNames(user, name);
       const found = keys.find((key) => this.#world.env(key));
       if (found !== undefined) return ready(`key from ${found}`);

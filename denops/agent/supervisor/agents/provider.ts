@@ -6,6 +6,7 @@ import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
 import { modelsOf } from "../../protocol/model_list.ts";
+import { type CopilotAccount, copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
 
 const KEY_COMMAND_MS = 30_000;
 
@@ -38,7 +39,14 @@ export function described(user: UserConfig, name: string) {
 /** Whether it can be used without a choice of the user's. @throws {Error} one line, if there is no such provider */
 export function namesModel(user: UserConfig, name: string): boolean {
   const { preset, wire } = described(user, name);
-  return preset?.default_model !== undefined || WIRE_FACTS[wire].newestFirst === true;
+  return preset?.default_model !== undefined || preset?.login === true ||
+    WIRE_FACTS[wire].newestFirst === true;
+}
+
+/** What the provider's login tells; undefined where none is used. @throws {Error} one line */
+async function accountOf(user: UserConfig, name: string, world: ProviderWorld) {
+  const { own, preset } = described(user, name);
+  return preset?.login && own?.api_key === undefined ? await copilotAccount(user, world) : undefined;
 }
 
 /** A provider with its key. @throws {Error} one line that says how to set it up */
@@ -48,16 +56,30 @@ export async function findProvider(
   world: ProviderWorld,
   roots: readonly string[],
 ): Promise<ModelConfig["provider"]> {
+  return await withKey(user, name, await accountOf(user, name, world), world, roots);
+}
+
+async function withKey(
+  user: UserConfig,
+  name: string,
+  account: CopilotAccount | undefined,
+  world: ProviderWorld,
+  roots: readonly string[],
+): Promise<ModelConfig["provider"]> {
   const { own, preset, wire, baseUrl } = described(user, name);
-  const { key, source } = await findKey(name, own?.api_key, keyNames(user, name), world, roots);
+  const wires = account?.wires ?? preset?.wires;
+  const { key, source, ...lasts } = account?.key ??
+    await findKey(name, own?.api_key, keyNames(user, name), world, roots);
   return {
     name,
     wire,
-    ...(own?.wire === undefined && preset?.wires !== undefined ? { wires: [...preset.wires] } : {}),
-    base_url: baseUrl.replace(/\/+$/, ""),
-    headers: own?.headers ?? {},
+    ...(own?.wire === undefined && wires !== undefined ? { wires: [...wires] } : {}),
+    base_url: (account?.address ?? baseUrl).replace(/\/+$/, ""),
+    headers: { ...preset?.headers, ...own?.headers },
     key_source: source,
     ...(key === undefined ? {} : { api_key: key }),
+    ...lasts,
+    ...(preset?.request_headers === undefined ? {} : { request_headers: preset.request_headers }),
   };
 }
 
@@ -69,15 +91,16 @@ export async function engineConfig(
 ): Promise<ModelConfig> {
   const name = user.provider ?? await detect(user, world);
   const { preset, wire, baseUrl } = described(user, name);
-  const model = user.model ?? preset?.default_model ??
+  const account = await accountOf(user, name, world);
+  const model = user.model ?? preset?.default_model ?? account?.model ??
     (WIRE_FACTS[wire].newestFirst ? await newestModel(name, wire, baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
-  const provider = await findProvider(user, name, world, roots);
+  const provider = await withKey(user, name, account, world, roots);
   const priceOf = (name: string) => priced(user, baseUrl, [name])[0]?.price;
   const price = priceOf(model);
   const summaryPrice = user.summary_model === undefined ? undefined : priceOf(user.summary_model);
   return {
-    ...SharedConfig.parse(user),
+    ...SharedConfig.parse({ ...account?.abilities, ...user }),
     read_rules: { deny: [], ask: [] },
     modes: [],
     models: [...priced(user, baseUrl, knownModels(user))],
@@ -114,8 +137,9 @@ export async function detect(user: UserConfig, world: ProviderWorld): Promise<st
     if (preset.probe !== undefined && await answers(preset.base_url + preset.probe, world)) return name;
   }
   if (found !== undefined) return found[0];
+  if (await hasCopilotLogin(user)) return "copilot";
   throw new Error(
-    "No model is configured: start Ollama, or set ANTHROPIC_API_KEY or OPENAI_API_KEY, or the option provider. See :help agent-providers",
+    "No model is configured: start Ollama, or set ANTHROPIC_API_KEY or OPENAI_API_KEY, or the option provider; or run :Agent login copilot. See :help agent-providers",
   );
 }
 

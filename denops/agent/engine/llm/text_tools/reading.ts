@@ -23,7 +23,7 @@ export async function* withTextCalls(
       const deltas = event.deltas.flatMap((delta) => reading.take(delta));
       if (deltas.length > 0) yield { type: "deltas", deltas };
       // To leave ends the request.
-      if (reading.isOver) return yield* ended({ type: "done" });
+      if (reading.isOver) return yield* ended({ type: "done", isCut: true });
     } else if (event.type === "retry" || event.type === "notice") {
       yield event;
     } else {
@@ -32,12 +32,24 @@ export async function* withTextCalls(
   }
 
   function* ended(event: ModelEvent): Generator<ModelEvent, void> {
-    const { deltas, calls } = reading.end(event.type === "done");
+    const { deltas, calls, isLoop } = reading.end(event.type === "done");
+    if (isLoop) yield { type: "notice", text: LOOP };
     if (deltas.length > 0) yield { type: "deltas", deltas };
     if (event.type === "done") told(calls);
     yield event;
   }
 }
+
+const LOOP = "The model wrote the same call again and again and was stopped; the call is made once.";
+
+interface Left {
+  readonly deltas: readonly Delta[];
+  /** So many were in the text. */
+  readonly calls: number;
+  readonly isLoop: boolean;
+}
+
+const NOTHING_LEFT: Left = { deltas: [], calls: 0, isLoop: false };
 
 class Reading {
   readonly #prompt: Prompt;
@@ -100,12 +112,12 @@ class Reading {
   }
 
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
-  end(isWhole: boolean): { readonly deltas: readonly Delta[]; readonly calls: number } {
+  end(isWhole: boolean): Left {
     if (this.#text.trim() === "" && isWhole && !this.#isNative) return this.#inThought();
-    if (this.#text === "") return { deltas: [], calls: 0 };
-    const { calls, rest, written } = extract(this.#text, this.#reader.grammar);
+    if (this.#text === "") return NOTHING_LEFT;
+    const { calls, rest, written, isLoop } = extract(this.#text, this.#reader.grammar);
     const left = this.#show((calls.length === 0 ? rest : rest.trimEnd()).slice(this.#shown.length));
-    if (!isWhole || this.#isNative) return { deltas: left, calls: 0 };
+    if (!isWhole || this.#isNative) return { deltas: left, calls: 0, isLoop: false };
     const dropped = this.#drop(
       [...this.#begun].flatMap(([at, name]) => calls[at]?.name === name ? [] : [at]),
     );
@@ -114,14 +126,14 @@ class Reading {
       { type: "call_arguments", index, text },
     ]);
     const own: readonly Delta[] = calls.length === 0 ? [] : [{ type: "written", text: written.trimEnd() }];
-    return { deltas: [...left, ...dropped, ...made, ...own], calls: calls.length };
+    return { deltas: [...left, ...dropped, ...made, ...own], calls: calls.length, isLoop };
   }
 
   /** Some models call a tool at the end of a thought, and say nothing more. */
-  #inThought(): { readonly deltas: readonly Delta[]; readonly calls: number } {
+  #inThought(): Left {
     const [open = ""] = THOUGHTS.keys();
-    if (this.#thought.trim() === "") return { deltas: [], calls: 0 };
-    const { calls, rest, written } = extract(open + this.#thought, this.#reader.grammar);
+    if (this.#thought.trim() === "") return NOTHING_LEFT;
+    const { calls, rest, written, isLoop } = extract(open + this.#thought, this.#reader.grammar);
     const made = calls.flatMap(({ name, arguments: text }, index): readonly Delta[] => [
       { type: "call_start", index, id: "", name },
       { type: "call_arguments", index, text },
@@ -129,7 +141,7 @@ class Reading {
     const own: readonly Delta[] = calls.length === 0
       ? []
       : [{ type: "written", text: written.slice(rest.trimEnd().length).trim() }];
-    return { deltas: [...made, ...own], calls: calls.length };
+    return { deltas: [...made, ...own], calls: calls.length, isLoop };
   }
 
   #show(text: string): readonly Delta[] {

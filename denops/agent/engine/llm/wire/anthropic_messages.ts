@@ -4,6 +4,7 @@
  * "Vision"; a tool's result may be a list of text and images.
  */
 import { z } from "../../../deps/zod.ts";
+import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type {
   AssistantMessage,
   FinishReason,
@@ -79,7 +80,7 @@ export const anthropicMessages: Wire<State> = {
     const { "anthropic-beta": own, ...headers } = endpoint.headers;
     const betas = [own, thinking.beta].filter((beta) => beta !== undefined);
     return {
-      url: `${endpoint.baseUrl}/v1/messages`,
+      url: `${endpoint.baseUrl}${WIRE_FACTS.anthropic_messages.path}`,
       headers: {
         "content-type": "application/json",
         "anthropic-version": "2023-06-01",

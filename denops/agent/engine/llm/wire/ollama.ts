@@ -4,6 +4,7 @@
  * in any message, but renderers of models that see (model/renderers/qwen3vl.go) leave them out of a tool's.
  */
 import { z } from "../../../deps/zod.ts";
+import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { plainThought } from "../reasoning.ts";
@@ -38,7 +39,7 @@ export const ollama: Wire<State> = {
 
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
     return {
-      url: `${endpoint.baseUrl}/api/chat`,
+      url: `${endpoint.baseUrl}${WIRE_FACTS.ollama.path}`,
       headers: jsonHeaders(endpoint),
       body: requestBody({
         model: request.model,

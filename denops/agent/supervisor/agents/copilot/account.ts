@@ -1,0 +1,79 @@
+/** What an engine is told of Copilot: where it is, the key, and how the account's models are spoken to. */
+import type { UserConfig } from "../../../protocol/config.ts";
+import type { ModelWire } from "../../../protocol/providers.ts";
+import { copilotKey, KEY_SOURCE } from "./copilot.ts";
+import { gitHubOf, type World } from "./github.ts";
+import { hasOwnLogin, oauthTokens } from "./logins.ts";
+import { type CopilotModel, defaultModel, modelProblem, otherWire } from "./models.ts";
+
+export interface CopilotAccount {
+  readonly address: string;
+  /** The user's, else Copilot's own choice; undefined: it is not known. */
+  readonly model: string | undefined;
+  /** Of the models that are asked in another wire format than the provider's. */
+  readonly wires: readonly ModelWire[];
+  /** Of that model, for options that the user has not set. */
+  readonly abilities: Partial<Pick<UserConfig, "context_window" | "vision" | "native_tools">>;
+  readonly key: { readonly key: string; readonly source: string; readonly key_expires: number };
+}
+
+/** @throws {Error} one line, also if the account may not use the model */
+export async function copilotAccount(user: UserConfig, world: World): Promise<CopilotAccount> {
+  const { key, expires, address, models } = await copilotKey(user, world);
+  const name = user.model ?? (models === undefined ? undefined : defaultModel(models)?.name);
+  const problem = name === undefined || models === undefined ? undefined : modelProblem(name, models);
+  if (problem !== undefined) throw new Error(problem);
+  const model = models?.find((one) => one.name === name);
+  return {
+    address,
+    model: name,
+    wires: (models ?? []).flatMap(otherWire),
+    abilities: model === undefined ? {} : abilitiesOf(model),
+    key: { key, source: KEY_SOURCE, key_expires: expires },
+  };
+}
+
+/** That a model calls tools is left to its answers; that it does not, holds. */
+function abilitiesOf({ context_window, vision, tools }: CopilotModel): CopilotAccount["abilities"] {
+  return {
+    ...(context_window === undefined ? {} : { context_window }),
+    ...(vision === undefined ? {} : { vision }),
+    ...(tools === false ? { native_tools: false } : {}),
+  };
+}
+
+/** Somebody has logged in by `:Agent login copilot`. What other editors have is used only if it is asked for. */
+export async function hasCopilotLogin({ providers, state_dir }: UserConfig): Promise<boolean> {
+  return await hasOwnLogin(gitHubOf(providers.copilot).host, state_dir);
+}
+
+/** Somebody has, there or with another editor. */
+export async function canUseCopilot({ providers, state_dir }: UserConfig, world: World): Promise<boolean> {
+  const tokens = await oauthTokens(gitHubOf(providers.copilot).host, state_dir, (name) => world.env(name));
+  return tokens.length > 0;
+}
+
+/** Why there was none, by the address of the API. */
+const failed = new Map<string, { readonly at: number; readonly error: unknown }>();
+
+/** However often an engine asks, GitHub is asked in vain no more often. Milliseconds. */
+const FAILED_MS = 5_000;
+
+/** The key of this moment for an engine that reaches `address`. @throws {Error} one line */
+export async function renewedKey(
+  user: UserConfig,
+  world: World,
+  { address, refused }: { readonly address: string; readonly refused: boolean },
+): Promise<{ readonly api_key: string; readonly key_expires: number }> {
+  const last = failed.get(address);
+  if (last !== undefined && Date.now() - last.at < FAILED_MS) throw last.error;
+  const fresh = await copilotKey(user, world, refused).catch((error) => {
+    failed.set(address, { at: Date.now(), error });
+    throw error;
+  });
+  // The engine's sandbox is open for one host.
+  if (fresh.address !== address) {
+    throw new Error("Copilot has moved this account to another address. Quit Neovim and start it again.");
+  }
+  return { api_key: fresh.key, key_expires: fresh.expires };
+}

@@ -1,0 +1,140 @@
+/**
+ * GitHub Copilot: a login at GitHub is exchanged for a key that holds for half an hour, and the account's models are
+ * listed. The engine gets the key; the login never leaves this process.
+ */
+import { z } from "../../../deps/zod.ts";
+import type { UserConfig } from "../../../protocol/config.ts";
+import { PRESETS } from "../../../protocol/providers.ts";
+import {
+  apiAddress,
+  ask,
+  type GitHub,
+  gitHubHeaders,
+  gitHubOf,
+  LOG_IN,
+  wordsOf,
+  type World,
+} from "./github.ts";
+import { oauthTokens } from "./logins.ts";
+import { type CopilotModel, copilotModels } from "./models.ts";
+import { quotaLine } from "./quota.ts";
+
+/** What is said of where the key comes from: "Check …". */
+export const KEY_SOURCE = `the login (${LOG_IN})`;
+
+/** `refresh_in` in seconds from now; `expires_at` in seconds since 1970, a minute or more later. */
+const Exchanged = z.object({
+  token: z.string().min(1),
+  expires_at: z.number(),
+  refresh_in: z.number().positive().optional(),
+  endpoints: z.object({ api: z.string().optional() }).nullish(),
+});
+
+export interface CopilotKey {
+  readonly key: string;
+  /** When another one is to be asked for, in milliseconds since 1970. */
+  readonly expires: number;
+  /** Of the API that takes it, without a slash at the end. */
+  readonly address: string;
+  /** Undefined: they cannot be listed. */
+  readonly models: readonly CopilotModel[] | undefined;
+}
+
+type Options = Pick<UserConfig, "providers" | "state_dir">;
+
+/** Keys that hold, by GitHub, address and login; those of all projects are the same. */
+const keys = new Map<string, { readonly asked: Promise<CopilotKey>; readonly forced: number }>();
+
+/** However often an engine says that its key is refused, GitHub is asked no more often. Milliseconds. */
+const FORCED_MS = 10_000;
+/** A key that ends sooner is not given out. Milliseconds. */
+const MARGIN_MS = 60_000;
+
+/** @param refused the key that was given out is not taken any more @throws {Error} one line */
+export async function copilotKey(user: Options, world: World, refused = false): Promise<CopilotKey> {
+  const own = user.providers.copilot;
+  const github = gitHubOf(own);
+  const logins = await oauthTokens(github.host, user.state_dir, world.env);
+  if (logins.length === 0) throw new Error(`Cannot use copilot: nobody is logged in. Run ${LOG_IN}`);
+  const name = JSON.stringify([github, own, logins]);
+  const known = keys.get(name);
+  const now = Date.now();
+  const key = await known?.asked.catch(() => undefined);
+  const again = refused && now - (known?.forced ?? 0) > FORCED_MS;
+  if (key !== undefined && key.expires - MARGIN_MS > now && !again) return key;
+  // Somebody else has asked meanwhile.
+  const latest = keys.get(name);
+  if (latest !== undefined && latest !== known) return await latest.asked;
+  const asked = exchanged(logins, github, user, world, key?.models);
+  keys.set(name, { asked, forced: refused ? now : known?.forced ?? 0 });
+  asked.catch(() => keys.get(name)?.asked === asked && keys.delete(name));
+  return await asked;
+}
+
+/** The first login that GitHub takes is used. */
+async function exchanged(
+  logins: readonly string[],
+  github: GitHub,
+  user: Options,
+  world: World,
+  models: CopilotKey["models"],
+): Promise<CopilotKey> {
+  for (const oauth of logins) {
+    const key = await exchange(oauth, github, user, world);
+    if (key === undefined) continue;
+    return { ...key, models: models ?? await listed(key, world) };
+  }
+  throw new Error(`Cannot use copilot: GitHub does not take the login any more. Run ${LOG_IN}`);
+}
+
+/** Undefined: the login has ended. @throws {Error} one line */
+export async function exchange(
+  oauth: string,
+  github: GitHub,
+  { providers }: Options,
+  world: Pick<World, "fetch">,
+): Promise<Omit<CopilotKey, "models"> | undefined> {
+  const url = `${github.api}/copilot_internal/v2/token`;
+  const answer = await ask(url, { headers: gitHubHeaders(oauth) }, world.fetch);
+  if (answer.status === 401) return undefined;
+  const said = wordsOf(answer);
+  // 404: GitHub knows of no Copilot for a login of this kind.
+  if (answer.status === 403 || answer.status === 404) {
+    const why = said === "" ? "this account has no Copilot" : said;
+    throw new Error(`Cannot use copilot: ${why}. See ${github.web}/settings/copilot`);
+  }
+  const exchanged = Exchanged.safeParse(answer.body).data;
+  if (answer.status !== 200 || exchanged === undefined) {
+    const words = said === "" ? "" : `: ${said}`;
+    throw new Error(`Cannot use copilot: GitHub answers HTTP ${answer.status}${words}. Try again later.`);
+  }
+  const { token, expires_at, refresh_in, endpoints } = exchanged;
+  return {
+    key: token,
+    // By this machine's clock where that can be: it may be wrong.
+    expires: refresh_in === undefined ? expires_at * 1_000 : Date.now() + refresh_in * 1_000 + MARGIN_MS,
+    address: apiAddress(endpoints?.api, github, providers.copilot),
+  };
+}
+
+/** Undefined if it is not to be had: with a model of the user's choice that is no reason to stop. */
+async function listed(
+  { key, address }: Omit<CopilotKey, "models">,
+  world: World,
+): Promise<CopilotKey["models"]> {
+  const headers = { ...PRESETS.copilot?.headers, authorization: `Bearer ${key}` };
+  const answer = await ask(`${address}/models`, { headers }, world.fetch).catch(() => undefined);
+  return answer?.status === 200 ? copilotModels(answer.body) : undefined;
+}
+
+/** What is left of the account, one line; undefined if nobody tells. */
+export async function copilotQuota(user: Options, world: World): Promise<string | undefined> {
+  const github = gitHubOf(user.providers.copilot);
+  for (const oauth of await oauthTokens(github.host, user.state_dir, world.env)) {
+    const url = `${github.api}/copilot_internal/user`;
+    const answer = await ask(url, { headers: gitHubHeaders(oauth) }, world.fetch).catch(() => undefined);
+    if (answer === undefined) return undefined;
+    if (answer.status === 200) return quotaLine(answer.body);
+  }
+  return undefined;
+}

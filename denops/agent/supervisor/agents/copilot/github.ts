@@ -1,0 +1,120 @@
+/**
+ * GitHub as Copilot's editors speak to it, and where it is. It is documented nowhere: the sources are clients that are
+ * open, Zed (crates/copilot_chat), CopilotChat.nvim (config/providers.lua), codecompanion.nvim (adapters/http/copilot)
+ * and VS Code's (microsoft/vscode-copilot-chat, platform/authentication).
+ */
+import { z } from "../../../deps/zod.ts";
+import { connectionProblem } from "../../../protocol/connection_problem.ts";
+import type { ProviderOptions } from "../../../protocol/config.ts";
+import { VERSION } from "../../../protocol/version.ts";
+import { LONGEST_NAME, LONGEST_NOTICE, oneLine } from "../../screen/visible.ts";
+
+/** The OAuth application of all editors with Copilot: its id is public, and a login of another one is refused. */
+export const CLIENT_ID = "Iv1.b507a08c87ecfe98";
+
+export const LOG_IN = ":Agent login copilot";
+
+/** For one question, in milliseconds. */
+const LIMIT_MS = 10_000;
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface World {
+  env(name: string): string | undefined;
+  readonly fetch: Fetch;
+}
+
+export interface GitHub {
+  /** What a person visits: "https://github.com". */
+  readonly web: string;
+  readonly api: string;
+  /** What logins are kept under: "github.com". */
+  readonly host: string;
+}
+
+/** Another one than github.com is the user's choice alone: "https://COMPANY.ghe.com", with the API beside it. */
+export function gitHubOf(own: ProviderOptions | undefined): GitHub {
+  const web = new URL(own?.github_url ?? "https://github.com");
+  const api = own?.github_api_url ?? `${web.protocol}//api.${web.host}`;
+  return { web: web.origin, api: api.replace(/\/+$/, ""), host: web.host };
+}
+
+/**
+ * The address of Copilot's API, which the engine's sandbox is opened for: the user's own, else one of Copilot's.
+ * @param told what GitHub says with a token, "https://api.individual.githubcopilot.com"
+ * @throws {Error} one line, if it is neither
+ */
+export function apiAddress(
+  told: string | undefined,
+  { host }: GitHub,
+  own: ProviderOptions | undefined,
+): string {
+  if (own?.base_url !== undefined) return own.base_url.replace(/\/+$/, "");
+  const url = URL.parse(told ?? "https://api.githubcopilot.com");
+  const domains = ["githubcopilot.com", ...(host === "github.com" ? [] : [host])];
+  const isOurs = url !== null && url.protocol === "https:" && url.port === "" && url.username === "" &&
+    url.password === "" && domains.some((domain) => url.hostname.endsWith(`.${domain}`));
+  if (isOurs) return url.origin;
+  const named = oneLine(told ?? "", LONGEST_NAME);
+  throw new Error(
+    `Cannot use copilot: ${named} is no address of Copilot's. Set providers.copilot.base_url if it is right.`,
+  );
+}
+
+/** @param oauth the login's token, which goes to GitHub's API alone */
+export function gitHubHeaders(oauth: string): Record<string, string> {
+  return {
+    ...{ authorization: `token ${oauth}`, accept: "application/json", "user-agent": `agent.nvim/${VERSION}` },
+    ...{ "editor-version": `agent.nvim/${VERSION}`, "editor-plugin-version": `agent.nvim/${VERSION}` },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Undefined if it is no JSON. */
+  readonly body: unknown;
+}
+
+/** No redirect is followed: what is sent is for this host alone. @throws {Error} one line, if nobody answers */
+export async function ask(
+  url: string,
+  init: RequestInit,
+  fetch: Fetch,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const limit = AbortSignal.timeout(LIMIT_MS);
+  try {
+    const response = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+    });
+    const text = await response.text();
+    return { status: response.status, body: parsed(text) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    const { reason, hint } = limit.aborted
+      ? { reason: `no answer within ${LIMIT_MS / 1_000} s`, hint: "Check the network." }
+      : connectionProblem(error, LOG_IN);
+    throw new Error(`Cannot reach ${new URL(url).origin}: ${reason}. ${hint.replace("base_url and ", "")}`);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const Refusal = z.object({
+  message: z.string().optional(),
+  error_details: z.object({ message: z.string() }).nullish().catch(undefined),
+});
+
+/** GitHub's own words in a refusal, for a person; empty if there are none. */
+export function wordsOf({ body }: Answer): string {
+  const { data } = Refusal.safeParse(body);
+  return oneLine(data?.error_details?.message ?? data?.message ?? "", LONGEST_NOTICE / 2).replace(/\.$/, "");
+}

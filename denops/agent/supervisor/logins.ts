@@ -1,0 +1,124 @@
+/** Logging in at a provider, for a person who waits for it. There is one that is under way, the newest. */
+import type { UserConfig } from "../protocol/config.ts";
+import type { LoginState, Update } from "../protocol/ui.ts";
+import { exchange } from "./agents/copilot/copilot.ts";
+import { beginLogin, type DeviceLogin } from "./agents/copilot/device.ts";
+import { type GitHub, gitHubOf } from "./agents/copilot/github.ts";
+import { removeLogin, saveLogin } from "./agents/copilot/logins.ts";
+import type { ProviderWorld } from "./agents/provider.ts";
+import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
+
+/** Those that one can log in at. */
+const KNOWN = ["copilot"];
+
+interface UnderWay {
+  readonly stop: AbortController;
+  readonly end: Promise<LoginState>;
+}
+
+export class Logins {
+  readonly #world: ProviderWorld;
+  readonly #push: (update: Update) => void;
+  #underWay: UnderWay | undefined;
+
+  constructor(world: ProviderWorld, push: (update: Update) => void) {
+    this.#world = world;
+    this.#push = push;
+  }
+
+  /** @param config the options, or what is wrong with them */
+  begin(request: number, provider: string, config: UserConfig | string): void {
+    this.stop();
+    const stop = new AbortController();
+    const { promise: end, resolve } = Promise.withResolvers<LoginState>();
+    this.#underWay = { stop, end };
+    this.#tell(request, stop.signal, async () => {
+      const user = known(provider, config);
+      const github = gitHubOf(user.providers.copilot);
+      const ports = { fetch: this.#world.fetch, wait, now: () => Date.now() };
+      const login = await beginLogin(github, ports, stop.signal);
+      stated(stop.signal, () => this.#finish(login, github, user, stop.signal)).then(resolve);
+      return { code: login.code, url: login.url };
+    });
+  }
+
+  wait(request: number): void {
+    const { end = Promise.resolve<LoginState>(STOPPED) } = this.#underWay ?? {};
+    end.then((state) => this.#push({ type: "login", request, ...state }));
+  }
+
+  stop(): void {
+    this.#underWay?.stop.abort();
+    this.#underWay = undefined;
+  }
+
+  /** @param config the options, or what is wrong with them */
+  forget(request: number, provider: string, config: UserConfig | string): void {
+    this.stop();
+    this.#tell(request, new AbortController().signal, async () => {
+      const user = known(provider, config);
+      const { host, web } = gitHubOf(user.providers.copilot);
+      if (!await removeLogin(host, user.state_dir)) {
+        throw new Error("Nobody has logged in here. What other editors have kept is theirs: log out there.");
+      }
+      const where = `${web}/settings/applications`;
+      return { ended: "ok", text: `Logged out of Copilot. GitHub forgets the login at ${where}` };
+    });
+  }
+
+  async #finish(
+    login: DeviceLogin,
+    github: GitHub,
+    user: UserConfig,
+    signal: AbortSignal,
+  ): Promise<LoginState> {
+    const oauth = await login.agreed(signal);
+    // An account without Copilot is told so now, and nothing is kept.
+    if (await exchange(oauth, github, user, this.#world) === undefined) {
+      throw new Error("GitHub does not take the login that it has just given. Try again later.");
+    }
+    signal.throwIfAborted();
+    await saveLogin(github.host, oauth, user.state_dir);
+    const next = user.provider === "copilot" ? "" : ' Set provider = "copilot" to use it.';
+    return { ended: "ok", text: `Logged in to Copilot.${next}` };
+  }
+
+  #tell(request: number, signal: AbortSignal, work: () => Promise<LoginState>): void {
+    stated(signal, work).then((state) => this.#push({ type: "login", request, ...state }));
+  }
+}
+
+const STOPPED = { ended: "stopped", text: "The login was stopped." } as const;
+
+/** What fails is how it has ended. */
+async function stated(signal: AbortSignal, work: () => Promise<LoginState>): Promise<LoginState> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) return STOPPED;
+    const text = error instanceof Error ? error.message : String(error);
+    return { ended: "failed", text: oneLine(text, LONGEST_NOTICE) };
+  }
+}
+
+/** @throws {Error} one line */
+function known(provider: string, config: UserConfig | string): UserConfig {
+  if (typeof config === "string") throw new Error(`Invalid option: ${config}.`);
+  if (KNOWN.includes(provider)) return config;
+  throw new Error(`Cannot log in to ${oneLine(provider)}. Known is: ${KNOWN.join(", ")}.`);
+}
+
+function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const aborted = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", aborted);
+      resolve();
+    }, milliseconds);
+    signal.addEventListener("abort", aborted, { once: true });
+  });
+}
