@@ -53,6 +53,7 @@ export interface Model {
 }
 
 export interface ModelPorts {
+  readonly fetch?: typeof fetch;
   /** What was learnt of models before. */
   readonly facts?: ModelFacts;
   /** Asks for another key, where keys end. */
@@ -63,8 +64,9 @@ export interface ModelPorts {
 
 export function createModel(
   config: ModelConfig,
-  { facts = NO_FACTS, renew, listedWindow }: ModelPorts = {},
+  ports: ModelPorts = {},
 ): Model {
+  const { fetch: fetchImpl = fetch, facts = NO_FACTS, renew, listedWindow } = ports;
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
   const ownWire = wire(wireName);
@@ -83,7 +85,7 @@ export function createModel(
   /** Another one may be taken. */
   const refusedEfforts = new Set<Prompt["effort"]>();
   const toldEfforts = new Set<Prompt["effort"]>();
-  const abilities = new Abilities(config, access.endpoint, facts, fetch, listedWindow);
+  const abilities = new Abilities(config, access.endpoint, facts, fetchImpl, listedWindow);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
   let hasNativeTools = config.native_tools ?? true;
@@ -178,7 +180,7 @@ export function createModel(
         },
         target,
         timeout: config.request_timeout,
-        fetch,
+        fetch: fetchImpl,
         keyRefused: () => access.reopen(signal),
         temperatureRefused: () => void (temperature = undefined),
         leaveOut(one: Refusable) {

@@ -162,13 +162,13 @@ Deno.test("a model that was asked in text is so from its first request on, after
     }\n---\n${CALL_IN_TEXT}\nnew-history\n---\n${CALL_IN_TEXT}\nnew-history\n---\nsay Hi\nnew-history`,
   );
   const config = engineConfig(server.url, "openai_chat");
-  await inText(server, createModel(config, fetch, facts));
-  const again = await inText(server, createModel(config, fetch, facts));
+  await inText(server, createModel(config, { facts }));
+  const again = await inText(server, createModel(config, { facts }));
   assert.deepEqual([again.calls, again.body?.tools], [["read_file"], undefined]);
   assert.deepEqual(again.notices, [
     "model-1 was of late asked for its tool calls as text, and is so again. With native_tools = true it is asked for its own.",
   ]);
-  const own = await inText(server, createModel({ ...config, native_tools: true }, fetch, facts));
+  const own = await inText(server, createModel({ ...config, native_tools: true }, { facts }));
   assert.ok(own.body?.tools !== undefined && own.notices.length === 0);
 });
 

@@ -300,7 +300,6 @@ Deno.test("however an answer is cut into pieces, its thoughts, its words and its
     "`",
     "```\n",
     call,
-    "[TASK_COMPLETE]",
     "<tool_",
     "It is a.",
   );
@@ -311,15 +310,11 @@ Deno.test("however an answer is cut into pieces, its thoughts, its words and its
       JSON.stringify(one)
     );
     const body = [...frames, "[DONE]"].map((frame) => `data: ${frame}\n\n`).join("");
-    const model = createModel(
-      engineConfig("http://127.0.0.1:9"),
-      (url) =>
-        Promise.resolve(
-          new Response(new Blob([body]).stream(), {
-            status: String(url).endsWith("/chat/completions") ? 200 : 404,
-          }),
-        ),
-    );
+    const answered: typeof fetch = (url) => {
+      const status = String(url).endsWith("/chat/completions") ? 200 : 404;
+      return Promise.resolve(new Response(new Blob([body]).stream(), { status }));
+    };
+    const model = createModel(engineConfig("http://127.0.0.1:9"), { fetch: answered });
     const assembly = new Assembly(model.keeps);
     for await (const event of model.stream(prompt, new AbortController().signal)) {
       if (event.type === "failed") throw event.error;

@@ -242,7 +242,9 @@ async function sentTo(
   });
   const inputs = { environment: { roots: ["/p"], os: "linux" }, tools: [READ_FILE], model };
   const prompt = view(log, MODES.agent, inputs);
-  await Array.fromAsync(createModel(config, fetchImpl).stream(prompt, new AbortController().signal));
+  await Array.fromAsync(
+    createModel(config, { fetch: fetchImpl }).stream(prompt, new AbortController().signal),
+  );
   return sent;
 }
 
