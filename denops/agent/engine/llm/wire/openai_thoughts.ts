@@ -22,7 +22,10 @@ const SERVICES: readonly Service[] = [
   { host: /(?:^|\.)(?:deepseek\.com|moonshot\.(?:ai|cn)|kimi\.com)$/, ...DEMANDING },
   { host: /(?:^|\.)(?:z\.ai|bigmodel\.cn)$/, keeps: "turn" },
   { host: /(?:^|\.)mistral\.ai$/, keeps: "session" },
-  { host: /(?:^|\.)(?:openrouter\.ai|openai\.com|googleapis\.com|groq\.com|x\.ai|aliyuncs\.com)$/ },
+  {
+    host:
+      /(?:^|\.)(?:openrouter\.ai|openai\.com|githubcopilot\.com|googleapis\.com|groq\.com|x\.ai|aliyuncs\.com)$/,
+  },
 ];
 
 /** Where others serve them, these are as at home. */
