@@ -1,4 +1,5 @@
 /** The session behind one chat: where its project is, what it goes on with, and the engine that has it open. */
+import type { ChoosableEffort } from "../protocol/config.ts";
 import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
 import type { Update } from "../protocol/ui.ts";
@@ -50,6 +51,8 @@ export class ChatSession {
   #choice: Choice | undefined;
   /** What its engine has made of the choice: it changes less. */
   #narrowed: Choice | undefined;
+  /** Undefined: nothing was chosen here. */
+  #effort: ChoosableEffort | undefined;
   /** A choice is being carried out: the next turn waits for it. */
   #choosing: Promise<void> = Promise.resolve();
   /** Number of the last one. */
@@ -116,6 +119,15 @@ export class ChatSession {
       this.#ports.notice("error", error instanceof Error ? error.message : String(error));
       const project = await this.project().catch(() => undefined);
       if (project !== undefined) this.#tellMode(project.client.modes);
+    });
+  }
+
+  /** How much is to be thought in all turns from the next one on. @throws {Error} one line */
+  async chooseEffort(effort: ChoosableEffort): Promise<void> {
+    await this.#inOrder(async () => {
+      await this.#opening?.catch(() => {});
+      this.#effort = effort;
+      await this.#open?.project.engine.setEffort(this.#open.sessionId, effort);
     });
   }
 
@@ -270,6 +282,7 @@ export class ChatSession {
     const { mode } = this.#choice;
     if (!isNew || mode !== modes.first.mode) await engine.setMode(sessionId, mode);
     if (isChosen) await modes.book.note(sessionId, this.#choice);
+    if (this.#effort !== undefined) await engine.setEffort(sessionId, this.#effort);
     this.#tellMode(modes);
   }
 

@@ -5,7 +5,8 @@
  */
 import { Cursor } from "./cursor.ts";
 import { isEndMark } from "../end_mark.ts";
-import { FENCES, type Grammar, RESULTS, THOUGHTS } from "./grammar.ts";
+import { THOUGHTS } from "../thoughts.ts";
+import { FENCES, type Grammar, RESULTS } from "./grammar.ts";
 import type { TextCall } from "./tools.ts";
 
 /** What of the text before decides about what follows. */
