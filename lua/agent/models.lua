@@ -16,6 +16,7 @@ M.providers = {
   "mistral",
   "xai",
   "gemini",
+  "copilot",
   "llama.cpp",
   "lmstudio",
   "vllm",
@@ -42,6 +43,17 @@ local asking = {}
 ---@return table
 local function where(chat)
   return vim.tbl_extend("error", { chat = chat.id, session = chat.timeline.session }, chat:place())
+end
+
+--- Where there is room for it.
+---@param chat agent.Chat
+---@param problem string
+local function tell(chat, problem)
+  if chat:is_visible() then
+    chat:apply({ { type = "notice", severity = "error", text = problem } })
+  else
+    say.error(problem)
+  end
 end
 
 ---@param chat agent.Chat
@@ -92,7 +104,9 @@ local function menu(chat, provider, chosen)
         chosen(model.name)
       end
     end)
-  end, say.error)
+  end, function(problem)
+    tell(chat, problem)
+  end)
 end
 
 --- From the next request on. What becomes of it is told by an update.
@@ -142,7 +156,7 @@ function M.choose_provider(chat, words)
       format_item = lines(update.providers, update.current),
     }, function(provider)
       if provider and not provider.ready then
-        say.error(("%s is not ready: %s"):format(provider.name, provider.text))
+        tell(chat, ("%s is not ready: %s"):format(provider.name, provider.text))
       elseif provider then
         set_provider(chat, provider.name)
       end

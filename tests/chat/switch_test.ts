@@ -131,6 +131,9 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
   await nvim.waitForScreen("large · ");
   assert.equal((await menu(nvim, "Agent provider other", "claude-x")).prompt, "Model of other");
   await nvim.waitForScreen("claude-x · ");
+  await nvim.command("Agent review");
+  await nvim.waitFor("vim.fn.getqflist({ size = 0 }).size > 0");
+  await nvim.command("cclose");
   await nvim.command("Agent And shorter");
   await waitForTurn(nvim);
   await waitForChat(nvim, "Shorter.");
@@ -208,6 +211,7 @@ Deno.test("while a turn runs another provider waits for its end, what is queued 
   const providers = [
     own("test", "openai_chat", `${first.url}/v1`),
     own("other", "anthropic_messages", second.url),
+    own("dead", "openai_chat", "http://127.0.0.1:65529/v1"),
   ];
   await using agent = await startAgent({
     script: "",
@@ -222,6 +226,16 @@ Deno.test("while a turn runs another provider waits for its end, what is queued 
     screen.includes("Model of test (now scripted)") && screen.includes("1: * scripted")
   );
   await nvim.keys("<CR>");
+  await nvim.command("Agent provider dead");
+  await waitForChat(nvim, "Cannot ask dead for its models at http://127.0.0.1:65529/v1: connection refused.");
+  // A session without a message is open, which nothing is stored of.
+  await nvim.lua(`vim.ui.select = function() end; require("agent").tools()`);
+  await nvim.waitFor(`require("agent.chat").current().timeline.session ~= nil`);
+  await nvim.command("Agent provider other claude-x");
+  await nvim.waitForScreen("claude-x · ");
+  await nvim.command("Agent provider default");
+  await nvim.waitForScreen("scripted · ");
+  assert.doesNotMatch(nvim.text(), /not stored/);
   await nvim.command("Agent Read");
   await first.reached("gate");
   await nvim.command("Agent provider other claude-x");

@@ -7,7 +7,7 @@ import { MessageTooLargeError } from "../deps/acp_sdk.ts";
 import { withDefaults } from "../policy/defaults.ts";
 import { standardPipe } from "../protocol/byte_pipe.ts";
 import { firstProblem, hasModel, ModelConfig } from "../protocol/config.ts";
-import { ModelLists } from "../protocol/model_list.ts";
+import { ModelLists } from "../protocol/ask_models.ts";
 import { messageStream } from "../protocol/message_stream.ts";
 import { VERSION } from "../protocol/version.ts";
 import { serveAcp } from "./acp/serve.ts";

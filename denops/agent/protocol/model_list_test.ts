@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { factsLine, isModel, ModelLists, modelsOf, nearNames, type Provider } from "./model_list.ts";
+import fc from "fast-check";
+import { ListedModel } from "./config.ts";
+import { ModelLists, type Provider } from "./ask_models.ts";
+import { factsLine, isModel, modelsOf, nearNames } from "./model_list.ts";
 
 const PROVIDER: Provider = {
   name: "test",
@@ -127,10 +130,11 @@ Deno.test("what is no list is none; rows that cannot be read are left out", () =
     {},
     { id: "" },
     { id: 7, name: "named" },
+    { id: "My Models/a.gguf" },
     { id: "x".repeat(500) },
     { id: "a\nb" },
     { id: "a\u202eb" },
-    { id: "a b" },
+    { id: " a" },
     {
       id: "odd",
       context_length: "long",
@@ -138,7 +142,32 @@ Deno.test("what is no list is none; rows that cannot be read are left out", () =
       capabilities: 9,
     },
   ];
-  assert.deepEqual(shownOf({ data: odd }), { named: "", odd: "" });
+  assert.deepEqual(shownOf({ data: odd }), { named: "", "My Models/a.gguf": "", odd: "" });
+});
+
+Deno.test("whatever a list holds: what is read of it is a model, and can be shown", () => {
+  const keys = fc.constantFrom(
+    "id",
+    "name",
+    "type",
+    "context_length",
+    "meta",
+    "pricing",
+    "capabilities",
+    "n_ctx",
+    "prompt",
+    "architecture",
+  );
+  const row = fc.dictionary(
+    keys,
+    fc.oneof(fc.jsonValue(), fc.dictionary(keys, fc.jsonValue()), fc.string(), fc.nat()),
+  );
+  fc.assert(fc.property(fc.array(row), (data) => {
+    for (const model of modelsOf({ data }) ?? []) {
+      assert.ok(ListedModel.safeParse(model).success, JSON.stringify(model));
+      assert.doesNotMatch(model.name + factsLine(model), /[\p{Cc}\p{Cf}]/u);
+    }
+  }));
 });
 
 Deno.test("Ollama is asked about each model; one that only embeds is left out", async () => {

@@ -1,7 +1,7 @@
 /** The session behind one chat: where its project is, what it goes on with, and the engine that has it open. */
 import type { ChoosableEffort } from "../protocol/config.ts";
 import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
-import { covers, type ModeAccess } from "../protocol/modes.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
@@ -104,11 +104,8 @@ export class ChatSession {
   /** The engine's word for a mode that changes less: it holds until the user chooses one, and is stored nowhere. */
   narrow(mode: string): void {
     const modes = this.#open?.project.client.modes;
-    if (modes === undefined) return;
-    const narrower = modes.choice(mode);
-    const { access } = this.#narrowed ?? this.#choice ?? modes.first;
-    const isLess = access !== narrower.access && covers(access, narrower.access);
-    if (!isLess || modes.problem(narrower) !== undefined) return;
+    const narrower = modes?.narrower(this.#narrowed ?? this.#choice ?? modes.first, mode);
+    if (modes === undefined || narrower === undefined) return;
     this.#narrowed = narrower;
     this.#tellMode(modes);
   }
@@ -195,11 +192,12 @@ export class ChatSession {
       await engine.closeSession(sessionId);
       to.client.rules.carryOver(this.#chat, client.rules);
       this.#model.take(choice);
-      return await this.#connect();
+      return await this.#connect(open.isNew);
     };
     const back = async (error: unknown) => {
+      await to.engine.closeSession(sessionId).catch(() => {});
       this.#model.take(before);
-      this.#open = await this.#connect();
+      this.#open = await this.#connect(open.isNew);
       throw error;
     };
     this.#opening = moving().then((opened) => this.#open = opened, back)
@@ -290,7 +288,12 @@ export class ChatSession {
 
   /** What the first message needs is made, as far as it can be: why it cannot is that message's to tell. */
   prepare(): void {
-    if (this.#open === undefined && !this.#ports.projects.needsKeyCommand) this.#begin().catch(() => {});
+    if (this.#open === undefined) this.#prepare().catch(() => {});
+  }
+
+  async #prepare(): Promise<void> {
+    const { provider } = await this.#model.of(this.#stored) ?? {};
+    if (!this.#ports.projects.needsKeyCommand(provider)) await this.#begin();
   }
 
   /** Whether an engine has this session for this chat. */
@@ -393,13 +396,14 @@ export class ChatSession {
     return begun?.project === project ? begun.sessionId : await project.engine.newSession(project.roots);
   }
 
-  async #connect(): Promise<OpenSession> {
+  /** @param isUnused nothing may be stored of it, which is no news */
+  async #connect(isUnused = false): Promise<OpenSession> {
     const project = await this.project();
     const { engine, roots, root, launch, model } = project;
     await this.#reading;
     const stored = this.#stored;
     const resumed = stored === undefined ? undefined : await engine.resumeSession(stored, roots);
-    if (stored !== undefined && resumed === undefined) {
+    if (stored !== undefined && resumed === undefined && !isUnused) {
       this.#ports.notice("warning", "This session was not stored; your message starts a new one.");
     }
     const isNew = stored === undefined || resumed === undefined;

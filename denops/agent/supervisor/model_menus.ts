@@ -41,7 +41,11 @@ export class ModelMenus {
         text: factsLine(model),
       }));
       const problem = shown === undefined || shown.length === 0
-        ? { problem: `${provider.name} lists no models. Name one: \`:Agent model NAME\`.` }
+        ? {
+          problem: `${provider.name} lists no models. Name one: \`:Agent ${
+            isCurrent ? "model" : `provider ${named}`
+          } NAME\`.`,
+        }
         : {};
       this.#push({
         ...{ ...answer, provider: provider.name, current: isCurrent ? current : "", models: shown ?? [] },

@@ -1,6 +1,6 @@
 /** The projects in use, by root and configuration. One that no chat uses ends after a while. */
 import type { UserConfig } from "../protocol/config.ts";
-import type { Provider } from "../protocol/model_list.ts";
+import type { Provider } from "../protocol/ask_models.ts";
 import { chosenConfig, ModelBook, type ModelChoice } from "./agents/model_choice.ts";
 import { type OfferedProvider, Offers } from "./agents/offers.ts";
 import { engineConfig, findProvider, hasKeyCommand, namesModel } from "./agents/provider.ts";
@@ -105,9 +105,11 @@ export class Projects implements AsyncDisposable {
     return await this.offers.providers(this.#known());
   }
 
-  /** Opening one runs a command of the user's. */
-  get needsKeyCommand(): boolean {
-    return typeof this.config !== "string" && hasKeyCommand(this.config);
+  /** Opening one runs a command of the user's. @param provider in the place of the options' */
+  needsKeyCommand(provider: string | undefined): boolean {
+    const { config } = this;
+    return typeof config !== "string" &&
+      hasKeyCommand(provider === undefined ? config : { ...config, provider });
   }
 
   /** Those that are open or being opened. */

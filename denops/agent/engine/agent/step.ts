@@ -23,6 +23,8 @@ export type StepEnd =
     readonly finish: FinishReason | "repeated";
     /** Calls of it that were not taken: no answer needs so many. */
     readonly dropped: number;
+    /** It had the same call again and again, which is made once. */
+    readonly isLoop: boolean;
   }
   /** Stopped or failed; `text` is what had come. */
   | { readonly type: "cancelled"; readonly text: string }
@@ -69,7 +71,10 @@ export async function runStep(
         count(ended(true));
         screen.abandon();
         const text = run.of === "text" ? assembly.text.slice(0, run.said) : assembly.text;
-        return { ...{ type: "answered", finish: "repeated", dropped: 0 }, message: partialAnswer(text) };
+        return {
+          ...{ type: "answered", finish: "repeated", dropped: 0, isLoop: false },
+          message: partialAnswer(text),
+        };
       }
       case "notice":
         emit({ ...event, severity: "info" });
@@ -100,7 +105,7 @@ export async function runStep(
           const text = `${model.provider} says: ${oneLine(assembly.why)}`;
           emit({ type: "notice", severity: "info", text });
         }
-        return { type: "answered", message, finish, dropped: calls.dropped };
+        return { type: "answered", message, finish, dropped: calls.dropped, isLoop: event.isLoop === true };
       }
     }
   }

@@ -32,7 +32,12 @@ export type ModelEvent =
   /** For the user. */
   | { readonly type: "notice"; readonly text: string }
   /** `isCut`: it was ended here, before the provider has said what it has used up. */
-  | { readonly type: "done"; readonly isCut?: true }
+  | {
+    readonly type: "done";
+    readonly isCut?: true;
+    /** It had the same call again and again, which is made once. */
+    readonly isLoop?: true;
+  }
   | { readonly type: "cancelled" }
   | { readonly type: "failed"; readonly error: TurnError };
 

@@ -1,7 +1,7 @@
 /** The configured model: what the loop talks to. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor } from "../../protocol/providers.ts";
-import { isOneByOne, isSmall } from "../core/families.ts";
+import { isSmall } from "../core/families.ts";
 import { TurnError } from "../core/errors.ts";
 import type { Author, Initiator, KeptFor, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import type { ModelFacts } from "../core/ports.ts";
@@ -17,7 +17,7 @@ import { ownOf } from "./own.ts";
 import { withoutReasoning } from "./reasoning.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
-import { inText } from "./text_tools/request.ts";
+import { inText, withoutPackets } from "./text_tools/request.ts";
 import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
 import { hasImages, withoutImages } from "./vision.ts";
 
@@ -107,7 +107,7 @@ export function createModel(
         "With native_tools = true it is asked for its own.",
     );
   }
-  const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
+  const callsOneByOne = () => !abilities.parallel;
 
   /** What the user wants is not done; what is asked beside a turn is nobody's wish. */
   const isIgnored = ({ effort, textOnly }: Prompt) =>
@@ -158,8 +158,9 @@ export function createModel(
       const isAside = prompt.textOnly && prompt.effort === "none";
       const own = ownOf(prompt.messages, author);
       const taken = without.includes("earlier_reasoning") ? withoutReasoning(own) : own;
+      const fitting = hasNativeTools ? withoutPackets(taken) : taken;
       // Calls in text stand as the model wrote them.
-      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(taken) : taken;
+      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(fitting) : fitting;
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.

@@ -1,6 +1,7 @@
 /** What a user can choose from: the models of a provider, and the providers, with why one is not ready. */
 import type { ListedModel, UserConfig } from "../../protocol/config.ts";
-import { isModel, isServed, ModelLists, nearNames, type Provider } from "../../protocol/model_list.ts";
+import { ModelLists, oneModel, type Provider } from "../../protocol/ask_models.ts";
+import { isModel, nearNames } from "../../protocol/model_list.ts";
 import { hostAndPort, PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
 import { isLoggedIn, renewedKey } from "./copilot/account.ts";
 import { LOG_IN } from "./copilot/github.ts";
@@ -39,13 +40,20 @@ export class Offers {
   /** The model of this name. @throws {Error} one line, if the provider has none */
   async find(provider: Provider, name: string, user: UserConfig): Promise<ListedModel> {
     const models = await this.models(provider, user);
-    const listed = models?.find((one) => one.name === name) ?? models?.find((one) => isModel(one.name, name));
-    if (listed !== undefined) return { ...listed, name };
+    const exact = models?.find((one) => one.name === name);
+    if (exact !== undefined) return exact;
+    const listed = models?.find((one) => isModel(one.name, name));
+    if (listed !== undefined) {
+      // A variant, such as ":nitro", has a price of its own.
+      const { price: _, ...known } = listed;
+      return withOptions({ ...known, name }, provider, user);
+    }
     const isTaken = models === undefined || knownModels(user).has(name) ||
-      PRESETS[provider.name]?.any_model === true ||
-      await isServed(await this.#withKey(provider, user), name, this.#world.fetch);
-    if (isTaken) return withOptions({ name }, provider, user);
-    const near = nearNames(name, models.map((one) => one.name));
+      PRESETS[provider.name]?.any_model === true;
+    const asked = await oneModel(await this.#withKey(provider, user), name, this.#world.fetch);
+    const found = asked ?? (isTaken ? { name } : undefined);
+    if (found !== undefined) return withOptions(found, provider, user);
+    const near = nearNames(name, (models ?? []).map((one) => one.name));
     const hint = near.length === 0 ? "`:Agent model` lists all." : `Near: ${near.join(", ")}.`;
     throw new Error(`${provider.name} has no model "${name}". ${hint}`);
   }
@@ -88,14 +96,15 @@ export class Offers {
   }
 }
 
-/** The user's prices, and the window that the user has set for the model of the options, count before the list's. */
+/** The user's prices, and what the user has set of the model of the options, count before the list. */
 function withOptions(model: ListedModel, provider: Provider, user: UserConfig): ListedModel {
   const [known] = priced(user, provider.base_url, [model.name]);
   const price = user.prices[model.name] ?? model.price ?? known?.price;
-  const window = model.name === user.model ? user.context_window : undefined;
+  const { context_window: window, vision } = model.name === user.model ? user : {};
   return {
     ...model,
     ...(price === undefined ? {} : { price }),
     ...(window === undefined ? {} : { context_window: window }),
+    ...(vision === undefined ? {} : { vision }),
   };
 }

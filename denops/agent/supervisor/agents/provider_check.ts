@@ -1,6 +1,7 @@
 /** Asks a provider whether it is there, takes the key and has the model. Nothing is sent to a model. */
 import { connectionProblem } from "../../protocol/connection_problem.ts";
-import { type Fetch, isModel, modelsOf, type Provider } from "../../protocol/model_list.ts";
+import type { Fetch, Provider } from "../../protocol/ask_models.ts";
+import { isModel, modelsOf } from "../../protocol/model_list.ts";
 import { PRESETS, WIRE_FACTS, wireFor } from "../../protocol/providers.ts";
 import { LONGEST_NAME, oneLine } from "../screen/visible.ts";
 

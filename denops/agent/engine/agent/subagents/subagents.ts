@@ -252,8 +252,9 @@ export class Subagents implements Port {
 
   /** What the session of a sub-agent has in common with its parent's, and in which mode it is, should the user go on with it. */
   #memoryOf({ name, model, effort }: Mode): readonly Remembered[] {
-    const { store, session } = this.#ports;
-    const facts = Object.entries({ mode: name, model: model ?? "", effort: effort ?? "" })
+    const { store, session, runner } = this.#ports;
+    const provider = model === undefined ? "" : runner.model.provider;
+    const facts = Object.entries({ mode: name, model: model ?? "", provider, effort: effort ?? "" })
       .map(([topic, value]) => ({ topic, name: "", value }));
     const shared = store.remembered(session).filter(({ topic }) => topic === "project" || topic === "rules");
     return [...facts, ...shared];

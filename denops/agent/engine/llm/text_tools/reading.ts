@@ -36,7 +36,7 @@ export async function* withTextCalls(
     if (isLoop) yield { type: "notice", text: LOOP };
     if (deltas.length > 0) yield { type: "deltas", deltas };
     if (event.type === "done") told(calls);
-    yield event;
+    yield event.type === "done" && isLoop ? { ...event, isLoop } : event;
   }
 }
 
