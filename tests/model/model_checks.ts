@@ -222,7 +222,8 @@ function checkChatMessage(wire: Wire, label: string, message: JsonObject): strin
 /**
  * What single services refuse. Their words: OpenAI, "Expected a string with maximum length 40"; Anthropic, "String should
  * match pattern '^[a-zA-Z0-9_-]+$'"; Mistral, "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9",
- * "Unexpected role 'user' after role 'tool'"; Gemini, "Function call is missing a thought_signature".
+ * "Unexpected role 'user' after role 'tool'"; Gemini, "Function call is missing a thought_signature"; DeepSeek, that
+ * reasoning_content must be passed back with calls.
  */
 function checkService(
   wire: Wire,
@@ -242,6 +243,12 @@ function checkService(
     const before = messages[at - 1]?.role;
     if (isMistral && role === "user" && before === "tool") {
       found.push(`message ${at} (user) follows a tool's`);
+    }
+  }
+  if (chat && /deepseek-v[4-9]/.test(name)) {
+    for (const { role, tool_calls: calls, reasoning_content: thought } of objects(sent)) {
+      const isMissing = role === "assistant" && objects(calls).length > 0 && !string(thought);
+      if (isMissing) found.push("an answer with calls has no reasoning_content");
     }
   }
   if (!chat || !/gemini-[3-9]/.test(name)) return found;

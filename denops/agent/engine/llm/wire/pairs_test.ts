@@ -23,6 +23,7 @@ const SIDES: Readonly<Record<string, Author & { readonly wire: WireName; readonl
   "OpenAI's chat": side("openai_chat", "gpt-4.1", "https://api.openai.com/v1"),
   "Mistral": side("openai_chat", "mistral-large-latest", "https://api.mistral.ai/v1"),
   "Gemini": side("openai_chat", "gemini-3-pro", "https://generativelanguage.googleapis.com/v1beta/openai"),
+  "DeepSeek": side("openai_chat", "deepseek-v4-flash", "https://api.deepseek.com/v1"),
   "OpenAI's responses": side("openai_responses", "gpt-5", "https://api.openai.com/v1"),
   "Anthropic": side("anthropic_messages", "claude-sonnet-5", "https://api.anthropic.com"),
   // Signed and encrypted for somebody else.
@@ -123,7 +124,9 @@ function thoughtsOf(
         },
       ]);
     default:
-      return [];
+      return by.model.startsWith("deepseek")
+        ? all.slice(0, 1).map((text) => ({ type: "plain", text, for: "session" }))
+        : [];
   }
 }
 
