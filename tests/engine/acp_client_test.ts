@@ -220,3 +220,30 @@ for (const when of ["idle", "in the middle of a turn"]) {
     await received.return(undefined);
   });
 }
+
+Deno.test("calls that a model writes into its text are calls to any client, and the mark of the end is not shown", async () => {
+  const editor = new Editor({});
+  await using engine = await startEngine({
+    ...editor.options,
+    script:
+      'say I write.\nsay <tool_call>\nsay {"name": "write_file", "arguments": {"path": "c.ts", "content": "four"}}\n' +
+      "say </tool_call>\n---\nexpect Created c.ts\nsay Done.\nsay [TASK_COMPLETE]",
+  });
+  const session = await engine.open();
+  assert.equal(await engine.prompt(session, "Write it"), "end_turn");
+  assert.equal(answerText(engine.seen, session), "I write.Done.");
+  const updates = engine.seen.flatMap((one) => one.type === "update" ? [one.update] : []);
+  const calls = updates.filter((update) => update.sessionUpdate === "tool_call");
+  assert.equal(calls.length, 1);
+  assert.ok(updates.some((update) => "title" in update && update.title === "write c.ts"));
+  const ids = updates.flatMap((update) =>
+    update.sessionUpdate === "tool_call_update" ? [update.toolCallId] : []
+  );
+  assert.deepEqual([...new Set(ids)], calls.map(({ toolCallId }) => toolCallId));
+  assert.equal(
+    updates.findLast((update) => update.sessionUpdate === "tool_call_update")?.status,
+    "completed",
+  );
+  assert.deepEqual(editor.written, [[engine.project.path("c.ts"), "four"]]);
+  assert.deepEqual(engine.server.problems, []);
+});

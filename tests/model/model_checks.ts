@@ -35,6 +35,7 @@ export function checkRequest(
     ...checkRoles(wire, messages),
     ...checkContent(wire, body, messages),
     ...checkCalls(wire, messages),
+    ...checkService(wire, body, messages),
     ...checkImages(wire, body, messages),
   ];
 }
@@ -193,6 +194,43 @@ function checkChatMessage(wire: Wire, label: string, message: JsonObject): strin
     }
     if (call.type !== "function") found.push(`${label}: call ${id} is not of type function`);
     if (typeof given !== "string") found.push(`${label}: arguments of ${id} are not a string`);
+  }
+  return found;
+}
+
+/**
+ * What single services refuse. Their words: OpenAI, "Expected a string with maximum length 40"; Anthropic, "String should
+ * match pattern '^[a-zA-Z0-9_-]+$'"; Mistral, "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9",
+ * "Unexpected role 'user' after role 'tool'"; Gemini, "Function call is missing a thought_signature".
+ */
+function checkService(
+  wire: Wire,
+  { model, messages: sent }: JsonObject,
+  messages: readonly SentMessage[],
+): string[] {
+  const chat = wire === "openai_chat";
+  const name = string(model) ?? "";
+  const isMistral = chat && /mistral/i.test(name);
+  const legal = isMistral ? /^[a-zA-Z0-9]{9}$/ : chat ? /^.{1,40}$/s : /^[a-zA-Z0-9_-]+$/;
+  const found = wire === "ollama" || wire === "openai_responses"
+    ? []
+    : messages.flatMap(({ calls }) =>
+      calls.flatMap(({ id = "" }) => legal.test(id) ? [] : [`the call id ${id} is not legal`])
+    );
+  for (const [at, { role }] of messages.entries()) {
+    const before = messages[at - 1]?.role;
+    if (isMistral && role === "user" && before === "tool") {
+      found.push(`message ${at} (user) follows a tool's`);
+    }
+  }
+  if (!chat || !/gemini-[3-9]/.test(name)) return found;
+  const turn = objects(sent).slice(objects(sent).findLastIndex(({ role }) => role === "user") + 1);
+  for (const { tool_calls: calls } of turn) {
+    const [first] = objects(calls);
+    const signature = property(property(property(first, "extra_content"), "google"), "thought_signature");
+    if (first !== undefined && signature === undefined) {
+      found.push(`the call ${first.id} has no thought signature`);
+    }
   }
   return found;
 }

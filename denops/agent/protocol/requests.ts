@@ -216,6 +216,8 @@ export const REQUESTS = {
       parts: z.array(ContextPart),
       /** Tokens that fit; undefined where that is not known. */
       window: z.int().optional(),
+      /** Who says so, as the end of a sentence. */
+      window_from: z.string().optional(),
       /** The last request of this process that was no continuation; the price is in US dollars. */
       broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
     }),

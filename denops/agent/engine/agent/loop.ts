@@ -150,8 +150,9 @@ export function loopRunner(options: LoopOptions): Runner {
       const given = inputs(ports);
       const { mode } = ports;
       const parts = outline(view(ports.messages(), mode, given), mode, given);
+      const { contextWindow: window, windowFrom } = askedOf(mode).model;
       return {
-        ...contextPage(parts, ports, { window: askedOf(mode).model.contextWindow, tools: offered }),
+        ...contextPage(parts, ports, { window, windowFrom, tools: offered }),
         ...prefix.broken,
       };
     },
@@ -239,7 +240,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     const facts = { build, ready: meter.waited, messages: prompt.messages.length };
     const count = (measured: Measured) => {
       room.learn(prompt, measured.usage?.input);
-      meter.count(measured, mode, tools, { model, prompt: facts });
+      meter.count(room.estimated(prompt, measured), mode, tools, { model, prompt: facts });
     };
     const end = await runStep({ ...step, count, initiator }, prompt, signal);
     if (end.type === "answered") initiator = "agent";

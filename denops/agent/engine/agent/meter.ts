@@ -14,6 +14,8 @@ import { costOf, type Spending } from "./budget.ts";
 export interface Measured {
   /** Undefined if the provider has said nothing of it. */
   readonly usage: Usage | undefined;
+  /** Characters of an answer that was ended here: what it has used up is to be estimated. */
+  readonly cutAt?: number;
   readonly calls: readonly ToolCall[];
   readonly firstToken: number | undefined;
   readonly duration: number;

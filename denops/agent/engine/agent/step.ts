@@ -51,9 +51,10 @@ export async function runStep(
   const calls = new CallLimit();
   const screen = new Screen(crypto.randomUUID(), tools, emit);
   const clock = new Clock();
-  const ended = () => {
+  const ended = (isCut = false): Measured => {
     screen.close();
-    return { usage: assembly.usage, calls: assembly.calls, ...clock.read() };
+    const cutAt = isCut ? { cutAt: assembly.size } : {};
+    return { usage: assembly.usage, calls: assembly.calls, ...clock.read(), ...cutAt };
   };
   const loops = new Loops();
   for await (const event of model.stream(prompt, signal, initiator)) {
@@ -65,8 +66,7 @@ export async function runStep(
         screen.show(deltas);
         const run = deltas.map((delta) => loops.add(delta)).find((found) => found !== undefined);
         if (run === undefined) break;
-        const measured = ended();
-        if (measured.usage !== undefined) count(measured);
+        count(ended(true));
         screen.abandon();
         const text = run.of === "text" ? assembly.text.slice(0, run.said) : assembly.text;
         return { ...{ type: "answered", finish: "repeated", dropped: 0 }, message: partialAnswer(text) };
@@ -89,7 +89,7 @@ export async function runStep(
           : { type: "cancelled", text };
       }
       case "done": {
-        count(ended());
+        count(ended(event.isCut));
         const finish = assembly.finish ?? (assembly.calls.length > 0 ? "tool_calls" : "stop");
         // The last call of an answer that was cut off may be half a write; none of them is run.
         const withCalls = finish === "stop" || finish === "tool_calls";

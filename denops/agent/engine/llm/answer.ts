@@ -198,7 +198,7 @@ export async function* readAnswer(
         start += text.decode(bytes, { stream: true });
       }
       const step = stepFrames(frames, decoder, target);
-      for (const delta of step.deltas) size += "text" in delta ? delta.text.length : 0;
+      for (const delta of step.deltas) size += sizeOf(delta);
       if (size > FIRST_SIZE) reads.slowDown();
       if (step.deltas.length > 0) yield step.deltas;
       finished ||= step.finished;
@@ -214,6 +214,11 @@ export async function* readAnswer(
   // A reason to stop was given: only the closing mark is missing, as with some compatible servers.
   if (finished || last.finished) return { type: "done" };
   return streams ? { type: "cut_off" } : noStream(start, wire, target);
+}
+
+function sizeOf(delta: Delta): number {
+  if ("data" in delta) return delta.data.length;
+  return "text" in delta && typeof delta.text === "string" ? delta.text.length : 0;
 }
 
 /** What a body was in which no frame came. */

@@ -36,10 +36,8 @@ export class Assembly {
         this.#reasoning.push({ type: "redacted", data: delta.data });
         break;
       case "encrypted":
-        this.#reasoning.push({ ...delta, text: this.#text.length, calls: this.#calls.size });
-        break;
       case "phase":
-        this.#reasoning.push({ ...delta, text: this.#text.length });
+        this.#reasoning.push(delta);
         break;
       case "call_draft":
         break;
@@ -94,6 +92,13 @@ export class Assembly {
   /** What the provider says about that. */
   get why(): string | undefined {
     return this.#why;
+  }
+
+  /** Characters of all that the model has written. */
+  get size(): number {
+    const reasoning = this.#reasoning.map((one) => one.type === "signed" ? one.text : "").join("");
+    const calls = this.calls.reduce((sum, { name, arguments: args }) => sum + name.length + args.length, 0);
+    return this.#text.length + this.#thought.length + reasoning.length + calls;
   }
 
   /** The calls by index, whatever the order in which their pieces came. */

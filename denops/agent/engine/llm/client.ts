@@ -30,7 +30,8 @@ export type ModelEvent =
   }
   /** For the user. */
   | { readonly type: "notice"; readonly text: string }
-  | { readonly type: "done" }
+  /** `isCut`: it was ended here, before the provider has said what it has used up. */
+  | { readonly type: "done"; readonly isCut?: true }
   | { readonly type: "cancelled" }
   | { readonly type: "failed"; readonly error: TurnError };
 

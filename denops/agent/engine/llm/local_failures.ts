@@ -30,15 +30,17 @@ export function isLoading(status: number, text: string): boolean {
  */
 const WINDOWS: readonly RegExp[] = [
   /"?\bn_ctx"?\s*(?::\s*|\()(\d+)/,
-  /available context size \((\d+)/i,
-  /context length (?:is|of)(?: only)? (\d+)/i,
+  /available context size \((\d[\d,]*)/i,
+  /context length (?:is|of)(?: only)? (\d[\d,]*)/i,
 ];
+/** Tokens of the smallest window that a server is started with: less is no window. */
+const LEAST_WINDOW = 512;
 
 /** @returns tokens; undefined if it does not say */
 export function windowIn(text: string): number | undefined {
   for (const pattern of WINDOWS) {
-    const tokens = Number(pattern.exec(text)?.[1]);
-    if (tokens > 0) return tokens;
+    const tokens = Number(pattern.exec(text)?.[1]?.replaceAll(",", ""));
+    if (tokens >= LEAST_WINDOW) return tokens;
   }
   return undefined;
 }

@@ -49,6 +49,7 @@ export interface Model {
 }
 
 export interface ModelPorts {
+  readonly fetch?: typeof fetch;
   /** What was learnt of models before. */
   readonly facts?: ModelFacts;
   /** Asks for another key, where keys end. */
@@ -59,8 +60,9 @@ export interface ModelPorts {
 
 export function createModel(
   config: ModelConfig,
-  { facts = NO_FACTS, renew, listedWindow }: ModelPorts = {},
+  ports: ModelPorts = {},
 ): Model {
+  const { fetch: fetchImpl = fetch, facts = NO_FACTS, renew, listedWindow } = ports;
   const { provider } = config;
   const wireName = wireFor(provider, config.model);
   const ownWire = wire(wireName);
@@ -76,23 +78,25 @@ export function createModel(
   };
   let temperature = config.temperature;
   let without: readonly Refusable[] = [];
-  const abilities = new Abilities(config, access.endpoint, facts, fetch, listedWindow);
+  const abilities = new Abilities(config, access.endpoint, facts, fetchImpl, listedWindow);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
   let hasNativeTools = config.native_tools ?? true;
   let isLookedAt = false;
   let answersInText = 0;
-  let notice: string | undefined;
+  const notices: string[] = [];
   /** From here on tools are described in the prompt, and calls stand in the answer's text. */
   const goOnInText = (reason: string) => {
     hasNativeTools = false;
-    notice = `${config.model} ${reason}: its tool calls are asked for, and read, as text.`;
+    notices.push(`${config.model} ${reason}: its tool calls are asked for, and read, as text.`);
   };
 
   if (isLeftToUs && abilities.inText) {
     hasNativeTools = false;
-    notice = `${config.model} was of late asked for its tool calls as text, and is so again. ` +
-      "With native_tools = true it is asked for its own.";
+    notices.push(
+      `${config.model} was of late asked for its tool calls as text, and is so again. ` +
+        "With native_tools = true it is asked for its own.",
+    );
   }
   const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
 
@@ -130,11 +134,15 @@ export function createModel(
         throw error;
       }
       await abilities.prepare(signal);
+      notices.push(...abilities.news());
       if (hasNativeTools && isLeftToUs && !abilities.tools && prompt.tools.length > 0) {
         goOnInText("has no tool calls of its own");
       }
+      // A title, or what a message wants: nobody reads along there.
+      const isAside = prompt.textOnly && prompt.effort === "none";
       const own = ownOf(prompt.messages, author);
-      const messages = callsOneByOne() ? oneCallEach(own) : own;
+      // Calls in text stand as the model wrote them.
+      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(own) : own;
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
@@ -155,12 +163,15 @@ export function createModel(
         },
         target,
         timeout: config.request_timeout,
-        fetch,
+        fetch: fetchImpl,
         keyRefused: () => access.reopen(signal),
         temperatureRefused: () => void (temperature = undefined),
         leaveOut: (one: Refusable) => void (without = [...without, one]),
         imagesRefused: () => abilities.imagesRefused(),
-        windowTold: (tokens: number) => abilities.windowRefused(tokens),
+        windowTold(tokens: number) {
+          abilities.windowRefused(tokens);
+          notices.push(...abilities.news());
+        },
         toolsRefused: (refused: ModelRequest) => {
           if (!isLeftToUs) return undefined;
           goOnInText("is served without tool calls");
@@ -174,7 +185,12 @@ export function createModel(
             return { ...refused, messages: oneCallEach(refused.messages) };
           }
           const contextWindow = abilities.memoryRefused();
-          return contextWindow === undefined ? undefined : { ...refused, contextWindow };
+          if (contextWindow === undefined) return undefined;
+          notices.push(
+            `${provider.name} has not enough memory for a window of ${refused.contextWindow} tokens: ` +
+              `${contextWindow} are asked for. Set context_window to choose yourself.`,
+          );
+          return { ...refused, contextWindow };
         },
       };
       const told = (calls: number) => {
@@ -187,13 +203,11 @@ export function createModel(
       const sent = hasNativeTools ? request : inText(request, form);
       const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
       for await (const event of withoutEndMark(answer)) {
-        if (event.type === "done" && !isLookedAt) {
+        if (event.type === "done" && !isLookedAt && !isAside) {
           isLookedAt = true;
-          const slow = await abilities.notice();
-          if (slow !== undefined) yield { type: "notice", text: slow };
+          notices.push(...await abilities.answered());
         }
-        if (notice !== undefined) yield { type: "notice", text: notice };
-        notice = undefined;
+        if (!isAside) { for (const text of notices.splice(0)) yield { type: "notice", text }; }
         yield event;
       }
     },

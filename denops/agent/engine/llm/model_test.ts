@@ -6,6 +6,8 @@ import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { checked, KEY, serve } from "../../../../tests/support/model_client.ts";
 import { type WireName, WIRES } from "../../protocol/providers.ts";
 import { Prompt } from "../core/messages.ts";
+import { Database } from "../store/database.ts";
+import { SqliteModelFacts } from "../store/model_facts.ts";
 import { createModel, type Model } from "./model.ts";
 
 const prompt = new Prompt("Be brief.", [user("Hi")], [READ_FILE]);
@@ -136,6 +138,39 @@ const REFUSALS = [
   'status 404 {"error":{"message":"No endpoints found that support tool use.","code":404}}',
   'status 500 {"error":{"message":"Conversation roles must alternate user/assistant/user/assistant/...","code":500}}',
 ];
+
+Deno.test("what a request for a title brings to light is told with the next answer", async () => {
+  const memory =
+    'status 500 {"error":"model requires more system memory (7.5 GiB) than is available (5.2 GiB)"}';
+  await using server = await ModelServer.start(`${memory}\n---\nsay A title\n---\nsay Hello\nnew-history`, {
+    model: { contextLength: 131_072 },
+  });
+  const model = createModel(engineConfig(server.url, "ollama"));
+  const title = new Prompt("Be brief.", [user("Hi")], [], true, "none");
+  assert.deepEqual((await inText(server, model, title)).notices, []);
+  assert.deepEqual((await inText(server, model)).notices, [
+    "test has not enough memory for a window of 32768 tokens: 16384 are asked for. Set context_window to choose yourself.",
+  ]);
+  assert.equal(model.contextWindow, 16_384);
+});
+
+Deno.test("a model that was asked in text is so from its first request on, after a restart too", async () => {
+  const facts = new SqliteModelFacts(Database.inMemory());
+  await using server = await ModelServer.start(
+    `${
+      REFUSALS[2]
+    }\n---\n${CALL_IN_TEXT}\nnew-history\n---\n${CALL_IN_TEXT}\nnew-history\n---\nsay Hi\nnew-history`,
+  );
+  const config = engineConfig(server.url, "openai_chat");
+  await inText(server, createModel(config, { facts }));
+  const again = await inText(server, createModel(config, { facts }));
+  assert.deepEqual([again.calls, again.body?.tools], [["read_file"], undefined]);
+  assert.deepEqual(again.notices, [
+    "model-1 was of late asked for its tool calls as text, and is so again. With native_tools = true it is asked for its own.",
+  ]);
+  const own = await inText(server, createModel({ ...config, native_tools: true }, { facts }));
+  assert.ok(own.body?.tools !== undefined && own.notices.length === 0);
+});
 
 Deno.test("a server that refuses tools gets them in text in its next request", async () => {
   for (const refusal of REFUSALS) {

@@ -6,6 +6,7 @@ import { assistant, READ_FILE, user } from "../../../../tests/support/histories.
 import { engineConfig } from "../../../../tests/support/engine_config.ts";
 import { checked, KEY } from "../../../../tests/support/model_client.ts";
 import { Prompt } from "../core/messages.ts";
+import { Assembly } from "./assemble.ts";
 import { createModel, type Model } from "./model.ts";
 
 const prompt = new Prompt("Be brief.", [user("Hi")], [READ_FILE]);
@@ -119,4 +120,19 @@ Deno.test("a provider with two wires is asked in the one for the model, unless o
     "/v1/chat/completions",
     "/v1/chat/completions",
   ]);
+});
+
+Deno.test("a thought stands where it came, also where the text before it may have been the start of a call", async () => {
+  // The end of the text is not shown before it is known to be no call.
+  await using server = await ModelServer.start("pieces 100\nsay I see <tool\nthink Hm.\nsay  and a box.");
+  const model = modelAt(server.url, "gpt-5");
+  const events = await Array.fromAsync(model.stream(prompt, new AbortController().signal));
+  const assembly = new Assembly();
+  for (const event of events) {
+    if (event.type === "deltas") event.deltas.forEach((delta) => assembly.add(delta));
+  }
+  const { text, reasoning } = assembly.message({ withCalls: true });
+  const [thought] = reasoning;
+  assert.ok(thought?.type === "encrypted");
+  assert.equal(text.slice(0, thought.text), "I see <tool");
 });

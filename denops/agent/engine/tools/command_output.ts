@@ -7,6 +7,7 @@ export const commandOutput = defineTool({
   description: "What a command in the background has printed so far, and whether it still runs.",
   kind: "read",
   readOnly: true,
+  basic: true,
   answersChange: true,
   needs: "commands",
   schema: z.object({ id: z.string() }),

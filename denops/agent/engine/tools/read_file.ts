@@ -10,7 +10,7 @@ import { shownPath } from "./files/workspace.ts";
 export const readFile = defineTool({
   name: "read_file",
   description:
-    "Read a text file. Lines come numbered as `12\\ttext`; the numbers are not part of the file. " +
+    "Read a text file; its lines come numbered as `12\\ttext`, and the numbers are no part of it. " +
     "At most 2000 lines or 100 kB at once: use offset and limit for more. " +
     "An image (PNG, JPEG, GIF or WebP) is shown as one, if you can see images.",
   kind: "read",

@@ -7,6 +7,7 @@ export const stopCommand = defineTool({
   description: "Stop a command in the background, with all that it started.",
   kind: "execute",
   readOnly: false,
+  basic: true,
   least: "read",
   needs: "commands",
   schema: z.object({ id: z.string() }),

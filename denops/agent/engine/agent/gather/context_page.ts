@@ -15,7 +15,11 @@ export type ContextChange = NonNullable<RequestParams<"context">["change"]>;
 export function contextPage(
   before: readonly ContextPart[],
   { history, chosen }: Pick<ContextPorts, "history" | "chosen">,
-  { window, tools }: { readonly window: number; readonly tools: readonly Tool[] },
+  { window, windowFrom, tools }: {
+    readonly window: number;
+    readonly windowFrom: string;
+    readonly tools: readonly Tool[];
+  },
 ): ContextPage {
   const { messages, folds: { masked, compaction } } = history;
   const about = (call: Parameters<typeof callFacts>[0]) => callFacts(call, tools);
@@ -31,7 +35,7 @@ export function contextPage(
     parts.flatMap(({ id }) => id === undefined ? [] : [[id, new Map([[id, ""]])] as const]),
   );
   for (const { part: { id }, lines: own } of listed) if (id !== undefined) lines.set(id, new Map(own));
-  return { parts, lines, ...(Number.isFinite(window) ? { window } : {}) };
+  return { parts, lines, ...(Number.isFinite(window) ? { window, window_from: windowFrom } : {}) };
 }
 
 /** Does with a part what the user wants. @throws {ToolError} if there is no such part */

@@ -84,6 +84,16 @@ export class Room {
     if (input !== undefined) this.#estimate.learn(allOf(sizesOf(prompt)), input);
   }
 
+  /** With what an answer that was ended here has used up, as far as the provider has not said it. */
+  estimated(prompt: Prompt, measured: Measured): Measured {
+    const { usage, cutAt } = measured;
+    if (cutAt === undefined) return measured;
+    const none = { input: 0, output: 0, cachedRead: 0, cachedWrite: 0, ...usage };
+    const output = Math.max(none.output, this.#estimate.tokens(cutAt));
+    const input = none.input || this.#estimate.tokens(allOf(sizesOf(prompt)));
+    return { ...measured, usage: { ...none, input, output } };
+  }
+
   /** @returns whether anything was folded @throws {TurnError} if that cannot be stored */
   async make(cause: Cause, ports: RoomPorts, signal: AbortSignal): Promise<boolean> {
     const { model: { contextWindow: window }, history, tools, chosen } = ports;

@@ -8,22 +8,26 @@ import type { Endpoint } from "../wire/wire.ts";
 import { seesByName } from "../vision.ts";
 import { askServers, serversAt } from "./registry.ts";
 import { type Look, type Server, Told } from "./told.ts";
-import { type Window, windowOf } from "./window.ts";
+import { SMALL_WINDOW, type Window, windowOf } from "./window.ts";
 
 /** What a server tells is believed for so long; what it refuses, for longer. */
 const TOLD_MS = 60 * 60_000;
 const REFUSED_MS = 7 * 24 * 60 * 60_000;
-/** A question is given up after this, and not asked again at once. */
-const PATIENCE_MS = 5_000;
-const PAUSE_MS = 60_000;
+/** A question is given up after this, and not asked again at once; sooner if only a notice comes of it. */
+const PATIENCE_MS = 3_000;
+const GLANCE_MS = 1_000;
+const PAUSE_MS = 10 * 60_000;
 /** Tokens of a window that is of any use: a server without memory is asked for no less. */
 const LEAST_WINDOW = 8_192;
+/** Bytes of an answer; lists of some hundred models have less. */
+const LARGEST_ANSWER = 4_000_000;
 
 export class Abilities {
   readonly #config: ModelConfig;
   readonly #facts: ModelFacts;
   readonly #servers: readonly Server[];
   readonly #look: Look;
+  readonly #glance: Look;
   readonly #listedWindow: number | undefined;
   #told: Told = {};
   /** When what was told has to be asked for anew. */
@@ -32,6 +36,7 @@ export class Abilities {
   #blind = false;
   /** What a server without memory has been asked for at last. */
   #affordable: number | undefined;
+  #isToldOfWindow = false;
 
   /** @param listedWindow tokens, as the provider lists the model */
   constructor(
@@ -45,7 +50,8 @@ export class Abilities {
     this.#config = config;
     this.#facts = facts;
     this.#servers = serversAt(wireFor(config.provider, config.model), endpoint.baseUrl);
-    this.#look = lookWith(endpoint, fetchImpl);
+    this.#look = lookWith(endpoint, fetchImpl, PATIENCE_MS);
+    this.#glance = lookWith(endpoint, fetchImpl, GLANCE_MS);
     this.#remember();
   }
 
@@ -111,17 +117,36 @@ export class Abilities {
     return this.#affordable = less;
   }
 
-  /** @returns for the user: the model does not fit into the GPU's memory */
-  async notice(): Promise<string | undefined> {
+  /** For the user, once: a window in which no work gets done, unless it is of the user's choice. */
+  news(): readonly string[] {
+    const { tokens } = this.window;
+    const { model, context_window: chosen = Infinity } = this.#config;
+    if (this.#isToldOfWindow || tokens >= LEAST_WINDOW || chosen <= tokens) return [];
+    this.#isToldOfWindow = true;
+    return [
+      `${model} has a window of ${tokens} tokens, in which little gets done. Load it with ${SMALL_WINDOW} or more.`,
+    ];
+  }
+
+  /** To be called after the first answer. @returns for the user: the model does not fit into the GPU's memory */
+  async answered(): Promise<readonly string[]> {
     const running = await Promise.all(
-      this.#servers.map((server) => server.running?.(this.#config.model, this.#look).catch(() => undefined)),
+      this.#servers.map((server) =>
+        server.running?.(this.#config.model, this.#glance).catch(() => undefined)
+      ),
     );
+    // Loaded for this request alone: now it tells how.
+    const { server, loaded } = this.#told;
+    if (server !== undefined && loaded === undefined && this.#asksFor === undefined) this.#until = 0;
     const found = running.find((one) => one !== undefined);
-    if (found === undefined || found.onGpu === 0 || found.onGpu >= found.size) return undefined;
+    if (found?.window !== undefined) this.windowRefused(found.window);
+    if (found === undefined || found.onGpu === 0 || found.onGpu >= found.size) return [];
     const [onGpu, all] = [found.onGpu, found.size].map((bytes) => (bytes / 1e9).toFixed(1));
     const { tokens } = this.window;
-    return `${this.#config.model} is slow, as the GPU has ${onGpu} of its ${all} GB, with a window of ${tokens} tokens. ` +
-      "Set context_window to less, or choose a smaller model.";
+    return [
+      `${this.#config.model} is slow, as the GPU has ${onGpu} of its ${all} GB, with a window of ${tokens} tokens. ` +
+      "Set context_window to less, or choose a smaller model.",
+    ];
   }
 
   /** The model writes calls into its text, or its server takes none. */
@@ -168,18 +193,33 @@ export class Abilities {
   }
 }
 
-function lookWith(endpoint: Endpoint, fetchImpl: typeof fetch): Look {
+function lookWith(endpoint: Endpoint, fetchImpl: typeof fetch, patience: number): Look {
   const root = endpoint.baseUrl.replace(/\/v1$/, "");
   return async (path, body) => {
     const response = await fetchImpl(root + path, {
       ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
       headers: jsonHeaders(endpoint),
       redirect: "manual", // the key must not follow to another host
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(patience),
     });
     if (!response.ok) await response.body?.cancel();
     if (response.status >= 500) throw new Error(`HTTP ${response.status}`);
     if (!response.ok) return undefined;
-    return await response.json().catch(() => undefined);
+    return await jsonOf(response);
   };
+}
+
+/** Undefined if it is none, or too long. */
+async function jsonOf(response: Response): Promise<unknown> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > LARGEST_ANSWER) return undefined;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

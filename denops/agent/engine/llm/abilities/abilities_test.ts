@@ -173,6 +173,7 @@ Deno.test("services of the net are not asked", () => {
     "https://llm.team.io",
   ];
   assert.deepEqual(near.filter((url) => serversAt("openai_chat", url).length === 0), []);
+  assert.deepEqual(near.filter((url) => serversAt("openai_responses", url).length === 0), []);
   assert.deepEqual(far.filter((url) => serversAt("openai_chat", url).length > 0), []);
   assert.deepEqual(serversAt("anthropic_messages", "http://localhost"), []);
   assert.equal(serversAt("ollama", "https://ollama.example.com").length, 1);
@@ -246,6 +247,34 @@ Deno.test("a window that was refused is a smaller one from then on; without memo
   await local.prepare(new AbortController().signal);
 });
 
+Deno.test("an answer without an end is not read to its end", async () => {
+  let sent = 0;
+  const endless = () =>
+    Promise.resolve(
+      new Response(
+        new ReadableStream({
+          pull: (stream) => stream.enqueue(new TextEncoder().encode("[".repeat(sent += 1_000_000))),
+        }),
+      ),
+    );
+  const config = engineConfig("http://127.0.0.1:9", "ollama");
+  const facts = new SqliteModelFacts(Database.inMemory());
+  const abilities = new Abilities(config, { baseUrl: "http://127.0.0.1:9", headers: {} }, facts, endless);
+  await abilities.prepare(new AbortController().signal);
+  assert.equal(abilities.window.tokens, 32_768);
+  assert.ok(sent < 20_000_000);
+});
+
+Deno.test("a model that Ollama has run elsewhere takes its whole window", async () => {
+  const shown = {
+    ...OLLAMA["/api/show"],
+    parameters: "",
+    remote_model: "m",
+    remote_host: "https://ollama.com:443",
+  };
+  assert.equal((await told({ ...OLLAMA, "/api/show": shown }, { wire: "ollama" })).tokens, 131_072);
+});
+
 Deno.test("a model that is partly outside of the GPU is told of, with what to do", async () => {
   const loaded = (size_vram: number) => ({
     "/api/ps": {
@@ -258,14 +287,34 @@ Deno.test("a model that is partly outside of the GPU is told of, with what to do
       }],
     },
   });
-  const notice = (vram: number) => abilitiesOf(loaded(vram), { wire: "ollama" }).abilities.notice();
-  assert.equal(
-    await notice(6_100_000_000),
+  const notices = (vram: number) => abilitiesOf(loaded(vram), { wire: "ollama" }).abilities.answered();
+  assert.deepEqual(await notices(6_100_000_000), [
     "model-1 is slow, as the GPU has 6.1 of its 9.4 GB, with a window of 32768 tokens. " +
-      "Set context_window to less, or choose a smaller model.",
-  );
-  assert.equal(await notice(9_400_000_000), undefined);
+    "Set context_window to less, or choose a smaller model.",
+  ]);
+  assert.deepEqual(await notices(9_400_000_000), []);
   // Without a GPU no window makes it fast.
-  assert.equal(await notice(0), undefined);
-  assert.equal(await abilitiesOf({}).abilities.notice(), undefined);
+  assert.deepEqual(await notices(0), []);
+  assert.deepEqual(await abilitiesOf({}).abilities.answered(), []);
+});
+
+Deno.test("what has loaded the model for the first request tells its window then", async () => {
+  const [embed, model] = LM_STUDIO["/api/v0/models"].data;
+  const state = (more: object) => ({ object: "list", data: [embed, { ...model, ...more }] });
+  const answers = { "/api/v0/models": state({ state: "not-loaded", loaded_context_length: undefined }) };
+  const { abilities, asked } = abilitiesOf(answers);
+  const signal = new AbortController().signal;
+  await abilities.prepare(signal);
+  assert.deepEqual([abilities.window.tokens, abilities.news()], [32_768, []]);
+  answers["/api/v0/models"] = state({ state: "loaded", loaded_context_length: 4_096 });
+  await abilities.answered();
+  await abilities.prepare(signal);
+  assert.equal(asked.length, 4);
+  assert.deepEqual([abilities.window.tokens, abilities.news(), abilities.news()], [
+    4_096,
+    ["model-1 has a window of 4096 tokens, in which little gets done. Load it with 16384 or more."],
+    [],
+  ]);
+  const users = abilitiesOf({}, { config: { context_window: 4_000 } }).abilities;
+  assert.deepEqual(users.news(), []);
 });

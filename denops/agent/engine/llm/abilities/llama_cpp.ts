@@ -19,7 +19,7 @@ const Props = z.object({
 
 export const llamaCpp: Server = {
   name: "llama.cpp",
-  wire: "openai_chat",
+  wires: ["openai_chat", "openai_responses"],
 
   async ask(model, look) {
     const list = ModelList.safeParse(await look("/v1/models"));

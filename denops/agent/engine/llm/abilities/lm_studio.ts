@@ -22,7 +22,7 @@ const List = z.object({
 
 export const lmStudio: Server = {
   name: "LM Studio",
-  wire: "openai_chat",
+  wires: ["openai_chat", "openai_responses"],
 
   async ask(model, look) {
     const list = List.safeParse(await look("/api/v0/models"));

@@ -14,6 +14,8 @@ const Show = z.object({
   thinking: z.object({ values: z.array(z.union([z.boolean(), z.string()])) }).nullish().catch(undefined),
   /** Those of the Modelfile, one a line: "num_ctx                        8192". */
   parameters: z.string().nullish(),
+  /** Where another host runs the model: its memory is not this one's. */
+  remote_host: z.string().nullish(),
   /** "llama.context_length" and others. */
   model_info: z.record(z.string(), z.unknown()).nullish(),
 });
@@ -29,7 +31,7 @@ const Loaded = z.object({
 
 export const ollama: Server = {
   name: "Ollama",
-  wire: "ollama",
+  wires: ["ollama"],
   asksFor: WINDOW,
 
   async ask(model, look) {
@@ -50,6 +52,7 @@ export const ollama: Server = {
       ...(thinking === undefined ? {} : { thinking }),
       ...(isCount(most) ? { most } : {}),
       ...(loaded?.context_length == null ? {} : { loaded: loaded.context_length }),
+      ...(isCount(most) && show.data.remote_host ? { loaded: most } : {}),
       ...(isCount(set) ? { set } : {}),
     };
   },

@@ -11,7 +11,7 @@ const SERVERS: readonly Server[] = [ollama, vllm, llamaCpp, lmStudio];
 
 /** Those that may be at this address. Services of the net are not asked: of their models the names are known. */
 export function serversAt(wire: WireName, baseUrl: string): readonly Server[] {
-  const fitting = SERVERS.filter((server) => server.wire === wire);
+  const fitting = SERVERS.filter((server) => server.wires.includes(wire));
   return fitting.every(({ asksFor }) => asksFor !== undefined) || isNear(baseUrl) ? fitting : [];
 }
 

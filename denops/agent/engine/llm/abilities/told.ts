@@ -31,7 +31,7 @@ export type Look = (path: string, body?: Readonly<Record<string, unknown>>) => P
 export interface Server {
   /** As users know it. */
   readonly name: string;
-  readonly wire: WireName;
+  readonly wires: readonly WireName[];
   /** The window is what a request asks for: tokens, unless somebody says. */
   readonly asksFor?: number;
   /** @returns undefined if it is no such server. @throws {Error} of `look` */

@@ -3,7 +3,7 @@ import { ModelList, type Server } from "./told.ts";
 
 export const vllm: Server = {
   name: "vLLM",
-  wire: "openai_chat",
+  wires: ["openai_chat", "openai_responses"],
 
   async ask(model, look) {
     const list = ModelList.safeParse(await look("/v1/models"));

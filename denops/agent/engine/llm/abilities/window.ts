@@ -31,7 +31,7 @@ export function windowOf(
       ? undefined
       : { tokens: loaded, from: `as ${server} has loaded it` };
     const granted = listed === undefined
-      ? { tokens: DEFAULT_WINDOW, from: "taken for granted" }
+      ? { tokens: DEFAULT_WINDOW, from: "as nobody says otherwise" }
       : { tokens: listed, from: "as the provider lists it" };
     return least(wished ?? taken ?? granted, own, taken);
   }

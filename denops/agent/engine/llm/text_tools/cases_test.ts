@@ -112,3 +112,17 @@ Deno.test("a write that is cut off is never run", () => {
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
+
+Deno.test("what a file says, as it is shown with numbers of lines, is a quotation when the model repeats it", () => {
+  const wrong: string[] = [];
+  for (const { what, text, calls } of CASES) {
+    if (calls.length === 0) continue;
+    const file = text.split("\n").map((line, at) => `${at + 1}\t${line}`).join("\n");
+    const reader = new Grammar(TOOLS.map(({ spec }) => spec), ["What does it say?", `A:\n${file}\n[1 more]`]);
+    for (const answer of [text, `It says:\n${text}`, `\`\`\`\n${text}\n\`\`\``, text.replace(/^/gm, "> ")]) {
+      const made = extract(answer, reader).calls.filter(({ arguments: args }) => isJson(args));
+      if (made.length > 0) wrong.push(`${what}: ${JSON.stringify(made)} of ${JSON.stringify(answer)}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});

@@ -26,6 +26,8 @@ const RESULTS_ANYWHERE = [
   "<function_results",
   "<|observation|>",
   "<｜tool▁outputs▁begin｜>",
+  // LM Studio's, and with an S Mistral's.
+  "[TOOL_RESULT",
 ];
 const RESULTS_AT_LINE = ["Observation:"];
 export const RESULTS = [...RESULTS_ANYWHERE, ...RESULTS_AT_LINE];
@@ -39,7 +41,7 @@ export class Grammar {
   /** By their first character, in the order of the syntaxes. */
   readonly #marks = new Map<string, Mark[]>();
   readonly #shown: readonly string[];
-  /** The same, without white space. */
+  /** The same, as it is compared. */
   #plain: readonly string[] | undefined;
 
   /** @param shown what the model has read: a call that stands there too is a quotation */
@@ -74,8 +76,9 @@ export class Grammar {
   }
 
   isQuoted(call: string): boolean {
-    const text = withoutSpace(call);
-    this.#plain ??= this.#shown.map(withoutSpace);
+    // The end of the fence around it is none of the call's.
+    const text = plain(call).replace(/[`~]+$/, "");
+    this.#plain ??= this.#shown.map(plain);
     return this.#plain.some((shown) => shown.includes(text));
   }
 
@@ -93,6 +96,7 @@ function isInWord(text: string, at: number): boolean {
   return /[A-Za-z]/.test(text.charAt(at)) && /[\w-]/.test(text.charAt(at - 1));
 }
 
-function withoutSpace(text: string): string {
-  return text.replace(/\s+/g, "");
+/** Without white space, and without the numbers of lines and the marks of a quotation before them. */
+function plain(text: string): string {
+  return text.replace(/^[ \t]*(?:>[ \t]?)*(?:\d+\t)?/gm, "").replace(/\s+/g, "");
 }

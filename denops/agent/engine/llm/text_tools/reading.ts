@@ -22,7 +22,7 @@ export async function* withTextCalls(
       const deltas = event.deltas.flatMap((delta) => reading.take(delta));
       if (deltas.length > 0) yield { type: "deltas", deltas };
       // To leave ends the request.
-      if (reading.isOver) return yield* ended({ type: "done" });
+      if (reading.isOver) return yield* ended({ type: "done", isCut: true });
     } else if (event.type === "retry" || event.type === "notice") {
       yield event;
     } else {
@@ -31,12 +31,15 @@ export async function* withTextCalls(
   }
 
   function* ended(event: ModelEvent): Generator<ModelEvent, void> {
-    const { deltas, calls } = reading.end(event.type === "done");
+    const { deltas, calls, isLoop } = reading.end(event.type === "done");
+    if (isLoop) yield { type: "notice", text: LOOP };
     if (deltas.length > 0) yield { type: "deltas", deltas };
     if (event.type === "done") told(calls);
     yield event;
   }
 }
+
+const LOOP = "The model wrote the same call again and again and was stopped; the call is made once.";
 
 class Reading {
   readonly #prompt: Prompt;
@@ -90,11 +93,13 @@ class Reading {
   }
 
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
-  end(isWhole: boolean): { readonly deltas: readonly Delta[]; readonly calls: number } {
-    if (this.#text === "") return { deltas: [], calls: 0 };
-    const { calls, rest, written } = extract(this.#text, this.#reader.grammar);
+  end(
+    isWhole: boolean,
+  ): { readonly deltas: readonly Delta[]; readonly calls: number; readonly isLoop: boolean } {
+    if (this.#text === "") return { deltas: [], calls: 0, isLoop: false };
+    const { calls, rest, written, isLoop } = extract(this.#text, this.#reader.grammar);
     const left = this.#show((calls.length === 0 ? rest : rest.trimEnd()).slice(this.#shown.length));
-    if (!isWhole || this.#isNative) return { deltas: left, calls: 0 };
+    if (!isWhole || this.#isNative) return { deltas: left, calls: 0, isLoop: false };
     const dropped = this.#drop(
       [...this.#begun].flatMap(([at, name]) => calls[at]?.name === name ? [] : [at]),
     );
@@ -103,7 +108,7 @@ class Reading {
       { type: "call_arguments", index, text },
     ]);
     const own: readonly Delta[] = calls.length === 0 ? [] : [{ type: "written", text: written.trimEnd() }];
-    return { deltas: [...left, ...dropped, ...made, ...own], calls: calls.length };
+    return { deltas: [...left, ...dropped, ...made, ...own], calls: calls.length, isLoop };
   }
 
   #show(text: string): readonly Delta[] {

@@ -18,7 +18,8 @@ export function inText(request: ModelRequest, form: Form): ModelRequest {
 function asText(message: Message, form: Form): Message {
   switch (message.role) {
     case "user":
-      return message;
+      // What was handed over stands in it too.
+      return message.text.startsWith(PACKET) ? message : { ...message, text: harmless(message.text) };
     case "assistant": {
       const { written: own, text, calls, complete } = message;
       const parts = [text, ...calls.map((call) => written(form, call)), complete === true ? END_MARK : ""];
@@ -30,13 +31,17 @@ function asText(message: Message, form: Form): Message {
   }
 }
 
+/** As the engine's own notes begin. */
+const PACKET = "<agent_control>";
+
 /** A file must neither end its own quotation nor give the system's word. */
-const OURS = /<(\/?\s*(?:tool_response|agent_control))/gi;
+function harmless(text: string): string {
+  return text.replace(/<(\/?\s*(?:tool_response|agent_control))/gi, "<\\$1");
+}
 
 /** As Hermes and Qwen have it in their templates; with the name, for results of several calls. */
 function response({ name, text }: ToolMessage): string {
-  const quoted = text.replace(OURS, "<\\$1");
-  return `<tool_response name="${name}">\n${quoted}\n</tool_response>`;
+  return `<tool_response name="${name}">\n${harmless(text)}\n</tool_response>`;
 }
 
 function merged(messages: readonly Message[]): readonly Message[] {

@@ -116,7 +116,7 @@ Deno.test("a call that the model has read somewhere is a quotation, however it i
     ]
   ) {
     const partial = new Partial(reader);
-    assert.deepEqual(extract(text, reader), { calls: [], rest: text, written: text });
+    assert.deepEqual(extract(text, reader), { calls: [], rest: text, written: text, isLoop: false });
     assert.ok(text.startsWith([...text].map((letter) => partial.add(letter)).join("")));
   }
   assert.deepEqual(extract(`${quoted}\n${own}`, reader).calls.map(({ arguments: args }) => args), [

@@ -111,6 +111,20 @@ Deno.test("openai_responses: the whole request; nothing is stored", () => {
   assert.equal(body("openai_responses", short).tool_choice, "none");
 });
 
+Deno.test("openai_responses: OpenAI is told by a key which session's cache is meant, others are not", () => {
+  const keyOf = (messages: ModelRequest["messages"], baseUrl = "https://api.openai.com/v1") => {
+    const value: unknown = JSON.parse(
+      wire("openai_responses").encode(request(messages), { ...endpoint, baseUrl }).body,
+    );
+    return isObject(value) ? value.prompt_cache_key : undefined;
+  };
+  const key = keyOf([user("Hi")]);
+  assert.match(String(key), /^[0-9a-f]{32}$/);
+  assert.equal(keyOf([user("Hi"), assistant("Hello"), user("Bye")]), key);
+  assert.notEqual(keyOf([user("Hi!")]), key);
+  assert.equal(keyOf([user("Hi")], "https://gateway.test/v1"), undefined);
+});
+
 Deno.test("openai_responses: how much is to be thought, in the model's own words", () => {
   const asked = (model: string, effort: ModelRequest["effort"], baseUrl = "https://api.openai.com/v1") => {
     const changed = request([user("Hi")], { model, ...(effort === undefined ? {} : { effort }) });

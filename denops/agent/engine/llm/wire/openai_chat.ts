@@ -7,19 +7,14 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import { familyOf } from "../../core/families.ts";
 import type { Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsText, isWhole } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
-import { type IdRule, withCallIds } from "./call_ids.ts";
+import { bridged, forService } from "./chat_services.ts";
 import { effortFields } from "./effort.ts";
 import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
-
-/** OpenAI: "Expected a string with maximum length 40". Mistral: "must be a-z, A-Z, 0-9, with a length of 9". */
-const IDS: IdRule = { legal: /^.{1,40}$/s, length: 32 };
-const MISTRAL_IDS: IdRule = { legal: /^[a-zA-Z0-9]{9}$/, length: 9 };
 
 const ErrorBody = z.union([
   z.object({
@@ -87,7 +82,7 @@ export const openaiChat: Wire<State> = {
         ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
         ...(request.maxOutputTokens === undefined ? {} : { [limit]: request.maxOutputTokens }),
         ...effortFields(request, endpoint.baseUrl),
-        messages: [{ role: "system", content: request.system }, ...encodeMessages(request)],
+        messages: [{ role: "system", content: request.system }, ...encodeMessages(request, endpoint.baseUrl)],
         ...(request.tools.length === 0 ? {} : {
           tools: request.tools.map((tool) => ({ type: "function", function: tool })),
           tool_choice: request.textOnly === true ? "none" : "auto",
@@ -200,21 +195,20 @@ function streamError(error: unknown): Delta {
   return { type: "error", message, retryable };
 }
 
-/**
- * Only a user's message may have images: they follow all results of an answer, in one. Mistral's models know no user
- * after a tool ("Unexpected role 'user' after role 'tool'").
- */
-function encodeMessages(request: ModelRequest): readonly Record<string, unknown>[] {
-  const isMistral = familyOf(request.model) === "mistral";
-  const messages = withCallIds(request.messages, isMistral ? MISTRAL_IDS : IDS);
-  const bridge = isMistral ? [{ role: "assistant", content: "The images of these results follow." }] : [];
-  return messages.flatMap((message, at) => {
+/** Only a user's message may have images: they follow all results of an answer, in one. */
+function encodeMessages(
+  request: ModelRequest,
+  baseUrl: string,
+): readonly Readonly<Record<string, unknown>>[] {
+  const messages = forService(request, baseUrl);
+  const encoded = messages.flatMap((message, at) => {
     const parts = resultsEndedBy(messages, at).flatMap((result) =>
       (result.images ?? []).flatMap((image) => imageParts(image, imageLabel(result, image.name)))
     );
-    const images = parts.length === 0 ? [] : [...bridge, { role: "user", content: parts }];
+    const images = parts.length === 0 ? [] : [{ role: "user", content: parts }];
     return [encodeMessage(message), ...images];
   });
+  return bridged(encoded, request.model);
 }
 
 /** With its name before it: one message may have several. */

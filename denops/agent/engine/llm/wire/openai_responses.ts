@@ -7,30 +7,22 @@
  * (tools/server/server-task.cpp) numbers no items and gives calls no id but `call_id`, Ollama (openai/responses.go)
  * sends calls whole and its thoughts as "encrypted" content.
  */
+import { createHash } from "node:crypto";
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type {
-  AssistantMessage,
-  Image,
-  Message,
-  ModelRequest,
-  Refusable,
-  ToolCall,
-} from "../../core/messages.ts";
-import { argumentsText } from "../arguments.ts";
+import type { ModelRequest, Refusable } from "../../core/messages.ts";
 import { isRetryable } from "../retry.ts";
-import { type IdRule, withCallIds } from "./call_ids.ts";
 import { effortWord } from "./effort.ts";
-import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
+import { jsonHeaders, parseFrame, requestBody } from "./json.ts";
 import { openaiChat } from "./openai_chat.ts";
-import { begun, found, type Items, NO_ITEMS, told } from "./response_items.ts";
+import { begun, found, type Items, type Named, NO_ITEMS, told } from "./response_items.ts";
+import { inputOf } from "./responses_input.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
 type Sent = Readonly<Record<string, unknown>>;
 
 /** The API takes no limit below. */
 const LEAST_TOKENS = 16;
-const IDS: IdRule = { legal: /^.{1,64}$/s, length: 32 };
 
 const Texts = z.array(z.object({ text: z.string().nullish(), refusal: z.string().nullish() }));
 
@@ -83,16 +75,18 @@ type Event = z.infer<typeof Event>;
 
 interface State {
   readonly items: Items;
-  /** Something of a text, and of a thought, was told. */
-  readonly said: boolean;
+  /** Characters of text that were told. */
+  readonly said: number;
+  /** Something of a thought was told, and since then nothing else. */
   readonly thought: boolean;
+  readonly thinks: boolean;
 }
 
 export const openaiResponses: Wire<State> = {
   framing: "sse",
 
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest {
-    const { tools, temperature, maxOutputTokens, without = [] } = request;
+    const { tools, temperature, maxOutputTokens } = request;
     return {
       url: `${endpoint.baseUrl}${WIRE_FACTS.openai_responses.path}`,
       headers: jsonHeaders(endpoint),
@@ -105,8 +99,9 @@ export const openaiResponses: Wire<State> = {
           ? {}
           : { max_output_tokens: Math.max(maxOutputTokens, LEAST_TOKENS) }),
         ...reasoningFields(request, endpoint.baseUrl),
+        ...cacheKey(request, endpoint.baseUrl),
         instructions: request.system,
-        input: withCallIds(request.messages, IDS).flatMap((message) => encodeMessage(message, without)),
+        input: inputOf(request),
         ...(tools.length === 0 ? {} : {
           tools: tools.map((tool) => ({ type: "function", ...tool, strict: false })),
           tool_choice: request.textOnly === true ? "none" : "auto",
@@ -116,7 +111,7 @@ export const openaiResponses: Wire<State> = {
     };
   },
 
-  start: () => ({ items: NO_ITEMS, said: false, thought: false }),
+  start: () => ({ items: NO_ITEMS, said: 0, thought: false, thinks: false }),
 
   step(state, frame) {
     // It comes from some servers, after the event that ends the answer.
@@ -127,14 +122,15 @@ export const openaiResponses: Wire<State> = {
         return event.item ? itemAdded(state, event, event.item) : [state, []];
       case "response.output_text.delta":
       case "response.refusal.delta":
-        return piece(state, event, "text");
+        return textPiece(state, event);
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
-        return piece(state, event, "thought");
+        return thoughtPiece(state, event);
       case "response.reasoning_summary_part.added":
-        return summaryPart(state, event);
+        // Parts of a summary are paragraphs, each with a heading of its own.
+        return [state, state.thinks ? [{ type: "thought", text: "\n\n" }] : []];
       case "response.function_call_arguments.delta":
-        return argumentsPiece(state, event, textOf(event.delta));
+        return argumentsPiece(state, event);
       case "response.function_call_arguments.done":
         return argumentsRest(state, event, event.arguments ?? "");
       case "response.output_item.done":
@@ -172,6 +168,15 @@ export const openaiResponses: Wire<State> = {
       : undefined,
 };
 
+/**
+ * Sessions begin alike, and OpenAI finds a cached prefix by its beginning alone, up to some fifteen requests a minute, unless
+ * they have a key. Source: platform.openai.com/docs, "Prompt caching".
+ */
+function cacheKey({ messages: [first] }: ModelRequest, baseUrl: string): Sent {
+  if (first === undefined || !/(?:^|\.)openai\.com$/.test(new URL(baseUrl).hostname)) return {};
+  return { prompt_cache_key: createHash("sha256").update(first.text).digest("hex").slice(0, 32) };
+}
+
 /** Of what it thinks, a model that is not to think at all is asked nothing. */
 function reasoningFields(request: ModelRequest, baseUrl: string): Sent {
   const { without = [], thinking, effort } = request;
@@ -200,42 +205,48 @@ function textOf(delta: unknown): string {
 
 type Step = readonly [State, readonly Delta[]];
 
-function itemAdded(state: State, event: Event, item: Item): Step {
-  const isCall = item.type === "function_call";
-  const items = begun(state.items, isCall, event.output_index, [item.id, item.call_id]);
-  const next = { ...state, items };
-  const index = items.length - 1;
-  if (isCall) {
-    return [next, [{ type: "call_start", index, id: item.call_id ?? item.id ?? "", name: item.name ?? "" }]];
-  }
-  return [next, item.type === "message" && item.phase ? [{ type: "phase", phase: item.phase }] : []];
+function named(type: Named["type"], { output_index: output, item_id, item }: Event): Named {
+  return { type, output, ids: [item_id, item?.id, item?.call_id] };
 }
 
-/** Of a text, or of a thought. */
-function piece(state: State, event: Event, type: "text" | "thought"): Step {
+function itemAdded(state: State, event: Event, item: Item): Step {
+  if (item.type === "function_call") {
+    const items = begun(state.items, named(item.type, event));
+    const id = item.call_id ?? item.id ?? "";
+    const start: Delta = { type: "call_start", index: items.length - 1, id, name: item.name ?? "" };
+    return [{ ...state, items, thinks: false }, [start]];
+  }
+  if (item.type !== "message" && item.type !== "reasoning") return [state, []];
+  const next = { ...state, items: begun(state.items, named(item.type, event)) };
+  const { type, phase } = item;
+  return [next, type === "message" && phase ? [{ type: "phase", phase, text: state.said }] : []];
+}
+
+function textPiece(state: State, event: Event): Step {
   const text = textOf(event.delta);
   if (text === "") return [state, []];
-  const index = found(state.items, event.output_index, [event.item_id]);
-  const flag = type === "text" ? { said: true } : { thought: true };
-  return [{ ...state, ...flag, items: told(state.items, index, text) }, [{ type, text }]];
+  const items = told(state.items, found(state.items, named("message", event)), text);
+  return [{ ...state, items, said: state.said + text.length, thinks: false }, [{ type: "text", text }]];
 }
 
-/** Parts of a summary are paragraphs, each with a heading of its own. */
-function summaryPart(state: State, event: Event): Step {
-  const index = found(state.items, event.output_index, [event.item_id]);
-  const isFirst = index === undefined || state.items[index]?.told === "";
-  return [state, isFirst ? [] : [{ type: "thought", text: "\n\n" }]];
+function thoughtPiece(state: State, event: Event): Step {
+  const text = textOf(event.delta);
+  if (text === "") return [state, []];
+  const items = told(state.items, found(state.items, named("reasoning", event)), text);
+  return [{ ...state, items, thought: true, thinks: true }, [{ type: "thought", text }]];
 }
 
-function argumentsPiece(state: State, event: Event, text: string): Step {
-  const index = found(state.items, event.output_index, [event.item_id]) ?? state.items.length - 1;
+function argumentsPiece(state: State, event: Event): Step {
+  const text = textOf(event.delta);
+  const last = state.items.findLastIndex(({ type }) => type === "function_call");
+  const index = found(state.items, named("function_call", event)) ?? last;
   if (text === "" || index < 0) return [state, []];
   return [{ ...state, items: told(state.items, index, text) }, [{ type: "call_arguments", index, text }]];
 }
 
 /** Some servers send arguments only when they are whole. */
 function argumentsRest(state: State, event: Event, whole: string): Step {
-  const index = found(state.items, event.output_index, [event.item_id, event.item?.id, event.item?.call_id]);
+  const index = found(state.items, named("function_call", event));
   const before = index === undefined ? undefined : state.items[index]?.told;
   if (index === undefined || before === undefined || !whole.startsWith(before)) return [state, []];
   const text = whole.slice(before.length);
@@ -245,7 +256,10 @@ function argumentsRest(state: State, event: Event, whole: string): Step {
 
 /** What an item's pieces have not told. Only a reasoning item that is done is whole. */
 function itemDone(state: State, event: Event, item: Item): Step {
-  const known = found(state.items, event.output_index, [item.id, item.call_id]);
+  if (item.type !== "function_call" && item.type !== "message" && item.type !== "reasoning") {
+    return [state, []];
+  }
+  const known = found(state.items, named(item.type, event));
   const before = known === undefined ? undefined : state.items[known]?.told;
   switch (item.type) {
     case "function_call": {
@@ -255,8 +269,9 @@ function itemDone(state: State, event: Event, item: Item): Step {
     }
     case "message": {
       const text = texts(item.content).join("");
-      const isTold = before === undefined ? state.said : before !== "";
-      return text === "" || isTold ? [state, []] : [{ ...state, said: true }, [{ type: "text", text }]];
+      const isTold = before === undefined ? state.said > 0 : before !== "";
+      if (text === "" || isTold) return [state, []];
+      return [{ ...state, said: state.said + text.length, thinks: false }, [{ type: "text", text }]];
     }
     case "reasoning": {
       const summary = texts(item.summary);
@@ -264,11 +279,10 @@ function itemDone(state: State, event: Event, item: Item): Step {
       const isTold = before === undefined ? state.thought : before !== "";
       const deltas: Delta[] = text === "" || isTold ? [] : [{ type: "thought", text }];
       const data = item.encrypted_content;
-      if (data) deltas.push({ type: "encrypted", summary, data });
-      return [deltas.length === 0 ? state : { ...state, thought: true }, deltas];
+      const calls = state.items.filter(({ type }) => type === "function_call").length;
+      if (data) deltas.push({ type: "encrypted", summary, data, text: state.said, calls });
+      return [text === "" ? state : { ...state, thought: true, thinks: true }, deltas];
     }
-    default:
-      return [state, []];
   }
 }
 
@@ -297,7 +311,10 @@ function finish({ items }: State, { type, response }: Event): Delta {
   if (type === "response.incomplete" && reason === "max_output_tokens") {
     return { type: "finish", reason: "length" };
   }
-  return { type: "finish", reason: items.some(({ isCall }) => isCall) ? "tool_calls" : "stop" };
+  return {
+    type: "finish",
+    reason: items.some(({ type }) => type === "function_call") ? "tool_calls" : "stop",
+  };
 }
 
 /** Codes of a policy that refuses what was asked. */
@@ -311,77 +328,4 @@ function failed({ response, error, code, message }: Event): readonly Delta[] {
   const retryable = isRetryable(Number(failure.code ?? NaN)) ||
     /server_error|rate_limit|overload|slow_down|unavailable|timeout/i.test(`${kind} ${failure.type}`);
   return [{ type: "error", message: said, retryable }];
-}
-
-function encodeMessage(message: Message, without: readonly Refusable[]): readonly Sent[] {
-  switch (message.role) {
-    case "user":
-      return [{
-        type: "message",
-        role: "user",
-        content: encodeParts(message),
-      }];
-    case "tool":
-      return [{
-        type: "function_call_output",
-        call_id: message.id,
-        output: message.images === undefined ? message.text : encodeParts(message),
-      }];
-    case "assistant":
-      return encodeAssistant(
-        without.includes("earlier_reasoning") ? { ...message, reasoning: [] } : message,
-      );
-  }
-}
-
-/** Each image has its name before it: there may be several. */
-function encodeParts({ text, images = [] }: { readonly text: string; readonly images?: readonly Image[] }) {
-  const shown = images.flatMap(({ name, type, data }) => [
-    { type: "input_text", text: `${name}:` },
-    { type: "input_image", image_url: `data:${type};base64,${data}`, detail: "auto" },
-  ]);
-  return text.trim() === "" && shown.length > 0 ? shown : [{ type: "input_text", text }, ...shown];
-}
-
-/** The items in the order in which they came, as far as that is known: text before calls. */
-function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly Sent[] {
-  const items: Sent[] = [];
-  let phase: string | undefined;
-  let said = 0;
-  let called = 0;
-  const addUpTo = (characters: number, count: number) => {
-    const part = text.slice(said, characters);
-    if (part.trim() !== "") items.push(encodeText(part, phase));
-    items.push(...calls.slice(called, count).map(encodeCall));
-    said = Math.max(said, characters);
-    called = Math.max(called, count);
-  };
-  for (const part of reasoning) {
-    if (part.type === "phase") {
-      addUpTo(part.text, called);
-      phase = part.phase;
-    } else if (part.type === "encrypted") {
-      addUpTo(part.text, part.calls);
-      const summary = part.summary.map((text) => ({ type: "summary_text", text }));
-      items.push({ type: "reasoning", summary, encrypted_content: part.data });
-    }
-  }
-  addUpTo(text.length, calls.length);
-  // Reasoning that nothing follows is refused: what it led to was cut off.
-  while (items.at(-1)?.type === "reasoning") items.pop();
-  return items.length > 0 ? items : [encodeText("[Reasoning completed]")];
-}
-
-function encodeText(text: string, phase?: string): Sent {
-  const content = [{ type: "output_text", text }];
-  return { type: "message", role: "assistant", content, ...(phase === undefined ? {} : { phase }) };
-}
-
-function encodeCall({ id, name, arguments: text }: ToolCall): Sent {
-  return {
-    type: "function_call",
-    call_id: id,
-    name: toolName(name),
-    arguments: argumentsText(text),
-  };
 }

@@ -168,6 +168,19 @@ const calls: Readonly<Record<string, readonly unknown[]>> = {
     { type: "response.function_call_arguments.delta", item_id: "call_1", delta: '"a.ts"}' },
     { type: "response.output_item.done", item: call("call_1", "call_1", "read_file", READ.arguments) },
   ],
+  "after a text of the same number": [
+    added(0, message("msg_0")),
+    said(0, "I look."),
+    added(0, call("fc_0", "call_1", "read_file")),
+    json(0, READ.arguments),
+    done(0, { ...message("msg_0"), content: [{ type: "output_text", text: "I look." }] }),
+    done(0, call("fc_0", "call_1", "read_file", READ.arguments)),
+  ],
+  "after a text of the same number, only when it is done": [
+    added(0, message("msg_0")),
+    said(0, "I look."),
+    done(0, call("fc_0", "call_1", "read_file", READ.arguments)),
+  ],
   "without any name in its pieces": [
     { type: "response.output_item.added", item: call("fc", "call_1", "read_file") },
     { type: "response.function_call_arguments.delta", delta: READ.arguments },
@@ -193,6 +206,35 @@ Deno.test("pieces of two calls in turn", () => {
     completed(),
   );
   assert.deepEqual(message.calls, [READ, { id: "call_2", name: "list", arguments: "{}" }]);
+});
+
+Deno.test("thoughts that follow each other are paragraphs; one after a text begins anew", () => {
+  const deltas = deltasOf("openai_responses", [
+    events(
+      ...[
+        added(0, { id: "rs_0", type: "reasoning" }),
+        part(0, 0),
+        summary(0, 0, "A."),
+        part(0, 1),
+        summary(0, 1, "B."),
+      ],
+      ...[added(1, { id: "rs_1", type: "reasoning" }), part(1, 0), summary(1, 0, "C.")],
+      ...[said(2, "So."), added(3, { id: "rs_3", type: "reasoning" }), part(3, 0), summary(3, 0, "D.")],
+    ),
+  ]);
+  const told = deltas.map((delta) =>
+    delta.type === "thought" || delta.type === "text" ? delta.text : delta.type
+  );
+  assert.deepEqual(told, ["A.", "\n\n", "B.", "\n\n", "C.", "So.", "D."]);
+});
+
+Deno.test("whatever is lost, doubled or out of order, nothing is thrown, and it ends at most once", () => {
+  const frames = fc.array(fc.constantFrom(...RECORDED), { maxLength: 40 });
+  fc.assert(fc.property(frames, (frames) => {
+    const { ends, message } = heard(...frames);
+    assert.ok(ends.length <= frames.filter((frame) => frame.type === "response.completed").length);
+    assert.ok(message.calls.length <= frames.length);
+  }));
 });
 
 Deno.test("a thought in the open, as servers of one's own send it, is shown and does not go back", () => {

@@ -1,10 +1,10 @@
 /** The items of an answer that is being streamed, and what was told of each. Pure. */
 
 interface StreamedItem {
+  readonly type: string;
   /** Undefined if the server numbers none. */
   readonly output: number | undefined;
   readonly ids: readonly string[];
-  readonly isCall: boolean;
   /** The pieces so far. */
   readonly told: string;
 }
@@ -14,32 +14,25 @@ export type Items = readonly StreamedItem[];
 
 export const NO_ITEMS: Items = [];
 
-type Id = string | null | undefined;
-
-export function begun(
-  items: Items,
-  isCall: boolean,
-  output: number | null | undefined,
-  ids: readonly Id[],
-): Items {
-  return [...items, {
-    output: output ?? undefined,
-    ids: ids.filter((id) => !!id).map(String),
-    isCall,
-    told: "",
-  }];
+/** What an event says of the item that it speaks of. */
+export interface Named {
+  readonly type: "message" | "reasoning" | "function_call";
+  readonly output: number | null | undefined;
+  readonly ids: readonly (string | null | undefined)[];
 }
 
-/** The index of the item that an event speaks of; its number is surer than its id, which some services make anew. */
-export function found(
-  items: Items,
-  output: number | null | undefined,
-  ids: readonly Id[],
-): number | undefined {
+export function begun(items: Items, { type, output, ids }: Named): Items {
+  const known = ids.filter((id) => typeof id === "string" && id !== "");
+  return [...items, { type, output: output ?? undefined, ids: known.map(String), told: "" }];
+}
+
+/** The item's index. Its number is surer than its id, which some services make anew for each event. */
+export function found(items: Items, { type, output, ids }: Named): number | undefined {
   const at = items.findLastIndex((item) =>
-    typeof output === "number" && item.output !== undefined
+    item.type === type &&
+    (typeof output === "number" && item.output !== undefined
       ? item.output === output
-      : ids.some((id) => !!id && item.ids.includes(id))
+      : item.ids.some((id) => ids.includes(id)))
   );
   return at < 0 ? undefined : at;
 }

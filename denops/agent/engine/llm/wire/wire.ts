@@ -3,7 +3,7 @@
  * HTTP, retries and time are the client's.
  */
 import type { WireName } from "../../../protocol/providers.ts";
-import type { FinishReason, ModelRequest, Refusable, Usage } from "../../core/messages.ts";
+import type { FinishReason, ModelRequest, Reasoning, Refusable, Usage } from "../../core/messages.ts";
 
 export interface Endpoint {
   /** Without a slash at the end. */
@@ -24,10 +24,8 @@ export type Delta =
   | { readonly type: "thought"; readonly text: string }
   | { readonly type: "signature"; readonly signature: string }
   | { readonly type: "redacted"; readonly data: string }
-  /** A thought that only the provider can read, whole. */
-  | { readonly type: "encrypted"; readonly summary: readonly string[]; readonly data: string }
-  /** What the text that follows is to the provider. */
-  | { readonly type: "phase"; readonly phase: string }
+  /** What only the provider can read of an answer, or what a text is to it. */
+  | Extract<Reasoning, { type: "encrypted" | "phase" }>
   /** `id` is empty where the provider gives none. */
   | { readonly type: "call_start"; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: "call_arguments"; readonly index: number; readonly text: string }

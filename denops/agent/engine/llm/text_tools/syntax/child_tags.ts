@@ -1,6 +1,7 @@
 /**
- * A tag for each argument. `<read_file><path>a.ts</path></read_file>` is how Cline and Roo Code ask for calls, and what
- * models that learnt from their sessions write; `<tool_call><name>n</name><arguments>{…}</arguments></tool_call>` and
+ * A tag for each argument. `<read_file><path>a.ts</path></read_file>` is how Cline and Roo Code have asked for calls
+ * (cline/cline, src/core/assistant-message/parse-assistant-message.ts), and what models that learnt from their sessions
+ * write; `<tool_call><name>n</name><arguments>{…}</arguments></tool_call>` and
  * `<tool_call name="n">{…}</tool_call>` are mixtures of it and Hermes's format.
  */
 import type { Cursor } from "../cursor.ts";

@@ -12,6 +12,7 @@ import { unwrapped, valueTo } from "./tagged_values.ts";
 
 const OPEN = /<function(?:=|\s{1,9}name=)\s{0,9}["']?([\w.:/-]{1,80})["']?\s{0,9}>/y;
 const PARAMETER = /<parameter(?:=|\s{1,9}name=)\s{0,9}["']?([\w.$-]{1,80})["']?\s{0,9}>/y;
+const CUT_PARAMETER = /<(?:p[^<>\n]{0,120})?$/y;
 const CLOSES = ["</function>", "</tool_call>", "</seed:tool_call>"];
 const ENDS = {
   closes: ["</parameter>"],
@@ -40,7 +41,7 @@ function parameters(
   const given = new Map<string, string>();
   for (;;) {
     cursor.space();
-    const key = cursor.match(PARAMETER)?.[1];
+    const key = cursor.match(PARAMETER, CUT_PARAMETER)?.[1];
     if (key === undefined) break;
     const value = unclosedValue(cursor, (other) =>
       other in properties && other !== key && !given.has(other)) ??
@@ -69,10 +70,12 @@ function unclosedValue(cursor: Cursor, isNext: (key: string) => boolean): string
   const begin = cursor.at;
   const close = cursor.find("</parameter>");
   const limit = close === -1 ? cursor.text.length : close;
+  // What stands behind the limit does not matter.
+  const next = cursor.from(begin);
   for (
-    let at = cursor.find("\n<parameter", begin);
+    let at = next.find("\n<parameter", begin);
     at !== -1 && at < limit;
-    at = cursor.find("\n<parameter", at + 1)
+    at = next.find("\n<parameter", at + 1)
   ) {
     const key = cursor.from(at + 1).match(PARAMETER)?.[1];
     if (key === undefined || !isNext(key)) continue;

@@ -1,8 +1,8 @@
 /**
  * gpt-oss: `<|channel|>commentary to=functions.n <|constrain|>json<|message|>{…}<|call|>`, the recipient before the channel
  * too, other channels than commentary, and what is left where a server drops the special tokens: `commentary
- * to=functions.n json{…}`. Sources: OpenAI's openai-harmony, docs/format.md; llama.cpp, common/chat-parser.cpp;
- * text-generation-webui, modules/tool_parsing.py; raullenchai/Rapid-MLX, issue 480.
+ * to=functions.n json{…}`. Sources: openai/harmony, docs/format.md; llama.cpp, common/chat-parser.cpp;
+ * text-generation-webui, modules/tool_parsing.py; ml-explore/mlx-lm, issue 875.
  */
 import { wholeObject } from "./name_object.ts";
 import { asCalls, type Syntax, unread } from "./syntax.ts";

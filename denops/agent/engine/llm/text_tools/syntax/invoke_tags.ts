@@ -17,6 +17,7 @@ const PARAMETER = new RegExp(
   `<${SPACE}parameter\\s{1,9}name=["']?([\\w.$-]{1,80})["']?(?:\\s+(?:string=["'](true|false)["']|type=["']\\w+["']))?\\s*>`,
   "y",
 );
+const CUT_PARAMETER = /<(?:[｜|a-z][^<>\n]{0,150})?$/y;
 const closing = (name: string) => SPACES.map((space) => `</${space}${name}>`);
 const CLOSES = closing("invoke");
 const OUTER = ["function_calls", "tool_calls", "tool_call"].flatMap(closing);
@@ -39,7 +40,7 @@ function parameters(cursor: Cursor): Readonly<Record<string, unknown>> | undefin
   const given = new Map<string, unknown>();
   for (;;) {
     cursor.space();
-    const tag = cursor.match(PARAMETER);
+    const tag = cursor.match(PARAMETER, CUT_PARAMETER);
     if (tag === undefined) break;
     const [, key = "", isString] = tag;
     const value = valueTo(cursor, ENDS);

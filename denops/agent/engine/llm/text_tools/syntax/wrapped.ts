@@ -40,7 +40,7 @@ const MARKS: Readonly<Record<string, readonly string[]>> = {
   "<|python_start|>": ["<|python_end|>"],
   // Mistral.
   "[TOOL_CALLS]": ["</s>"],
-  // LM Studio's own, for models without a template for tools (lmstudio.ai/docs, "Tool Use").
+  // LM Studio's own, for models without a template for tools (lmstudio-ai/docs, 1_developer/3_openai-compat/tools.mdx).
   "[TOOL_REQUEST]": ["[END_TOOL_REQUEST]"],
   // Command R7B, Command A.
   "<|START_ACTION|>": ["<|END_ACTION|>"],
@@ -78,7 +78,7 @@ export const wrapped: Syntax = {
         cursor.at = at;
         break;
       }
-      cursor.match(FENCE);
+      cursor.match(FENCE, 3);
       const found = nested(cursor, tools);
       if (found === undefined) {
         cursor.at = at;
@@ -88,7 +88,7 @@ export const wrapped: Syntax = {
     }
     if (calls.length === 0) {
       cursor.match(BETWEEN);
-      cursor.match(FENCE);
+      cursor.match(FENCE, 3);
       return brokenObjects(cursor, tools, open === undefined ? [] : MARKS[open] ?? []);
     }
     closed(cursor);

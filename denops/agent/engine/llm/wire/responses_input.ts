@@ -1,0 +1,86 @@
+/** A session as the items of OpenAI's Responses. Pure. */
+import type { AssistantMessage, Image, Message, ModelRequest, ToolCall } from "../../core/messages.ts";
+import { argumentsText } from "../arguments.ts";
+import { type IdRule, withCallIds } from "./call_ids.ts";
+import { toolName } from "./json.ts";
+
+/** "Expected a string with maximum length 64" */
+const IDS: IdRule = { legal: /^.{1,64}$/s, length: 32 };
+
+type Item = Readonly<Record<string, unknown>>;
+
+export function inputOf({ messages, without = [] }: ModelRequest): readonly Item[] {
+  const isRefused = without.includes("earlier_reasoning");
+  return withCallIds(messages, IDS).flatMap((message) => encodeMessage(message, isRefused));
+}
+
+function encodeMessage(message: Message, withoutReasoning: boolean): readonly Item[] {
+  switch (message.role) {
+    case "user":
+      return [{
+        type: "message",
+        role: "user",
+        content: encodeParts(message),
+      }];
+    case "tool":
+      return [{
+        type: "function_call_output",
+        call_id: message.id,
+        output: message.images === undefined ? message.text : encodeParts(message),
+      }];
+    case "assistant":
+      return encodeAssistant(withoutReasoning ? { ...message, reasoning: [] } : message);
+  }
+}
+
+/** Each image has its name before it: there may be several. */
+function encodeParts({ text, images = [] }: { readonly text: string; readonly images?: readonly Image[] }) {
+  const shown = images.flatMap(({ name, type, data }) => [
+    { type: "input_text", text: `${name}:` },
+    { type: "input_image", image_url: `data:${type};base64,${data}`, detail: "auto" },
+  ]);
+  return text.trim() === "" && shown.length > 0 ? shown : [{ type: "input_text", text }, ...shown];
+}
+
+/** The items in the order in which they came, as far as that is known: text before calls. */
+function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly Item[] {
+  const items: Item[] = [];
+  let phase: string | undefined;
+  let said = 0;
+  let called = 0;
+  const addUpTo = (characters: number, count: number) => {
+    const part = text.slice(said, characters);
+    if (part.trim() !== "") items.push(encodeText(part, phase));
+    items.push(...calls.slice(called, count).map(encodeCall));
+    said = Math.max(said, characters);
+    called = Math.max(called, count);
+  };
+  for (const part of reasoning) {
+    if (part.type === "phase") {
+      addUpTo(part.text, called);
+      phase = part.phase;
+    } else if (part.type === "encrypted") {
+      addUpTo(part.text, part.calls);
+      const summary = part.summary.map((text) => ({ type: "summary_text", text }));
+      items.push({ type: "reasoning", summary, encrypted_content: part.data });
+    }
+  }
+  addUpTo(text.length, calls.length);
+  // Reasoning that nothing follows is refused: what it led to was cut off.
+  while (items.at(-1)?.type === "reasoning") items.pop();
+  return items.length > 0 ? items : [encodeText("[Reasoning completed]")];
+}
+
+function encodeText(text: string, phase?: string): Item {
+  const content = [{ type: "output_text", text }];
+  return { type: "message", role: "assistant", content, ...(phase === undefined ? {} : { phase }) };
+}
+
+function encodeCall({ id, name, arguments: text }: ToolCall): Item {
+  return {
+    type: "function_call",
+    call_id: id,
+    name: toolName(name),
+    arguments: argumentsText(text),
+  };
+}
