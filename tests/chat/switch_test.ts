@@ -165,13 +165,18 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
   nvim.kill("SIGTERM");
   await nvim.exited;
   {
-    await using later = await startAgent({ script: "", options: options(test, other), beside: agent });
+    await using later = await startAgent({
+      script: "",
+      options: options(test, other).replace("input = 3", "input = 3000"),
+      beside: agent,
+    });
     await later.nvim.command("Agent resume");
     await later.nvim.waitForScreen("claude-x · ");
     await later.nvim.command("Agent And now?");
     await waitForChat(later.nvim, "Going on.");
     await waitForTurn(later.nvim);
-    await later.nvim.waitForScreen("of 100k tokens");
+    // The price of the options of this moment, for some thousand tokens.
+    await later.nvim.waitForScreen(/of 100k tokens · \$[1-9]/);
     assert.equal(second.requests.length, 3);
   }
   await using without = await startAgent({ script: "", options: options(test), beside: agent });
