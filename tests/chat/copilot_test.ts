@@ -27,7 +27,8 @@ vim.g.clipboard = {
 }
 `;
 
-async function start(server: CopilotServer) {
+/** @param options Lua fields in the place of the choice of Copilot */
+async function start(server: CopilotServer, options = `provider = "copilot", ${server.lua}`) {
   await using stack = new AsyncDisposableStack();
   const project = stack.use(
     await scratch({ "src/greet.ts": "export const greet = 'Hello';\n" }, { git: true }),
@@ -41,10 +42,7 @@ async function start(server: CopilotServer) {
       columns: 100,
       lines: 40,
       env: { XDG_CONFIG_HOME: home.path("config") },
-      lua: `${WORLD} vim.g.agent = { provider = "copilot", state_dir = ${
-        JSON.stringify(state)
-      }, title = false,
-        ${server.lua} }`,
+      lua: `${WORLD} vim.g.agent = { state_dir = "${state}", title = false, ${options} }`,
     }),
   );
   const owned = stack.move();
@@ -135,4 +133,28 @@ Deno.test("copilot: a login is stopped by a key, and by its window's end; its fa
     async () => await nvim.lua("return #vim.api.nvim_list_wins()") === 1,
   );
   await assert.rejects(Deno.stat(`${agent.state}/logins/copilot.json`), Deno.errors.NotFound);
+});
+
+Deno.test("copilot: a session of another provider goes on there, with the login of another editor", async () => {
+  await using server = await CopilotServer.start({ script: "say First.\n---\nsay Second.\nrepeat" });
+  const { github_url, github_api_url, base_url } = server.options;
+  const options = `provider = "other", model = "scripted", providers = {
+    other = { wire = "openai_chat", base_url = "${server.model.url}/v1" },
+    copilot = { github_url = "${github_url}", github_api_url = "${github_api_url}", base_url = "${base_url}" },
+  }`;
+  await using agent = await start(server, options);
+  const { nvim, home } = agent;
+  await nvim.command("Agent One");
+  await waitForChat(nvim, "First.");
+  await waitForTurn(nvim);
+  assert.equal(server.seen.length, 0);
+  await home.write("config/github-copilot/apps.json", server.appsJson());
+  await nvim.command("Agent provider copilot");
+  await waitUntil("the other engine", () => server.keys === 1);
+  await nvim.command("Agent Two");
+  await waitForChat(nvim, "Second.");
+  await waitForTurn(nvim);
+  assert.equal(server.chats.length, 1);
+  assert.ok(server.chats[0]?.body.includes("First."), "it has what was said before");
+  assert.deepEqual([...server.problems, ...server.model.problems], []);
 });

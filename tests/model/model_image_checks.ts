@@ -79,8 +79,10 @@ function checkParts(wire: Wire, at: number, message: JsonObject): string[] {
     return checkKinds(label, objects(message.content), ["text", "image_url"]);
   }
   if (wire === "openai_responses") {
-    const kinds = message.role === "assistant" ? ["output_text"] : ["input_text", "input_image"];
-    return checkKinds(label, [...objects(message.content), ...objects(message.output)], kinds);
+    return checkKinds(label, [...objects(message.content), ...objects(message.output)], [
+      "input_text",
+      "input_image",
+    ]);
   }
   const blocks = blocksOf(message.content);
   const results = blocks.filter(({ type }) => type === "tool_result");

@@ -33,7 +33,7 @@ function checkItem(at: number, item: JsonObject, next: JsonObject | undefined): 
   if (item.id !== undefined) found.push(`${label} has an id, and nothing is stored`);
   switch (type) {
     case "message":
-      if (string(item.content) === undefined && objects(item.content).length === 0) {
+      if (!string(item.content) && objects(item.content).length === 0) {
         found.push(`${label} has no content`);
       }
       break;

@@ -152,7 +152,7 @@ const REFUSES_TOOLS = new RegExp(
 function refusesImages(status: number, detail: string): boolean {
   if (status === 413) return true;
   return [400, 404, 415, 422, 500, 501].includes(status) &&
-    /image|vision|multi-?modal|must be a string|expected (?:a )?string|roles? must alternate|after role/i
+    /image|vision|multi-?modal|must be a string|expected (?:a )?string|should be 'input text'|roles? must alternate|after role/i
       .test(detail);
 }
 

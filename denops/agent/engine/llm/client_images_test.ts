@@ -21,6 +21,7 @@ const IMAGE_REFUSALS: readonly (readonly [status: number, message: string])[] = 
   [400, "unknown variant `image_url`, expected `text`"],
   [400, "model-1 is not a multimodal model"],
   [400, "'messages.2' : for 'role:user' the content must be a string"],
+  [400, "Output of tool call should be 'Input text'"],
   [400, "Conversation roles must alternate user/assistant/user/assistant/..."],
   [400, "Unexpected role 'user' after role 'tool'"],
   [404, "No endpoints found that support image input"],

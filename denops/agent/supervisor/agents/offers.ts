@@ -1,10 +1,10 @@
 /** What a user can choose from: the models of a provider, and the providers, with why one is not ready. */
-import { canUseCopilot } from "./copilot/account.ts";
-import { LOG_IN } from "./copilot/github.ts";
 import type { ListedModel, UserConfig } from "../../protocol/config.ts";
 import { ModelLists, oneModel, type Provider } from "../../protocol/ask_models.ts";
 import { isModel, nearNames } from "../../protocol/model_list.ts";
 import { hostAndPort, PRESETS, WIRE_FACTS } from "../../protocol/providers.ts";
+import { isLoggedIn, renewedKey } from "./copilot/account.ts";
+import { LOG_IN } from "./copilot/github.ts";
 import {
   answers,
   COMMAND,
@@ -33,7 +33,8 @@ export class Offers {
 
   /** What the provider lists, with the user's prices. Undefined: it lists nothing. @throws {Error} one line */
   async models(provider: Provider, user: UserConfig): Promise<readonly ListedModel[] | undefined> {
-    return (await this.#lists.of(provider))?.map((model) => withOptions(model, provider, user));
+    const listing = await this.#withKey(provider, user);
+    return (await this.#lists.of(listing))?.map((model) => withOptions(model, provider, user));
   }
 
   /** The model of this name. @throws {Error} one line, if the provider has none */
@@ -49,7 +50,8 @@ export class Offers {
     }
     const isTaken = models === undefined || knownModels(user).has(name) ||
       PRESETS[provider.name]?.any_model === true;
-    const found = await oneModel(provider, name, this.#world.fetch) ?? (isTaken ? { name } : undefined);
+    const asked = await oneModel(await this.#withKey(provider, user), name, this.#world.fetch);
+    const found = asked ?? (isTaken ? { name } : undefined);
     if (found !== undefined) return withOptions(found, provider, user);
     const near = nearNames(name, (models ?? []).map((one) => one.name));
     const hint = near.length === 0 ? "`:Agent model` lists all." : `Near: ${near.join(", ")}.`;
@@ -63,16 +65,23 @@ export class Offers {
     return [...all.filter(({ ready }) => ready), ...all.filter(({ ready }) => !ready)];
   }
 
+  /** What was told of one may be of a while ago: its key may have ended. @throws {Error} one line */
+  async #withKey(provider: Provider, user: UserConfig): Promise<Provider> {
+    if (provider.key_expires === undefined) return provider;
+    const key = await renewedKey(user, this.#world, { address: provider.base_url, refused: false });
+    return { ...provider, ...key };
+  }
+
   async #provider(user: UserConfig, name: string): Promise<OfferedProvider> {
     try {
-      const { own, preset, wire, baseUrl } = described(user, name);
+      const { own, wire, baseUrl, logsIn } = described(user, name);
       const ready = (text: string) => ({ name, text, ready: true });
-      if (own?.api_key?.startsWith(COMMAND)) return ready("key by a command");
-      if (preset?.login === true && own?.api_key === undefined) {
-        return await canUseCopilot(user, this.#world)
+      if (logsIn) {
+        return await isLoggedIn(user, this.#world)
           ? ready("logged in")
-          : { name, text: `not logged in: ${LOG_IN}`, ready: false };
+          : { name, text: `nobody is logged in: ${LOG_IN}`, ready: false };
       }
+      if (own?.api_key?.startsWith(COMMAND)) return ready("key by a command");
       const keys = keyNames(user, name);
       const found = keys.find((key) => this.#world.env(key));
       if (found !== undefined) return ready(`key from ${found}`);

@@ -6,7 +6,7 @@ import { neovimEnvironment } from "../system/neovim_environment.ts";
 import { findProgram } from "../system/sandbox.ts";
 import { PRESETS, type ProviderPreset, WIRE_FACTS, type WireName } from "../../protocol/providers.ts";
 import { modelsOf } from "../../protocol/model_list.ts";
-import { type CopilotAccount, copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
+import { accountModel, copilotAccount, hasCopilotLogin } from "./copilot/account.ts";
 
 const KEY_COMMAND_MS = 30_000;
 
@@ -33,20 +33,13 @@ export function described(user: UserConfig, name: string) {
   if (wire === undefined || baseUrl === undefined) {
     throw new Error(`The provider "${name}" needs wire and base_url in providers.`);
   }
-  return { preset, own, wire, baseUrl };
+  return { preset, own, wire, baseUrl, logsIn: preset?.login === true && own?.api_key === undefined };
 }
 
 /** Whether it can be used without a choice of the user's. @throws {Error} one line, if there is no such provider */
 export function namesModel(user: UserConfig, name: string): boolean {
-  const { preset, wire } = described(user, name);
-  return preset?.default_model !== undefined || preset?.login === true ||
-    WIRE_FACTS[wire].newestFirst === true;
-}
-
-/** What the provider's login tells; undefined where none is used. @throws {Error} one line */
-async function accountOf(user: UserConfig, name: string, world: ProviderWorld) {
-  const { own, preset } = described(user, name);
-  return preset?.login && own?.api_key === undefined ? await copilotAccount(user, world) : undefined;
+  const { preset, wire, logsIn } = described(user, name);
+  return preset?.default_model !== undefined || WIRE_FACTS[wire].newestFirst === true || logsIn;
 }
 
 /** A provider with its key. @throws {Error} one line that says how to set it up */
@@ -56,20 +49,11 @@ export async function findProvider(
   world: ProviderWorld,
   roots: readonly string[],
 ): Promise<ModelConfig["provider"]> {
-  return await withKey(user, name, await accountOf(user, name, world), world, roots);
-}
-
-async function withKey(
-  user: UserConfig,
-  name: string,
-  account: CopilotAccount | undefined,
-  world: ProviderWorld,
-  roots: readonly string[],
-): Promise<ModelConfig["provider"]> {
-  const { own, preset, wire, baseUrl } = described(user, name);
-  const wires = account?.wires ?? preset?.wires;
+  const { own, preset, wire, baseUrl, logsIn } = described(user, name);
+  const account = logsIn ? await copilotAccount(user, world) : undefined;
   const { key, source, ...lasts } = account?.key ??
     await findKey(name, own?.api_key, keyNames(user, name), world, roots);
+  const wires = account?.wires ?? preset?.wires;
   return {
     name,
     wire,
@@ -90,17 +74,17 @@ export async function engineConfig(
   roots: readonly string[],
 ): Promise<ModelConfig> {
   const name = user.provider ?? await detect(user, world);
-  const { preset, wire, baseUrl } = described(user, name);
-  const account = await accountOf(user, name, world);
-  const model = user.model ?? preset?.default_model ?? account?.model ??
+  const { preset, wire, baseUrl, logsIn } = described(user, name);
+  const listed = logsIn ? await accountModel(user, world) : undefined;
+  const model = user.model ?? preset?.default_model ?? listed?.name ??
     (WIRE_FACTS[wire].newestFirst ? await newestModel(name, wire, baseUrl, world) : undefined);
   if (model === undefined) throw new Error(`No model is set for ${name}. Set the option model.`);
-  const provider = await withKey(user, name, account, world, roots);
+  const provider = await findProvider(user, name, world, roots);
   const priceOf = (name: string) => priced(user, baseUrl, [name])[0]?.price;
   const price = priceOf(model);
   const summaryPrice = user.summary_model === undefined ? undefined : priceOf(user.summary_model);
   return {
-    ...SharedConfig.parse({ ...account?.abilities, ...user }),
+    ...SharedConfig.parse({ ...listed?.abilities, ...user }),
     read_rules: { deny: [], ask: [] },
     modes: [],
     models: [...priced(user, baseUrl, knownModels(user))],

@@ -2,12 +2,12 @@
  * OpenAI Chat Completions, streamed, as many services speak it.
  * Source: platform.openai.com/docs/api-reference/chat and .../chat-streaming;
  * `reasoning_content` is DeepSeek's and vLLM's name, `reasoning` OpenRouter's and Groq's; Mistral's is a part of
- * the content (docs.mistral.ai, "Reasoning"). Reasons to finish that OpenAI lacks are in the documents of Mistral,
+ * the content (docs.mistral.ai, "Reasoning"); Copilot's are `reasoning_text` and `reasoning_opaque` (Zed, crates/copilot_chat). Reasons to finish that OpenAI lacks are in the documents of Mistral,
  * DeepSeek and OpenRouter; images in OpenAI's guide, "Images and vision"; `extra_content` in Gemini's, "Thought signatures": without it the next request fails.
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type { Image, Message, ModelRequest } from "../../core/messages.ts";
+import type { AssistantMessage, Image, Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsText, isWhole } from "../arguments.ts";
 import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
@@ -46,6 +46,8 @@ const Chunk = z.object({
       content: Content.nullish(),
       reasoning_content: z.string().nullish(),
       reasoning: z.string().nullish(),
+      reasoning_text: z.string().nullish(),
+      reasoning_opaque: z.string().nullish(),
       refusal: z.string().nullish(),
       tool_calls: z.array(CallPiece).nullish(),
     }).nullish(),
@@ -101,8 +103,9 @@ export const openaiChat: Wire<State> = {
     let next = state;
     for (const choice of chunk.choices ?? []) {
       const delta = choice.delta;
-      const thought = delta?.reasoning_content ?? delta?.reasoning;
+      const thought = delta?.reasoning_content ?? delta?.reasoning ?? delta?.reasoning_text;
       if (thought) deltas.push({ type: "thought", text: thought });
+      if (delta?.reasoning_opaque) deltas.push({ type: "signature", signature: delta.reasoning_opaque });
       deltas.push(...contentDeltas(delta?.content || (delta?.refusal ?? "")));
       for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
       if (choice.finish_reason) {
@@ -236,11 +239,23 @@ function encodeMessage(message: Message): Record<string, unknown> {
         function: { name: toolName(call.name), arguments: argumentsText(call.arguments) },
         ...(call.extra === undefined ? {} : { extra_content: call.extra }),
       }));
-      if (calls.length > 0) return { role: "assistant", content: message.text, tool_calls: calls };
+      const sealed = sealedThought(message);
+      if (calls.length > 0) return { role: "assistant", content: message.text, ...sealed, tool_calls: calls };
       return {
         role: "assistant",
+        ...sealed,
         content: message.text.trim() === "" ? "[Reasoning completed]" : message.text,
       };
     }
   }
+}
+
+/** Copilot has some models' thoughts back as it has sealed them. */
+function sealedThought({ reasoning, by }: AssistantMessage): Record<string, unknown> {
+  // Other signatures are for other wires.
+  const signed = by?.wire === "openai_chat" ? reasoning.filter((one) => one.type === "signed") : [];
+  const opaque = signed.at(-1)?.signature;
+  return opaque === undefined
+    ? {}
+    : { reasoning_text: signed.map(({ text }) => text).join(""), reasoning_opaque: opaque };
 }

@@ -4,7 +4,7 @@ import { testsOfMessages } from "../../../../../tests/support/wire_play.ts";
 const said = (text: string, phase?: string) => ({
   type: "message",
   role: "assistant",
-  content: [{ type: "output_text", text }],
+  content: text,
   ...(phase === undefined ? {} : { phase }),
 });
 const asked = (text: string) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] });

@@ -71,9 +71,9 @@ function encodeAssistant({ text, calls, reasoning }: AssistantMessage): readonly
   return items.length > 0 ? items : [encodeText("[Reasoning completed]")];
 }
 
+/** Not as it came, for that has an id: the short form of a message has none. */
 function encodeText(text: string, phase?: string): Item {
-  const content = [{ type: "output_text", text }];
-  return { type: "message", role: "assistant", content, ...(phase === undefined ? {} : { phase }) };
+  return { type: "message", role: "assistant", content: text, ...(phase === undefined ? {} : { phase }) };
 }
 
 function encodeCall({ id, name, arguments: text }: ToolCall): Item {

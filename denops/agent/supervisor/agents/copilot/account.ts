@@ -8,33 +8,40 @@ import { type CopilotModel, defaultModel, modelProblem, otherWire } from "./mode
 
 export interface CopilotAccount {
   readonly address: string;
-  /** The user's, else Copilot's own choice; undefined: it is not known. */
-  readonly model: string | undefined;
   /** Of the models that are asked in another wire format than the provider's. */
   readonly wires: readonly ModelWire[];
-  /** Of that model, for options that the user has not set. */
-  readonly abilities: Partial<Pick<UserConfig, "context_window" | "vision" | "native_tools">>;
   readonly key: { readonly key: string; readonly source: string; readonly key_expires: number };
 }
 
-/** @throws {Error} one line, also if the account may not use the model */
+/** @throws {Error} one line */
 export async function copilotAccount(user: UserConfig, world: World): Promise<CopilotAccount> {
   const { key, expires, address, models } = await copilotKey(user, world);
-  const name = user.model ?? (models === undefined ? undefined : defaultModel(models)?.name);
-  const problem = name === undefined || models === undefined ? undefined : modelProblem(name, models);
-  if (problem !== undefined) throw new Error(problem);
-  const model = models?.find((one) => one.name === name);
   return {
     address,
-    model: name,
     wires: (models ?? []).flatMap(otherWire),
-    abilities: model === undefined ? {} : abilitiesOf(model),
     key: { key, source: KEY_SOURCE, key_expires: expires },
   };
 }
 
+export interface AccountModel {
+  readonly name: string;
+  /** For options that the user has not set. */
+  readonly abilities: Partial<Pick<UserConfig, "context_window" | "vision" | "native_tools">>;
+}
+
+/** The user's model, else Copilot's own choice. @throws {Error} one line, also if the account may not use it */
+export async function accountModel(user: UserConfig, world: World): Promise<AccountModel | undefined> {
+  const { models } = await copilotKey(user, world);
+  const name = user.model ?? (models === undefined ? undefined : defaultModel(models)?.name);
+  if (name === undefined) return undefined;
+  const problem = models === undefined ? undefined : modelProblem(name, models);
+  if (problem !== undefined) throw new Error(problem);
+  const model = models?.find((one) => one.name === name);
+  return { name, abilities: model === undefined ? {} : abilitiesOf(model) };
+}
+
 /** That a model calls tools is left to its answers; that it does not, holds. */
-function abilitiesOf({ context_window, vision, tools }: CopilotModel): CopilotAccount["abilities"] {
+function abilitiesOf({ context_window, vision, tools }: CopilotModel): AccountModel["abilities"] {
   return {
     ...(context_window === undefined ? {} : { context_window }),
     ...(vision === undefined ? {} : { vision }),
@@ -47,10 +54,9 @@ export async function hasCopilotLogin({ providers, state_dir }: UserConfig): Pro
   return await hasOwnLogin(gitHubOf(providers.copilot).host, state_dir);
 }
 
-/** Somebody has, there or with another editor. */
-export async function canUseCopilot({ providers, state_dir }: UserConfig, world: World): Promise<boolean> {
-  const tokens = await oauthTokens(gitHubOf(providers.copilot).host, state_dir, (name) => world.env(name));
-  return tokens.length > 0;
+/** There is a login, ours or that of another editor; whether it is good GitHub knows. */
+export async function isLoggedIn({ providers, state_dir }: UserConfig, { env }: World): Promise<boolean> {
+  return (await oauthTokens(gitHubOf(providers.copilot).host, state_dir, env)).length > 0;
 }
 
 /** Why there was none, by the address of the API. */

@@ -6,7 +6,8 @@ import { CopilotServer, listed, OAUTH } from "../../../../../tests/support/copil
 import { type Scratch, scratch } from "../../../../../tests/support/project.ts";
 import { factsLine, modelsOf } from "../../../protocol/model_list.ts";
 import { wireFor } from "../../../protocol/providers.ts";
-import { engineConfig } from "../provider.ts";
+import { Offers } from "../offers.ts";
+import { engineConfig, findProvider } from "../provider.ts";
 import { checkProvider } from "../provider_check.ts";
 import { renewedKey } from "./account.ts";
 import { copilotQuota } from "./copilot.ts";
@@ -152,9 +153,9 @@ Deno.test("copilot: a key that ends within the minute is not given out", async (
     key: { refresh_in: undefined, expires_at: Date.now() / 1_000 + 30 },
   });
   await using home = await scratch({ [APPS]: server.appsJson() });
-  await configOf(server, home);
-  await configOf(server, home);
-  assert.equal(server.keys, 2);
+  const { provider: { api_key: first } } = await configOf(server, home);
+  const { provider: { api_key: second } } = await configOf(server, home);
+  assert.notEqual(first, second);
 });
 
 Deno.test("copilot: the key goes to an address of Copilot's alone, or to the user's", () => {
@@ -278,6 +279,36 @@ Deno.test("copilot: which models there are, and which is chosen", () => {
   const offered = modelsOf({ data: [listed("a"), listed("b", { model_picker_enabled: false })] });
   assert.deepEqual(offered?.map(({ name }) => name), ["a"]);
   assert.equal(modelProblem("first", models), undefined);
+});
+
+Deno.test("copilot: in the lists of models and providers, whenever they are opened", async () => {
+  const models = [
+    listed("a", { billing: { multiplier: 3 } }),
+    listed("b", { policy: { state: "disabled" } }),
+  ];
+  await using server = await CopilotServer.start({ models });
+  await using home = await scratch({ [APPS]: "{}" });
+  const user = options(server, home, { provider: undefined, model: "of-another-provider" });
+  const offers = new Offers(world(home));
+  const offered = async () => (await offers.providers(user)).find(({ name }) => name === "copilot");
+  assert.deepEqual(await offered(), {
+    name: "copilot",
+    text: "nobody is logged in: :Agent login copilot",
+    ready: false,
+  });
+  await home.write(APPS, server.appsJson());
+  assert.deepEqual(await offered(), { name: "copilot", text: "logged in", ready: true });
+  const provider = await findProvider(user, "copilot", world(home), []);
+  assert.deepEqual((await offers.models(provider, user))?.map(factsLine), ["200k · 3× · tools · vision"]);
+  const old = { ...provider, api_key: "tid=0;exp=0:mac", key_expires: Date.now() - 1 };
+  assert.deepEqual(
+    (await offers.models(old, user))?.map(({ name }) => name),
+    ["a"],
+    "by the key of this moment",
+  );
+  assert.equal((await offers.find(old, "a", user)).context_window, 200_000);
+  await assert.rejects(offers.find(old, "b", user), /^Error: copilot has no model "b"/);
+  assert.deepEqual(server.problems, []);
 });
 
 Deno.test("copilot: whatever is answered is read, or is nothing", () => {
