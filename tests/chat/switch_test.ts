@@ -25,6 +25,9 @@ say Shorter.
 ---
 new-history
 say Going on.
+---
+new-history
+say From the copy.
 `;
 
 /** Menus are answered by this; the lines of the last one are kept. */
@@ -178,6 +181,12 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
     // The price of the options of this moment, for some thousand tokens.
     await later.nvim.waitForScreen(/of 100k tokens · \$[1-9]/);
     assert.equal(second.requests.length, 3);
+    await later.nvim.command("Agent fork");
+    await later.nvim.waitFor(`require("agent.chat").current().id == 2`);
+    await later.nvim.command("Agent And here?");
+    await waitForChat(later.nvim, "From the copy.");
+    await waitForTurn(later.nvim);
+    assert.equal(second.requests.at(-1)?.body.model, "claude-x");
   }
   await using without = await startAgent({ script: "", options: options(test), beside: agent });
   await without.nvim.command("Agent resume");
