@@ -46,6 +46,8 @@ nnoremap <Plug>(AgentCompact) <Cmd>Agent compact<CR>
 xnoremap <silent> <Plug>(AgentCompact) :Agent compact<CR>
 nnoremap <Plug>(AgentMode) <Cmd>Agent mode<CR>
 xnoremap <silent> <Plug>(AgentMode) :Agent mode<CR>
+nnoremap <Plug>(AgentEffort) <Cmd>Agent effort<CR>
+xnoremap <silent> <Plug>(AgentEffort) :Agent effort<CR>
 nnoremap <Plug>(AgentModel) <Cmd>Agent model<CR>
 xnoremap <silent> <Plug>(AgentModel) :Agent model<CR>
 nnoremap <Plug>(AgentProvider) <Cmd>Agent provider<CR>

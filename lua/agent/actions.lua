@@ -57,6 +57,13 @@ return {
     doc = "Choose how the agent works, from the next message on: ask, plan, review …",
   },
   {
+    name = "effort",
+    plug = "AgentEffort",
+    args = "[level]",
+    takes = "effort",
+    doc = "Choose how much the model thinks before it answers, from the next message on.",
+  },
+  {
     name = "model",
     plug = "AgentModel",
     args = "[name]",

@@ -52,6 +52,17 @@ M.shapes = {
       end, require("agent.modes").names())
     end,
   },
+  effort = {
+    doc = "the name of a level",
+    matches = function(words)
+      return vim.list_contains(require("agent.effort").names(), words)
+    end,
+    complete = function(lead)
+      return vim.tbl_filter(function(name)
+        return vim.startswith(name, lead)
+      end, require("agent.effort").names())
+    end,
+  },
   model = {
     doc = "one word",
     matches = function(words)

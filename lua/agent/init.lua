@@ -342,6 +342,13 @@ function M.mode(name)
   require("agent.modes").choose(ready().get(), name)
 end
 
+--- Chooses how much the model thinks before it answers, from the next message on, or asks for it.
+---@param level? string
+function M.effort(level)
+  vim.validate("level", level, "string", true)
+  require("agent.effort").choose(ready().get(), level)
+end
+
 --- Chooses the model of the next request and all after it, or asks for one; "default" leaves it to the options.
 ---@param name? string
 function M.model(name)

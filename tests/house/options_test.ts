@@ -45,6 +45,7 @@ const OPTIONS: Readonly<
   lsp_start: ['"never"', "supervisor"],
   tools_off: ['{ "think" }', "engine"],
   edit_form: ['"whole"', "engine"],
+  effort: ['"high"', "engine"],
   git_branch: ['"agent/"', "supervisor"],
   title: ["false", "engine"],
   mode: ['"plan"', "engine"],

@@ -40,9 +40,15 @@ export function checkRequest(
   ];
 }
 
-/** That `now` begins with all of `before`: the provider's cache and the user's trust hang on it. */
+/**
+ * That `now` begins with all of `before`: the provider's cache and the user's trust hang on it. Thoughts of a turn are gone
+ * from the next one on, as templates of models leave them out.
+ */
 export function checkPrefix(before: readonly string[], now: readonly string[]): string[] {
-  const at = before.findIndex((text, index) => now[index] !== text);
+  const isNext = now.slice(before.length).some((text) => messageIn(text)?.role === "user");
+  const at = before.findIndex((text, index) =>
+    now[index] !== text && !(isNext && now[index] === withoutThought(text))
+  );
   const earlier = before[at];
   if (earlier === undefined) return [];
   const later = now[at];
@@ -50,6 +56,21 @@ export function checkPrefix(before: readonly string[], now: readonly string[]): 
   const difference = [...earlier].findIndex((character, index) => later[index] !== character);
   const from = Math.max(0, (difference < 0 ? earlier.length : difference) - 40);
   return [`message ${at} is not what it was: ${excerpt(earlier, from)} became ${excerpt(later, from)}`];
+}
+
+function withoutThought(text: string): string | undefined {
+  const { reasoning_content, thinking, ...message } = messageIn(text) ?? {};
+  return reasoning_content === undefined && thinking === undefined ? undefined : JSON.stringify(message);
+}
+
+/** Undefined for what is none. */
+function messageIn(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** That no secret is in `places`; the answer names the secret by its number only. */

@@ -212,6 +212,11 @@ Deno.test("a session only grows", () => {
   assert.deepEqual(checkPrefix(["same", "old"], ["same", "odd"]), [
     "message 1 is not what it was: old became odd",
   ]);
+  const said = (thought: object) => JSON.stringify({ role: "assistant", content: "So.", ...thought });
+  const [asked, thought, plain] = [JSON.stringify(user), said({ reasoning_content: "Hm." }), said({})];
+  assert.deepEqual(checkPrefix([asked, thought], [asked, plain, asked]), []);
+  assert.equal(checkPrefix([asked, thought], [asked, plain, plain]).length, 1);
+  assert.equal(checkPrefix([asked, plain], [asked, thought, asked]).length, 1);
 });
 
 Deno.test("cache marks and Anthropic's short form change no message", () => {

@@ -107,8 +107,11 @@ export const EDIT_FORMS = ["replace", "whole", "patch"] as const;
 export type EditForm = (typeof EDIT_FORMS)[number];
 
 /** How much a model is to think before it answers, from the least. */
-export const EFFORTS = ["none", "low", "medium", "high", "max"] as const;
+const EFFORTS = ["none", "low", "medium", "high", "max"] as const;
 export type Effort = (typeof EFFORTS)[number];
+/** What may be chosen for a session: "default" leaves it to the provider, whatever the options say. */
+export const CHOOSABLE_EFFORTS = ["default", ...EFFORTS] as const;
+export type ChoosableEffort = (typeof CHOOSABLE_EFFORTS)[number];
 
 const shared = {
   model: z.string().optional(),

@@ -59,6 +59,13 @@ export const ParentMeta = z.object({ parent: z.string().optional() });
 /** `_meta["agent.nvim"]` of the last piece of a thought. */
 export const ThoughtMeta = z.object({ milliseconds: z.number(), ...ParentMeta.shape });
 
+/**
+ * `_meta["agent.nvim"]` of an empty piece of a thought: the message's text so far was a thought, or its thought so far is told
+ * again as text.
+ */
+export const RetoldMeta = z.object({ was: z.enum(["text", "thought"]), ...ParentMeta.shape });
+export type RetoldMeta = z.infer<typeof RetoldMeta>;
+
 /** `_meta["agent.nvim"]` of a tool call or its update. */
 export const ToolMeta = z.object({
   tool: z.string().optional(),

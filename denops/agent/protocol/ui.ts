@@ -1,7 +1,7 @@
 /** What Lua and the supervisor tell each other: actions go down, updates come up. */
 import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
-import { UserConfig } from "./config.ts";
+import { CHOOSABLE_EFFORTS, UserConfig } from "./config.ts";
 import { OPTION } from "./extensions.ts";
 import { Given } from "./given.ts";
 import type { ModeFacts } from "./modes.ts";
@@ -75,6 +75,8 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("modes"), request, chat, session, ...place }),
   /** The mode of all turns from the next one on; an `agent_state` says which one it is then. */
   z.object({ type: z.literal("mode"), chat, session, ...place, mode: z.string().min(1).max(100) }),
+  /** How much is to be thought in all turns from the next one on; the `options` of an `agent_state` say it then. */
+  z.object({ type: z.literal("effort"), chat, session, ...place, effort: z.enum(CHOOSABLE_EFFORTS) }),
   /** Models of a provider, else of the session's. */
   z.object({
     type: z.literal("models"),
@@ -138,6 +140,14 @@ export type Update =
     readonly chat: number;
     readonly message: string;
     readonly milliseconds: number;
+    readonly parent?: string;
+  }
+  /** What was told of a message as its text so far was a thought, or as a thought is told again as text. */
+  | {
+    readonly type: "retold";
+    readonly chat: number;
+    readonly message: string;
+    readonly was: "text" | "thought";
     readonly parent?: string;
   }
   | ToolUpdate

@@ -1,6 +1,7 @@
 /** The session behind one chat: where its project is, what it goes on with, and the engine that has it open. */
+import type { ChoosableEffort } from "../protocol/config.ts";
 import type { RequestName, RequestParams, RequestResult } from "../protocol/requests.ts";
-import { covers, type ModeAccess } from "../protocol/modes.ts";
+import type { ModeAccess } from "../protocol/modes.ts";
 import type { Update } from "../protocol/ui.ts";
 import type { Engine } from "./agents/engine.ts";
 import type { RootQuery } from "./agents/root.ts";
@@ -50,6 +51,8 @@ export class ChatSession {
   #choice: Choice | undefined;
   /** What its engine has made of the choice: it changes less. */
   #narrowed: Choice | undefined;
+  /** Undefined: nothing was chosen here. */
+  #effort: ChoosableEffort | undefined;
   /** A choice is being carried out: the next turn waits for it. */
   #choosing: Promise<void> = Promise.resolve();
   /** Number of the last one. */
@@ -101,11 +104,8 @@ export class ChatSession {
   /** The engine's word for a mode that changes less: it holds until the user chooses one, and is stored nowhere. */
   narrow(mode: string): void {
     const modes = this.#open?.project.client.modes;
-    if (modes === undefined) return;
-    const narrower = modes.choice(mode);
-    const { access } = this.#narrowed ?? this.#choice ?? modes.first;
-    const isLess = access !== narrower.access && covers(access, narrower.access);
-    if (!isLess || modes.problem(narrower) !== undefined) return;
+    const narrower = modes?.narrower(this.#narrowed ?? this.#choice ?? modes.first, mode);
+    if (modes === undefined || narrower === undefined) return;
     this.#narrowed = narrower;
     this.#tellMode(modes);
   }
@@ -119,6 +119,15 @@ export class ChatSession {
       this.#ports.notice("error", error instanceof Error ? error.message : String(error));
       const project = await this.project().catch(() => undefined);
       if (project !== undefined) this.#tellMode(project.client.modes);
+    });
+  }
+
+  /** How much is to be thought in all turns from the next one on. @throws {Error} one line */
+  async chooseEffort(effort: ChoosableEffort): Promise<void> {
+    await this.#inOrder(async () => {
+      await this.#opening?.catch(() => {});
+      this.#effort = effort;
+      await this.#open?.project.engine.setEffort(this.#open.sessionId, effort);
     });
   }
 
@@ -273,6 +282,7 @@ export class ChatSession {
     const { mode } = this.#choice;
     if (!isNew || mode !== modes.first.mode) await engine.setMode(sessionId, mode);
     if (isChosen) await modes.book.note(sessionId, this.#choice);
+    if (this.#effort !== undefined) await engine.setEffort(sessionId, this.#effort);
     this.#tellMode(modes);
   }
 

@@ -63,6 +63,13 @@ export class Modes {
     return { mode, access: this.accessOf(mode) };
   }
 
+  /** What an engine's word makes of a choice: a mode that there is, and that changes less. Undefined: nothing. */
+  narrower({ access }: Choice, mode: string): Choice | undefined {
+    const choice = this.choice(mode);
+    const isLess = access !== choice.access && covers(access, choice.access);
+    return isLess && this.problem(choice) === undefined ? choice : undefined;
+  }
+
   /** In the place of a choice that has a problem. */
   get instead(): Choice {
     return this.choice(INSTEAD);

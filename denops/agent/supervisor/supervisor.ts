@@ -164,6 +164,9 @@ export class Supervisor implements AsyncDisposable {
       case "mode":
         this.#place(action);
         return this.#chat(action.chat).session.choose(action.mode);
+      case "effort":
+        this.#place(action);
+        return this.#report(action.chat, this.#chat(action.chat).session.chooseEffort(action.effort));
       case "models":
         this.#place(action);
         return void this.#models.show(action, this.#chat(action.chat).session);

@@ -24,6 +24,10 @@ function M:status()
   if mode ~= "agent" then
     table.insert(parts, 1, mode)
   end
+  local effort = require("agent.effort").current(self)
+  if effort ~= "default" then
+    table.insert(parts, "effort " .. effort)
+  end
   if line.used and line.size then
     table.insert(parts, ("%s of %s tokens"):format(format.count(line.used), format.count(line.size)))
   end

@@ -186,6 +186,14 @@ M.options = {
       .. " Without it: by the model's name, whole for small ones.",
   },
   {
+    name = "effort",
+    sent = true,
+    type = "string|nil",
+    one_of = { "none", "low", "medium", "high", "max" },
+    doc = "How much the model thinks before it answers, unless |:Agent-effort| says otherwise. Without it: as the provider"
+      .. " has it.",
+  },
+  {
     name = "git_branch",
     sent = true,
     type = "string|nil",

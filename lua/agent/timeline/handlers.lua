@@ -257,6 +257,24 @@ function on.thought_done(timeline, update, changed)
   end
 end
 
+--- Text that was a thought becomes one; a thought that was text is told again as that.
+function on.retold(timeline, update, changed)
+  local above = above_of(timeline, update)
+  local blocks = above and (above.children or {}) or timeline.blocks
+  local index = find_message(blocks, update.was, update.message)
+  if not index then
+    return
+  end
+  if update.was == "text" then
+    blocks[index].kind = "thought"
+  elseif above then
+    table.remove(blocks, index)
+  else
+    blocks[index].kind, blocks[index].text = "moved", ""
+  end
+  changed[above and timeline.tools[update.parent] or index] = true
+end
+
 --- How a call can have ended.
 local ENDED = { completed = true, failed = true, stopped = true }
 

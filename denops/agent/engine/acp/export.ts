@@ -126,6 +126,11 @@ function sections(events: readonly Stored[], root: string): readonly string[] {
       thoughts.set(event.message, (thoughts.get(event.message) ?? "") + event.text);
       continue;
     }
+    if (event.type === "retold") {
+      const said = event.was === "text" && text?.key === event.message ? text : undefined;
+      if (event.was === "thought") thoughts.delete(event.message);
+      else if (said !== undefined) thoughts.set(event.message, parts.splice(said.at, 1).join(""));
+    }
     text = undefined;
     if (event.type === "thought_done") {
       const seconds = Math.round(event.milliseconds / 1_000);

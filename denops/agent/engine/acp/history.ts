@@ -95,6 +95,7 @@ class Pieces {
   #update(event: AgentEvent): void {
     const update = this.#updates.of(event);
     if (update === undefined) return;
+    if (event.type === "retold") return this.#retell(event);
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
       case "agent_thought_chunk": {
@@ -123,6 +124,17 @@ class Pieces {
       default:
         return this.#push(update);
     }
+  }
+
+  #retell({ message, was }: Extract<AgentEvent, { type: "retold" }>): void {
+    const kind = was === "text" ? "agent_message_chunk" : "agent_thought_chunk";
+    const at = this.entries.findLastIndex((entry) =>
+      entry.type === "update" && entry.update.sessionUpdate === kind && entry.update.messageId === message
+    );
+    const update = this.#at(at);
+    if (update === undefined) return;
+    const content = was === "text" ? update.content : { type: "text", text: "" };
+    this.#replace(at, { ...update, content, sessionUpdate: "agent_thought_chunk" });
   }
 
   #at(place: number): Update | undefined {

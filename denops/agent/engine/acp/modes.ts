@@ -7,10 +7,10 @@ import {
   type SessionModeState,
   type SessionUpdate,
 } from "../../deps/acp_sdk.ts";
-import type { ListedModel } from "../../protocol/config.ts";
+import { CHOOSABLE_EFFORTS, type ListedModel } from "../../protocol/config.ts";
 import { ModelMeta, ours } from "../../protocol/extensions.ts";
 import { factsLine } from "../../protocol/model_list.ts";
-import { type Choice, CHOOSABLE_EFFORTS, type SessionModes } from "../agent/session_modes.ts";
+import type { Choice, SessionModes } from "../agent/session_modes.ts";
 import { messageOf } from "../core/errors.ts";
 
 /** What the answers that open a session say of it. */

@@ -1,6 +1,6 @@
 /** Engine events → ACP version 1 updates. */
 import { type AgentContext, methods, type SessionUpdate, type ToolCallContent } from "../../deps/acp_sdk.ts";
-import { META, type ToolMeta, type UsageMeta } from "../../protocol/extensions.ts";
+import { META, type RetoldMeta, type ToolMeta, type UsageMeta } from "../../protocol/extensions.ts";
 import { trace } from "../../protocol/trace.ts";
 import { Screen } from "./screen.ts";
 import type { AgentEvent, Diff, StopReason } from "../core/events.ts";
@@ -73,7 +73,7 @@ export class UpdateSender {
 }
 
 /** A client that does not know whose text it is would show it as the answer. */
-const SAID: ReadonlySet<AgentEvent["type"]> = new Set(["token", "thought", "thought_done"]);
+const SAID: ReadonlySet<AgentEvent["type"]> = new Set(["token", "thought", "thought_done", "retold"]);
 
 /** Events → updates of the protocol, in order: a call is announced once. */
 export class Updates {
@@ -102,6 +102,10 @@ export class Updates {
       case "thought_done": {
         const _meta = { [META]: { milliseconds: event.milliseconds, ...parentOf(event) } };
         return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta };
+      }
+      case "retold": {
+        const meta: RetoldMeta = { was: event.was, ...parentOf(event) };
+        return { sessionUpdate: "agent_thought_chunk", ...chunk(event.message, ""), _meta: { [META]: meta } };
       }
       case "tool_writing":
         return this.#tool(event.id, { title: event.title, status: "pending" }, {

@@ -62,7 +62,8 @@ function missingResults(history: readonly MessageEntry[], turn: readonly Stored[
 /** The text that had come of an answer that is in no message. */
 function unfinishedText(history: readonly MessageEntry[], turn: readonly Stored[]): string {
   // What a sub-agent has said is no answer to the user.
-  const pieces = turn.flatMap(({ entry }) =>
+  const said = turn.findLastIndex(({ entry }) => entry.type === "retold" && entry.was === "text");
+  const pieces = turn.slice(said + 1).flatMap(({ entry }) =>
     entry.type === "token" && entry.parent === undefined ? [entry] : []
   );
   const id = pieces.at(-1)?.message;
@@ -99,6 +100,7 @@ function openThoughts(turn: readonly Stored[]): readonly AgentEvent[] {
   const open = new Map<string, { readonly first: Stored; readonly last: Stored }>();
   for (const stored of turn) {
     const { entry } = stored;
+    if (entry.type === "retold" && entry.was === "thought") open.delete(entry.message);
     if (entry.type !== "thought" || done.has(entry.message)) continue;
     open.set(entry.message, { first: open.get(entry.message)?.first ?? stored, last: stored });
   }

@@ -302,7 +302,9 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
     if (model.textForm !== undefined) {
       const form = unreadable > 0 ? model.textForm : undefined;
       ports.append(
-        ports.textCalls.resultsNote({ plan: ports.state.plan, repeated: repeats.takeRepeated(), form }),
+        ports.textCalls.resultsNote({
+          ...{ plan: ports.state.plan, repeated: repeats.takeRepeated(), form, isLoop: end.isLoop },
+        }),
       );
     }
     if (isTooMany && mode.access !== "read") {

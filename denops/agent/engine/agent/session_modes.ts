@@ -1,5 +1,10 @@
 /** In which mode a session's turns run, with which model and effort; a change holds from the next turn on. */
-import { type Effort, EFFORTS, type EngineConfig, type ListedModel } from "../../protocol/config.ts";
+import {
+  CHOOSABLE_EFFORTS,
+  type ChoosableEffort,
+  type EngineConfig,
+  type ListedModel,
+} from "../../protocol/config.ts";
 import { nearNames } from "../../protocol/model_list.ts";
 import { CHOSEN, type Mode, ownMode } from "../context/modes.ts";
 import { ToolError } from "../core/errors.ts";
@@ -10,11 +15,6 @@ export type Choice = Pick<Facts, "mode" | "model" | "effort">;
 
 /** The choice as the session remembers it: a model with what is known of it. */
 type Remembered = Choice & Pick<Facts, "provider" | "listed">;
-
-/** The provider's own effort, whatever the options say. */
-const OF_PROVIDER = "default";
-/** The efforts that may be chosen. */
-export const CHOOSABLE_EFFORTS = [OF_PROVIDER, ...EFFORTS] as const;
 
 /** Where the mode that was chosen is no more, and where none that changes anything is of use. */
 const INSTEAD = CHOSEN.ask;
@@ -75,9 +75,9 @@ export class SessionModes {
   }
 
   /** Of the next turn. */
-  get effort(): Effort | typeof OF_PROVIDER {
+  get effort(): ChoosableEffort {
     const { effort: chosen } = this.#choice;
-    return CHOOSABLE_EFFORTS.find((one) => one === chosen) ?? this.#config.effort ?? OF_PROVIDER;
+    return CHOOSABLE_EFFORTS.find((one) => one === chosen) ?? this.#config.effort ?? "default";
   }
 
   /** The row of the next turn. */
@@ -92,7 +92,7 @@ export class SessionModes {
 
   #withEffort(mode: Mode): Mode {
     const { effort } = this;
-    return effort === OF_PROVIDER ? mode : { ...mode, effort };
+    return effort === "default" ? mode : { ...mode, effort };
   }
 
   /** Names of models, the one of the options first. */

@@ -23,6 +23,8 @@ export type StepEnd =
     readonly finish: FinishReason | "repeated";
     /** Calls of it that were not taken: no answer needs so many. */
     readonly dropped: number;
+    /** It had the same call again and again, which is made once. */
+    readonly isLoop: boolean;
   }
   /** Stopped or failed; `text` is what had come. */
   | { readonly type: "cancelled"; readonly text: string }
@@ -45,7 +47,7 @@ export async function runStep(
   prompt: Prompt,
   signal: AbortSignal,
 ): Promise<StepEnd> {
-  const assembly = new Assembly();
+  const assembly = new Assembly(model.keeps);
   const withOwnId = (delta: Delta) =>
     delta.type === "call_start" ? { ...delta, id: newCallId(delta.id) } : delta;
   const calls = new CallLimit();
@@ -69,7 +71,10 @@ export async function runStep(
         count(ended(true));
         screen.abandon();
         const text = run.of === "text" ? assembly.text.slice(0, run.said) : assembly.text;
-        return { ...{ type: "answered", finish: "repeated", dropped: 0 }, message: partialAnswer(text) };
+        return {
+          ...{ type: "answered", finish: "repeated", dropped: 0, isLoop: false },
+          message: partialAnswer(text),
+        };
       }
       case "notice":
         emit({ ...event, severity: "info" });
@@ -100,7 +105,7 @@ export async function runStep(
           const text = `${model.provider} says: ${oneLine(assembly.why)}`;
           emit({ type: "notice", severity: "info", text });
         }
-        return { type: "answered", message, finish, dropped: calls.dropped };
+        return { type: "answered", message, finish, dropped: calls.dropped, isLoop: event.isLoop === true };
       }
     }
   }
@@ -176,6 +181,8 @@ class Screen {
   readonly #emit: Emit;
   readonly #writing = new Map<number, Writing>();
   #thinkingSince: number | undefined;
+  /** Its first text came. */
+  #textSince: number | undefined;
   /** Shown without the mark; what the provider wants back stays as it came. */
   #thought = new WithoutEndMark();
 
@@ -186,6 +193,25 @@ class Screen {
   }
 
   show(deltas: readonly Delta[]): void {
+    const at = deltas.findIndex(({ type }) => type === "text_was_thought" || type === "thought_was_text");
+    if (at === -1) return this.#showPieces(deltas);
+    this.#showPieces(deltas.slice(0, at));
+    this.#retell(deltas[at]?.type === "text_was_thought" ? "text" : "thought");
+    this.show(deltas.slice(at + 1));
+  }
+
+  #retell(was: "text" | "thought"): void {
+    this.#emit({ type: "retold", message: this.#message, was });
+    if (was === "thought") {
+      this.#thinkingSince = undefined;
+      this.#thought = new WithoutEndMark();
+    } else {
+      this.#thinkingSince ??= this.#textSince;
+      this.#endThought();
+    }
+  }
+
+  #showPieces(deltas: readonly Delta[]): void {
     const thought = joined(deltas, "thought");
     const text = joined(deltas, "text");
     if (thought !== "") {
@@ -194,6 +220,7 @@ class Screen {
     }
     const calling = deltas.some(isCalling);
     if (text !== "" || calling) this.#endThought();
+    if (text !== "") this.#textSince ??= performance.now();
     if (text !== "") this.#emit({ type: "token", message: this.#message, text });
     if (calling) this.#showCalls(deltas);
   }

@@ -2,6 +2,7 @@
 import type { AssistantEntry, ControlNote } from "../core/entries.ts";
 import type { Plan } from "../core/ports.ts";
 import { END_MARK } from "../llm/end_mark.ts";
+import { RESULTS_STATE } from "../llm/text_tools/request.ts";
 import { isUnread } from "../llm/text_tools/tools.ts";
 import { controlPacket } from "./control.ts";
 import { openSteps } from "./nudges.ts";
@@ -29,17 +30,19 @@ export class TextCalls {
    * The packet after the results of calls in text. It stays in the history as it was sent.
    * @param repeated names of calls that were made before with the same arguments
    * @param form how a call is written, where one could not be read
+   * @param isLoop the answer had the same call again and again
    */
   resultsNote(
-    { plan, repeated, form }: {
+    { plan, repeated, form, isLoop }: {
       readonly plan: Plan;
       readonly repeated: readonly string[];
-      readonly form?: string | undefined;
+      readonly form: string | undefined;
+      readonly isLoop: boolean;
     },
   ): ControlNote {
     const [next, ...others] = openSteps(plan);
     const packet = controlPacket({
-      state: "results",
+      state: RESULTS_STATE,
       ...(next === undefined ? {} : { next_step: next, steps_after_it: others.length }),
       note: `Results of your calls, not the user's words. Go on, or end with ${END_MARK} if all is done.`,
     });
@@ -50,6 +53,11 @@ export class TextCalls {
           repeated.join(", ")
         }): do not repeat it, use what you ` +
           "have or do something else.",
+      );
+    }
+    if (isLoop) {
+      lines.push(
+        "You wrote the same call again and again and were stopped there; it was made once. Write each call once.",
       );
     }
     if (form !== undefined && !this.#isFormShown) {

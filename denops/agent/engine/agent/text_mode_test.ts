@@ -1,12 +1,16 @@
 /** Whole turns with a model whose calls stand in its text. */
 import assert from "node:assert/strict";
 import { objects, string } from "../../../../tests/model/model_messages.ts";
+import { engineConfig } from "../../../../tests/support/engine_config.ts";
+import { user } from "../../../../tests/support/histories.ts";
 import {
   checkEvents,
   END_TURN,
   type RunningEngine,
   startEngine,
 } from "../../../../tests/support/engine_session.ts";
+import { Prompt } from "../core/messages.ts";
+import { createModel } from "../llm/model.ts";
 
 const FILES = { "a.txt": "alpha\n" };
 const IN_TEXT = { native_tools: false, title: false } as const;
@@ -237,7 +241,7 @@ Deno.test("a model that writes the same lines again and again is cut, told once,
 Deno.test("a call that is written again and again is made once, and the user is told so", async () => {
   await using engine = await play([
     `${Array.from({ length: 40 }, () => read).join("\n")}\nwait never`,
-    "expect alpha\nsay It says alpha.",
+    "expect alpha\nexpect You wrote the same call again and again\nsay It says alpha.",
   ]);
   assert.deepEqual(await engine.prompt("What is in a.txt?"), END_TURN);
   assert.deepEqual(notices(engine), [
@@ -256,4 +260,17 @@ Deno.test("the same call in answer after answer is answered from before, then as
   assert.ok(others.filter((text) => /^Already done, see the result above/.test(text)).length >= 5);
   assert.ok(engine.asked.length > 0);
   assert.deepEqual(engine.server.problems, []);
+});
+
+Deno.test("a model with calls of its own that goes on with the session is sent no packets", async () => {
+  await using engine = await play([read, "say Done.", "new-history\nsay Done."]);
+  await engine.prompt("What is in a.txt?");
+  assert.match(sent(engine).at(-1) ?? "", /<agent_control>/);
+  const config = engineConfig(engine.server.url, "openai_chat", { title: false, model: "other" });
+  const model = createModel(config);
+  const messages = [...engine.messages(), user("And now?")];
+  await Array.fromAsync(model.stream(new Prompt("Be brief.", messages, []), new AbortController().signal));
+  assert.doesNotMatch(sent(engine).join("\n"), /agent_control/);
+  const roles = objects(engine.server.requests.at(-1)?.body.messages).map(({ role }) => role);
+  assert.deepEqual(roles, ["system", "user", "assistant", "tool", "assistant", "user"]);
 });

@@ -56,10 +56,13 @@ function messageBytes(message: Message): number {
 function reasoningBytes(reasoning: Reasoning): number {
   switch (reasoning.type) {
     case "signed":
+    case "plain":
       return bytesOf(reasoning.text);
     case "redacted":
     case "encrypted":
       return bytesOf(reasoning.data);
+    case "details":
+      return bytesOf(JSON.stringify(reasoning.details));
     case "phase":
       return 0;
   }

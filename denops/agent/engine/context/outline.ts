@@ -88,7 +88,14 @@ function reasonOf({ kind }: Piece, before: Prompt, now: Prompt): string {
   }
   if (kind === "tool") return "a tool is described otherwise";
   if (kind === "system") return "the system prompt is another one";
+  if (isSame(before.messages.map(unthought), now.messages.slice(0, before.messages.length).map(unthought))) {
+    return "thoughts of the turn before are not sent again";
+  }
   return now.messages.length < before.messages.length
     ? "messages were left out"
     : "an earlier message is another one";
+}
+
+function unthought(message: Message): Message {
+  return message.role === "assistant" ? { ...message, reasoning: [] } : message;
 }

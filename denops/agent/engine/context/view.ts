@@ -66,6 +66,7 @@ export function systemParts(
 
 function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
   const messages: Message[] = [];
+  const keeps = new KeptThoughts(entries);
   for (let at = 0; at < entries.length;) {
     const refused = isRefused(entries, at);
     const entry = entries[at++];
@@ -79,7 +80,7 @@ function messagesOf(entries: readonly MessageEntry[]): readonly Message[] {
         messages.push(userMessage(entry, own.filter(isNote), refused));
         break;
       case "assistant_message":
-        messages.push(assistantMessage(entry), ...results(entry, own));
+        messages.push(assistantMessage(entry, keeps), ...results(entry, own));
         messages.push(...own.filter(isNote).filter((note) => !isWithResults(entry, note)).map(noteMessage));
         break;
       case "control_note":
@@ -147,9 +148,30 @@ function partText(part: Part): string {
   }
 }
 
-function assistantMessage(
-  { text, calls, reasoning, written, complete, by, interrupted, refused }: AssistantEntry,
-): Message {
+/** Which plain thoughts are still wanted: those of the turn that runs, and of turns with calls. */
+class KeptThoughts {
+  readonly #turns = new Map<MessageEntry, number>();
+  readonly #calling = new Set<number>();
+  #last = 0;
+
+  constructor(entries: readonly MessageEntry[]) {
+    for (const entry of entries) {
+      if (entry.type === "user_message") this.#last += 1;
+      if (entry.type !== "assistant_message") continue;
+      this.#turns.set(entry, this.#last);
+      if (entry.calls.length > 0) this.#calling.add(this.#last);
+    }
+  }
+
+  of(entry: AssistantEntry): AssistantEntry["reasoning"] {
+    const turn = this.#turns.get(entry) ?? 0;
+    const isKept = { turn: turn === this.#last, session: this.#calling.has(turn) };
+    return entry.reasoning.filter((one) => one.type !== "plain" || isKept[one.for]);
+  }
+}
+
+function assistantMessage(entry: AssistantEntry, keeps: KeptThoughts): Message {
+  const { text, calls, written, complete, by, interrupted, refused } = entry;
   if (refused === true) return { role: "assistant", text: REFUSED_ANSWER, calls: [], reasoning: [] };
   const said = interrupted !== true ? text : text === "" ? INTERRUPTED : `${text}\n${INTERRUPTED}`;
   const known = {
@@ -157,7 +179,7 @@ function assistantMessage(
     ...(complete === undefined ? {} : { complete }),
     ...(by === undefined ? {} : { by }),
   };
-  return { role: "assistant", text: said, calls, reasoning, ...known };
+  return { role: "assistant", text: said, calls, reasoning: keeps.of(entry), ...known };
 }
 
 /** One for each call, as every provider demands. */

@@ -101,6 +101,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
   event("thought", { message: z.string(), text: z.string() }),
   /** The thought is over: text or a call begins. */
   event("thought_done", { message: z.string(), milliseconds: z.number() }),
+  /** What was told of a message as its text so far was a thought, or as a thought is told again as text. */
+  event("retold", { message: z.string(), was: z.enum(["text", "thought"]) }),
   /** A call's name is known and its arguments stream in; `lines` counts those of the text being written. */
   event("tool_writing", { id, tool: z.string(), title: z.string(), lines: z.number() }),
   /** Calls of one answer may start in any order; `order` rises within a turn as the model has written them. */

@@ -19,6 +19,10 @@ function isRecord(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** How long a provider wants a plain thought back: until the next message of the user's, or for ever. */
+export const KeptFor = z.enum(["turn", "session"]);
+export type KeptFor = z.infer<typeof KeptFor>;
+
 /**
  * What a provider wants back unchanged with an answer: reasoning (Anthropic: with its signature; OpenAI: encrypted), and
  * what a text was (OpenAI: "commentary", "final_answer"). `text`, `calls`: so many characters and calls of the answer
@@ -27,6 +31,12 @@ function isRecord(value: unknown): boolean {
 export const Reasoning = z.discriminatedUnion("type", [
   z.object({ type: z.literal("signed"), text: z.string(), signature: z.string() }),
   z.object({ type: z.literal("redacted"), data: z.string() }),
+  z.object({ type: z.literal("plain"), text: z.string(), for: KeptFor }),
+  /** OpenRouter's, piece by piece; of some providers behind it they are signed or encrypted. */
+  z.object({
+    type: z.literal("details"),
+    details: z.array(z.custom<Readonly<Record<string, unknown>>>(isRecord)),
+  }),
   z.object({
     type: z.literal("encrypted"),
     summary: z.array(z.string()),
@@ -118,8 +128,11 @@ export class Prompt {
   ) {}
 }
 
-/** What a provider may refuse, and is then asked without: to send its summary, its encrypted form, or earlier ones. */
-export type Refusable = "reasoning_summary" | "encrypted_reasoning" | "earlier_reasoning";
+/**
+ * What a provider may refuse, and is then asked without: to send its summary of what it has thought, its encrypted form,
+ * earlier ones, and a word of how much it is to think.
+ */
+export type Refusable = "reasoning_summary" | "encrypted_reasoning" | "earlier_reasoning" | "effort";
 
 export interface ModelRequest {
   readonly model: string;

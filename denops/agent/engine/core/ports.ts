@@ -162,8 +162,8 @@ export interface ModelFact {
 
 /** What was learnt of models, for all sessions; what cannot be stored is learnt again. */
 export interface ModelFacts {
-  /** A JSON value; undefined: nothing, or it was learnt longer ago than that. */
-  get(fact: ModelFact, milliseconds: number): unknown;
+  /** A JSON value, and when it was learnt; undefined: nothing, or it was longer ago than that. */
+  get(fact: ModelFact, milliseconds: number): { readonly value: unknown; readonly time: number } | undefined;
   put(fact: ModelFact, value: unknown): void;
 }
 

@@ -109,7 +109,8 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
     noImages: refusesImages(response.status, detail),
     noTools,
     noKey: response.status === 401,
-    refuses: response.status < 500 ? wire.refuses?.(text) : undefined,
+    refuses: (response.status < 500 ? wire.refuses?.(text) : undefined) ??
+      refusedThought(response.status, detail),
     oneCall,
   };
 }
@@ -125,6 +126,21 @@ function failedWith(said: string, target: Target, retryable: boolean): TryEnd {
     oneCall,
     window: isWindowFull(said) ? windowIn(said) : undefined,
   };
+}
+
+/**
+ * How servers say that they do not take what they are told of thinking: OpenAI "Unsupported parameter:
+ * 'reasoning_effort'", Ollama "\"m\" does not support thinking", Mistral and vLLM that inputs are not permitted, llama.cpp with
+ * 500 what the template says. Anthropic refuses a thought of another account or before which something has changed by its
+ * signature. Who misses a thought would miss more without.
+ */
+function refusedThought(status: number, detail: string): Refusable | undefined {
+  const isMissing = /passed back|missing|must start with|expected [`'"]?thinking/i.test(detail);
+  if (isMissing || ![400, 404, 422, 500].includes(status)) return undefined;
+  const isEarlier = /reasoning_(?:content|details)|signature/i.test(detail) ||
+    (/thinking/i.test(detail) && /messages?[.[]/i.test(detail));
+  if (isEarlier) return "earlier_reasoning";
+  return /reasoning|effort|think|chat_template/i.test(detail) ? "effort" : undefined;
 }
 
 /**

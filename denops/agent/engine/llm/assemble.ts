@@ -1,5 +1,13 @@
 /** Deltas of one answer → the finished message. */
-import type { AssistantMessage, FinishReason, Reasoning, ToolCall, Usage } from "../core/messages.ts";
+import type {
+  AssistantMessage,
+  FinishReason,
+  KeptFor,
+  Reasoning,
+  ToolCall,
+  Usage,
+} from "../core/messages.ts";
+import { WithoutEndMark } from "./end_mark.ts";
 import type { Delta } from "./wire/wire.ts";
 
 interface PartialCall {
@@ -9,16 +17,25 @@ interface PartialCall {
   extra: Readonly<Record<string, unknown>> | undefined;
 }
 
+type Details = readonly Readonly<Record<string, unknown>>[];
+
 export class Assembly {
+  readonly #keeps: KeptFor | undefined;
   #text = "";
   #thought = "";
   readonly #reasoning: Reasoning[] = [];
+  #details: Details = [];
   readonly #calls = new Map<number, PartialCall>();
   #written: string | undefined;
   #isComplete = false;
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
   #why: string | undefined;
+
+  /** @param keeps how long the provider wants thoughts back that it has not signed; undefined: not at all */
+  constructor(keeps?: KeptFor) {
+    this.#keeps = keeps;
+  }
 
   add(delta: Delta): void {
     switch (delta.type) {
@@ -28,12 +45,22 @@ export class Assembly {
       case "thought":
         this.#thought += delta.text;
         break;
+      case "text_was_thought":
+        this.#thought += this.#text;
+        this.#text = "";
+        break;
+      case "thought_was_text":
+        this.#thought = "";
+        break;
       case "signature":
         this.#reasoning.push({ type: "signed", text: this.#thought, signature: delta.signature });
         this.#thought = "";
         break;
       case "redacted":
         this.#reasoning.push({ type: "redacted", data: delta.data });
+        break;
+      case "details":
+        this.#details = delta.details.reduce(withDetail, this.#details);
         break;
       case "encrypted":
       case "phase":
@@ -118,13 +145,28 @@ export class Assembly {
     const calls = options.withCalls ? this.calls : [];
     const written = calls.length === 0 || this.#written === undefined ? {} : { written: this.#written };
     const complete = calls.length > 0 || !this.#isComplete ? {} : { complete: true } as const;
-    return {
-      role: "assistant",
-      text: this.#text,
-      calls,
-      reasoning: this.#reasoning,
-      ...written,
-      ...complete,
-    };
+    const reasoning = [...this.#reasoning, ...this.#unsigned];
+    return { role: "assistant", text: this.#text, calls, reasoning, ...written, ...complete };
   }
+
+  get #unsigned(): readonly Reasoning[] {
+    if (this.#details.length > 0) return [{ type: "details", details: [...this.#details] }];
+    const mark = new WithoutEndMark();
+    const text = `${mark.add(this.#thought)}${mark.end()}`.trim();
+    return this.#keeps === undefined || text === "" ? [] : [{ type: "plain", text, for: this.#keeps }];
+  }
+}
+
+/** Texts come in pieces, each with the number of what it is a piece of. Source: openrouter.ai/docs, "Reasoning Tokens". */
+function withDetail(details: Details, next: Details[number]): Details {
+  const last = details.at(-1);
+  const isPiece = last !== undefined && last["type"] === next["type"] && last["index"] === next["index"] &&
+    (next["type"] === "reasoning.text" || next["type"] === "reasoning.summary");
+  if (!isPiece) return [...details, next];
+  const joined = ["text", "summary"].flatMap((name) => {
+    const [before, piece] = [last[name], next[name]];
+    return typeof before === "string" && typeof piece === "string" ? [[name, before + piece]] : [];
+  });
+  const told = Object.entries(next).filter(([, value]) => value !== null);
+  return [...details.slice(0, -1), { ...last, ...Object.fromEntries(told), ...Object.fromEntries(joined) }];
 }

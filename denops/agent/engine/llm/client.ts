@@ -8,6 +8,7 @@ import type { ModelRequest, Refusable } from "../core/messages.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
+import { withoutReasoning } from "./reasoning.ts";
 import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
 import { hasImages, withoutImages } from "./vision.ts";
@@ -31,7 +32,12 @@ export type ModelEvent =
   /** For the user. */
   | { readonly type: "notice"; readonly text: string }
   /** `isCut`: it was ended here, before the provider has said what it has used up. */
-  | { readonly type: "done"; readonly isCut?: true }
+  | {
+    readonly type: "done";
+    readonly isCut?: true;
+    /** It had the same call again and again, which is made once. */
+    readonly isLoop?: true;
+  }
   | { readonly type: "cancelled" }
   | { readonly type: "failed"; readonly error: TurnError };
 
@@ -119,7 +125,7 @@ export async function* streamModel(
     }
     if (refuses !== undefined && current.without?.includes(refuses) !== true) {
       options.leaveOut(refuses);
-      current = { ...current, without: [...current.without ?? [], refuses] };
+      current = leftOut(current, refuses);
       attempt--;
       continue;
     }
@@ -156,6 +162,13 @@ export async function* streamModel(
     yield { type: "retry", attempt, tries: TRIES, waitMs: wait, reason: error.reason };
     if (!await delay(wait, signal)) return yield { type: "cancelled" };
   }
+}
+
+/** The same without what the server has refused. */
+function leftOut(request: ModelRequest, one: Refusable): ModelRequest {
+  const left = { ...request, without: [...request.without ?? [], one] };
+  if (one === "effort") return { ...left, thinking: [] };
+  return one === "earlier_reasoning" ? { ...left, messages: withoutReasoning(request.messages) } : left;
 }
 
 type Failure = Omit<Extract<TryEnd, { type: "failed" }>, "type">;

@@ -157,7 +157,7 @@ function isOdd(text: string): boolean {
 export async function* withoutEndMark(
   events: AsyncGenerator<ModelEvent, void>,
 ): AsyncGenerator<ModelEvent, void> {
-  const said = new WithoutEndMark();
+  let said = new WithoutEndMark();
   const told = (text: string): readonly Delta[] => text === "" ? [] : [{ type: "text", text }];
   const stripped = (delta: Delta): readonly Delta[] => {
     switch (delta.type) {
@@ -165,6 +165,11 @@ export async function* withoutEndMark(
         return told(said.add(delta.text));
       case "call_start":
         return [...told(said.end()), delta];
+      case "text_was_thought": {
+        const left = said.end();
+        said = new WithoutEndMark();
+        return [...told(left), delta];
+      }
       case "written": {
         const own = new WithoutEndMark();
         return [{ type: "written", text: own.add(delta.text) + own.end() }];

@@ -1,9 +1,9 @@
 /** The configured model: what the loop talks to. */
 import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor } from "../../protocol/providers.ts";
-import { isOneByOne, isSmall } from "../core/families.ts";
+import { isSmall } from "../core/families.ts";
 import { TurnError } from "../core/errors.ts";
-import type { Author, Initiator, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
+import type { Author, Initiator, KeptFor, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
 import type { ModelFacts } from "../core/ports.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
@@ -14,9 +14,11 @@ import { oneCallEach } from "./one_call.ts";
 import { wire } from "./registry.ts";
 import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
+import { withoutReasoning } from "./reasoning.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
-import { inText } from "./text_tools/request.ts";
+import { inText, withoutPackets } from "./text_tools/request.ts";
+import { type ThoughtHabit, withThoughts } from "./thoughts.ts";
 import { hasImages, withoutImages } from "./vision.ts";
 
 /** Nothing is known from before, and nothing is kept. */
@@ -40,6 +42,8 @@ export interface Model {
   readonly oneByOne: boolean;
   /** Whether it can be shown images; known for sure only after the first request to some providers. */
   readonly sees: boolean;
+  /** How long it wants thoughts back that are not signed; undefined: not at all. */
+  readonly keeps?: KeptFor | undefined;
   /** How it is asked to write a call into its text; undefined: it has calls of its own. */
   readonly textForm: string | undefined;
   /** Asks the provider what is to be known before a prompt is made; never fails. */
@@ -78,12 +82,17 @@ export function createModel(
   };
   let temperature = config.temperature;
   let without: readonly Refusable[] = [];
+  /** Another one may be taken. */
+  const refusedEfforts = new Set<Prompt["effort"]>();
+  const toldEfforts = new Set<Prompt["effort"]>();
   const abilities = new Abilities(config, access.endpoint, facts, fetchImpl, listedWindow);
   const form = formFor(config.model);
   const isLeftToUs = config.native_tools === undefined;
   let hasNativeTools = config.native_tools ?? true;
   let isLookedAt = false;
   let answersInText = 0;
+  const keeps = ownWire.keeps?.(config.model, access.endpoint.baseUrl);
+  const habit: ThoughtHabit = { swallowed: undefined };
   const notices: string[] = [];
   /** From here on tools are described in the prompt, and calls stand in the answer's text. */
   const goOnInText = (reason: string) => {
@@ -98,13 +107,20 @@ export function createModel(
         "With native_tools = true it is asked for its own.",
     );
   }
-  const callsOneByOne = () => !abilities.parallel || isOneByOne(config.model);
+  const callsOneByOne = () => !abilities.parallel;
+
+  /** What the user wants is not done; what is asked beside a turn is nobody's wish. */
+  const isIgnored = ({ effort, textOnly }: Prompt) =>
+    effort !== undefined && !textOnly && refusedEfforts.has(effort) && !toldEfforts.has(effort);
 
   const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
     provider: provider.name,
     name: config.model,
     author,
+    get keeps() {
+      return without.includes("earlier_reasoning") ? undefined : keeps;
+    },
     price: config.price,
     get contextWindow() {
       return abilities.window.tokens;
@@ -141,8 +157,10 @@ export function createModel(
       // A title, or what a message wants: nobody reads along there.
       const isAside = prompt.textOnly && prompt.effort === "none";
       const own = ownOf(prompt.messages, author);
+      const taken = without.includes("earlier_reasoning") ? withoutReasoning(own) : own;
+      const fitting = hasNativeTools ? withoutPackets(taken) : taken;
       // Calls in text stand as the model wrote them.
-      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(own) : own;
+      const messages = hasNativeTools && callsOneByOne() ? oneCallEach(fitting) : fitting;
       const request: ModelRequest = {
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
@@ -150,7 +168,7 @@ export function createModel(
         model: config.model,
         contextWindow: abilities.window.tokens,
         without,
-        thinking: abilities.thinking,
+        thinking: refusedEfforts.has(prompt.effort) ? [] : abilities.thinking,
         ...(temperature === undefined ? {} : { temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
       };
@@ -166,7 +184,10 @@ export function createModel(
         fetch: fetchImpl,
         keyRefused: () => access.reopen(signal),
         temperatureRefused: () => void (temperature = undefined),
-        leaveOut: (one: Refusable) => void (without = [...without, one]),
+        leaveOut(one: Refusable) {
+          if (one === "effort") refusedEfforts.add(prompt.effort);
+          else without = [...without, one];
+        },
         imagesRefused: () => abilities.imagesRefused(),
         windowTold(tokens: number) {
           abilities.windowRefused(tokens);
@@ -201,11 +222,18 @@ export function createModel(
         }
       };
       const sent = hasNativeTools ? request : inText(request, form);
-      const answer = withTextCalls(streamModel(sent, options, signal), prompt, told);
+      const heard = withThoughts(streamModel(sent, options, signal), habit);
+      const answer = withTextCalls(heard, prompt, told);
       for await (const event of withoutEndMark(answer)) {
         if (event.type === "done" && !isLookedAt && !isAside) {
           isLookedAt = true;
           notices.push(...await abilities.answered());
+        }
+        if (isIgnored(prompt)) {
+          toldEfforts.add(prompt.effort);
+          notices.push(
+            `${config.model} cannot be told to think at effort ${prompt.effort}: it thinks as it does by itself.`,
+          );
         }
         if (!isAside) { for (const text of notices.splice(0)) yield { type: "notice", text }; }
         yield event;

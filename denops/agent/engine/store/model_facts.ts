@@ -18,15 +18,15 @@ export class SqliteModelFacts implements ModelFacts {
     this.#database = database;
   }
 
-  get({ provider, baseUrl, model, topic }: ModelFact, milliseconds: number): unknown {
+  get({ provider, baseUrl, model, topic }: ModelFact, milliseconds: number): ReturnType<ModelFacts["get"]> {
     const sql =
-      "SELECT value FROM model_facts WHERE provider = ? AND base_url = ? AND model = ? AND topic = ? " +
+      "SELECT value, time FROM model_facts WHERE provider = ? AND base_url = ? AND model = ? AND topic = ? " +
       "AND time BETWEEN ? AND ?";
     const now = Date.now();
     const place = [provider, baseUrl, model, topic];
     return atBest(() => {
       const row = this.#database.get(sql, ...place, now - milliseconds, now);
-      return row === undefined ? undefined : JSON.parse(String(row.value));
+      return row === undefined ? undefined : { value: JSON.parse(String(row.value)), time: Number(row.time) };
     });
   }
 

@@ -1,7 +1,7 @@
 /** Our engine: a plain ACP agent with the requests of protocol/requests.ts and protocol/screen_requests.ts on top. */
 import { type ClientApp, type ContentBlock, type PromptResponse, RequestError } from "../../deps/acp_sdk.ts";
 import { z } from "../../deps/zod.ts";
-import type { EngineConfig, ListedModel } from "../../protocol/config.ts";
+import type { ChoosableEffort, EngineConfig, ListedModel } from "../../protocol/config.ts";
 import {
   type InitializeMeta,
   META,
@@ -105,6 +105,11 @@ export class Engine implements AsyncDisposable {
   /** As {@link AgentConnection.setMode}. */
   async setMode(sessionId: string, mode: string): Promise<void> {
     await this.#agent.setMode(sessionId, mode);
+  }
+
+  /** @throws {RequestError} one line */
+  async setEffort(sessionId: string, effort: ChoosableEffort): Promise<void> {
+    await this.#agent.setConfigOption(sessionId, "effort", effort, {});
   }
 
   /** @param model undefined: that of its mode, or of the options @throws {RequestError} one line */

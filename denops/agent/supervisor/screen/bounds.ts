@@ -60,6 +60,7 @@ function count(turn: Turn, update: Extract<Update, { readonly chat: number }>): 
       return true;
     }
     case "thought_done":
+    case "retold":
       turn.open.delete(`thought ${update.message}`);
       return false;
     case "tool": {

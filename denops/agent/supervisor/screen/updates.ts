@@ -3,7 +3,7 @@ import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "../../deps/
 import { basename, relative, sep } from "node:path";
 import { structuredPatch } from "../../deps/diff.ts";
 import { isInside } from "../../policy/path.ts";
-import { ours, ParentMeta, ThoughtMeta, ToolMeta, TurnMeta } from "../../protocol/extensions.ts";
+import { ours, ParentMeta, RetoldMeta, ThoughtMeta, ToolMeta, TurnMeta } from "../../protocol/extensions.ts";
 import type { TurnFile } from "../../protocol/requests.ts";
 import type { FileDiff, FileDiffs, ShownFile, ToolUpdate, Update } from "../../protocol/ui.ts";
 import { LONGEST_NOTICE, middleCut, oneLine, prose, visible } from "./visible.ts";
@@ -56,6 +56,10 @@ export function screenUpdates(chat: number, update: SessionUpdate): readonly Upd
           milliseconds: done.milliseconds,
           ...parentOf(update),
         }];
+      }
+      const retold = ours(RetoldMeta, update._meta);
+      if (retold !== undefined) {
+        return [{ type: "retold", chat, message, was: retold.was, ...parentOf(update) }];
       }
       const text = update.content.type === "text" ? prose(update.content.text) : "";
       return text === "" ? [] : [{ type: "thought", chat, message, text, ...parentOf(update) }];

@@ -43,7 +43,16 @@ export interface SubagentOptions {
 
 /** What its parent's screen shows under the call; its log has everything. */
 const SHOWN: ReadonlySet<AgentEvent["type"]> = new Set([
-  ...["token", "thought", "thought_done", "tool_writing", "tool_start", "tool_running", "tool_done"] as const,
+  ...[
+    "token",
+    "thought",
+    "thought_done",
+    "retold",
+    "tool_writing",
+    "tool_start",
+    "tool_running",
+    "tool_done",
+  ] as const,
   ...["file_modified", "approval_requested", "approval_answered", "retry"] as const,
 ]);
 

@@ -1,6 +1,7 @@
 /** What is known of one model: as the user says, as its server tells and refuses, as it was before. */
 import type { ModelConfig } from "../../../protocol/config.ts";
 import { wireFor } from "../../../protocol/providers.ts";
+import { isOneByOne } from "../../core/families.ts";
 import type { ModelRequest } from "../../core/messages.ts";
 import type { ModelFacts } from "../../core/ports.ts";
 import { jsonHeaders } from "../wire/json.ts";
@@ -74,9 +75,9 @@ export class Abilities {
     return this.#told.thinking;
   }
 
-  /** Several calls may stand in one message. */
+  /** Several calls may stand in one message of the history. */
   get parallel(): boolean {
-    return this.#told.parallel ?? true;
+    return this.#told.parallel ?? !isOneByOne(this.#config.model);
   }
 
   /** The user's word, else the server's, else what the wire and the name tell. */
@@ -101,7 +102,7 @@ export class Abilities {
 
   /** The server says how many tokens it takes, by refusing more. */
   windowRefused(tokens: number): void {
-    if (tokens < this.window.tokens) this.#learn({ ...this.#told, loaded: tokens, set: tokens });
+    if (tokens < this.window.tokens) this.#learn({ ...this.#told, limit: tokens });
   }
 
   /** The history may have one call a message. */
@@ -114,6 +115,7 @@ export class Abilities {
     const less = Math.floor(this.window.tokens / 2);
     const isOurs = this.#asksFor !== undefined && this.#config.context_window === undefined;
     if (!isOurs || less < LEAST_WINDOW) return undefined;
+    this.#facts.put(this.#key("memory"), less);
     return this.#affordable = less;
   }
 
@@ -151,7 +153,7 @@ export class Abilities {
 
   /** The model writes calls into its text, or its server takes none. */
   get inText(): boolean {
-    return this.#facts.get(this.#key("calls"), REFUSED_MS) === "text";
+    return this.#facts.get(this.#key("calls"), REFUSED_MS)?.value === "text";
   }
 
   rememberText(): void {
@@ -164,16 +166,19 @@ export class Abilities {
     return this.#servers.find(({ asksFor }) => asksFor !== undefined)?.asksFor;
   }
 
-  #key(topic: "told" | "calls") {
+  #key(topic: "told" | "calls" | "memory") {
     const { model, provider: { name: provider, base_url } } = this.#config;
     return { provider, baseUrl: base_url, model, topic };
   }
 
   #remember(): void {
-    const known = Told.safeParse(this.#facts.get(this.#key("told"), TOLD_MS));
-    if (!known.success) return;
+    const affordable = this.#facts.get(this.#key("memory"), TOLD_MS)?.value;
+    if (typeof affordable === "number") this.#affordable = affordable;
+    const fact = this.#facts.get(this.#key("told"), TOLD_MS);
+    const known = Told.safeParse(fact?.value);
+    if (fact === undefined || !known.success) return;
     this.#told = known.data;
-    this.#until = Date.now() + TOLD_MS;
+    this.#until = fact.time + TOLD_MS;
   }
 
   #learn(told: Told): void {

@@ -130,6 +130,15 @@ Deno.test("each kind of server is asked in its own way", async () => {
   });
 });
 
+Deno.test("one call at a time: by the name, unless the server tells", async () => {
+  const config = { model: "llama3.1:8b" };
+  assert.equal(abilitiesOf({}, { config }).abilities.parallel, false);
+  assert.equal(abilitiesOf({}, { config: { model: "llama4:scout" } }).abilities.parallel, true);
+  const caps = { supports_tools: true, supports_tool_calls: true, supports_parallel_tool_calls: true };
+  const props = { ...LLAMA_CPP["/props"], chat_template_caps: caps };
+  assert.equal((await told({ ...LLAMA_CPP, "/props": props }, { config })).parallel, true);
+});
+
 Deno.test("a template that knows no tools", async () => {
   const caps = { supports_tools: false, supports_tool_calls: false };
   const props = { ...LLAMA_CPP["/props"], chat_template_caps: caps };
@@ -231,17 +240,20 @@ Deno.test("what was told is known for an hour, also after a restart; what was re
 Deno.test("a window that was refused is a smaller one from then on; without memory it is halved, but for the user's", async () => {
   const { abilities } = abilitiesOf(VLLM);
   abilities.windowRefused(8_192);
-  assert.deepEqual(abilities.window.tokens, 8_192);
+  assert.deepEqual(abilities.window, { tokens: 8_192, from: "as the server has said" });
   abilities.windowRefused(100_000);
   assert.equal(abilities.window.tokens, 8_192);
 
-  const local = abilitiesOf(OLLAMA, { wire: "ollama" }).abilities;
+  const facts = new SqliteModelFacts(Database.inMemory());
+  const local = abilitiesOf(OLLAMA, { wire: "ollama", facts }).abilities;
   assert.deepEqual([local.memoryRefused(), local.memoryRefused(), local.memoryRefused()], [
     16_384,
     8_192,
     undefined,
   ]);
   assert.deepEqual(local.window, { tokens: 8_192, from: "as memory allows" });
+  const again = abilitiesOf(OLLAMA, { wire: "ollama", facts }).abilities;
+  assert.equal(again.window.tokens, 8_192);
   const users = abilitiesOf(OLLAMA, { wire: "ollama", config: { context_window: 20_000 } }).abilities;
   assert.equal(users.memoryRefused(), undefined);
   await local.prepare(new AbortController().signal);

@@ -16,6 +16,8 @@ export const Told = z.object({
   most: z.int().min(1).optional(),
   /** Tokens that it takes as it is loaded now. */
   loaded: z.int().min(1).optional(),
+  /** Tokens that it has said to take when it refused more. */
+  limit: z.int().min(1).optional(),
   /** Tokens that the user has set with the server. */
   set: z.int().min(1).optional(),
 });

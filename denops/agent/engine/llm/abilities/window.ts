@@ -26,6 +26,7 @@ export function windowOf(
   const { server = "the server", most = Infinity, loaded = Infinity } = told;
   const wished = user === undefined ? undefined : { tokens: user, from: "by the option context_window" };
   const own = { tokens: most, from: "all that the model has" };
+  const limit = told.limit === undefined ? undefined : { tokens: told.limit, from: `as ${server} has said` };
   if (asksFor === undefined) {
     const taken = told.loaded === undefined
       ? undefined
@@ -33,14 +34,14 @@ export function windowOf(
     const granted = listed === undefined
       ? { tokens: DEFAULT_WINDOW, from: "as nobody says otherwise" }
       : { tokens: listed, from: "as the provider lists it" };
-    return least(wished ?? taken ?? granted, own, taken);
+    return least(wished ?? taken ?? granted, own, taken, limit);
   }
   const set = told.set === undefined ? undefined : { tokens: told.set, from: `as it is set in ${server}` };
   // Another window makes the server load the model anew: worth it only if the one that it has is of no use.
   const kept = told.loaded !== undefined && loaded >= Math.min(SMALL_WINDOW, most)
     ? { tokens: loaded, from: `as ${server} has loaded it` }
     : undefined;
-  return least(wished ?? set ?? kept ?? { tokens: asksFor, from: `asked for from ${server}` }, own);
+  return least(wished ?? set ?? kept ?? { tokens: asksFor, from: `asked for from ${server}` }, own, limit);
 }
 
 function least(...windows: readonly (Window | undefined)[]): Window {

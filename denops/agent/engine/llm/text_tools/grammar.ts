@@ -1,6 +1,7 @@
 /** The marks of all syntaxes, for some tools. */
 import type { ToolSpec } from "../../core/messages.ts";
 import { SYNTAXES } from "./registry.ts";
+import { THOUGHTS } from "../thoughts.ts";
 import type { Syntax } from "./syntax/syntax.ts";
 import { KnownTools } from "./tools.ts";
 
@@ -12,14 +13,6 @@ interface Mark {
 }
 
 export const FENCES = ["```", "~~~"];
-/** What a model thinks, where its server leaves that in the answer: opening mark → closing mark. */
-export const THOUGHTS: ReadonlyMap<string, string> = new Map([
-  ["<think>", "</think>"],
-  ["<thinking>", "</thinking>"],
-  ["<seed:think>", "</seed:think>"],
-  ["◁think▷", "◁/think▷"],
-  ["[THINK]", "[/THINK]"],
-]);
 /** Models that have just called a tool sometimes go on with what it might answer. */
 const RESULTS_ANYWHERE = [
   "<tool_response",

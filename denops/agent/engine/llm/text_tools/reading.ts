@@ -5,6 +5,7 @@ import type { Delta } from "../wire/wire.ts";
 import { draftName } from "./draft.ts";
 import { Grammar } from "./grammar.ts";
 import { extract, Partial } from "./scan.ts";
+import { THOUGHTS } from "../thoughts.ts";
 
 /**
  * Makes calls of those that a model has written into its text. An answer with calls of the provider's own keeps its text.
@@ -35,17 +36,27 @@ export async function* withTextCalls(
     if (isLoop) yield { type: "notice", text: LOOP };
     if (deltas.length > 0) yield { type: "deltas", deltas };
     if (event.type === "done") told(calls);
-    yield event;
+    yield event.type === "done" && isLoop ? { ...event, isLoop } : event;
   }
 }
 
 const LOOP = "The model wrote the same call again and again and was stopped; the call is made once.";
+
+interface Left {
+  readonly deltas: readonly Delta[];
+  /** So many were in the text. */
+  readonly calls: number;
+  readonly isLoop: boolean;
+}
+
+const NOTHING_LEFT: Left = { deltas: [], calls: 0, isLoop: false };
 
 class Reading {
   readonly #prompt: Prompt;
   /** Made when there is text: the request does not wait for it. */
   #made: { readonly grammar: Grammar; readonly partial: Partial } | undefined;
   #text = "";
+  #thought = "";
   #shown = "";
   #isNative = false;
   /** Calls that are told of while they are written: which of the answer's → its name. */
@@ -66,6 +77,14 @@ class Reading {
   take(delta: Delta): readonly Delta[] {
     if (delta.type === "call_start" && !this.#isNative) {
       this.#isNative = true;
+      return [...this.#drop([...this.#begun.keys()]), delta];
+    }
+    if (delta.type === "thought") this.#thought += delta.text;
+    if (delta.type === "thought_was_text") this.#thought = "";
+    if (delta.type === "text_was_thought") {
+      this.#thought += this.#text;
+      this.#text = this.#shown = "";
+      this.#made = undefined;
       return [...this.#drop([...this.#begun.keys()]), delta];
     }
     if (delta.type !== "text") return [delta];
@@ -93,10 +112,9 @@ class Reading {
   }
 
   /** What is left to tell. @param isWhole without it the answer was broken off, and its calls with it */
-  end(
-    isWhole: boolean,
-  ): { readonly deltas: readonly Delta[]; readonly calls: number; readonly isLoop: boolean } {
-    if (this.#text === "") return { deltas: [], calls: 0, isLoop: false };
+  end(isWhole: boolean): Left {
+    if (this.#text.trim() === "" && isWhole && !this.#isNative) return this.#inThought();
+    if (this.#text === "") return NOTHING_LEFT;
     const { calls, rest, written, isLoop } = extract(this.#text, this.#reader.grammar);
     const left = this.#show((calls.length === 0 ? rest : rest.trimEnd()).slice(this.#shown.length));
     if (!isWhole || this.#isNative) return { deltas: left, calls: 0, isLoop: false };
@@ -109,6 +127,21 @@ class Reading {
     ]);
     const own: readonly Delta[] = calls.length === 0 ? [] : [{ type: "written", text: written.trimEnd() }];
     return { deltas: [...left, ...dropped, ...made, ...own], calls: calls.length, isLoop };
+  }
+
+  /** Some models call a tool at the end of a thought, and say nothing more. */
+  #inThought(): Left {
+    const [open = ""] = THOUGHTS.keys();
+    if (this.#thought.trim() === "") return NOTHING_LEFT;
+    const { calls, rest, written, isLoop } = extract(open + this.#thought, this.#reader.grammar);
+    const made = calls.flatMap(({ name, arguments: text }, index): readonly Delta[] => [
+      { type: "call_start", index, id: "", name },
+      { type: "call_arguments", index, text },
+    ]);
+    const own: readonly Delta[] = calls.length === 0
+      ? []
+      : [{ type: "written", text: written.slice(rest.trimEnd().length).trim() }];
+    return { deltas: [...made, ...own], calls: calls.length, isLoop };
   }
 
   #show(text: string): readonly Delta[] {

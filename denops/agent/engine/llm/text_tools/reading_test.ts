@@ -129,7 +129,7 @@ for (const [what, call] of LOOPS) {
     const all = await Array.fromAsync(withTextCalls(events(), prompt, () => {}));
     const deltas = all.flatMap((event) => event.type === "deltas" ? event.deltas : []);
     assert.ok(taken < 20, `${taken} are taken`);
-    assert.deepEqual(all.at(-1), { type: "done", isCut: true });
+    assert.deepEqual(all.at(-1), { type: "done", isCut: true, isLoop: true });
     const given = deltas.flatMap((delta) => delta.type === "call_arguments" ? [delta.text] : []);
     assert.deepEqual(given, ['{"path":"a"}']);
     const begun = deltas.flatMap((delta) => delta.type === "call_start" ? [delta.index] : []);

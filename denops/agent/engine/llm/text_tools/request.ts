@@ -34,6 +34,15 @@ function asText(message: Message, form: Form): Message {
 /** As the engine's own notes begin. */
 const PACKET = "<agent_control>";
 
+/** How the packet begins that stands behind results in text. */
+export const RESULTS_STATE = "results";
+const RESULTS_PACKET = `${PACKET}{"state":"${RESULTS_STATE}"`;
+
+/** Without what only a model whose calls stand in its text is told: some providers take no word after results. */
+export function withoutPackets(messages: readonly Message[]): readonly Message[] {
+  return messages.filter(({ role, text }) => role !== "user" || !text.startsWith(RESULTS_PACKET));
+}
+
 /** A file must neither end its own quotation nor give the system's word. */
 function harmless(text: string): string {
   return text.replace(/<(\/?\s*(?:tool_response|agent_control))/gi, "<\\$1");

@@ -5,7 +5,8 @@
  */
 import { Cursor } from "./cursor.ts";
 import { isEndMark } from "../end_mark.ts";
-import { FENCES, type Grammar, RESULTS, THOUGHTS } from "./grammar.ts";
+import { THOUGHTS } from "../thoughts.ts";
+import { FENCES, type Grammar, RESULTS } from "./grammar.ts";
 import type { TextCall } from "./tools.ts";
 
 /** What of the text before decides about what follows. */
@@ -63,6 +64,8 @@ export class Scanner {
   /** What is before is decided. */
   #decided = 0;
   readonly #before: State;
+  /** What is known of the last line that was decided about. */
+  #line = { begin: 0, looked: 0 };
   /** Where the last thing ends that is more than words: it is looked at as one. */
   #solid = 0;
   /** Where it ends that `#decided` is in. */
@@ -140,11 +143,21 @@ export class Scanner {
   #decide(from: number, to: number): void {
     this.#inside = undefined;
     const words = this.#text.slice(0, to).trimEnd().length;
-    const line = this.#text.lastIndexOf("\n", words - 1) + 1;
-    const word = this.#text.lastIndexOf(" ", to - LINE) + 1;
+    const line = this.#lineOf(words);
+    const word = from + LINE + this.#text.slice(from + LINE, Math.max(0, to - LINE) + 1).lastIndexOf(" ") + 1;
     if (line > Math.min(from, Math.max(this.#decided, this.#solid - 1))) this.#decided = line;
     else if (word > from + LINE) this.#decided = word;
     else if (to - from > 2 * LINE && /^\w\w/.test(this.#text.slice(to - LINE - 1))) this.#decided = to - LINE;
+  }
+
+  /** Where the line begins that ends at a place; places rise, so that nothing is looked at twice. */
+  #lineOf(end: number): number {
+    const at = this.#text.slice(this.#line.looked, end).lastIndexOf("\n");
+    this.#line = {
+      begin: at === -1 ? this.#line.begin : this.#line.looked + at + 1,
+      looked: Math.max(this.#line.looked, end),
+    };
+    return this.#line.begin;
   }
 
   /** Goes on from `at`. @returns where to go on, -1 at the end */

@@ -5,7 +5,14 @@
  */
 import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
-import type { AssistantMessage, FinishReason, Image, Message, ModelRequest } from "../../core/messages.ts";
+import type {
+  AssistantMessage,
+  FinishReason,
+  Image,
+  Message,
+  ModelRequest,
+  Reasoning,
+} from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
 import { type IdRule, withCallIds } from "./call_ids.ts";
 import { thinkingOf } from "./claude_thinking.ts";
@@ -255,16 +262,7 @@ function encodeImage({ name, type, data }: Image): readonly Record<string, unkno
 }
 
 function encodeAssistant(message: AssistantMessage): readonly Record<string, unknown>[] {
-  const reasoning = message.reasoning.flatMap((part): readonly Record<string, unknown>[] => {
-    switch (part.type) {
-      case "signed":
-        return [{ type: "thinking", thinking: part.text, signature: part.signature }];
-      case "redacted":
-        return [{ type: "redacted_thinking", data: part.data }];
-      default:
-        return [];
-    }
-  });
+  const reasoning = message.reasoning.flatMap(encodeReasoning);
   // The API refuses empty text, and text that is only white space.
   const text = message.text.trim() === "" ? [] : [{ type: "text", text: message.text.trimEnd() }];
   const calls = message.calls.map((call) => ({
@@ -275,6 +273,18 @@ function encodeAssistant(message: AssistantMessage): readonly Record<string, unk
   }));
   if (text.length + calls.length > 0) return [...reasoning, ...text, ...calls];
   return [{ type: "text", text: "[Reasoning completed]" }];
+}
+
+function encodeReasoning(part: Reasoning): readonly Record<string, unknown>[] {
+  switch (part.type) {
+    case "signed":
+      return [{ type: "thinking", thinking: part.text, signature: part.signature }];
+    case "redacted":
+      return [{ type: "redacted_thinking", data: part.data }];
+    default:
+      // Without a signature it is refused.
+      return [];
+  }
 }
 
 /** Cache marks on the last two messages, so that the next request finds this one's prefix. */

@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { request, user } from "../../../../../tests/support/histories.ts";
-import { type Effort, EFFORTS } from "../../../protocol/config.ts";
+import { CHOOSABLE_EFFORTS, type Effort } from "../../../protocol/config.ts";
 import { type WireName, WIRES } from "../../../protocol/providers.ts";
 import type { ModelRequest } from "../../core/messages.ts";
 import { wire } from "../registry.ts";
+
+const EFFORTS: readonly Effort[] = CHOOSABLE_EFFORTS.filter((one) => one !== "default");
 
 interface Sent {
   readonly body: Record<string, unknown>;

@@ -7,6 +7,7 @@ import { z } from "../../../deps/zod.ts";
 import { WIRE_FACTS } from "../../../protocol/providers.ts";
 import type { Message, ModelRequest } from "../../core/messages.ts";
 import { argumentsObject } from "../arguments.ts";
+import { plainThought } from "../reasoning.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
 import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
@@ -60,6 +61,9 @@ export const ollama: Wire<State> = {
       }),
     };
   },
+
+  // Templates take the thoughts of the turn: model/renderers/qwen3vl.go, gemma4.go, harmony.
+  keeps: () => "turn",
 
   start: () => ({ calls: 0, said: false }),
 
@@ -154,9 +158,11 @@ function encodeMessage(message: Message): Record<string, unknown> {
         id: call.id,
         function: { name: toolName(call.name), arguments: argumentsObject(call.arguments) },
       }));
+      const thought = plainThought(message);
       return {
         role: "assistant",
         content: empty ? "[Reasoning completed]" : message.text,
+        ...(thought === undefined ? {} : { thinking: thought }),
         ...(calls.length === 0 ? {} : { tool_calls: calls }),
       };
     }

@@ -13,6 +13,7 @@ import { isRetryable } from "../retry.ts";
 import { imageLabel, resultsEndedBy } from "../vision.ts";
 import { bridged, forService } from "./chat_services.ts";
 import { effortFields } from "./effort.ts";
+import { keptFor, thoughtFields } from "./openai_thoughts.ts";
 import { jsonHeaders, parseFrame, requestBody, toolName } from "./json.ts";
 import type { Delta, Endpoint, HttpRequest, Wire } from "./wire.ts";
 
@@ -46,6 +47,7 @@ const Chunk = z.object({
       content: Content.nullish(),
       reasoning_content: z.string().nullish(),
       reasoning: z.string().nullish(),
+      reasoning_details: z.array(z.record(z.string(), z.unknown())).nullish().catch(undefined),
       reasoning_text: z.string().nullish(),
       reasoning_opaque: z.string().nullish(),
       refusal: z.string().nullish(),
@@ -56,6 +58,7 @@ const Chunk = z.object({
   usage: z.object({
     prompt_tokens: z.number().nullish(),
     completion_tokens: z.number().nullish(),
+    total_tokens: z.number().nullish(),
     prompt_tokens_details: z.object({ cached_tokens: z.number().nullish() }).nullish(),
   }).nullish(),
   error: z.unknown().optional(),
@@ -93,6 +96,8 @@ export const openaiChat: Wire<State> = {
     };
   },
 
+  keeps: keptFor,
+
   start: () => ({ calls: [], current: {} }),
 
   step(state, frame) {
@@ -103,9 +108,12 @@ export const openaiChat: Wire<State> = {
     let next = state;
     for (const choice of chunk.choices ?? []) {
       const delta = choice.delta;
-      const thought = delta?.reasoning_content ?? delta?.reasoning ?? delta?.reasoning_text;
+      const details = delta?.reasoning_details ?? [];
+      const thought = delta?.reasoning_content ?? delta?.reasoning ?? delta?.reasoning_text ??
+        details.map(detailText).join("");
       if (thought) deltas.push({ type: "thought", text: thought });
       if (delta?.reasoning_opaque) deltas.push({ type: "signature", signature: delta.reasoning_opaque });
+      if (details.length > 0) deltas.push({ type: "details", details });
       deltas.push(...contentDeltas(delta?.content || (delta?.refusal ?? "")));
       for (const piece of delta?.tool_calls ?? []) next = stepCall(next, piece, deltas);
       if (choice.finish_reason) {
@@ -114,8 +122,10 @@ export const openaiChat: Wire<State> = {
     }
     if (chunk.usage) {
       const cached = chunk.usage.prompt_tokens_details?.cached_tokens ?? 0;
-      const { prompt_tokens: input, completion_tokens: output } = chunk.usage;
-      deltas.push({ type: "usage", usage: { input: input ?? 0, output: output ?? 0, cachedRead: cached } });
+      const { prompt_tokens: input, completion_tokens: said, total_tokens: all } = chunk.usage;
+      // xAI and Gemini count thoughts in the sum alone, all others in what was said.
+      const output = Math.max(said ?? 0, (all ?? 0) - (input ?? 0));
+      deltas.push({ type: "usage", usage: { input: input ?? 0, output, cachedRead: cached } });
     }
     return [next, deltas];
   },
@@ -129,6 +139,10 @@ export const openaiChat: Wire<State> = {
     return typeof parsed.data.error === "string" ? parsed.data.error : parsed.data.error.message;
   },
 };
+
+function detailText({ text, summary }: Readonly<Record<string, unknown>>): string {
+  return typeof text === "string" ? text : typeof summary === "string" ? summary : "";
+}
 
 function contentDeltas(content: z.infer<typeof Content>): readonly Delta[] {
   const parts = typeof content === "string" ? [{ text: content }] : content;
@@ -209,7 +223,8 @@ function encodeMessages(
       (result.images ?? []).flatMap((image) => imageParts(image, imageLabel(result, image.name)))
     );
     const images = parts.length === 0 ? [] : [{ role: "user", content: parts }];
-    return [encodeMessage(message), ...images];
+    const thought = message.role === "assistant" ? thoughtFields(message, request, baseUrl) : {};
+    return [{ ...encodeMessage(message), ...thought }, ...images];
   });
   return bridged(encoded, request.model);
 }

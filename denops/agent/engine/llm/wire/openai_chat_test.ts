@@ -222,6 +222,26 @@ const usages: readonly (readonly [what: string, usage: unknown, counted: unknown
     cachedRead: 0,
     cachedWrite: 0,
   }],
+  [
+    "thoughts in the sum alone (xAI, Gemini)",
+    {
+      prompt_tokens: 7,
+      completion_tokens: 2,
+      total_tokens: 12,
+      completion_tokens_details: { reasoning_tokens: 3 },
+    },
+    { input: 7, output: 5, cachedRead: 0, cachedWrite: 0 },
+  ],
+  [
+    "thoughts in what was said",
+    {
+      prompt_tokens: 7,
+      completion_tokens: 5,
+      total_tokens: 12,
+      completion_tokens_details: { reasoning_tokens: 3 },
+    },
+    { input: 7, output: 5, cachedRead: 0, cachedWrite: 0 },
+  ],
   ["details without a count", { prompt_tokens: 7, completion_tokens: 2, prompt_tokens_details: {} }, {
     input: 7,
     output: 2,

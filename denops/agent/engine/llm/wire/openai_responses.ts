@@ -75,6 +75,8 @@ type Event = z.infer<typeof Event>;
 
 interface State {
   readonly items: Items;
+  /** Calls that have begun. */
+  readonly calls: number;
   /** Characters of text that were told. */
   readonly said: number;
   /** Something of a thought was told, and since then nothing else. */
@@ -111,7 +113,7 @@ export const openaiResponses: Wire<State> = {
     };
   },
 
-  start: () => ({ items: NO_ITEMS, said: 0, thought: false, thinks: false }),
+  start: () => ({ items: NO_ITEMS, calls: 0, said: 0, thought: false, thinks: false }),
 
   step(state, frame) {
     // It comes from some servers, after the event that ends the answer.
@@ -213,8 +215,9 @@ function itemAdded(state: State, event: Event, item: Item): Step {
   if (item.type === "function_call") {
     const items = begun(state.items, named(item.type, event));
     const id = item.call_id ?? item.id ?? "";
-    const start: Delta = { type: "call_start", index: items.length - 1, id, name: item.name ?? "" };
-    return [{ ...state, items, thinks: false }, [start]];
+    const index = items.at(-1)?.index ?? 0;
+    const start: Delta = { type: "call_start", index, id, name: item.name ?? "" };
+    return [{ ...state, items, calls: state.calls + 1, thinks: false }, [start]];
   }
   if (item.type !== "message" && item.type !== "reasoning") return [state, []];
   const next = { ...state, items: begun(state.items, named(item.type, event)) };
@@ -238,20 +241,22 @@ function thoughtPiece(state: State, event: Event): Step {
 
 function argumentsPiece(state: State, event: Event): Step {
   const text = textOf(event.delta);
-  const last = state.items.findLastIndex(({ type }) => type === "function_call");
-  const index = found(state.items, named("function_call", event)) ?? last;
-  if (text === "" || index < 0) return [state, []];
-  return [{ ...state, items: told(state.items, index, text) }, [{ type: "call_arguments", index, text }]];
+  const call = found(state.items, named("function_call", event)) ??
+    state.items.findLast(({ type }) => type === "function_call");
+  return call === undefined ? [state, []] : tellArguments(state, call, text);
 }
 
 /** Some servers send arguments only when they are whole. */
 function argumentsRest(state: State, event: Event, whole: string): Step {
-  const index = found(state.items, named("function_call", event));
-  const before = index === undefined ? undefined : state.items[index]?.told;
-  if (index === undefined || before === undefined || !whole.startsWith(before)) return [state, []];
-  const text = whole.slice(before.length);
+  const call = found(state.items, named("function_call", event));
+  if (call === undefined || !whole.startsWith(call.told)) return [state, []];
+  return tellArguments(state, call, whole.slice(call.told.length));
+}
+
+function tellArguments(state: State, call: Items[number], text: string): Step {
   if (text === "") return [state, []];
-  return [{ ...state, items: told(state.items, index, text) }, [{ type: "call_arguments", index, text }]];
+  const { index } = call;
+  return [{ ...state, items: told(state.items, call, text) }, [{ type: "call_arguments", index, text }]];
 }
 
 /** What an item's pieces have not told. Only a reasoning item that is done is whole. */
@@ -260,7 +265,6 @@ function itemDone(state: State, event: Event, item: Item): Step {
     return [state, []];
   }
   const known = found(state.items, named(item.type, event));
-  const before = known === undefined ? undefined : state.items[known]?.told;
   switch (item.type) {
     case "function_call": {
       const [next, start] = known === undefined ? itemAdded(state, event, item) : [state, []];
@@ -269,18 +273,17 @@ function itemDone(state: State, event: Event, item: Item): Step {
     }
     case "message": {
       const text = texts(item.content).join("");
-      const isTold = before === undefined ? state.said > 0 : before !== "";
+      const isTold = known === undefined ? state.said > 0 : known.told !== "";
       if (text === "" || isTold) return [state, []];
       return [{ ...state, said: state.said + text.length, thinks: false }, [{ type: "text", text }]];
     }
     case "reasoning": {
       const summary = texts(item.summary);
       const text = [...summary, ...texts(item.content)].join("\n\n");
-      const isTold = before === undefined ? state.thought : before !== "";
+      const isTold = known === undefined ? state.thought : known.told !== "";
       const deltas: Delta[] = text === "" || isTold ? [] : [{ type: "thought", text }];
       const data = item.encrypted_content;
-      const calls = state.items.filter(({ type }) => type === "function_call").length;
-      if (data) deltas.push({ type: "encrypted", summary, data, text: state.said, calls });
+      if (data) deltas.push({ type: "encrypted", summary, data, text: state.said, calls: state.calls });
       return [text === "" ? state : { ...state, thought: true, thinks: true }, deltas];
     }
   }
@@ -305,7 +308,7 @@ function usageOf({ response }: Event): readonly Delta[] {
   }];
 }
 
-function finish({ items }: State, { type, response }: Event): Delta {
+function finish({ calls }: State, { type, response }: Event): Delta {
   const reason = response?.incomplete_details?.reason;
   if (reason === "content_filter") return { type: "finish", reason: "refused" };
   if (type === "response.incomplete" && reason === "max_output_tokens") {
@@ -313,7 +316,7 @@ function finish({ items }: State, { type, response }: Event): Delta {
   }
   return {
     type: "finish",
-    reason: items.some(({ type }) => type === "function_call") ? "tool_calls" : "stop",
+    reason: calls > 0 ? "tool_calls" : "stop",
   };
 }
 

@@ -237,6 +237,16 @@ Deno.test("whatever is lost, doubled or out of order, nothing is thrown, and it 
   }));
 });
 
+Deno.test("an answer of very many items takes no longer for each", () => {
+  const many = Array.from(
+    { length: 20_000 },
+    (_, at) => [added(at, call(`fc_${at}`, `c${at}`, "list")), json(at, "{}")],
+  );
+  const since = performance.now();
+  assert.equal(heard(...many.flat(), completed()).message.calls.length, 20_000);
+  assert.ok(performance.now() - since < 5_000);
+});
+
 Deno.test("a thought in the open, as servers of one's own send it, is shown and does not go back", () => {
   const item = { type: "reasoning", id: "rs_0", summary: [], encrypted_content: "" };
   const content = [{ type: "reasoning_text", text: "Hm." }];

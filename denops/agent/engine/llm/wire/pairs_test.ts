@@ -135,6 +135,10 @@ function secretsIn(part: Reasoning): readonly string[] {
       return [part.data];
     case "encrypted":
       return [...part.summary, part.data];
+    case "plain":
+      return [part.text];
+    case "details":
+      return [JSON.stringify(part.details)];
     case "phase":
       return [];
   }

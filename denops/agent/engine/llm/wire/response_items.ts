@@ -1,6 +1,8 @@
 /** The items of an answer that is being streamed, and what was told of each. Pure. */
 
 interface StreamedItem {
+  /** Of the answer's items, in the order in which they began. */
+  readonly index: number;
   readonly type: string;
   /** Undefined if the server numbers none. */
   readonly output: number | undefined;
@@ -9,8 +11,10 @@ interface StreamedItem {
   readonly told: string;
 }
 
-/** In the order in which they began. */
+/** The last of them: no more are under way at the same time. */
 export type Items = readonly StreamedItem[];
+
+const MOST = 100;
 
 export const NO_ITEMS: Items = [];
 
@@ -23,22 +27,28 @@ export interface Named {
 
 export function begun(items: Items, { type, output, ids }: Named): Items {
   const known = ids.filter((id) => typeof id === "string" && id !== "");
-  return [...items, { type, output: output ?? undefined, ids: known.map(String), told: "" }];
+  const index = (items.at(-1)?.index ?? -1) + 1;
+  return [...items.slice(1 - MOST), {
+    index,
+    type,
+    output: output ?? undefined,
+    ids: known.map(String),
+    told: "",
+  }];
 }
 
-/** The item's index. Its number is surer than its id, which some services make anew for each event. */
-export function found(items: Items, { type, output, ids }: Named): number | undefined {
-  const at = items.findLastIndex((item) =>
+/** Its number is surer than its id, which some services make anew for each event. */
+export function found(items: Items, { type, output, ids }: Named): StreamedItem | undefined {
+  return items.findLast((item) =>
     item.type === type &&
     (typeof output === "number" && item.output !== undefined
       ? item.output === output
       : item.ids.some((id) => ids.includes(id)))
   );
-  return at < 0 ? undefined : at;
 }
 
-export function told(items: Items, index: number | undefined, piece: string): Items {
-  return index === undefined
+export function told(items: Items, item: StreamedItem | undefined, piece: string): Items {
+  return item === undefined
     ? items
-    : items.map((item, at) => at === index ? { ...item, told: item.told + piece } : item);
+    : items.map((one) => one === item ? { ...item, told: item.told + piece } : one);
 }

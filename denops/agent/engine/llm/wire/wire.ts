@@ -3,7 +3,14 @@
  * HTTP, retries and time are the client's.
  */
 import type { WireName } from "../../../protocol/providers.ts";
-import type { FinishReason, ModelRequest, Reasoning, Refusable, Usage } from "../../core/messages.ts";
+import type {
+  FinishReason,
+  KeptFor,
+  ModelRequest,
+  Reasoning,
+  Refusable,
+  Usage,
+} from "../../core/messages.ts";
 
 export interface Endpoint {
   /** Without a slash at the end. */
@@ -22,8 +29,14 @@ export interface HttpRequest {
 export type Delta =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thought"; readonly text: string }
+  /** All text that was told so far was a thought: its opening mark is missing. */
+  | { readonly type: "text_was_thought" }
+  /** All thought that was told so far was none: it is told again, as text. */
+  | { readonly type: "thought_was_text" }
   | { readonly type: "signature"; readonly signature: string }
   | { readonly type: "redacted"; readonly data: string }
+  /** Pieces of OpenRouter's `reasoning_details`, to go back unchanged. */
+  | { readonly type: "details"; readonly details: readonly Readonly<Record<string, unknown>>[] }
   /** What only the provider can read of an answer, or what a text is to it. */
   | Extract<Reasoning, { type: "encrypted" | "phase" }>
   /** `id` is empty where the provider gives none. */
@@ -51,6 +64,8 @@ export type Delta =
 export interface Wire<State> {
   readonly framing: "sse" | "ndjson";
   encode(request: ModelRequest, endpoint: Endpoint): HttpRequest;
+  /** How long the provider wants thoughts back that it has not signed; without it, or undefined: not at all. */
+  keeps?(model: string, baseUrl: string): KeptFor | undefined;
   /** The first state of an answer. */
   start(): State;
   /** @throws {Error} if the frame is not of this format; the client makes one line of it. */

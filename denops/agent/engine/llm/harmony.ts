@@ -1,0 +1,84 @@
+/**
+ * gpt-oss's messages, where a server leaves their marks in the text: the analysis is a thought, what is addressed to a tool
+ * stays as it is for text_tools/syntax/harmony.ts, all else is text. Source: github.com/openai/harmony, docs/format.md.
+ */
+const BEGINNINGS = ["<|channel|>", "<|start|>"];
+const MESSAGE = "<|message|>";
+const ENDS = ["<|end|>", "<|return|>", "<|call|>"];
+const MARKS = [...ENDS, ...BEGINNINGS];
+const ANY_MARK = /<\|(?:end|return|call|channel|start)\|>/;
+const LONGEST = Math.max(...MARKS.map((mark) => mark.length));
+/** Characters of a header: role, recipient, channel, content type. */
+const LONGEST_HEADER = 300;
+
+interface Told {
+  readonly type: "text" | "thought";
+  readonly text: string;
+}
+
+export class Harmony {
+  #state: "header" | "thought" | "text" | "call" | "plain" = "header";
+
+  static begins(text: string): boolean {
+    return BEGINNINGS.some((mark) => text.startsWith(mark));
+  }
+
+  /** More of the text may make a beginning of it. */
+  static mayBegin(text: string): boolean {
+    return BEGINNINGS.some((mark) => mark.startsWith(text));
+  }
+
+  /** @returns what is certain of the text, and the rest of it, to be given again with what follows */
+  read(text: string, isEnd: boolean): { readonly told: readonly Told[]; readonly rest: string } {
+    const told: Told[] = [];
+    let rest = text;
+    for (;;) {
+      if (this.#state === "header") {
+        const header = this.#header(rest, isEnd);
+        if (header === undefined) return { told, rest: isEnd ? "" : rest };
+        if (header.told !== "") told.push({ type: "text", text: header.told });
+        rest = header.rest;
+        continue;
+      }
+      const at = this.#state === "plain" ? -1 : rest.search(ANY_MARK);
+      const type = this.#state === "thought" ? "thought" : "text";
+      if (at === -1) {
+        const end = isEnd || this.#state === "plain" ? rest.length : safeEnd(rest);
+        if (end > 0) told.push({ type, text: rest.slice(0, end) });
+        return { told, rest: rest.slice(end) };
+      }
+      const mark = ENDS.find((one) => rest.startsWith(one, at)) ?? "";
+      const end = at + (this.#state === "call" ? mark.length : 0);
+      if (end > 0) told.push({ type, text: rest.slice(0, end) });
+      rest = rest.slice(at + mark.length);
+      this.#state = "header";
+    }
+  }
+
+  /** Undefined: more of it is to come. `told`: what is no header, or one of a call. */
+  #header(text: string, isEnd: boolean): { readonly told: string; readonly rest: string } | undefined {
+    const from = text.trimStart();
+    const isOne = Harmony.begins(from) || Harmony.mayBegin(from);
+    const end = from.indexOf(MESSAGE);
+    if (isOne && end === -1 && !isEnd && from.length <= LONGEST_HEADER) return undefined;
+    if (from === "") return undefined;
+    if (!isOne || end === -1 || end > LONGEST_HEADER) {
+      this.#state = "plain";
+      return { told: "", rest: from };
+    }
+    const header = from.slice(0, end);
+    const rest = from.slice(end + MESSAGE.length);
+    const isCall = /\bto=/.test(header);
+    this.#state = isCall ? "call" : /<\|channel\|>\s*analysis/.test(header) ? "thought" : "text";
+    return { told: isCall ? header + MESSAGE : "", rest };
+  }
+}
+
+/** Where the beginning of a mark stands at the end. */
+function safeEnd(text: string): number {
+  const from = Math.max(0, text.length - LONGEST);
+  for (let at = from; at < text.length; at++) {
+    if (MARKS.some((mark) => mark.startsWith(text.slice(at)))) return at;
+  }
+  return text.length;
+}

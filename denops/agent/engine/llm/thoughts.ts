@@ -1,0 +1,319 @@
+/**
+ * Thoughts that a server has left in an answer's text → deltas of thought. A mark counts where the answer begins or right
+ * after another thought: whoever answers about such marks has words before them. A closing mark whose opening one the
+ * server's template has swallowed counts at the edge of a line, outside of code. Pure but for what is passed on.
+ */
+import type { ModelEvent } from "./client.ts";
+import { Harmony } from "./harmony.ts";
+import type { Delta } from "./wire/wire.ts";
+
+/**
+ * Opening mark → closing mark. Sources: the templates of DeepSeek, Qwen, GLM, Kimi, Magistral, Seed-OSS, Command A and
+ * Gemma 4, ollama's model/parsers, vLLM's reasoning parsers.
+ */
+export const THOUGHTS: ReadonlyMap<string, string> = new Map([
+  ["<think>", "</think>"],
+  ["<thinking>", "</thinking>"],
+  ["<thought>", "</thought>"],
+  ["<seed:think>", "</seed:think>"],
+  ["◁think▷", "◁/think▷"],
+  ["[THINK]", "[/THINK]"],
+  ["<|START_THINKING|>", "<|END_THINKING|>"],
+  ["<|channel>thought", "<channel|>"],
+]);
+
+/** The same in words: Granite's, and harmony's where a server has dropped all marks. They count if both are there. */
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["Here is my thought process:", "Here is my response:"],
+  ["Here's my thought process:", "Here's my response:"],
+  ["analysis", "assistantfinal"],
+]);
+
+const OPENING = [...THOUGHTS, ...WORDS];
+/** White space included. */
+const LONGEST_BEGINNING = 2_000;
+const CLOSING = [...THOUGHTS.values()];
+const LONGEST_CLOSING = Math.max(...CLOSING.map((mark) => mark.length));
+const ANY_CLOSING = new RegExp(CLOSING.map((mark) => mark.replace(/[[\]|]/g, "\\$&")).join("|"));
+
+/**
+ * What is known of a model's server: the closing mark of its answers' first thoughts, where its template has begun the
+ * answer with the opening one, which nobody is sent.
+ */
+export interface ThoughtHabit {
+  swallowed: string | undefined;
+}
+
+/** @param habit what was learnt from earlier answers, and is from this one */
+export async function* withThoughts(
+  events: AsyncGenerator<ModelEvent, void>,
+  habit: ThoughtHabit,
+): AsyncGenerator<ModelEvent, void> {
+  const reader = new ThoughtReader(habit);
+  for await (const event of events) {
+    if (event.type === "deltas") {
+      const deltas = event.deltas.flatMap((delta) => reader.take(delta));
+      if (deltas.length > 0) yield { type: "deltas", deltas };
+    } else if (event.type === "retry" || event.type === "notice") {
+      yield event;
+    } else {
+      const deltas = reader.end(event.type === "done");
+      if (deltas.length > 0) yield { type: "deltas", deltas };
+      yield event;
+    }
+  }
+}
+
+type State =
+  /** Nothing but white space has come, of the answer or after a thought. */
+  | { readonly name: "begin" }
+  | { readonly name: "thought"; readonly close: string }
+  /** Perhaps a thought; told when that is known. */
+  | { readonly name: "held"; readonly open: string; readonly close: string }
+  /** Told as a thought, as it was with answers before this one. */
+  | { readonly name: "likely"; readonly close: string }
+  | { readonly name: "harmony"; readonly reader: Harmony }
+  | { readonly name: "text" };
+
+class ThoughtReader {
+  readonly #habit: ThoughtHabit;
+  #state: State = { name: "begin" };
+  /** Not told yet. */
+  #rest = "";
+  /** From where on what is held was not looked through. */
+  #held = 0;
+  /** What was told as a thought since the last mark. */
+  #thought = "";
+  #hasThought = false;
+  #hasCalls = false;
+  #isCut = false;
+  #code = new CodeLines();
+
+  constructor(habit: ThoughtHabit) {
+    this.#habit = habit;
+  }
+
+  take(delta: Delta): readonly Delta[] {
+    switch (delta.type) {
+      case "text":
+        this.#rest += delta.text;
+        return this.#read(false);
+      case "thought":
+        this.#hasThought = true;
+        return [delta];
+      case "finish":
+        this.#isCut = delta.reason === "length";
+        return [delta];
+      case "call_start":
+        this.#hasCalls = true;
+        return [...this.#read(true), delta];
+      default:
+        return [delta];
+    }
+  }
+
+  /** @param isWhole else it was broken off */
+  end(isWhole: boolean): readonly Delta[] {
+    const deltas = [...this.#read(true)];
+    const state = this.#state;
+    if (!isWhole || this.#isCut || this.#thought.trim() === "") return deltas;
+    if (state.name === "likely") this.#habit.swallowed = undefined;
+    // The only thought is the answer if nothing ends it and nothing follows it.
+    else if (state.name !== "thought" || this.#hasThought || this.#hasCalls) return deltas;
+    return [...deltas, { type: "thought_was_text" }, ...this.#text(this.#thought)];
+  }
+
+  #read(isEnd: boolean): readonly Delta[] {
+    const deltas: Delta[] = [];
+    for (let before = -1; before !== this.#rest.length && this.#rest !== "";) {
+      before = this.#rest.length;
+      const state = this.#state;
+      deltas.push(...this.#step(isEnd));
+      // A state that has changed goes on with what is left.
+      if (state !== this.#state) before = -1;
+    }
+    return deltas;
+  }
+
+  #step(isEnd: boolean): readonly Delta[] {
+    const state = this.#state;
+    switch (state.name) {
+      case "begin":
+        return this.#begin(isEnd);
+      case "thought":
+      case "likely":
+        return this.#inThought(state.close, isEnd);
+      case "held":
+        return this.#hold(state, isEnd);
+      case "harmony": {
+        const read = state.reader.read(this.#rest, isEnd);
+        this.#rest = read.rest;
+        this.#hasThought ||= read.told.some(({ type }) => type === "thought");
+        return read.told.flatMap(({ type, text }) => type === "text" ? this.#text(text) : this.#think(text));
+      }
+      case "text":
+        return this.#inText(isEnd);
+    }
+  }
+
+  #begin(isEnd: boolean): readonly Delta[] {
+    const text = this.#rest.trimStart();
+    if (text === "" && this.#rest.length < LONGEST_BEGINNING) {
+      return isEnd && !this.#hasThought ? this.#text(this.#take(this.#rest.length)) : [];
+    }
+    if (Harmony.begins(text)) {
+      this.#rest = text;
+      this.#state = { name: "harmony", reader: new Harmony() };
+      return [];
+    }
+    const found = OPENING.find(([open]) => text.startsWith(open));
+    if (found !== undefined) {
+      const [open, close] = found;
+      const after = text.slice(open.length);
+      // Whether it is a mark shows the character after it, or two.
+      if (!isEnd && after.length < 2 && !/^[^\s]/.test(after)) return [];
+      if (isOpening(open, after)) {
+        this.#rest = after;
+        this.#thought = "";
+        this.#held = 0;
+        this.#state = THOUGHTS.has(open) && !isTalk(after)
+          ? { name: "thought", close }
+          : { name: "held", open, close };
+        return [];
+      }
+    }
+    const isShort = this.#rest.length < LONGEST_BEGINNING;
+    const isPart = isShort &&
+      (OPENING.some(([open]) => open.startsWith(text)) || Harmony.mayBegin(text));
+    if (isPart && !isEnd && found === undefined) return [];
+    if (this.#habit.swallowed !== undefined && !this.#hasThought) {
+      this.#rest = text;
+      this.#state = { name: "likely", close: this.#habit.swallowed };
+      return [];
+    }
+    // White space parts an answer from its thoughts, and nothing else.
+    if (this.#hasThought) this.#rest = text;
+    this.#state = { name: "text" };
+    return [];
+  }
+
+  #inThought(close: string, isEnd: boolean): readonly Delta[] {
+    const at = this.#rest.indexOf(close);
+    if (at === -1) return this.#think(this.#takeSafe([close], isEnd));
+    const before = at === 0 ? this.#thought.at(-1) : this.#rest[at - 1];
+    // It thinks about the mark.
+    if (before === "`") return this.#think(this.#take(at + close.length));
+    return this.#endThought(at, close);
+  }
+
+  #hold({ open, close }: Extract<State, { name: "held" }>, isEnd: boolean): readonly Delta[] {
+    for (let at = this.#rest.indexOf(close, this.#held); at !== -1; at = this.#rest.indexOf(close, at + 1)) {
+      this.#held = at;
+      const after = this.#rest[at + close.length];
+      if (after === undefined && !isEnd) return [];
+      // Who talks of both marks does not stop there.
+      if (WORDS.has(open) || /[\r\n]/.test(`${this.#rest[at - 1]}${after ?? "\n"}`)) {
+        return this.#endThought(at, close);
+      }
+      this.#held = at + 1;
+    }
+    this.#held = Math.max(this.#held, this.#rest.length - close.length + 1);
+    if (isEnd) {
+      this.#rest = open + this.#rest;
+      this.#state = { name: "text" };
+    }
+    return [];
+  }
+
+  #endThought(at: number, close: string): readonly Delta[] {
+    const told = this.#think(this.#take(at));
+    this.#take(close.length);
+    this.#hasThought = true;
+    this.#state = { name: "begin" };
+    return told;
+  }
+
+  #inText(isEnd: boolean): readonly Delta[] {
+    // It has thought already, or never will.
+    if (this.#hasThought) return this.#text(this.#take(this.#rest.length));
+    const found = ANY_CLOSING.exec(this.#rest);
+    if (found === null) return this.#text(this.#takeSafe(CLOSING, isEnd));
+    const [mark] = found;
+    const told = this.#text(this.#take(found.index));
+    const after = this.#rest[mark.length];
+    if (after === undefined && !isEnd) return told;
+    const isAtEdge = this.#code.isLineBegin || /[\r\n]/.test(after ?? "\n");
+    if (this.#code.isInside || !isAtEdge) return [...told, ...this.#text(this.#take(mark.length))];
+    this.#take(mark.length);
+    this.#hasThought = true;
+    this.#code = new CodeLines();
+    this.#habit.swallowed = mark;
+    this.#state = { name: "begin" };
+    return [...told, { type: "text_was_thought" }];
+  }
+
+  #think(text: string): readonly Delta[] {
+    const told = this.#thought === "" ? text.trimStart() : text;
+    this.#thought += told;
+    return told === "" ? [] : [{ type: "thought", text: told }];
+  }
+
+  #text(text: string): readonly Delta[] {
+    this.#code.add(text);
+    return text === "" ? [] : [{ type: "text", text }];
+  }
+
+  #take(length: number): string {
+    const taken = this.#rest.slice(0, length);
+    this.#rest = this.#rest.slice(length);
+    return taken;
+  }
+
+  /** All but the beginning of a mark at the end. */
+  #takeSafe(marks: readonly string[], isEnd: boolean): string {
+    const { length } = this.#rest;
+    let end = isEnd ? length : Math.max(0, length - LONGEST_CLOSING);
+    while (end < length && !marks.some((mark) => mark.startsWith(this.#rest.slice(end)))) end += 1;
+    return this.#take(end);
+  }
+}
+
+/** A word is an opening mark only where it runs into what follows it. */
+function isOpening(open: string, after: string): boolean {
+  return open !== "analysis" || /^[A-Z]/.test(after);
+}
+
+/** "<think> is the mark that …" */
+function isTalk(after: string): boolean {
+  return /^ [a-z]|^[`"'),.:;]/.test(after);
+}
+
+/** Whether the end of a text that comes in pieces is in a fence or in backticks. */
+class CodeLines {
+  /** Of the line: its first characters, and whether a backtick is open. */
+  #begin = "";
+  #isQuoted = false;
+  #isFenced = false;
+
+  get isInside(): boolean {
+    return this.#isFenced || this.#isQuoted;
+  }
+
+  get isLineBegin(): boolean {
+    return this.#begin === "";
+  }
+
+  add(text: string): void {
+    for (const [at, part] of text.split("\n").entries()) {
+      if (at > 0) this.#endLine();
+      if (this.#begin.length < 3) this.#begin = (this.#begin + part).trimStart().slice(0, 3);
+      if (part.split("`").length % 2 === 0) this.#isQuoted = !this.#isQuoted;
+    }
+  }
+
+  #endLine(): void {
+    if (this.#begin === "```" || this.#begin === "~~~") this.#isFenced = !this.#isFenced;
+    this.#begin = "";
+    this.#isQuoted = false;
+  }
+}

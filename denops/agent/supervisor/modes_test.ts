@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { UserConfig } from "../protocol/config.ts";
+import { covers, MODE_FACTS } from "../protocol/modes.ts";
+import { Modes } from "./modes.ts";
+
+Deno.test("an engine's word for a mode makes it narrower, never wider and never another one of the same access", () => {
+  const user = UserConfig.parse({
+    ...{ provider: "openai", providers: {}, max_iterations: 25, request_timeout: 30 },
+    ...{ safe_to_write: [], deny_read: [], sandbox: "off", rules: {}, commands: "ask", command_write: [] },
+    ...{ command_environment: [], deno: ["deno"], state_dir: "/s" },
+  });
+  const rules = { safe_to_write: [], deny_read: [], read_rules: { deny: [], ask: [] } };
+  const modes = new Modes(user, () => ({ root: "/p", rules }));
+  for (const { name: chosen, access } of MODE_FACTS) {
+    for (const said of [...MODE_FACTS.map(({ name }) => name), "root", "", "__proto__", "agent "]) {
+      const narrower = modes.narrower(modes.choice(chosen), said);
+      const isLess = MODE_FACTS.some((mode) =>
+        mode.name === said && mode.access !== access && covers(access, mode.access)
+      );
+      assert.deepEqual(narrower?.mode, isLess ? said : undefined, `${chosen}, ${said}`);
+      if (narrower !== undefined) assert.ok(covers(access, narrower.access) && narrower.access !== access);
+    }
+  }
+});
