@@ -25,6 +25,9 @@ say Shorter.
 ---
 new-history
 say Going on.
+---
+new-history
+say From the copy.
 `;
 
 /** Menus are answered by this; the lines of the last one are kept. */
@@ -165,14 +168,25 @@ Deno.test("a session changes its model, then its provider, with all calls, resul
   nvim.kill("SIGTERM");
   await nvim.exited;
   {
-    await using later = await startAgent({ script: "", options: options(test, other), beside: agent });
+    await using later = await startAgent({
+      script: "",
+      options: options(test, other).replace("input = 3", "input = 3000"),
+      beside: agent,
+    });
     await later.nvim.command("Agent resume");
     await later.nvim.waitForScreen("claude-x · ");
     await later.nvim.command("Agent And now?");
     await waitForChat(later.nvim, "Going on.");
     await waitForTurn(later.nvim);
-    await later.nvim.waitForScreen("of 100k tokens");
+    // The price of the options of this moment, for some thousand tokens.
+    await later.nvim.waitForScreen(/of 100k tokens · \$[1-9]/);
     assert.equal(second.requests.length, 3);
+    await later.nvim.command("Agent fork");
+    await later.nvim.waitFor(`require("agent.chat").current().id == 2`);
+    await later.nvim.command("Agent And here?");
+    await waitForChat(later.nvim, "From the copy.");
+    await waitForTurn(later.nvim);
+    assert.equal(second.requests.at(-1)?.body.model, "claude-x");
   }
   await using without = await startAgent({ script: "", options: options(test), beside: agent });
   await without.nvim.command("Agent resume");

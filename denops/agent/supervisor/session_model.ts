@@ -2,6 +2,7 @@
 import { PRESETS } from "../protocol/providers.ts";
 import type { Severity, Update } from "../protocol/ui.ts";
 import type { ModelChoice } from "./agents/model_choice.ts";
+import { withOptions } from "./agents/offers.ts";
 import type { RootQuery } from "./agents/root.ts";
 import type { Project } from "./project.ts";
 import type { Projects } from "./projects.ts";
@@ -77,16 +78,20 @@ export class SessionModel {
    * @param current the model that the engine would go on with @return the one that it goes on with
    */
   async settle(
-    { engine }: Pick<Project, "engine">,
+    { engine, model: of, user }: Pick<Project, "engine" | "model" | "user">,
     { sessionId, isNew }: { readonly sessionId: string; readonly isNew: boolean },
     current: string | undefined,
   ): Promise<string | undefined> {
     const choice = this.#choice = await this.of(isNew ? undefined : sessionId);
     if (choice === undefined) return current;
-    if (choice.model !== undefined || !isNew) await engine.setModel(sessionId, choice.model);
+    // The options may have changed since it was chosen.
+    const model = choice.model === undefined || "problem" in of
+      ? choice.model
+      : withOptions(choice.model, of.provider, user);
+    if (model !== undefined || !isNew) await engine.setModel(sessionId, model);
     if (this.#isNew) await this.#ports.projects.book.note(sessionId, choice);
     this.#isNew = false;
-    return choice.model?.name;
+    return model?.name;
   }
 
   /** What the next request goes to. */

@@ -260,7 +260,7 @@ export function otherModel(
   ports?: ModelPorts,
 ): Model {
   const { price: _, context_window: window, ...rest } = config;
-  const known = { ...listed, ...config.models.find((one) => one.name === name) };
+  const known = { ...config.models.find((one) => one.name === name), ...listed };
   const isOwn = name === config.model;
   // Where the request decides, the option is about memory, which other models have no more of.
   const isTold = !isOwn && known.context_window !== undefined && config.provider.wire !== "ollama";

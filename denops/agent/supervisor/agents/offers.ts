@@ -97,7 +97,7 @@ export class Offers {
 }
 
 /** The user's prices, and what the user has set of the model of the options, count before the list. */
-function withOptions(model: ListedModel, provider: Provider, user: UserConfig): ListedModel {
+export function withOptions(model: ListedModel, provider: Provider, user: UserConfig): ListedModel {
   const [known] = priced(user, provider.base_url, [model.name]);
   const price = user.prices[model.name] ?? model.price ?? known?.price;
   const { context_window: window, vision } = model.name === user.model ? user : {};
