@@ -240,5 +240,5 @@ Deno.test("linear: small pieces of a long answer, whatever it is made of", async
       await heard([pieces.join("")]);
     }
   }
-  assert.ok(performance.now() - begun < 5_000, `${performance.now() - begun} ms`);
+  assert.ok(performance.now() - begun < 10_000, `${performance.now() - begun} ms`);
 });
