@@ -24,8 +24,10 @@ const MAYBE_ALONE = new RegExp(
   `^${AROUND}(?:${loose}{0,2}${cut([...LOOSE, "\\s{0,4}", AFTER])})$`,
   "i",
 );
-const AT_BEGIN = new RegExp(`^\\s{0,12}${BOLD}${exact}${BOLD}\\s+(?=\\S)`, "i");
-const AT_END = new RegExp(`${BOLD}${exact}${BOLD}\\s*$`, "i");
+/** No longer than what is withheld at the beginning of a line. */
+const AT_BEGIN = new RegExp(`^\\s{0,8}${BOLD}${exact}${BOLD}\\s{1,8}(?=\\S)`, "i");
+/** What is bold before it keeps its end. */
+const AT_END = new RegExp(`(?:(?<!\\w)[*_~]{1,3})?${exact}${BOLD}\\s*$`, "i");
 const MAYBE_AT_END = new RegExp(`${BOLD}${cut([...EXACT, BOLD])}\\s*$`, "i");
 /** Characters in which one at the end is looked for. */
 const LONGEST = 64;
@@ -52,6 +54,8 @@ export class WithoutEndMark {
   #isLast = false;
   /** The beginning of the line, as far as it is decided. */
   #head = "";
+  /** The last character of the line that is decided. */
+  #before = "";
   #isOdd = false;
   #fence: string | undefined;
 
@@ -60,11 +64,11 @@ export class WithoutEndMark {
     const lines = (this.#held + piece).split("\n");
     const begun = lines.pop() ?? "";
     const whole = lines.map((line) => this.#line(line)).join("");
-    if (this.#isBegin && MAYBE_ALONE.test(begun)) {
-      this.#held = begun;
+    const last = MAYBE_ALONE.test(begun) ? begun : this.#begun(begun);
+    if (this.#isBegin && MAYBE_ALONE.test(last)) {
+      this.#held = last;
       return whole;
     }
-    const last = this.#begun(begun);
     const at = this.#certain(last);
     this.#held = last.slice(at);
     return whole + this.#words(last.slice(0, at));
@@ -89,7 +93,8 @@ export class WithoutEndMark {
       return "";
     }
     const text = this.#begun(rest);
-    const at = this.#fence === undefined ? AT_END.exec(text)?.index : undefined;
+    if (text.length < rest.length) return this.#line(text, end);
+    const at = this.#fence === undefined ? this.#atEnd(text) : undefined;
     if (at !== undefined && !this.#isQuoted(text.slice(0, at))) {
       const given = this.#words(text.slice(0, at));
       this.#found();
@@ -102,19 +107,28 @@ export class WithoutEndMark {
     return given + this.#next(end);
   }
 
+  /** Where the mark begins with which the line ends. */
+  #atEnd(text: string): number | undefined {
+    const at = AT_END.exec(this.#before + text)?.index;
+    return at === undefined ? undefined : Math.max(0, at - this.#before.length);
+  }
+
   #next(end: string): string {
-    this.#head = "";
+    this.#head = this.#before = "";
     this.#isOdd = false;
     this.#space += end;
     return "";
   }
 
-  /** Without a mark at the beginning of the line. */
+  /** Without marks at the beginning of the line. */
   #begun(text: string): string {
     if (!this.#isBegin) return text;
-    const rest = text.replace(AT_BEGIN, "");
-    if (rest.length < text.length) this.#found();
-    return rest;
+    for (let left = text;;) {
+      const rest = left.replace(AT_BEGIN, "");
+      if (rest.length === left.length) return left;
+      this.#found();
+      left = rest;
+    }
   }
 
   #found(): void {
@@ -136,6 +150,7 @@ export class WithoutEndMark {
   #words(text: string): string {
     const body = text.trimEnd();
     this.#head = (this.#head + text).slice(0, HEAD);
+    this.#before = text.at(-1) ?? this.#before;
     if (isOdd(text)) this.#isOdd = !this.#isOdd;
     if (body === "") {
       this.#space += text;

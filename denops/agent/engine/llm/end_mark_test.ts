@@ -23,6 +23,8 @@ const MARKS: readonly (readonly [text: string, left: string])[] = [
   ["[TASK_COMPLETE] All of it is renamed.", "All of it is renamed."],
   ["**[TASK_COMPLETE]**\n\nAll of it is renamed.", "\nAll of it is renamed."],
   ["One.\n[TASK_COMPLETE]\nTwo.", "One.\nTwo."],
+  ["Wrote **all**[TASK_COMPLETE]", "Wrote **all**"],
+  ["Ended early: <tool_[TASK_COMPLETE]", "Ended early: <tool_"],
 ];
 
 for (const [text, left] of MARKS) {
@@ -61,7 +63,19 @@ Deno.test("the beginning of the mark is withheld until it is known what it is", 
 
 const PIECES = [
   ..."[TASK_COMPLETE]",
-  ...["[TASK_COMPLETE]", "[TASK_", "COMPLETE]", "[Task complete]", "**", "*", "`", "```", "```\n", "~~~\n"],
+  ...[
+    "[TASK_COMPLETE]",
+    "[TASK_",
+    "COMPLETE]",
+    "[Task complete]",
+    "**",
+    "*",
+    "_",
+    "`",
+    "```",
+    "```\n",
+    "~~~\n",
+  ],
   ...[
     "\n",
     "\n\n",
