@@ -27,7 +27,7 @@ const MAYBE_ALONE = new RegExp(
 /** No longer than what is withheld at the beginning of a line. */
 const AT_BEGIN = new RegExp(`^\\s{0,8}${BOLD}${exact}${BOLD}\\s{1,8}(?=\\S)`, "i");
 /** What is bold before it keeps its end. */
-const AT_END = new RegExp(`(?:(?<!\\w)[*_~]{1,3})?${exact}${BOLD}\\s*$`, "i");
+const AT_END = new RegExp(`(?:(?<![\\w*_~])[*_~]{1,3})?${exact}${BOLD}\\s*$`, "i");
 const MAYBE_AT_END = new RegExp(`${BOLD}${cut([...EXACT, BOLD])}\\s*$`, "i");
 /** Characters in which one at the end is looked for. */
 const LONGEST = 64;
