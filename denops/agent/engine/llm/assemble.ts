@@ -46,7 +46,7 @@ export class Assembly {
         this.#thought += delta.text;
         break;
       case "text_was_thought":
-        this.#thought += this.#text;
+        this.#thought += delta.text ?? this.#text;
         this.#text = "";
         break;
       case "thought_was_text":

@@ -82,10 +82,11 @@ class Reading {
     if (delta.type === "thought") this.#thought += delta.text;
     if (delta.type === "thought_was_text") this.#thought = "";
     if (delta.type === "text_was_thought") {
-      this.#thought += this.#text;
+      const text = this.#text;
+      this.#thought += text;
       this.#text = this.#shown = "";
       this.#made = undefined;
-      return [...this.#drop([...this.#begun.keys()]), delta];
+      return [...this.#drop([...this.#begun.keys()]), { ...delta, text }];
     }
     if (delta.type !== "text") return [delta];
     this.#text += delta.text;

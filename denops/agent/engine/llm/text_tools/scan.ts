@@ -96,7 +96,8 @@ export class Partial {
     // White space before a call is not shown, and a call may follow.
     const certain = without(spans, this.#text.slice(0, frozen)).trimEnd();
     const news = certain.slice(this.#shown);
-    this.#shown = certain.length;
+    // What has been shown is not taken back, and not shown again.
+    this.#shown = Math.max(this.#shown, certain.length);
     const past = spans.filter(({ end }) => end <= decided);
     const before = without(past, this.#text.slice(0, decided)).length;
     if (decided > 0 && before <= this.#shown) {

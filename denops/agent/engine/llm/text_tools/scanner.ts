@@ -251,7 +251,10 @@ export class Scanner {
     const after = at + inside.end.length;
     // A thought is no prose: an answer may end in it.
     const isLast = at === -1 || (inside.close !== "" && this.#isBlank(after, this.#text.length));
-    return isLast ? this.#tail(begin, inside) : after;
+    if (!isLast) return after;
+    // What could be the mark of the end may be the beginning of anything.
+    const next = at === -1 || this.#isWhole ? this.#text.length : this.#blankTo(after);
+    return next < this.#text.length ? this.#freeze(next) : this.#tail(begin, inside);
   }
 
   #fenced(begin: number, inside: number, ticks: string): Span | "open" | undefined {

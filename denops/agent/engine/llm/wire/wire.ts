@@ -29,8 +29,8 @@ export interface HttpRequest {
 export type Delta =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thought"; readonly text: string }
-  /** All text that was told so far was a thought: its opening mark is missing. */
-  | { readonly type: "text_was_thought" }
+  /** All text that was told so far was a thought: its opening mark is missing. `text`: with what was held back of it. */
+  | { readonly type: "text_was_thought"; readonly text?: string }
   /** All thought that was told so far was none: it is told again, as text. */
   | { readonly type: "thought_was_text" }
   | { readonly type: "signature"; readonly signature: string }
