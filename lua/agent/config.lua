@@ -38,7 +38,7 @@ function M.tell()
     local more = #problems > 1 and (" (and %d more, see :checkhealth agent)"):format(#problems - 1) or ""
     -- Later: Neovim waits three seconds before it begins to insert while a message is on the screen.
     vim.schedule(function()
-      vim.notify("agent: " .. problems[1] .. more, vim.log.levels.ERROR)
+      require("agent.say").error(problems[1] .. more)
     end)
   end
   told = true

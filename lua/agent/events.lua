@@ -22,7 +22,7 @@ function M.emit(name, data)
   local ok, problem = pcall(vim.api.nvim_exec_autocmds, "User", { pattern = name, data = data, modeline = false })
   if not ok then
     vim.schedule(function()
-      vim.notify(("agent: an autocommand for %s failed: %s"):format(name, problem), vim.log.levels.WARN)
+      require("agent.say").warn(("an autocommand for %s failed: %s"):format(name, problem))
     end)
   end
 end
