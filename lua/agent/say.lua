@@ -31,11 +31,25 @@ local DRAWN = 200
 ---@type agent.Said?
 local in_last_line
 
+--- Columns that a ruler and a half-typed command have in the last line.
+local RULER, SHOWCMD = 18, 10
+
+--- Columns of the last line that a message may have. In a float Neovim draws the ruler there, over the message, which
+--- v:echospace does not count.
+---@return integer
+local function room()
+  local left = vim.v.echospace
+  if vim.o.ruler and vim.api.nvim_win_get_config(0).relative ~= "" then
+    left = math.min(left, vim.o.columns - RULER - (vim.o.showcmd and SHOWCMD or 0))
+  end
+  return left
+end
+
 --- What has no room in the last line, or would push another one up, is shown above it.
 ---@param said agent.Said
 ---@param kept? string  more of it, for `:messages`
 local function show(said, kept)
-  local has_room = vim.o.cmdheight > 0 and vim.api.nvim_strwidth(said.line) <= vim.v.echospace
+  local has_room = vim.o.cmdheight > 0 and vim.api.nvim_strwidth(said.line) <= room()
   if kept or in_last_line or not has_room then
     local lines = in_last_line and { in_last_line, said } or { said }
     in_last_line = nil
@@ -77,7 +91,7 @@ end
 ---@return string
 function M.fitting(texts)
   for _, text in ipairs(texts) do
-    if vim.api.nvim_strwidth(M.line(text)) <= vim.v.echospace then
+    if vim.api.nvim_strwidth(M.line(text)) <= room() then
       return text
     end
   end

@@ -7,7 +7,7 @@ import { ChildNvim } from "../support/nvim.ts";
 const SAID = /\bsay\.(info|warn|error)\(/;
 
 /** Every text that the code says, with words of some length where a template has a place for them. */
-async function texts(): Promise<readonly string[]> {
+async function texts(): Promise<string[]> {
   const found = (await literals(LUA)).filter(({ text, code }) => SAID.test(code) && text.includes(" "));
   return [
     ...new Set(found.map(({ text }) => text.replaceAll(/%(-?\d*)[sd]/g, "some/folder/of_the/project.ts"))),
