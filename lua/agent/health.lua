@@ -67,7 +67,7 @@ local function check_servers(report)
     local inside = vim.iter(roots):any(function(root)
       return vim.startswith(path, root .. "/")
     end)
-    for _, server in ipairs(inside and vim.lsp.get_clients({ bufnr = buffer }) or {}) do
+    for _, server in ipairs(inside and require("agent.server").others({ bufnr = buffer }) or {}) do
       buffers[server.name] = (buffers[server.name] or 0) + 1
     end
   end
