@@ -1,18 +1,22 @@
--- A minimal set-up for bug reports: nvim --clean -u tests/repro.lua
--- It uses nothing of your configuration, and keeps its state in a folder of its own, which it names.
-local root = vim.fs.dirname(vim.fs.dirname(vim.fs.normalize(debug.getinfo(1, "S").source:sub(2))))
-vim.opt.runtimepath:prepend(vim.fn.fnamemodify(root, ":p"))
+-- A Neovim with nothing in it but this plugin, for bug reports. In a checkout of the plugin:
+--
+--   nvim --clean -u tests/repro.lua some/file
+--
+-- Put the options here with which it goes wrong, as few as will do. Then say what you did, what you saw and
+-- what you expected, and add the output of :checkhealth agent and :messages.
 
-local state = vim.fn.tempname() .. "-agent"
+vim.g.agent = {
+  -- provider = "ollama",
+  -- model = "qwen3-coder",
+  -- host = "standalone",
+  -- sandbox = "off",
 
-require("agent").setup({
-  state_dir = state,
-  -- Add the options that the mistake needs, as few as possible:
-})
+  -- Nothing of your own state takes part.
+  state_dir = vim.fn.tempname(),
+}
 
-vim.api.nvim_create_autocmd("VimEnter", {
-  once = true,
-  callback = function()
-    vim.notify("State in " .. state)
-  end,
-})
+local here = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")
+vim.opt.runtimepath:prepend(vim.fs.dirname(vim.fs.dirname(here)))
+
+-- Only if it takes part:
+-- vim.opt.runtimepath:prepend("/path/to/denops.vim")
