@@ -30,6 +30,8 @@ nnoremap <Plug>(AgentAgents) <Cmd>Agent agents<CR>
 xnoremap <silent> <Plug>(AgentAgents) :Agent agents<CR>
 nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>
 xnoremap <silent> <Plug>(AgentOpen) :Agent open<CR>
+nnoremap <expr> <Plug>(AgentOperator) v:lua.require'agent.operator'.start()
+xnoremap <silent> <Plug>(AgentOperator) :Agent open<CR>
 nnoremap <Plug>(AgentToggle) <Cmd>Agent toggle<CR>
 xnoremap <silent> <Plug>(AgentToggle) :Agent toggle<CR>
 nnoremap <Plug>(AgentNew) <Cmd>Agent new<CR>

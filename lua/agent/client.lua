@@ -38,7 +38,7 @@ function M.receive(batch)
     local ok, problem = xpcall(listener, debug.traceback, batch)
     if not ok then
       vim.schedule(function()
-        vim.notify("agent: " .. tostring(problem), vim.log.levels.ERROR)
+        require("agent.say").bug(problem)
       end)
     end
   end

@@ -32,13 +32,14 @@ local function with_new_names(options)
 end
 
 --- Says in one line what is wrong with the options in force, once for each that were set.
-function M.tell()
+---@param say fun(text: string)
+function M.tell(say)
   local problems = M.current_problems()
   if problems[1] and not told then
     local more = #problems > 1 and (" (and %d more, see :checkhealth agent)"):format(#problems - 1) or ""
     -- Later: Neovim waits three seconds before it begins to insert while a message is on the screen.
     vim.schedule(function()
-      vim.notify("agent: " .. problems[1] .. more, vim.log.levels.ERROR)
+      say(problems[1] .. more)
     end)
   end
   told = true

@@ -15,6 +15,10 @@ M.names = {
   AgentError = "chat, text",
 }
 
+--- Tells the user of a mistake in an autocommand.
+---@type fun(text: string)
+M.say = vim.notify
+
 ---@param name string
 ---@param data table
 function M.emit(name, data)
@@ -22,7 +26,7 @@ function M.emit(name, data)
   local ok, problem = pcall(vim.api.nvim_exec_autocmds, "User", { pattern = name, data = data, modeline = false })
   if not ok then
     vim.schedule(function()
-      vim.notify(("agent: an autocommand for %s failed: %s"):format(name, problem), vim.log.levels.WARN)
+      M.say(("an autocommand for %s failed: %s"):format(name, problem))
     end)
   end
 end

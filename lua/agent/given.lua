@@ -51,11 +51,12 @@ function M.selection(buffer, first, last)
   return { type = "file", path = path, first = first, last = last, selected = true, text = text }
 end
 
---- Lines that a selection has; 0 for what is none.
----@param given agent.Given
----@return integer
-function M.lines(given)
-  return given.first and given.last - given.first + 1 or select(2, given.text:gsub("\n", "")) + 1
+--- What a selection is called.
+---@param selection agent.Given
+---@param name? string  of its file, the path unless told
+---@return string "src/app.ts L6–8"
+function M.label(selection, name)
+  return selection.label or ("%s %s"):format(name or selection.path, range(selection.first, selection.last))
 end
 
 ---@param buffer integer

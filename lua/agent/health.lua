@@ -26,13 +26,15 @@ local function check_programs(config, report)
     if program.found then
       health.ok(("%s: %s"):format(program.name, program.found))
     else
-      health.warn(("%s was not found: the agent's searches need it"):format(program.name))
+      health.warn(("%s was not found: the agent's searches need it"):format(program.name), {
+        ("Install %s, and see that it is on the PATH of Neovim"):format(program.name),
+      })
     end
   end
   if vim.fn.has("nvim-0.11") == 1 then
     health.ok("Neovim " .. tostring(vim.version()))
   else
-    health.error("Neovim 0.11 or newer is needed")
+    health.error("Neovim 0.11 or newer is needed", { "Get it from https://github.com/neovim/neovim/releases" })
   end
   local deno = config.deno[1]
   if vim.fn.executable(deno) == 1 then
@@ -67,7 +69,7 @@ local function check_servers(report)
     local inside = vim.iter(roots):any(function(root)
       return vim.startswith(path, root .. "/")
     end)
-    for _, server in ipairs(inside and vim.lsp.get_clients({ bufnr = buffer }) or {}) do
+    for _, server in ipairs(inside and require("agent.server").others({ bufnr = buffer }) or {}) do
       buffers[server.name] = (buffers[server.name] or 0) + 1
     end
   end

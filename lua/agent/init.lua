@@ -6,8 +6,10 @@ local M = {}
 --- Loads what listens to the supervisor, once.
 ---@return table chats
 local function ready()
-  require("agent.config").tell()
+  require("agent.config").tell(say.error)
+  require("agent.events").say = say.warn
   require("agent.editor")
+  require("agent.fix")
   local chats = require("agent.chat")
   local class = require("agent.chat.chat")
   class.on_tab = require("agent.approval").focus
@@ -41,7 +43,7 @@ function M.setup(options)
   vim.validate("options", options, "table", true)
   local config = require("agent.config")
   config.set(options)
-  config.tell()
+  config.tell(say.error)
 end
 
 --- Opens the chat and goes to its input.

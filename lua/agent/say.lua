@@ -1,5 +1,5 @@
 -- What the user is told outside of the chat: one line after "agent:". It begins in lower case, and has no full stop
--- if it is one sentence. Whatever comes from elsewhere is made so.
+-- if it is one sentence. Whatever comes from elsewhere is made so. It never asks for a key, however long it is.
 local M = {}
 
 --- Names that keep their capital.
@@ -17,22 +17,81 @@ function M.line(text)
   return "agent: " .. (is_one and text:gsub("%.$", "") or text)
 end
 
+--- Whether vim.notify is the one that Neovim brings, which writes into the last line. It is compiled into Neovim,
+--- without the name of its file from 0.12 on.
+---@return boolean
+local function writes_line()
+  local source = debug.getinfo(vim.notify, "S").source
+  return source == "?" or source == "=?" or vim.startswith(source, "@vim/")
+end
+
+--- Milliseconds in which Neovim may not have drawn, and would ask for a key after another message.
+local DRAWN = 200
+
+---@type agent.Said?
+local in_last_line
+
+--- Columns that a ruler and a half-typed command have in the last line.
+local RULER, SHOWCMD = 18, 10
+
+--- Columns of the last line that a message may have. In a float Neovim draws the ruler there, over the message, which
+--- v:echospace does not count.
+---@return integer
+local function room()
+  local left = vim.v.echospace
+  if vim.o.ruler and vim.api.nvim_win_get_config(0).relative ~= "" then
+    left = math.min(left, vim.o.columns - RULER - (vim.o.showcmd and SHOWCMD or 0))
+  end
+  return left
+end
+
+--- What has no room in the last line, or would push another one up, is shown above it.
+---@param said agent.Said
+---@param kept? string  more of it, for `:messages`
+local function show(said, kept)
+  local has_room = vim.o.cmdheight > 0 and vim.api.nvim_strwidth(said.line) <= room()
+  if kept or in_last_line or not has_room then
+    local lines = in_last_line and { in_last_line, said } or { said }
+    in_last_line = nil
+    return require("agent.message").show(lines, kept)
+  end
+  said.is_kept, in_last_line = true, said
+  vim.defer_fn(function()
+    in_last_line = in_last_line ~= said and in_last_line or nil
+  end, DRAWN)
+  vim.notify(said.line, said.level)
+end
+
+---@param text string
+---@param level? integer of vim.log.levels
+---@param kept? string  more of it, for `:messages`
+local function tell(text, level, kept)
+  local line = M.line(text)
+  if #vim.api.nvim_list_uis() == 0 or not writes_line() then
+    return vim.notify(line, level)
+  end
+  -- Later: within a request to Neovim a message asks for a key at once.
+  vim.schedule(function()
+    show({ line = line, level = level }, kept)
+  end)
+end
+
 ---@param text string
 function M.info(text)
-  vim.notify(M.line(text))
+  tell(text)
 end
 
 ---@param text string
 function M.warn(text)
-  vim.notify(M.line(text), vim.log.levels.WARN)
+  tell(text, vim.log.levels.WARN)
 end
 
---- The first that fits into the last line: a longer one would have to be answered by a key.
+--- The first that fits into the last line; the last one if none does.
 ---@param texts string[]
 ---@return string
 function M.fitting(texts)
   for _, text in ipairs(texts) do
-    if vim.api.nvim_strwidth(M.line(text)) <= vim.v.echospace then
+    if vim.api.nvim_strwidth(M.line(text)) <= room() then
       return text
     end
   end
@@ -41,7 +100,13 @@ end
 
 ---@param text string
 function M.error(text)
-  vim.notify(M.line(text), vim.log.levels.ERROR)
+  tell(text, vim.log.levels.ERROR)
+end
+
+--- Says the first line of an error of our own code; all of it stands in `:messages`.
+---@param problem any with a traceback
+function M.bug(problem)
+  tell(tostring(problem), vim.log.levels.ERROR, tostring(problem))
 end
 
 return M

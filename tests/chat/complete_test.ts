@@ -99,3 +99,52 @@ Deno.test("symbols of open buffers complete as soon as their language server has
   await nvim.keys("<C-n><C-y>");
   assert.equal(await input(agent), "see @symbol:salute");
 });
+
+/** As blink.cmp calls a source (sources/lib/provider/init.lua) and nvim-cmp does (lua/cmp/source.lua). */
+const HOSTS = `local line, answers = ..., {}
+  local buffer = vim.api.nvim_get_current_buf()
+  local blink = require("agent.chat.blink").new({}, {})
+  assert(blink:enabled() and vim.list_contains(blink:get_trigger_characters(), "@"))
+  blink:get_completions({ id = 1, bufnr = buffer, line = line, cursor = { 1, #line } }, function(response)
+    answers.blink = response
+  end)
+  local cmp = require("agent.chat.nvim_cmp").new()
+  assert(cmp:is_available() and vim.fn.match(line, cmp:get_keyword_pattern() .. "$") > 0)
+  local context = { bufnr = buffer, cursor_before_line = line, cursor = { row = 1, col = #line + 1 } }
+  cmp:complete({ offset = 5, context = context, completion_context = { triggerKind = 2 } }, function(response)
+    answers.cmp = response
+  end)
+  vim.wait(2000, function() return answers.blink and answers.cmp end)
+  return { answers.blink, answers.cmp }`;
+
+interface Answer {
+  readonly items: readonly { readonly label: string; readonly textEdit: unknown }[];
+}
+
+Deno.test("other menus get the same: blink.cmp, nvim-cmp and vim.lsp.completion; then there is no menu of ours", async () => {
+  await using agent = await start();
+  const { nvim } = agent;
+  await nvim.keys("see @gre");
+  await nvim.waitForScreen(/@src\/greet\.ts +file/);
+  for (const { items } of await nvim.lua<readonly Answer[]>(HOSTS, "see @gre")) {
+    const [first] = items;
+    assert.equal(first?.label, "@src/greet.ts");
+    assert.deepEqual(first?.textEdit, {
+      newText: "@src/greet.ts",
+      range: { start: { line: 0, character: 4 }, end: { line: 0, character: 8 } },
+    });
+  }
+  await nvim.keys("<Esc>cc");
+  await nvim.keys("@src");
+  assert.equal(await nvim.lua("return vim.fn.pumvisible()"), 0);
+  await nvim.keys("<Esc>cc");
+  await nvim.waitFor(`#vim.lsp.get_clients({ name = "agent", bufnr = 0 }) == 1`);
+  await nvim.lua(`local client = vim.lsp.get_clients({ name = "agent" })[1]
+    vim.lsp.completion.enable(true, client.id, 0, { autotrigger = true })`);
+  await nvim.keys("漢 @");
+  await nvim.waitForScreen(/@src\/greet\.ts/);
+  await nvim.keys("gre");
+  await nvim.waitFor(`vim.fn.pumvisible() == 1 and #vim.fn.complete_info({ "items" }).items == 2`);
+  await nvim.keys("<C-n><C-y>");
+  assert.equal(await input(agent), "漢 @src/greet.ts");
+});

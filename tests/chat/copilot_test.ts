@@ -113,7 +113,7 @@ Deno.test("copilot: a login is stopped by a key, and by its window's end; its fa
     await nvim.command("messages clear | redraw!");
   }
   const polls = server.polls.length;
-  assert.equal(await nvim.lua("return #vim.api.nvim_list_wins()"), 1);
+  assert.equal(await nvim.lua("return vim.fn.winnr('$')"), 1);
   server.exchange = { status: 403, body: { message: "No Copilot here." } };
   await nvim.command("Agent logout");
   await nvim.waitForScreen("agent: nobody has logged in here");
@@ -130,7 +130,7 @@ Deno.test("copilot: a login is stopped by a key, and by its window's end; its fa
   await nvim.waitForScreen("agent: cannot use copilot: No Copilot here");
   await waitUntil(
     "no window of the login",
-    async () => await nvim.lua("return #vim.api.nvim_list_wins()") === 1,
+    async () => await nvim.lua("return vim.fn.winnr('$')") === 1,
   );
   await assert.rejects(Deno.stat(`${agent.state}/logins/copilot.json`), Deno.errors.NotFound);
 });

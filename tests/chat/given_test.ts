@@ -193,7 +193,7 @@ Deno.test("a message that comes back has its lines again", async () => {
   await nvim.command("wincmd p | 2,3Agent second");
   await nvim.waitForScreen("second (waiting for the turn to end)");
   await nvim.lua(`require("agent").stop()`);
-  await nvim.waitForScreen("▸ src/greet.ts:1 · 2 lines selected");
+  await nvim.waitForScreen("▸ src/greet.ts:1 · src/greet.ts L2–3");
   server.release("here");
   await waitForTurn(nvim);
   await nvim.keys("<Esc><CR>");

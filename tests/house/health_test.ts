@@ -168,3 +168,54 @@ Deno.test("health: language servers of the project's buffers", async () => {
   await agent.nvim.waitFor("#vim.lsp.get_clients({ bufnr = 0 }) > 0", { timeout: 20_000 });
   assert.match(section(await report(agent), "language servers").join("\n"), /OK .+ is attached to 1 buffer$/);
 });
+
+/** One set-up with all that can be broken at once, and others for what hides the rest: each is named with its cure. */
+Deno.test("health: each broken set-up is named, with what to do", async () => {
+  await using folder = await scratch({ file: "", "bin/keep": "" });
+  // A machine with Deno, a shell and nothing else.
+  for (const program of ["sh", "uname"]) {
+    await Deno.symlink(`/bin/${program}`, folder.path(`bin/${program}`)).catch(() => {});
+  }
+  await using agent = await startAgent({
+    script: "say Hi.",
+    env: { PATH: folder.path("bin") },
+    options: `deno = { "${Deno.execPath()}" }`,
+  });
+  const deno = `deno = { "${Deno.execPath()}" }`;
+  const cases: readonly (readonly [string, ...string[]])[] = [
+    [
+      deno,
+      "WARNING ripgrep was not found: the agent's searches need it",
+      "Install ripgrep",
+      "WARNING git was not found: the agent's searches need it",
+      "Install git",
+      "On Linux install bubblewrap",
+    ],
+    [
+      `deno = { "/nowhere/deno" }`,
+      "ERROR Deno was not found: /nowhere/deno",
+      "Install it from https://deno.com",
+    ],
+    [
+      `${deno}, providers = { test = { wire = "openai_chat", base_url = "http://127.0.0.1:1", api_key = "env:NO_SUCH_KEY" } }`,
+      "ERROR Cannot use test: NO_SUCH_KEY is not set. Set it, or providers.test.api_key",
+    ],
+    [
+      `${deno}, state_dir = "${folder.path("file")}/state"`,
+      "ERROR Cannot write into the state folder",
+      "Make it writable, or set the option state_dir.",
+    ],
+    [`${deno}, provider = "nobody"`, "ERROR ", "nobody"],
+  ];
+  for (const [options, ...said] of cases) {
+    await agent.nvim.lua(`require("agent").setup({ ${options} })`);
+    const text = (await report(agent)).replaceAll(/\s+/g, " ");
+    for (const part of said) assert.ok(text.includes(part), `${options}\n${part}\n${text}`);
+  }
+  await agent.nvim.lua(`local has = vim.fn.has
+    vim.fn.has = function(feature) return feature == "nvim-0.11" and 0 or has(feature) end`);
+  assert.match(
+    (await report(agent)).replaceAll(/\s+/g, " "),
+    /ERROR Neovim 0\.11 or newer is needed .*github\.com\/neovim/,
+  );
+});

@@ -114,11 +114,14 @@ Deno.test("help: every sub-command, <Plug> map and function", async () => {
     const real = await child.lua<readonly [string, string][]>(
       `return vim.iter(vim.api.nvim_get_keymap(...))
         :filter(function(map) return vim.startswith(map.lhs, "<Plug>(Agent") end)
-        :map(function(map) return { map.lhs, map.rhs:match("^<Cmd>Agent (.*)<CR>$") or map.rhs:match("^:Agent (.*)<CR>$") } end)
+        :map(function(map) return { map.lhs, map.rhs:match("^<Cmd>Agent (.*)<CR>$") or map.rhs:match("^:Agent (.*)<CR>$") or map.rhs } end)
         :totable()`,
       mode,
     );
-    same(mode === "n" ? [...maps, ...further] : maps, real);
+    const operator = mode === "n" ? `v:lua.require'agent.operator'.start()` : "open";
+    const own = [["<Plug>(AgentOperator)", operator]] as const;
+    same(mode === "n" ? [...maps, ...further, ...own] : [...maps, ...own], real);
+    assert.ok(help.tags.includes("<Plug>(AgentOperator)"));
   }
 
   const functions = await child.lua<readonly string[]>(`return vim.tbl_keys(require("agent"))`);

@@ -1,4 +1,4 @@
-/** What README.md, CHANGELOG.md and tests/repro.lua promise. */
+/** What README.md, CHANGELOG.md, tests/repro.lua and the rockspec promise. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
@@ -50,4 +50,18 @@ Deno.test("tests/repro.lua starts a Neovim with the plugin and right options", a
     await child.lua(`require("agent.config").get() return require("agent.config").current_problems()`),
     [],
   );
+});
+
+Deno.test("the rockspec says where the plugin is, and names folders that exist", async () => {
+  await using child = await ChildNvim.start();
+  const spec = await child.lua<{ package: string; version: string; build: { copy_directories: string[] } }>(
+    `local spec = {}
+    setfenv(assert(loadfile(...)), spec)()
+    return spec`,
+    join(PLUGIN, "agent.nvim-scm-1.rockspec"),
+  );
+  assert.equal(`${spec.package}-${spec.version}`, "agent.nvim-scm-1");
+  for (const folder of spec.build.copy_directories) {
+    assert.ok((await Deno.stat(join(PLUGIN, folder))).isDirectory);
+  }
 });

@@ -3,6 +3,7 @@ local client = require("agent.client")
 local content = require("agent.approval.content")
 local edit = require("agent.approval.edit")
 local events = require("agent.events")
+local offers = require("agent.approval.offers")
 local queue = require("agent.approval.queue")
 local say = require("agent.say")
 local window = require("agent.approval.window")
@@ -54,6 +55,7 @@ local function answer(option, more)
   client.send(vim.tbl_extend("error", action, choice, more or {}))
   queue.remove(approval.request)
   next_one()
+  offers.refresh()
   return true
 end
 
@@ -325,6 +327,7 @@ client.listen(function(batch)
   end
   -- What has come may need the room.
   window.refit()
+  offers.refresh()
 end)
 
 return M

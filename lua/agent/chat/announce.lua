@@ -3,16 +3,6 @@ local config = require("agent.config")
 local events = require("agent.events")
 local say = require("agent.say")
 
---- The transcript has all of it: a longer line would ask for a key.
----@param text string
-local function notify(text)
-  local line = say.line(text)
-  if vim.api.nvim_strwidth(line) > vim.v.echospace then
-    line = vim.fn.strcharpart(line, 0, vim.v.echospace - 1) .. "…"
-  end
-  vim.notify(line)
-end
-
 --- How a turn has ended, and what it has changed.
 ---@param timeline agent.Timeline
 ---@param update table
@@ -67,11 +57,11 @@ return function(chat, update)
       chat.on_done(chat)
     end
     if config.get().notify and not chat:is_visible() then
-      notify(outcome(chat.timeline, update))
+      say.info(outcome(chat.timeline, update))
     end
   elseif update.type == "notice" and update.severity == "error" then
     if config.get().notify and not chat:is_visible() then
-      notify(update.text)
+      say.info(update.text)
     end
   elseif update.type == "ready" then
     local data = { chat = chat.id, root = update.root, provider = update.provider, model = update.model }

@@ -6,15 +6,14 @@ local shown = require("agent.editor.shown")
 local window = require("agent.chat.window")
 
 ---@class agent.Chat
----@field selected? agent.Given           lines that go along with the next message
 ---@field switched? table<string, boolean>  what the user has switched in this chat, by name
----@field sent_with? { text: string, selected: agent.Given }  the last message that lines went along with
 local M = {}
 
 ---@class agent.Attached
 ---@field name string   as in the option `attach`
 ---@field label string  "src/app.ts:42"
 ---@field on boolean
+---@field selection? agent.Given
 
 ---@param chat agent.Chat
 ---@param name string
@@ -64,6 +63,12 @@ local function is_told(chat, path)
   )
 end
 
+---@param selection agent.Given
+---@return string "src/app.ts L6–8"
+function M:selection_label(selection)
+  return given.label(selection, selection.path and name_of(self, selection.path))
+end
+
 --- Everything that there is, in the order of the line.
 ---@return agent.Attached[]
 ---@return agent.Shown
@@ -92,12 +97,8 @@ function M:attachable()
   if now.terminal then
     add("terminal", "terminal")
   end
-  if self.selected then
-    table.insert(list, {
-      name = "selection",
-      label = counted(given.lines(self.selected), "line selected", "lines selected"),
-      on = true,
-    })
+  for _, selection in ipairs(self.selections or {}) do
+    table.insert(list, { name = "selection", label = self:selection_label(selection), on = true, selection = selection })
   end
   return list, now
 end
@@ -119,7 +120,7 @@ function M:attached()
   if not is_on(self, "terminal") then
     now.terminal = nil
   end
-  return now, { self.selected }
+  return now, vim.deepcopy(self.selections or {})
 end
 
 --- Says above the input what goes along.
@@ -135,29 +136,6 @@ function M:show_attached()
   window.hint(self.windows)
 end
 
---- These lines go along with the next message.
----@param selection agent.Given
-function M:select(selection)
-  self.selected = selection
-  self:show_attached()
-end
-
---- The lines are on their way.
----@param text string of the message
-function M:selection_sent(text)
-  self.sent_with = self.selected and { text = text, selected = self.selected }
-  self.selected = nil
-  self:show_attached()
-end
-
---- Messages that were taken back have their lines again.
----@param texts string[]
-function M:selection_unsent(texts)
-  if self.sent_with and vim.list_contains(texts, self.sent_with.text) then
-    self:select(self.sent_with.selected)
-  end
-end
-
 --- Asks what is to be left out of the line above the input, or to be in it again.
 function M:attach()
   local list = self:attachable()
@@ -167,8 +145,8 @@ function M:attach()
       return ("%s %s"):format(one.on and "on " or "off", one.label)
     end,
   }, function(one)
-    if one and one.name == "selection" then
-      self.selected = nil
+    if one and one.selection then
+      self:drop_selection(given.label(one.selection))
     elseif one then
       self.switched = self.switched or {}
       self.switched[one.name] = not one.on

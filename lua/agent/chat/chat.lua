@@ -10,6 +10,7 @@ local input = require("agent.chat.input")
 local modes = require("agent.modes")
 local navigate = require("agent.chat.navigate")
 local place = require("agent.place")
+local selections = require("agent.chat.selections")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local trace = require("agent.trace")
@@ -32,7 +33,7 @@ local window = require("agent.chat.window")
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
-local Chat = vim.tbl_extend("error", {}, attached, buffers, history, navigate, status)
+local Chat = vim.tbl_extend("error", {}, attached, buffers, history, navigate, selections, status)
 Chat.__index = Chat
 
 ---@param id integer

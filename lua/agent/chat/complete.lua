@@ -3,6 +3,7 @@
 local client = require("agent.client")
 local find = require("agent.reload.find")
 local given = require("agent.given")
+local server = require("agent.server")
 
 local M = {}
 
@@ -11,12 +12,23 @@ local MOST = 50
 --- Milliseconds after which a list is asked for anew.
 local FRESH = 10000
 
+--- Milliseconds in which a list may come before another menu is answered without it.
+local PATIENCE = 500
+
+--- Another plugin, or a language client, shows the menu.
+local is_left = false
+
+--- Who waits for a list, by buffer.
+---@type table<integer, fun()>
+local waiting = {}
+
 --- What the words stand for, beside those of given.lua.
 local WORDS = { "diff", "session", "symbol:" }
 
 ---@class agent.Known
 ---@field list string[]
 ---@field asked integer  when, in milliseconds
+---@field is_new boolean  nothing has come yet
 
 --- By chat and kind.
 ---@type table<string, agent.Known>
@@ -65,13 +77,15 @@ local function known_of(chat, kind, ask)
   local key = ("%d %s"):format(chat.id, kind)
   local entry = known[key]
   if not entry or vim.uv.now() - entry.asked > FRESH then
-    entry = { list = entry and entry.list or {}, asked = vim.uv.now() }
+    entry = { list = entry and entry.list or {}, asked = vim.uv.now(), is_new = entry == nil }
     known[key] = entry
     local buffer = chat.input.buffer
     ask(function(list)
       local is_news = not vim.deep_equal(entry.list, list)
-      entry.list = list
-      if is_news then
+      entry.list, entry.is_new = list, false
+      if waiting[buffer] then
+        waiting[buffer]()
+      elseif is_news then
         show_again(buffer)
       end
     end)
@@ -130,17 +144,21 @@ end
 ---@return string[]
 local function symbols(chat)
   return known_of(chat, "symbols", function(done)
-    local names = {}
+    local names, is_asked = {}, false
     for _, buffer in ipairs(vim.tbl_filter(find.is_file_buffer, vim.api.nvim_list_bufs())) do
-      for _, server in ipairs(vim.lsp.get_clients({ bufnr = buffer, method = "textDocument/documentSymbol" })) do
+      for _, symbol_server in ipairs(vim.lsp.get_clients({ bufnr = buffer, method = "textDocument/documentSymbol" })) do
+        is_asked = true
         local params = { textDocument = vim.lsp.util.make_text_document_params(buffer) }
-        server:request("textDocument/documentSymbol", params, function(_, result)
+        symbol_server:request("textDocument/documentSymbol", params, function(_, result)
           add_names(type(result) == "table" and result or {}, names)
           local list = vim.tbl_keys(names)
           table.sort(list)
           done(list)
         end, buffer)
       end
+    end
+    if not is_asked then
+      done({})
     end
   end)
 end
@@ -228,7 +246,7 @@ end
 
 ---@param chat agent.Chat
 ---@param lead string
----@return table[]
+---@return table[] items of the menu
 local function items_of(chat, lead)
   if vim.startswith(lead, "#") then
     return vim.tbl_map(function(name)
@@ -258,6 +276,55 @@ function M.func(find_start, base)
   return chat and items_of(chat, base) or {}
 end
 
+--- From now on somebody else shows the menu.
+function M.leave_menu()
+  is_left = true
+end
+
+--- What completes before the cursor, for another menu, in the shape of a language server's answer. It is incomplete:
+--- with the next letter it is asked for again.
+---@param buffer integer
+---@param line string        up to the cursor
+---@param row integer        of it, from 0
+---@param done fun(list: lsp.CompletionList)  called once; columns are bytes
+function M.ask(buffer, line, row, done)
+  local column, lead = lead_of(line)
+  local chat = column and chat_of(buffer)
+  if not chat then
+    return done({ isIncomplete = true, items = {} })
+  end
+  local is_answered = false
+  local function answer()
+    if is_answered then
+      return
+    end
+    is_answered, waiting[buffer] = true, nil
+    local range = { start = { line = row, character = column }, ["end"] = { line = row, character = #line } }
+    local items = {}
+    for index, one in ipairs(items_of(chat, lead --[[@as string]])) do
+      items[index] = {
+        label = one.word,
+        -- They are matched and in order already.
+        filterText = lead,
+        sortText = ("%03d"):format(index),
+        detail = one.menu,
+        kind = vim.lsp.protocol.CompletionItemKind[one.menu == "word" and "Keyword" or "File"],
+        textEdit = { newText = one.word, range = range },
+      }
+    end
+    done({ isIncomplete = true, items = items })
+  end
+  items_of(chat, lead --[[@as string]])
+  local is_asked = vim.iter(known):any(function(key, entry)
+    return entry.is_new and vim.startswith(key, chat.id .. " ")
+  end)
+  if not is_asked then
+    return answer()
+  end
+  waiting[buffer] = answer
+  vim.defer_fn(answer, PATIENCE)
+end
+
 --- Shows the menu for what is being typed, if that is something that can be mentioned.
 function M.show()
   local column, lead = lead_here()
@@ -274,6 +341,7 @@ end
 --- Completes in the input's buffer.
 ---@param buffer integer
 function M.attach(buffer)
+  server.complete(buffer, M.ask, M.leave_menu)
   vim.bo[buffer].completefunc = "v:lua.require'agent.chat.complete'.func"
   -- What is typed stays as it is until something is chosen.
   vim.bo[buffer].completeopt = "menuone,noinsert,noselect"
@@ -281,7 +349,7 @@ function M.attach(buffer)
     buffer = buffer,
     callback = function()
       local is_chosen = vim.fn.complete_info({ "selected" }).selected >= 0
-      if not is_chosen then
+      if not (is_chosen or is_left) then
         M.show()
       end
     end,

@@ -19,6 +19,8 @@ M.keys = {
   { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },
   { keys = "gs", modes = "n", where = "both", action = "start_plan", doc = "carry out the plan" },
   { keys = "ga", modes = "n", where = "input", action = "attach", doc = "switch what goes along with a message" },
+  { keys = "K", modes = "n", where = "input", action = "show_selections", doc = "show the selected lines" },
+  { keys = "<BS>", modes = "n", where = "input", action = "drop_selection", doc = "take the last selected lines out" },
   { keys = "gp", modes = "n", where = "input", action = "paste", doc = "put the clipboard's image into the message" },
   { keys = "<C-c>", modes = "ni", where = "both", action = "stop", doc = "stop the turn", hint = "stop", hint_in = "ni" },
   {
@@ -79,37 +81,7 @@ end
 
 --- Shows the keys above everything until a key closes it. Not echoed: that would wait for <CR>.
 function M.show()
-  local lines = explained()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-  vim.bo[buffer].modifiable = false
-  local widths = vim.tbl_map(vim.fn.strdisplaywidth, lines)
-  local width = math.min(math.max(unpack(widths)), vim.o.columns - 2)
-  local height = math.min(#lines, math.max(1, vim.o.lines - 4))
-  local window = vim.api.nvim_open_win(buffer, true, {
-    relative = "editor",
-    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
-    col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
-    width = width,
-    height = height,
-    border = "rounded",
-    style = "minimal",
-    zindex = 70,
-    title = { { " Keys ", "AgentTitle" } },
-    footer = { { " q close ", "AgentHint" } },
-    footer_pos = "right",
-  })
-  vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
-  local function close()
-    if vim.api.nvim_win_is_valid(window) then
-      vim.api.nvim_win_close(window, true)
-    end
-  end
-  for _, key in ipairs({ "q", "<Esc>", "<CR>", "g?" }) do
-    vim.keymap.set("n", key, close, { buffer = buffer, nowait = true, desc = "Agent: close the keys" })
-  end
-  vim.api.nvim_create_autocmd("WinLeave", { buffer = buffer, once = true, callback = vim.schedule_wrap(close) })
+  require("agent.popup").open(explained(), "Keys", " q close ", { "g?" })
 end
 
 return M

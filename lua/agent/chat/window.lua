@@ -119,7 +119,8 @@ function M.set_buffer(window, buffer)
   end
 end
 
---- What goes along with the next message, in so many columns: of a long path the end is left.
+--- What goes along with the next message, in so many columns: of long paths the end is left, and what has no room
+--- even so is counted.
 ---@param windows agent.Windows
 ---@param room integer
 ---@return string
@@ -128,15 +129,21 @@ local function attached_line(windows, room)
   if #labels == 0 then
     return ""
   end
+  local all = #labels
   local function line()
-    return (" ▸ %s "):format(table.concat(labels, " · "))
+    local more = all > #labels and (" · +%d"):format(all - #labels) or ""
+    return (" ▸ %s%s "):format(table.concat(labels, " · "), more)
   end
-  local over = vim.api.nvim_strwidth(line()) - room
-  local name = labels[1]
-  if over > 0 and name:find("%p") then
+  for index, name in ipairs(labels) do
+    local over = vim.api.nvim_strwidth(line()) - room
     local count = vim.fn.strchars(name)
-    local kept = math.min(count, math.max(SHORTEST, count - over))
-    labels[1] = "…" .. vim.fn.strcharpart(name, count - kept + 1)
+    if over > 0 and name:find("%p") and count > SHORTEST then
+      local kept = math.max(SHORTEST, count - over)
+      labels[index] = "…" .. vim.fn.strcharpart(name, count - kept + 1)
+    end
+  end
+  while #labels > 1 and vim.api.nvim_strwidth(line()) > room do
+    table.remove(labels)
   end
   return line()
 end

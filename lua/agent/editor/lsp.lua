@@ -71,7 +71,7 @@ local function clients_of_project(roots)
       or vim.iter(roots):any(function(root)
         return find.real(folder) == find.real(root) or find.is_inside(root, { find.real(folder) })
       end)
-  end, vim.lsp.get_clients())
+  end, require("agent.server").others())
 end
 
 ---@param request table

@@ -35,7 +35,7 @@ local function look()
   real_names = seen
   local files = vim.tbl_keys(names)
   table.sort(files)
-  return { files = files, servers = #vim.lsp.get_clients() > 0 }
+  return { files = files, servers = #require("agent.server").others() > 0 }
 end
 
 --- Something has happened since `current` was looked up.

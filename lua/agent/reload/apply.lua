@@ -160,7 +160,7 @@ function M.by_agent(buf, from, to, before, has_unsaved)
   if not seen then
     -- The text matters more than who watches it.
     vim.schedule(function()
-      vim.notify("agent: " .. tostring(problem), vim.log.levels.ERROR)
+      require("agent.say").bug(problem)
     end)
   end
   return applied, reason

@@ -11,6 +11,7 @@ local save = require("agent.reload.save")
 local say = require("agent.say")
 local track = require("agent.review.track")
 local whole = require("agent.review.whole")
+require("agent.review.offers")
 
 local M = {}
 

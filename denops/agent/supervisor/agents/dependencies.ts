@@ -31,7 +31,6 @@ export async function ensureDependencies(
       `Cannot fetch the engine's dependencies (${reasonOf(error)}). Run this once when online: ${command}`,
     );
   });
-  await Deno.mkdir(stateDir, { recursive: true });
   await Deno.writeTextFile(stampPath, JSON.stringify({ denoDir }));
   return denoDir;
 }

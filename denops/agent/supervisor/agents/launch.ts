@@ -9,7 +9,7 @@ import { ensureDependencies } from "./dependencies.ts";
 import type { AgentCommand } from "./spawn.ts";
 import { bwrapArguments, denoArguments, engineEnvironment, type EngineGrants } from "./grants.ts";
 import { neovimEnvironment } from "../system/neovim_environment.ts";
-import { projectState, scratchFolder } from "../system/project_state.ts";
+import { ensureStateFolder, projectState, scratchFolder } from "../system/project_state.ts";
 import { gitPaths, type Sandbox, sandbox } from "../system/sandbox.ts";
 
 export const PLUGIN = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -33,6 +33,7 @@ export async function launchCommand(
   if (tooOld !== undefined) throw new Error(`Cannot start the engine: ${tooOld}`);
   const [root = ""] = roots;
   const plugin = await Deno.realPath(PLUGIN);
+  await ensureStateFolder(user.state_dir);
   const denoDir = await ensureDependencies(plugin, user.state_dir, announceFetch);
   const state = await projectState(root, user.state_dir);
   const scratch = await scratchFolder(state);

@@ -3,6 +3,19 @@ import { basename, join } from "node:path";
 import { SCRATCH_FOLDER } from "../../protocol/scratch.ts";
 import { encodeHex } from "./hex.ts";
 
+/** Makes the state folder. @throws {Error} one line if nothing can be written there */
+export async function ensureStateFolder(stateDir: string): Promise<void> {
+  try {
+    await Deno.mkdir(stateDir, { recursive: true, mode: 0o700 });
+    await Deno.remove(await Deno.makeTempFile({ dir: stateDir }));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/:.*/s, "") : String(error);
+    throw new Error(
+      `Cannot write into the state folder ${stateDir} (${reason}). Make it writable, or set the option state_dir.`,
+    );
+  }
+}
+
 /** `<state>/<name>-<hash of the real path>`: one folder per project. */
 export async function projectState(root: string, stateDir: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root)));

@@ -49,7 +49,7 @@ local NOUNS = {
 ---@param buf integer
 ---@return vim.lsp.Client[]
 local function all(buf)
-  return vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
+  return require("agent.server").others({ bufnr = buf, _uninitialized = true })
 end
 
 --- Clients that have not become ready in time; nobody waits for them again.
@@ -74,7 +74,7 @@ function M.ready(buf)
   for _, client in ipairs(starting(buf)) do
     given_up[client.id] = true
   end
-  return vim.lsp.get_clients({ bufnr = buf })
+  return require("agent.server").others({ bufnr = buf })
 end
 
 ---@param clients vim.lsp.Client[]

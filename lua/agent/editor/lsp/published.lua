@@ -215,7 +215,7 @@ vim.api.nvim_create_autocmd("BufUnload", {
 })
 
 if package.loaded["vim.lsp"] then
-  for _, client in ipairs(vim.lsp.get_clients()) do
+  for _, client in ipairs(require("agent.server").others()) do
     meet(client)
   end
 end

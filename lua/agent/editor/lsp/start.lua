@@ -20,7 +20,7 @@ local ROOT_MS = 1000
 --- With those that are starting: Neovim keeps them apart by this field.
 ---@return vim.lsp.Client[]
 local function running()
-  return vim.lsp.get_clients({ _uninitialized = true })
+  return require("agent.server").others({ _uninitialized = true })
 end
 
 --- In a task: the enabled configurations for this file, each with the root that it has here.

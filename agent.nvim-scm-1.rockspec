@@ -1,0 +1,20 @@
+rockspec_format = "3.0"
+package = "agent.nvim"
+version = "scm-1"
+
+description = {
+  summary = "A coding agent for Neovim",
+  labels = { "neovim" },
+  homepage = "https://github.com/OWNER/agent.nvim",
+  license = "MIT",
+}
+
+-- Beside these Neovim 0.11 and Deno, see :help agent-requirements.
+dependencies = { "lua == 5.1" }
+
+source = { url = "git+https://github.com/OWNER/agent.nvim" }
+
+build = {
+  type = "builtin",
+  copy_directories = { "denops", "doc", "plugin" },
+}

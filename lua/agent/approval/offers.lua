@@ -1,0 +1,67 @@
+-- Code actions while an approval waits, in all files: approve or reject exactly this one.
+local content = require("agent.approval.content")
+local find = require("agent.reload.find")
+local format = require("agent.format")
+local queue = require("agent.approval.queue")
+local say = require("agent.say")
+local server = require("agent.server")
+
+local M = {}
+
+local LONGEST = 60
+
+---@param request integer
+---@param run fun()
+---@return fun()
+local function if_first(request, run)
+  return function()
+    local first = queue.first()
+    if first and first.request == request then
+      run()
+    else
+      say.info("that is no longer waiting for an answer")
+    end
+  end
+end
+
+server.offer({
+  holds = function(buffer)
+    return queue.count() > 0 and find.is_file_buffer(buffer)
+  end,
+  offers = function()
+    local first = queue.first()
+    if not first or content.kind(first).answer ~= "allow" then
+      return {}
+    end
+    local title = format.one_line(first.title or "")
+    if vim.fn.strchars(title) > LONGEST then
+      title = vim.fn.strcharpart(title, 0, LONGEST - 1) .. "…"
+    end
+    local function offer(word, run)
+      return { title = ("Agent: %s: %s"):format(word, title), kind = "agent.approval", run = if_first(first.request, run) }
+    end
+    return {
+      offer("approve", function()
+        require("agent.approval").approve()
+      end),
+      offer("reject", function()
+        require("agent.approval").reject()
+      end),
+    }
+  end,
+})
+
+local had = false
+
+--- After something waits, or nothing does any more.
+function M.refresh()
+  local has = queue.count() > 0
+  if has ~= had then
+    had = has
+    for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+      server.refresh(buffer)
+    end
+  end
+end
+
+return M

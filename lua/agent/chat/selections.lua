@@ -1,0 +1,96 @@
+-- The lines that go along with the next message: each a name above the input, which opens. Methods of the chat.
+local given = require("agent.given")
+local say = require("agent.say")
+
+---@class agent.Chat
+---@field selections? agent.Given[]  lines that go along with the next message, in the order of the selecting
+---@field sent_with? { text: string, selections: agent.Given[] }  the last message that lines went along with
+local M = {}
+
+--- These lines go along with the next message; the same ones only once.
+---@param selection agent.Given
+function M:select(selection)
+  local label = given.label(selection)
+  self.selections = vim.tbl_filter(function(one)
+    return given.label(one) ~= label
+  end, self.selections or {})
+  table.insert(self.selections, selection)
+  self:show_attached()
+end
+
+--- They are on their way.
+---@param text string of the message
+function M:selection_sent(text)
+  local selections = self.selections or {}
+  self.sent_with = selections[1] and { text = text, selections = selections }
+  self.selections = nil
+  self:show_attached()
+end
+
+--- Messages that were taken back have their lines again.
+---@param texts string[]
+function M:selection_unsent(texts)
+  if self.sent_with and vim.list_contains(texts, self.sent_with.text) then
+    vim.iter(self.sent_with.selections):each(function(selection)
+      self:select(selection)
+    end)
+  end
+end
+
+--- Takes one out, the newest unless told.
+---@param label? string see given.label
+function M:drop_selection(label)
+  local selections = self.selections or {}
+  local at = #selections
+  for index, one in ipairs(selections) do
+    at = given.label(one) == label and index or at
+  end
+  if not table.remove(selections, at) then
+    return say.info("no lines are selected")
+  end
+  self:show_attached()
+end
+
+--- Text of a markdown block, whatever fences it has itself.
+---@param selection agent.Given
+---@return string[]
+local function fenced(selection)
+  local fence = "```"
+  while selection.text:find(fence, 1, true) do
+    fence = fence .. "`"
+  end
+  local language = selection.path and vim.filetype.match({ filename = selection.path }) or ""
+  local lines = { fence .. language }
+  vim.list_extend(lines, vim.split(selection.text, "\n"))
+  table.insert(lines, fence)
+  return lines
+end
+
+--- Shows their text in a window over the chat; `x` takes the one at the cursor out.
+function M:show_selections()
+  local selections = self.selections or {}
+  if #selections == 0 then
+    return say.info("no lines are selected")
+  end
+  local lines, owners = {}, {}
+  for _, selection in ipairs(selections) do
+    table.insert(lines, "# " .. self:selection_label(selection))
+    vim.list_extend(lines, fenced(selection))
+    for row = #owners + 1, #lines do
+      owners[row] = given.label(selection)
+    end
+  end
+  local keys = require("agent.hint").footer({ "x take out", "q close" }, vim.o.columns)
+  local buffer, close = require("agent.popup").open(lines, "Goes along", keys)
+  pcall(vim.treesitter.start, buffer, "markdown")
+  vim.keymap.set("n", "x", function()
+    local label = owners[vim.api.nvim_win_get_cursor(0)[1]]
+    close()
+    self:drop_selection(label)
+    if self.selections[1] then
+      self:show_selections()
+    end
+  end, { buffer = buffer, nowait = true, desc = "Agent: take these lines out" })
+end
+
+return M

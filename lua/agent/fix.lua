@@ -1,0 +1,63 @@
+-- A code action on diagnostics: the agent is asked to fix them.
+local find = require("agent.reload.find")
+local server = require("agent.server")
+
+local M = {}
+
+---@param buffer integer
+---@param range lsp.Range
+---@return vim.Diagnostic[]
+local function within(buffer, range)
+  return vim.tbl_filter(function(one)
+    return one.lnum <= range["end"].line and (one.end_lnum or one.lnum) >= range.start.line
+  end, vim.diagnostic.get(buffer))
+end
+
+---@param buffer integer
+---@param found vim.Diagnostic[]
+local function ask(buffer, found)
+  local first, last, lines = math.huge, 0, { "Fix this:" }
+  for _, one in ipairs(found) do
+    first, last = math.min(first, one.lnum + 1), math.max(last, (one.end_lnum or one.lnum) + 1)
+    local kind = (vim.diagnostic.severity[one.severity] or ""):lower()
+    table.insert(lines, ("- line %d, %s: %s"):format(one.lnum + 1, kind, (one.message:gsub("%s*\n%s*", " "))))
+  end
+  local selection = require("agent.given").selection(buffer, first, last)
+  require("agent").send(table.concat(lines, "\n"), { context = selection })
+end
+
+server.offer({
+  holds = function(buffer)
+    return find.is_file_buffer(buffer) and next(vim.diagnostic.count(buffer)) ~= nil
+  end,
+  offers = function(buffer, range)
+    local found = within(buffer, range)
+    if #found == 0 then
+      return {}
+    end
+    local title = #found == 1 and "Agent: fix this" or ("Agent: fix these %d"):format(#found)
+    return {
+      {
+        title = title,
+        kind = "quickfix",
+        run = function()
+          ask(buffer, found)
+        end,
+      },
+    }
+  end,
+})
+
+vim.api.nvim_create_autocmd("DiagnosticChanged", {
+  group = vim.api.nvim_create_augroup("agent.fix", {}),
+  desc = "agent: offer to fix",
+  callback = vim.schedule_wrap(function(event)
+    server.refresh(event.buf)
+  end),
+})
+
+for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+  server.refresh(buffer)
+end
+
+return M

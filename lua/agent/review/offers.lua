@@ -1,0 +1,63 @@
+-- Code actions on hunks: keep, undo, and which turn wrote them.
+local hunks_of = require("agent.review.hunks")
+local server = require("agent.server")
+local track = require("agent.review.track")
+
+---@param buffer integer
+---@return boolean
+local function holds(buffer)
+  local it = track.get(buffer)
+  return it ~= nil and #it.hunks > 0
+end
+
+--- Does what a key does at the hunk, wherever the cursor is by then.
+---@param buffer integer
+---@param row integer
+---@param run fun()
+---@return fun()
+local function at(buffer, row, run)
+  return function()
+    if vim.api.nvim_get_current_buf() == buffer then
+      local last = vim.api.nvim_buf_line_count(buffer)
+      vim.api.nvim_win_set_cursor(0, { math.max(1, math.min(row, last)), 0 })
+      run()
+    end
+  end
+end
+
+server.offer({
+  holds = holds,
+  offers = function(buffer, range)
+    local it = track.get(buffer) --[[@as agent.review.Tracked]]
+    local row
+    for line = range.start.line + 1, range["end"].line + 1 do
+      row = row or hunks_of.at(it.hunks, line, #it.lines) and line
+    end
+    if not row then
+      return {}
+    end
+    local function offer(title, name)
+      local function run()
+        require("agent.review").run(name)
+      end
+      return { title = title, kind = "agent.review", run = at(buffer, row, run) }
+    end
+    return {
+      offer("Agent: keep this hunk", "keep"),
+      offer("Agent: undo this hunk", "undo"),
+      {
+        title = "Agent: show the turn that wrote this",
+        kind = "agent.review",
+        run = at(buffer, row, function()
+          require("agent").why()
+        end),
+      },
+    }
+  end,
+})
+
+track.listen(function(it)
+  vim.schedule(function()
+    server.refresh(it.buf)
+  end)
+end)

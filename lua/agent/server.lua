@@ -1,0 +1,207 @@
+-- A language server inside of Neovim, for what the agent offers in the user's buffers: code actions where there is
+-- something to act on, and completion in a chat's input. It is attached for as long, and stops with the last buffer.
+local M = {}
+
+--- Its name among the clients.
+local NAME = "agent"
+local COMMAND = "agent.run"
+
+---@class agent.Offer
+---@field title string
+---@field kind string  of a code action
+---@field run fun()
+
+---@class agent.Offering
+---@field holds fun(buffer: integer): boolean                            whether it may have something in the buffer
+---@field offers fun(buffer: integer, range: lsp.Range): agent.Offer[]  rows from 0, columns in bytes
+
+---@alias agent.Ask fun(buffer: integer, line: string, row: integer, done: fun(list: lsp.CompletionList))
+
+---@type agent.Offering[]
+local offerings = {}
+--- By buffer.
+---@type table<integer, agent.Ask>
+local completes = {}
+--- What was offered last, by the number in its code action.
+---@type table<integer, fun()>
+local runs = {}
+local last_run = 0
+--- Told when somebody else shows the menu.
+---@type fun()?
+local on_menu
+
+local CAPABILITIES = {
+  positionEncoding = "utf-8",
+  codeActionProvider = true,
+  completionProvider = { triggerCharacters = { "@", "#", "/" } },
+}
+
+---@param params lsp.CodeActionParams
+---@return lsp.CodeAction[]
+local function code_actions(params)
+  local buffer = vim.uri_to_bufnr(params.textDocument.uri)
+  local actions = {}
+  runs = {}
+  for _, offering in ipairs(offerings) do
+    for _, offer in ipairs(offering.holds(buffer) and offering.offers(buffer, params.range) or {}) do
+      last_run = last_run + 1
+      runs[last_run] = offer.run
+      local command = { title = offer.title, command = COMMAND, arguments = { last_run } }
+      table.insert(actions, { title = offer.title, kind = offer.kind, command = command })
+    end
+  end
+  return actions
+end
+
+---@param params lsp.CompletionParams
+---@param answer fun(result: lsp.CompletionList)
+local function complete(params, answer)
+  local buffer = vim.uri_to_bufnr(params.textDocument.uri)
+  local row, column = params.position.line, params.position.character
+  local line = vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1]
+  if not (completes[buffer] and line) then
+    return answer({ isIncomplete = false, items = {} })
+  end
+  local kind = params.context and params.context.triggerKind
+  if on_menu and kind == vim.lsp.protocol.CompletionTriggerKind.TriggerCharacter then
+    on_menu()
+  end
+  completes[buffer](buffer, line:sub(1, column), row, answer)
+end
+
+---@param dispatchers vim.lsp.rpc.Dispatchers
+---@return vim.lsp.rpc.PublicClient
+local function server(dispatchers)
+  local is_closing, last = false, 0
+  local function request(method, params, callback)
+    last = last + 1
+    local function answer(result)
+      vim.schedule(function()
+        callback(nil, result)
+      end)
+    end
+    if method == "initialize" then
+      answer({ capabilities = CAPABILITIES, serverInfo = { name = NAME } })
+    elseif method == "textDocument/codeAction" then
+      answer(code_actions(params))
+    elseif method == "textDocument/completion" then
+      complete(params, answer)
+    else
+      answer(vim.NIL)
+    end
+    return true, last
+  end
+  local function close()
+    if not is_closing then
+      is_closing = true
+      dispatchers.on_exit(0, 0)
+    end
+  end
+  return {
+    request = request,
+    notify = function(method)
+      if method == "exit" then
+        close()
+      end
+      return true
+    end,
+    is_closing = function()
+      return is_closing
+    end,
+    terminate = close,
+  }
+end
+
+--- The language clients that are not this one, see vim.lsp.get_clients.
+---@param filter? vim.lsp.get_clients.Filter
+---@return vim.lsp.Client[]
+function M.others(filter)
+  return vim.tbl_filter(function(client)
+    return client.name ~= NAME
+  end, vim.lsp.get_clients(filter))
+end
+
+---@return vim.lsp.Client?
+local function client()
+  return package.loaded["vim.lsp"] and vim.lsp.get_clients({ name = NAME })[1]
+end
+
+---@param buffer integer
+---@return boolean
+local function is_wanted(buffer)
+  return completes[buffer] ~= nil
+    or vim.iter(offerings):any(function(offering)
+      return offering.holds(buffer)
+    end)
+end
+
+---@param buffer integer
+local function attach(buffer)
+  vim.lsp.start({
+    name = NAME,
+    cmd = server,
+    commands = {
+      [COMMAND] = function(command)
+        local run = runs[command.arguments[1]]
+        if run then
+          run()
+        end
+      end,
+    },
+  }, {
+    bufnr = buffer,
+    silent = true,
+    reuse_client = function(running)
+      return running.name == NAME
+    end,
+  })
+end
+
+--- Attaches to the buffer, or detaches, as there is something to act on.
+---@param buffer integer
+function M.refresh(buffer)
+  if not vim.api.nvim_buf_is_loaded(buffer) then
+    return
+  end
+  local running = client()
+  local is_attached = running ~= nil and running.attached_buffers[buffer] ~= nil
+  local wanted = is_wanted(buffer)
+  if wanted and not is_attached then
+    attach(buffer)
+  elseif is_attached and not wanted then
+    vim.lsp.buf_detach_client(buffer, running.id)
+    if not next(running.attached_buffers) then
+      running:stop()
+    end
+  end
+end
+
+---@param offering agent.Offering
+function M.offer(offering)
+  table.insert(offerings, offering)
+end
+
+--- Completes in a buffer, from the first time that text is typed in there.
+---@param buffer integer
+---@param ask agent.Ask
+---@param taken fun()  somebody else shows the menu
+function M.complete(buffer, ask, taken)
+  on_menu = taken
+  vim.api.nvim_create_autocmd("InsertEnter", {
+    buffer = buffer,
+    once = true,
+    callback = vim.schedule_wrap(function()
+      completes[buffer] = ask
+      M.refresh(buffer)
+    end),
+  })
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = buffer,
+    once = true,
+    callback = function()
+      completes[buffer] = nil
+    end,
+  })
+end
+
+return M

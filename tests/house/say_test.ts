@@ -1,0 +1,83 @@
+/** What is said outside of the chat: never "Press ENTER", and all of it can be read, at 80 and at 40 columns. */
+import assert from "node:assert/strict";
+import { PLUGIN } from "../support/agent.ts";
+import { literals, LUA } from "../support/literals.ts";
+import { ChildNvim } from "../support/nvim.ts";
+
+const SAID = /\bsay\.(info|warn|error)\(/;
+
+/** Every text that the code says, with words of some length where a template has a place for them. */
+async function texts(): Promise<string[]> {
+  const found = (await literals(LUA)).filter(({ text, code }) => SAID.test(code) && text.includes(" "));
+  return [
+    ...new Set(found.map(({ text }) => text.replaceAll(/%(-?\d*)[sd]/g, "some/folder/of_the/project.ts"))),
+  ];
+}
+
+/** The screen without the breaks that its width has made. */
+const joined = (rows: readonly string[]) => rows.map((row) => row.trimEnd()).join("");
+
+for (const columns of [80, 40]) {
+  Deno.test(`no text that is said asks for a key at ${columns} columns, and all of it is shown`, async () => {
+    await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns, lines: 15 });
+    const all = await texts();
+    assert.ok(all.length > 40, `${all.length} texts`);
+    all.push("Cannot reach github.com: connection refused. Check the network. ".repeat(4).trim());
+    for (const text of all) {
+      const line = await nvim.lua<string>(
+        `require("agent.say").error(...) return require("agent.say").line(...)`,
+        text,
+      );
+      const parts = Array.from(
+        { length: Math.ceil(line.length / columns) },
+        (_, at) => line.slice(at * columns, (at + 1) * columns).trimEnd(),
+      );
+      await nvim.waitForScreen(() => joined(nvim.screen()).includes(parts.join("")));
+      assert.deepEqual(await nvim.request("nvim_get_mode"), { mode: "n", blocking: false }, line);
+    }
+    const kept = await nvim.lua<string>(`return vim.fn.execute("messages")`);
+    assert.ok(kept.includes("agent: nothing to review\n"), kept);
+    assert.ok(
+      kept.includes(`agent: ${"cannot reach github.com: connection refused. Check the network."}`),
+      kept,
+    );
+  });
+}
+
+Deno.test("a long message takes no focus, goes with a key, and several stand below each other", async () => {
+  await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: 40, lines: 15 });
+  const say = (lua: string) => nvim.lua(`local say = require("agent.say") ${lua}`);
+  const window = await nvim.lua("return vim.api.nvim_get_current_win()");
+  await say(`say.info("one") say.warn("two") say.error("three is so long that the last line has no room")`);
+  await nvim.waitForScreen(
+    /agent: one *\nagent: two *\nagent: three is so long that the last li\nne has no room/,
+  );
+  assert.equal(await nvim.lua("return vim.api.nvim_get_current_win()"), window);
+  for (let tries = 0; tries < 50 && nvim.text().includes("agent: two"); tries++) {
+    await nvim.keys("j");
+    await nvim.waitForScreenGone("agent: two", { timeout: 100 }).catch(() => undefined);
+  }
+  assert.doesNotMatch(nvim.text(), /agent: two/);
+
+  // The user is typing a command line, or text.
+  await nvim.keys(":echo 12");
+  await say(`say.error(("wide 漢字 "):rep(10))`);
+  await nvim.waitForScreen(/agent: wide 漢字 [^]*:echo 12/);
+  await nvim.keys("3<CR>ihello");
+  await say(`say.error(("another "):rep(10))`);
+  await nvim.waitForScreen(/another another/);
+  await nvim.keys(" you<Esc>");
+  assert.equal(await nvim.lua("return vim.api.nvim_get_current_line()"), "hello you");
+
+  // All of an error of our own is for `:messages`; its first line for the screen.
+  await say(`say.bug("went wrong\\nstack traceback:\\n  [C]: in function")`);
+  await nvim.waitForScreen("agent: went wrong");
+  assert.doesNotMatch(nvim.text(), /traceback/);
+  assert.match(await nvim.lua<string>(`return vim.fn.execute("messages")`), /stack traceback/);
+  await nvim.command("set cmdheight=0");
+  await say(`say.info("nothing to review")`);
+  await nvim.waitForScreen("agent: nothing to review");
+  assert.deepEqual(await nvim.request("nvim_get_mode"), { mode: "n", blocking: false });
+  await say(`vim.notify = function(text) _G.told = text end say.error(("all "):rep(60))`);
+  assert.equal(await nvim.lua("return _G.told"), `agent: ${"all ".repeat(60).trim()}`);
+});
