@@ -52,7 +52,7 @@ return {
     name = "export",
     args = "[file]",
     takes = "file",
-    doc = "Write the session as markdown or JSON.",
+    doc = "Write the session as markdown, as JSON or as a recording.",
   },
   {
     name = "mode",

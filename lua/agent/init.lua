@@ -167,7 +167,8 @@ function M.delete()
   require("agent.sessions").delete(ready())
 end
 
---- Writes the session to a file, as JSON if the name ends so, else as markdown; without a file into a new buffer.
+--- Writes the session to a file, as JSON or a recording if the name ends so, else as markdown; without a file into
+--- a new buffer.
 ---@param file? string
 ---@param extra? { bang?: boolean } to overwrite
 function M.export(file, extra)

@@ -127,10 +127,10 @@ local function remove(chats, place, id, title, done)
       if shown then
         chats.close(shown)
       end
-      say.info("the session is deleted")
       if done then
-        done()
+        return done()
       end
+      say.info("the session is deleted")
     end)
   end)
 end
@@ -341,7 +341,10 @@ function M.search(chats, words, quickfix)
   end)
 end
 
---- Writes the session as markdown or JSON, as the file's name ends; without a name into a new buffer.
+--- How a file's name ends → what is written into it.
+local FORMATS = { json = "json", replay = "recording" }
+
+--- Writes the session as markdown, JSON or a recording, as the file's name ends; without a name into a new buffer.
 ---@param chats table
 ---@param file? string
 ---@param overwrite boolean
@@ -358,7 +361,7 @@ function M.export(chats, file, overwrite)
   if exists and not overwrite then
     return say.error(("%s exists; :Agent! export overwrites it"):format(file))
   end
-  local format = path and path:lower():match("%.json$") and "json" or "markdown"
+  local format = path and FORMATS[path:lower():match("%.(%w+)$")] or "markdown"
   local export = require("agent.sessions.export")
   local out = path and export.file(path, overwrite) or not path and export.buffer(format)
   if not out then

@@ -43,6 +43,7 @@ import { type Capabilities, diffContents, STOP_REASONS, UpdateSender } from "./u
 import { usageAnswers } from "./usage.ts";
 import { earlierSession } from "../agent/gather/earlier.ts";
 import { type Handed, nameOf } from "../agent/gather/given.ts";
+import { SessionAccess } from "../agent/session_access.ts";
 import type { Runner, TurnEnd } from "../agent/runner.ts";
 import { messageOf } from "../core/errors.ts";
 import type { AgentEvent } from "../core/events.ts";
@@ -170,7 +171,13 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
-    ...sessionAnswers(options.archive, open, () => can),
+    ...sessionAnswers(options.archive, open, () => can, () => {
+      const known = configOrError(config, options);
+      const access = new SessionAccess(known, undefined, () => false);
+      const mayTell = (path: string, relative: string) =>
+        access.mayRead({ path, relative, named: relative, exists: true }).verdict === "allow";
+      return { mayTell, key: known.provider?.api_key };
+    }),
     ...usageAnswers(options.usage),
     modes({ modes }) {
       if (config !== undefined) config = { ...config, modes };

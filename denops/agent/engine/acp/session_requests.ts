@@ -1,13 +1,20 @@
 /** What the screen asks about stored sessions: the answers to `_agent/session_*`. */
 import { exportJson, exportMarkdown } from "./export.ts";
 import { outline, pageOf } from "./history.ts";
+import { exportRecording, type Withheld } from "./recording.ts";
 import type { Answers } from "./requests.ts";
 import type { AcpSessions, Archive } from "./sessions.ts";
 import type { Capabilities } from "./updates.ts";
 import { ToolError } from "../core/errors.ts";
 import { titleLine } from "../core/title.ts";
 
-export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => Capabilities): Answers {
+/** @param withheld what may not be in a recording */
+export function sessionAnswers(
+  archive: Archive,
+  open: AcpSessions,
+  can: () => Capabilities,
+  withheld: () => Withheld,
+): Answers {
   const { store, sessions, locks, list } = archive;
   return {
     tools: at(({ sessionId, toggle }) => {
@@ -70,6 +77,7 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
     session_search: at(({ query, limit }) => ({ hits: [...sessions.search(query, limit)] })),
     session_export: at(({ sessionId, format, from }) => {
       const session = sessions.get(sessionId);
+      if (format === "recording") return exportRecording(store, session, withheld(), from);
       return format === "json" ? exportJson(store, session, from) : exportMarkdown(store, session, from);
     }),
   };
