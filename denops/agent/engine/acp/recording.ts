@@ -68,9 +68,7 @@ export function exportRecording(
   const turn = (at: number) => store.entries(id, { first: at, last: at });
   return pieces(from, turns + 1, (at) => {
     if (at > 0) return turn(at).map(({ entry }) => entryText(entry, clean)).join("");
-    const files = firstTexts(
-      Array.from({ length: turns }, (_, before) => turn(before + 1)).values().flatMap((all) => all),
-    );
+    const files = firstTexts(turns, turn);
     const parts = [...files].flatMap(([path, text]) => {
       const name = relative(root, path);
       const isTold = !name.startsWith("..") && text.length <= LARGEST_FILE && withheld.mayTell(path, name);
@@ -81,14 +79,19 @@ export function exportRecording(
 }
 
 /** The texts that changed files had before their first change; those that were created had none. */
-function firstTexts(entries: Iterable<Stored<LogEntry>>): ReadonlyMap<string, string> {
+function firstTexts(
+  turns: number,
+  entriesOf: (turn: number) => readonly Stored<LogEntry>[],
+): ReadonlyMap<string, string> {
   const seen = new Set<string>();
   const texts = new Map<string, string>();
-  for (const { entry } of entries) {
-    if (entry.type !== "file_modified") continue;
-    const { path, from = path, before } = entry.change;
-    if (!seen.has(from) && before !== undefined) texts.set(from, before);
-    seen.add(from).add(path);
+  for (let turn = 1; turn <= turns; turn++) {
+    for (const { entry } of entriesOf(turn)) {
+      if (entry.type !== "file_modified") continue;
+      const { path, from = path, before } = entry.change;
+      if (!seen.has(from) && before !== undefined) texts.set(from, before);
+      seen.add(from).add(path);
+    }
   }
   return texts;
 }
