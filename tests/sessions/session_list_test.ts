@@ -108,6 +108,17 @@ Deno.test("the list: this project, states, words, other projects, and what the k
   assert.equal(await nvim.lua("return #vim.api.nvim_list_tabpages()"), 2);
   await nvim.keys("q");
   await nvim.waitFor("#vim.api.nvim_list_tabpages() == 1");
+
+  // Windows and buffers are closed by hand.
+  await nvim.keys("<Cmd>Agent sessions<CR>");
+  await list("Sessions of this project");
+  await nvim.keys("<Cmd>only<CR>Pjkj<Cmd>bdelete<CR>");
+  await nvim.waitFor("#vim.api.nvim_list_tabpages() == 1");
+  await nvim.keys("<Cmd>Agent sessions<CR>");
+  await list("Sessions of this project");
+  await nvim.keys("<Cmd>bdelete<CR>");
+  await nvim.waitFor("#vim.api.nvim_list_tabpages() == 1");
+  assert.equal(await nvim.lua(`return vim.v.errmsg`), "");
 });
 
 Deno.test("of what engines write only what is theirs is shown, and made fit for the screen", async () => {

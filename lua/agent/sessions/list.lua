@@ -131,7 +131,8 @@ end
 function List:show_preview()
   local window = self:window()
   local row = window and self:row(window)
-  if self.asking or vim.deep_equal(row, self.previewed) then
+  -- Its window may have been closed by hand.
+  if self.asking or not vim.api.nvim_buf_is_valid(self.preview) or vim.deep_equal(row, self.previewed) then
     return
   end
   self.previewed = row
@@ -355,6 +356,13 @@ local function show(list)
   end
   vim.wo[beside].winbar = "%#AgentHint#" .. hint.one_line(words, vim.api.nvim_win_get_width(beside))
   map_keys(list)
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = list.buffer,
+    callback = vim.schedule_wrap(function()
+      -- Without the list there is nothing to preview.
+      pcall(vim.api.nvim_buf_delete, list.preview, { force = true })
+    end),
+  })
   vim.api.nvim_create_autocmd("CursorMoved", {
     buffer = list.buffer,
     callback = function()
