@@ -17,7 +17,13 @@ return {
   { name = "toggle", plug = "AgentToggle", doc = "Open the chat, or hide it. Hiding does not stop a turn." },
   { name = "new", plug = "AgentNew", doc = "Begin a new chat." },
   { name = "chats", plug = "AgentChats", doc = "Choose a chat of this Neovim, and open it." },
-  { name = "sessions", plug = "AgentSessions", doc = "Choose a stored session of this project, and open it." },
+  {
+    name = "sessions",
+    plug = "AgentSessions",
+    args = "[word]",
+    takes = "phrase",
+    doc = "List the stored sessions, or find what was said in them.",
+  },
   {
     name = "resume",
     plug = "AgentResume",
@@ -42,12 +48,11 @@ return {
   },
   { name = "archive", doc = "Archive the session, or bring it back." },
   { name = "delete", doc = "Delete the session, after a question." },
-  { name = "search", args = "{words}", takes = "phrase", doc = "Find words in all sessions of the project." },
   {
     name = "export",
     args = "[file]",
     takes = "file",
-    doc = "Write the session as markdown or JSON.",
+    doc = "Write the session as markdown, as JSON or as a recording.",
   },
   {
     name = "mode",

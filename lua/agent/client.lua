@@ -196,6 +196,7 @@ local ANSWERS = {
   models = true,
   providers = true,
   provider = true,
+  sessions = true,
   login = true,
   quota = true,
   engine_answer = true,

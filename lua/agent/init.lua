@@ -100,9 +100,17 @@ function M.chats()
   end)
 end
 
---- Lists the stored sessions of the project; the chosen one is opened.
-function M.sessions()
-  require("agent.sessions").choose(ready(), false)
+--- Lists the stored sessions of this project and of all; with words finds what was said in this project's, and with
+--- `bang` fills the quickfix list with it.
+---@param words? string
+---@param extra? { bang?: boolean }
+function M.sessions(words, extra)
+  vim.validate("words", words, "string", true)
+  local sessions = require("agent.sessions")
+  if not words or vim.trim(words) == "" then
+    return sessions.list(ready())
+  end
+  sessions.search(ready(), words, extra ~= nil and extra.bang == true)
 end
 
 --- Opens the newest session of the project, or the newest one with this word in its title.
@@ -161,18 +169,8 @@ function M.delete()
   require("agent.sessions").delete(ready())
 end
 
---- Finds words in all sessions of the project: a quickfix list, with `bang` a list to choose from.
----@param words? string
----@param extra? { bang?: boolean }
-function M.search(words, extra)
-  vim.validate("words", words, "string", true)
-  if not words or vim.trim(words) == "" then
-    return say.error("nothing to search for: name a word, or more in quotes")
-  end
-  require("agent.sessions").search(ready(), words, extra ~= nil and extra.bang == true)
-end
-
---- Writes the session to a file, as JSON if the name ends so, else as markdown; without a file into a new buffer.
+--- Writes the session to a file, as JSON or a recording if the name ends so, else as markdown; without a file into
+--- a new buffer.
 ---@param file? string
 ---@param extra? { bang?: boolean } to overwrite
 function M.export(file, extra)

@@ -16,8 +16,8 @@ export const opening = group(["open_10k_messages"], async () => {
   const open = async (choice: number, answer: string): Promise<number> => {
     await nvim.keys("<Esc><Cmd>Agent new<CR>");
     await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-    await nvim.waitForScreen("Type number");
-    await nvim.keys(`${choice}`);
+    await nvim.waitForScreen("Sessions of this project · 3");
+    await nvim.keys(`${choice}G`);
     const begun = performance.now();
     await nvim.keys("<CR>");
     await nvim.waitForScreen(answer);

@@ -21,7 +21,7 @@ Deno.test("without a key sessions are listed, read, reviewed and undone; a messa
   const { nvim, project, server } = agent;
   await nvim.command("Agent sessions");
   await nvim.waitForScreen("Write it");
-  await nvim.keys("1<CR>");
+  await nvim.keys("<CR>");
   await waitForChat(nvim, "Written.");
   assert.ok(!(await transcript(nvim)).join().includes("TEST_API_KEY"));
   await nvim.command("Agent toggle");

@@ -98,9 +98,10 @@ Deno.test("the list: newest first, with what there was; the one that is open her
   await waitForChat(nvim, "Two.");
   await waitForTurn(nvim);
   await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-  await nvim.waitForScreen(/1: the second question · \d\d:\d\d · 1 turn · 0 files · \d+ tokens/);
-  await nvim.waitForScreen(/2: the first question · \d\d:\d\d · 1 turn · 0 files · [\d.]+k? tokens/);
-  await nvim.keys("2<CR>");
+  await nvim.waitForScreen(
+    /✓ the second question .*\d\d:\d\d · 1 turn\s*\n.*✓ the first question .*\d\d:\d\d · 1 turn/,
+  );
+  await nvim.keys("j<CR>");
   await waitForChat(nvim, "One.");
   assert.equal(await nvim.lua(`return require("agent.chat").current().id`), 1);
   await nvim.keys("<Esc><Cmd>Agent chats<CR>");
@@ -113,8 +114,8 @@ Deno.test("two Neovims: the second one is told what to do, and goes on with a co
   await using second = await another(agent);
   const { nvim, server } = second;
   await nvim.command("Agent sessions");
-  await nvim.waitForScreen(/1: rename greet to salute .* · in use/);
-  await nvim.keys("1<CR>");
+  await nvim.waitForScreen(/rename greet to salute .* · in use/);
+  await nvim.keys("<CR>");
   await waitForChat(nvim, "open in another Neovim. To go on with a copy of it: :Agent fork");
   server.play("new-history\nexpect Mine now\nsay A copy it is.");
   await say(nvim, "Mine now");
@@ -180,8 +181,8 @@ Deno.test("rename, archive and delete", async () => {
   await nvim.command("Agent archive");
   await nvim.waitForScreen("archived; :Agent archive brings it back");
   await nvim.keys("<Esc><Cmd>Agent sessions<CR>");
-  await nvim.waitForScreen(/Archived sessions\s+1: The great renaming · /);
-  await nvim.keys("<CR>");
+  await nvim.waitForScreen(/Sessions of this project · 1 · archived\s+.*▫ The great renaming /);
+  await nvim.keys("q");
   await nvim.command("Agent archive");
   await nvim.waitForScreen("no longer archived");
 
@@ -207,7 +208,7 @@ Deno.test("a search fills the quickfix list; an entry opens its session at the t
   await agent.nvim.quit();
   await using again = await another(agent, { files: ["README.md"] });
   const { nvim } = again;
-  await nvim.command('Agent search "Edited greet"');
+  await nvim.command('Agent! sessions "Edited greet"');
   await nvim.waitFor(`vim.bo.buftype == "quickfix"`);
   const list = await nvim.lua<{ title: string; items: readonly { text: string; module: string }[] }>(
     "return vim.fn.getqflist({ title = true, items = true })",
@@ -226,11 +227,11 @@ Deno.test("a search fills the quickfix list; an entry opens its session at the t
   assert.equal(await nvim.lua("return #require('agent.chat').list()"), 1);
 
   await nvim.command("cclose");
-  await nvim.keys('<Cmd>Agent! search "Half answer"<CR>');
-  await nvim.waitForScreen(/1: rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
-  await nvim.keys("1<CR>");
+  await nvim.keys('<Cmd>Agent sessions "Half answer"<CR>');
+  await nvim.waitForScreen(/rename greet to salute · \d\d:\d\d · assistant: Half of an answer/);
+  await nvim.keys("<CR>");
   await nvim.waitFor(`vim.api.nvim_get_current_line() == "Tell me more"`);
-  await nvim.command("Agent search nowhere_at_all");
+  await nvim.command("Agent sessions nowhere_at_all");
   await nvim.waitForScreen("no session has nowhere_at_all");
 });
 

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { AgentEvent } from "../../denops/agent/engine/core/events.ts";
 import type { MessageEntry } from "../../denops/agent/engine/core/entries.ts";
 import { Database } from "../../denops/agent/engine/store/database.ts";
+import { SessionList } from "../../denops/agent/engine/store/session_list.ts";
+import { StoredSessions } from "../../denops/agent/engine/store/sessions.ts";
 import { SqliteStore } from "../../denops/agent/engine/store/sqlite.ts";
 import type { RunningAgent } from "./agent.ts";
 import { answered, asked, result } from "./entries.ts";
@@ -36,6 +38,8 @@ export async function storeSession({ project, state }: RunningAgent, turns: numb
       }
     });
   }
+  const stored = new StoredSessions(database);
+  await new SessionList(stored, store.writes, join(state.root, folder), project.root).write();
 }
 
 function messagesOf(turn: number): readonly MessageEntry[] {

@@ -19,6 +19,7 @@ import { messageOf } from "./core/errors.ts";
 import { createModel, createSummarizer, otherModel } from "./llm/model.ts";
 import { Database, type Opened } from "./store/database.ts";
 import { SessionLocks } from "./store/locks.ts";
+import { SessionList } from "./store/session_list.ts";
 import { StoredSessions } from "./store/sessions.ts";
 import { SqliteModelFacts } from "./store/model_facts.ts";
 import { SqliteStore } from "./store/sqlite.ts";
@@ -67,6 +68,9 @@ const facts = new SqliteModelFacts(database);
 const quality = new EditQuality(store.reviews, store.blobs, usage.edits);
 const reviews = new Reviews(store.reviews, store.blobs, roots, quality);
 await store.writes.sweep();
+const sessions = new StoredSessions(database);
+const list = new SessionList(sessions, store.writes, state, roots[0] ?? "");
+list.note();
 const lists = new ModelLists(fetch);
 const environment = { roots, os: Deno.build.os };
 
@@ -76,7 +80,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
   usage,
   ...(notice === undefined ? {} : { notice }),
   review: { reviews, store },
-  archive: { store, sessions: new StoredSessions(database), locks: new SessionLocks(state) },
+  archive: { store, sessions, locks: new SessionLocks(state), list },
   onServing: (isBusy) => new IdleSweep(database, isBusy).start(),
   ownConfig: configFromEnvironment,
   models: async (config) => config.provider === undefined ? undefined : await lists.of(config.provider),
@@ -91,6 +95,7 @@ const connection = serveAcp(messageStream(standardPipe()), {
       : { ...NO_RUNNER, tools: TOOLS.map(({ name }) => name) },
 });
 await connection.closed;
+await list.flush();
 const { reason } = connection.signal;
 if (reason instanceof MessageTooLargeError) {
   console.error(

@@ -264,9 +264,16 @@ export const REQUESTS = {
       ),
     }),
   },
-  /** A piece of the text; `next` is where the one after it begins. */
+  /**
+   * A piece of the text; `next` is where the one after it begins. A recording can be played again, see
+   * engine/acp/recording.ts.
+   */
   session_export: {
-    params: z.object({ sessionId, format: z.enum(["markdown", "json"]), from: z.int().min(0).optional() }),
+    params: z.object({
+      sessionId,
+      format: z.enum(["markdown", "json", "recording"]),
+      from: z.int().min(0).optional(),
+    }),
     result: z.object({ text: z.string(), next: z.int().optional() }),
   },
   /** Turns of the session that have changed files, newest first. */

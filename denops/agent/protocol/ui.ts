@@ -7,6 +7,7 @@ import { Given } from "./given.ts";
 import type { ModeFacts } from "./modes.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import { REQUEST_NAMES } from "./requests.ts";
+import type { ShownSession } from "./sessions_file.ts";
 import { Shown } from "./surroundings.ts";
 
 /** A chat is one session on the user's screen; Lua numbers them from 1. */
@@ -110,6 +111,8 @@ export const Action = z.discriminatedUnion("type", [
     name: z.enum(REQUEST_NAMES),
     params: z.record(z.string(), z.unknown()),
   }),
+  /** The stored sessions of all projects; no engine is asked. */
+  z.object({ type: z.literal("sessions"), request, chat, ...place }),
   /** Begins to log in at a provider; answered by a `login` with a code, or how it has ended. */
   z.object({ type: z.literal("login"), request, chat, provider: z.string().max(100) }),
   /** Answered by a `login` when the one that was begun has ended. */
@@ -272,6 +275,13 @@ export type Update =
   /** `wants_model`: nothing has changed, for a model has to be named. */
   | { readonly type: "provider"; readonly request: number; readonly wants_model: boolean }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
+  /** `root`: the project of the place, if it is one. The newest session first. */
+  | {
+    readonly type: "sessions";
+    readonly request: number;
+    readonly root?: string;
+    readonly sessions: readonly ShownSession[];
+  }
   | ({ readonly type: "login"; readonly request: number } & LoginState)
   /** One line; absent where nobody tells. */
   | { readonly type: "quota"; readonly request: number; readonly line?: string }

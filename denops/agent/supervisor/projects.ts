@@ -1,11 +1,13 @@
 /** The projects in use, by root and configuration. One that no chat uses ends after a while. */
 import type { UserConfig } from "../protocol/config.ts";
+import type { ShownSession } from "../protocol/sessions_file.ts";
 import type { Provider } from "../protocol/ask_models.ts";
 import { chosenConfig, ModelBook, type ModelChoice } from "./agents/model_choice.ts";
 import { type OfferedProvider, Offers } from "./agents/offers.ts";
 import { engineConfig, findProvider, hasKeyCommand, namesModel } from "./agents/provider.ts";
 import { findRoot, type RootQuery } from "./agents/root.ts";
 import { Project, type ProjectOptions, type ProjectPorts } from "./project.ts";
+import { storedSessions } from "./stored_sessions.ts";
 import { adoptEnvironment } from "./system/neovim_environment.ts";
 import { traceIntoFile } from "./system/trace_file.ts";
 
@@ -59,13 +61,28 @@ export class Projects implements AsyncDisposable {
       throw error;
     }));
     const { world } = this.#ports.project;
-    const root = await findRoot(place, world.env("HOME") ?? world.env("USERPROFILE"));
+    const root = await this.#root(place);
     const user = await chosenConfig(options, choice, world);
     const key = JSON.stringify([root, user]);
     const known = this.#entries.get(key);
     if (known === undefined) return await this.#open(key, root, { user, isChosen: user !== options }, chat);
     known.asked = Date.now();
     return await known.opening;
+  }
+
+  /** Stored sessions of all projects. @throws {Error} one line */
+  async sessions(place: RootQuery): Promise<{ root?: string; sessions: readonly ShownSession[] }> {
+    const { state_dir } = this.#known();
+    const [root, sessions] = await Promise.all([
+      this.#root(place).catch(() => undefined),
+      storedSessions(state_dir),
+    ]);
+    return root === undefined ? { sessions } : { root, sessions };
+  }
+
+  async #root(place: RootQuery): Promise<string> {
+    const { world } = this.#ports.project;
+    return await findRoot(place, world.env("HOME") ?? world.env("USERPROFILE"));
   }
 
   /** Ends a project without a model if there is one to ask by now. @throws {Error} one line: why there is none */

@@ -188,6 +188,8 @@ export class Supervisor implements AsyncDisposable {
       case "engine_request":
         this.#ask(action);
         return;
+      case "sessions":
+        return this.#report(action.chat, this.#showSessions(action.request, action));
       case "login":
         return this.#logins.begin(action.request, action.provider, this.#projects.config);
       case "login_wait":
@@ -372,6 +374,10 @@ export class Supervisor implements AsyncDisposable {
       undefined
     );
     this.#pump.push({ type: "quota", request, ...(line === undefined ? {} : { line }) });
+  }
+
+  async #showSessions(request: number, place: RootQuery): Promise<void> {
+    this.#pump.push({ type: "sessions", request, ...await this.#projects.sessions(place) });
   }
 
   async #showLog(request: number, chat: number): Promise<void> {

@@ -5,6 +5,19 @@ local say = require("agent.say")
 
 local M = {}
 
+---@class agent.ListedRow see protocol/sessions_file.ts
+---@field sessionId string
+---@field root string
+---@field project string
+---@field title string
+---@field updated number  milliseconds since 1970
+---@field turns integer
+---@field archived boolean
+---@field state string
+---@field open boolean
+---@field elsewhere boolean  another Neovim has it open
+---@field turn? integer      of what was found: where it stands
+
 ---@class agent.SessionRow see protocol/requests.ts
 ---@field sessionId string
 ---@field title string
@@ -74,33 +87,109 @@ local function open(chat, turn)
   end)
 end
 
---- Lists the sessions of the project; the chosen one is opened. If all are archived, those are listed.
+--- Gives a session another title; its chat shows it.
 ---@param chats table
----@param archived boolean
----@param from_all? boolean  there are no others
-function M.choose(chats, archived, from_all)
-  local place = chats.get():here()
-  ask(chats, place, "session_list", { archived = archived }, function(result)
-    local choices = result.sessions
-    if #choices == 0 then
-      if archived then
-        return say.info("this project has no " .. (from_all and "sessions yet" or "archived sessions"))
-      end
-      return M.choose(chats, true, true)
+---@param place table
+---@param id string
+---@param title string
+---@param done? fun()
+local function retitle(chats, place, id, title, done)
+  ask(chats, place, "session_rename", { sessionId = id, title = title }, function(stored_as)
+    local chat = chats.of(id)
+    if chat then
+      client.receive({ { type = "title", chat = chat.id, title = stored_as.title } })
     end
-    table.insert(choices, not archived and { archive = true } or nil)
-    vim.ui.select(choices, {
-      prompt = archived and "Archived sessions" or "Sessions",
-      format_item = function(row)
-        return row.archive and "Archived ones …" or rows.label(row)
-      end,
-    }, function(row)
-      if row and row.archive then
-        M.choose(chats, true)
-      elseif row then
-        open(M.show(chats, row, place))
+    if done then
+      done()
+    end
+  end)
+end
+
+--- Deletes a session once the user has agreed; its chat is closed.
+---@param chats table
+---@param place table
+---@param id string
+---@param title? string
+---@param done? fun()
+local function remove(chats, place, id, title, done)
+  vim.ui.select({ "Keep it", "Delete it for good" }, {
+    prompt = ("Delete %s?"):format(rows.title(title)),
+  }, function(_, choice)
+    if choice ~= 2 then
+      return
+    end
+    local chat = chats.of(id)
+    if chat then
+      chat:stop()
+    end
+    ask(chats, place, "session_delete", { sessionId = id }, function()
+      local shown = chats.of(id)
+      if shown then
+        chats.close(shown)
       end
+      if done then
+        return done()
+      end
+      say.info("the session is deleted")
     end)
+  end)
+end
+
+--- What the list does with its rows.
+---@param chats table
+---@param found? boolean they are of this project
+---@return agent.SessionActions
+local function actions(chats, found)
+  -- As it is before the list is in the way.
+  local here = chats.get():here()
+  local function of(row)
+    return found and here or { folder = row.root, cwd = row.root, root = row.root }
+  end
+  return {
+    rows = function(done)
+      local action = vim.tbl_extend("error", { type = "sessions", chat = chats.get().id }, here)
+      client.ask(action, function(update, problem)
+        if not update then
+          return say.error(problem)
+        end
+        for _, row in ipairs(update.sessions) do
+          local chat = chats.of(row.sessionId)
+          row.elsewhere = row.open and not chat
+          row.state = chat and chat.timeline.state ~= "idle" and row.state ~= "waiting" and "running" or row.state
+        end
+        done(update.sessions, update.root)
+      end)
+    end,
+    ask = function(row, name, params, done, failed)
+      params.sessionId = row.sessionId
+      ask(chats, of(row), name, params, done, failed)
+    end,
+    open = function(row)
+      open(M.show(chats, { sessionId = row.sessionId, title = row.title, open = row.elsewhere }, of(row)), row.turn)
+    end,
+    fork = function(row)
+      ask(chats, of(row), "session_fork", { sessionId = row.sessionId }, function(copy)
+        open(M.show(chats, copy, of(row)))
+      end)
+    end,
+    rename = function(row, title, done)
+      retitle(chats, of(row), row.sessionId, title, done)
+    end,
+    delete = function(row, done)
+      remove(chats, of(row), row.sessionId, row.title, done)
+    end,
+  }
+end
+
+--- The stored sessions, in a window of their own.
+---@param chats table
+function M.list(chats)
+  local can = actions(chats)
+  can.rows(function(rows_, root)
+    if #rows_ == 0 then
+      return say.info("this project has no sessions yet")
+    end
+    require("agent.sessions.list").open(rows_, root, can)
   end)
 end
 
@@ -174,9 +263,7 @@ function M.rename(chats, title)
       end
     end)
   end
-  ask(chats, chat:place(), "session_rename", { sessionId = chat.timeline.session, title = title }, function(stored_as)
-    client.receive({ { type = "title", chat = chat.id, title = stored_as.title } })
-  end)
+  retitle(chats, chat:place(), chat.timeline.session, title)
 end
 
 --- Folds what is old, or takes that back; the chat says what was done.
@@ -225,22 +312,7 @@ function M.delete(chats)
   if not chat then
     return
   end
-  local place, id = chat:place(), chat.timeline.session
-  vim.ui.select({ "Keep it", "Delete it for good" }, {
-    prompt = ("Delete %s?"):format(rows.title(chat.timeline.title)),
-  }, function(_, choice)
-    if choice ~= 2 then
-      return
-    end
-    chat:stop()
-    ask(chats, place, "session_delete", { sessionId = id }, function()
-      local shown = chats.of(id)
-      if shown then
-        chats.close(shown)
-      end
-      say.info("the session is deleted")
-    end)
-  end)
+  remove(chats, chat:place(), chat.timeline.session, chat.timeline.title)
 end
 
 --- Opens a session at one of its turns.
@@ -253,28 +325,26 @@ end
 --- Finds words in all sessions of the project.
 ---@param chats table
 ---@param words string
----@param pick boolean choose from a list instead of the quickfix list
-function M.search(chats, words, pick)
+---@param quickfix boolean the quickfix list instead of the window
+function M.search(chats, words, quickfix)
   local place = chats.get():here()
   ask(chats, place, "session_search", { query = words, limit = 100 }, function(result)
     if #result.hits == 0 then
       return say.info(("no session has %s"):format(words))
     end
-    local function show(hit)
-      open(M.show(chats, hit, place), hit.turn)
+    if quickfix then
+      return require("agent.sessions.quickfix").fill(result.hits, words, chats.current(), function(hit)
+        open(M.show(chats, hit, place), hit.turn)
+      end)
     end
-    if not pick then
-      return require("agent.sessions.quickfix").fill(result.hits, words, chats.current(), show)
-    end
-    vim.ui.select(result.hits, { prompt = "Found " .. words, format_item = rows.hit }, function(hit)
-      if hit then
-        show(hit)
-      end
-    end)
+    require("agent.sessions.list").found(result.hits, words, actions(chats, true))
   end)
 end
 
---- Writes the session as markdown or JSON, as the file's name ends; without a name into a new buffer.
+--- How a file's name ends → what is written into it.
+local FORMATS = { json = "json", replay = "recording" }
+
+--- Writes the session as markdown, JSON or a recording, as the file's name ends; without a name into a new buffer.
 ---@param chats table
 ---@param file? string
 ---@param overwrite boolean
@@ -291,7 +361,7 @@ function M.export(chats, file, overwrite)
   if exists and not overwrite then
     return say.error(("%s exists; :Agent! export overwrites it"):format(file))
   end
-  local format = path and path:lower():match("%.json$") and "json" or "markdown"
+  local format = path and FORMATS[path:lower():match("%.(%w+)$")] or "markdown"
   local export = require("agent.sessions.export")
   local out = path and export.file(path, overwrite) or not path and export.buffer(format)
   if not out then

@@ -26,19 +26,72 @@ local function counted(count, name)
   return ("%d %s%s"):format(count, name, count == 1 and "" or "s")
 end
 
----@param row agent.SessionRow
+--- What can be asked for, and the mark of each in the list.
+M.STATES = { "running", "waiting", "done", "stopped", "failed", "archived" }
+local MARKS = { running = "…", waiting = "?", done = "✓", stopped = "■", failed = "✗", archived = "▫" }
+
+---@param row agent.ListedRow
+---@return string state as the list shows it
+function M.state(row)
+  return row.archived and "archived" or row.state
+end
+
+---@class agent.SessionFilter
+---@field word? string    in the title or the project's name, in any case
+---@field state? string   one of STATES; without one all but what is archived
+---@field root? string    of one project only
+
+---@param row agent.ListedRow
+---@param filter agent.SessionFilter
+---@return boolean
+function M.fits(row, filter)
+  local text = (row.title .. "\n" .. row.project):lower()
+  local state = M.state(row)
+  return (not filter.root or row.root == filter.root)
+    and (filter.state and state == filter.state or not filter.state and state ~= "archived")
+    and (not filter.word or text:find(filter.word:lower(), 1, true) ~= nil)
+end
+
+--- The same for a place where something was found.
+---@param row { hit: table }
+---@param filter agent.SessionFilter
+---@return boolean
+function M.fits_hit(row, filter)
+  return not filter.word or M.hit(row.hit):lower():find(filter.word:lower(), 1, true) ~= nil
+end
+
+--- The text in at most so many columns.
+---@param text string
+---@param width integer
 ---@return string
-function M.label(row)
-  local tokens = row.tokens < 1000 and tostring(row.tokens) or (("%.1fk"):format(row.tokens / 1000):gsub("%.0k$", "k"))
-  local parts = {
-    M.title(row.title),
-    M.when(row.updated),
-    counted(row.turns, "turn"),
-    counted(row.files, "file"),
-    tokens .. " tokens",
-  }
-  table.insert(parts, row.open and "in use" or nil)
-  return table.concat(parts, " · ")
+local function cut(text, width)
+  if vim.api.nvim_strwidth(text) <= width then
+    return text
+  end
+  local count = vim.fn.strchars(text)
+  local part
+  repeat
+    count = count - 1
+    part = vim.fn.strcharpart(text, 0, count) .. "…"
+  until count <= 0 or vim.api.nvim_strwidth(part) <= width
+  return part
+end
+
+--- A line of the list: what it is about, and at its end where, when and how much.
+---@param row agent.ListedRow
+---@param all boolean sessions of all projects are shown
+---@param width integer columns
+---@param now? integer seconds since 1970
+---@return string
+function M.line(row, all, width, now)
+  local details = { all and cut(row.project, math.floor(width / 4)) or nil }
+  vim.list_extend(details, { M.when(row.updated, now), counted(row.turns, "turn") })
+  table.insert(details, row.elsewhere and "in use" or nil)
+  local tail = table.concat(details, " · ")
+  local room = math.max(8, width - vim.api.nvim_strwidth(tail) - 4)
+  local title = cut(M.title(row.title), room)
+  local pad = (" "):rep(room - vim.api.nvim_strwidth(title))
+  return cut(("%s %s%s  %s"):format(MARKS[M.state(row)], title, pad, tail), width)
 end
 
 ---@param hit { title: string, turn: integer, role: string, text: string, time: number }

@@ -91,7 +91,7 @@ function modeOf({ call, mode }: StoredSession): string {
 }
 
 /** Parts `from` to `end`, as many as make a piece. */
-function pieces(from: number, end: number, part: (at: number) => string): Piece {
+export function pieces(from: number, end: number, part: (at: number) => string): Piece {
   const texts: string[] = [];
   let size = 0;
   let at = from;

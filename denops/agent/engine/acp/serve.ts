@@ -43,11 +43,21 @@ import { type Capabilities, diffContents, STOP_REASONS, UpdateSender } from "./u
 import { usageAnswers } from "./usage.ts";
 import { earlierSession } from "../agent/gather/earlier.ts";
 import { type Handed, nameOf } from "../agent/gather/given.ts";
+import { SessionAccess } from "../agent/session_access.ts";
 import type { Runner, TurnEnd } from "../agent/runner.ts";
 import { messageOf } from "../core/errors.ts";
+import type { AgentEvent } from "../core/events.ts";
 import type { ApprovalAnswer, ApprovalRequest, AskApproval, Editor, UsageLog } from "../core/ports.ts";
 import { Session } from "../session.ts";
 import type { ClientAbilities } from "../tools/define.ts";
+
+/** After these the list of sessions says another thing. */
+const LISTED: ReadonlySet<AgentEvent["type"]> = new Set([
+  "user_message",
+  "turn_done",
+  "turn_failed",
+  "title",
+]);
 
 export interface AcpOptions {
   readonly review: Pick<ReviewOptions, "reviews" | "store">;
@@ -86,6 +96,8 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     const sender = new UpdateSender(client, id, can);
     const screen = new Screen(client, id, can.extensions);
     const moment = new Moment(screen);
+    const ask = asker(client, id);
+    const { list } = options.archive;
     if (screen.has("trace")) startTrace((spans) => screen.tell("trace", { spans }));
     const known = configOrError(config, options);
     const abilities: Partial<ClientAbilities> = {
@@ -104,13 +116,16 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
       usage: options.usage,
       editor: editorOf(client, id, can),
       makeLink: linkMaker(screen),
-      ask: asker(client, id),
+      ask: (asked, signal) => list.whileWaiting(id, () => ask(asked, signal)),
       ...(screen.has("before_call") ? { fileRules: () => moment.rules() } : {}),
       surroundings: screen.has("surroundings")
         ? { ask: (wanted, signal) => screen.ask("surroundings", wanted, signal) }
         : {},
       given: { abilities, earlier: (word) => earlierSession(options.archive, id, word) },
-      publish: (event) => sender.send(event),
+      publish(event) {
+        sender.send(event);
+        if (LISTED.has(event.type)) list.note();
+      },
     });
     const text = options.notice;
     // After the answer: until then the client does not know whose notices these would be.
@@ -156,7 +171,13 @@ export function serveAcp(stream: Stream, options: AcpOptions): AgentConnection {
     })
     .onNotification(methods.agent.session.cancel, ({ params }) => open.cancel(params.sessionId));
   const answers: Answers = {
-    ...sessionAnswers(options.archive, open, () => can),
+    ...sessionAnswers(options.archive, open, () => can, () => {
+      const known = configOrError(config, options);
+      const access = new SessionAccess(known, undefined, () => false);
+      const mayTell = (path: string, relative: string) =>
+        access.mayRead({ path, relative, named: relative, exists: true }).verdict === "allow";
+      return { mayTell, key: known.provider?.api_key };
+    }),
     ...usageAnswers(options.usage),
     modes({ modes }) {
       if (config !== undefined) config = { ...config, modes };

@@ -1,14 +1,21 @@
 /** What the screen asks about stored sessions: the answers to `_agent/session_*`. */
 import { exportJson, exportMarkdown } from "./export.ts";
 import { outline, pageOf } from "./history.ts";
+import { exportRecording, type Withheld } from "./recording.ts";
 import type { Answers } from "./requests.ts";
 import type { AcpSessions, Archive } from "./sessions.ts";
 import type { Capabilities } from "./updates.ts";
 import { ToolError } from "../core/errors.ts";
 import { titleLine } from "../core/title.ts";
 
-export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => Capabilities): Answers {
-  const { store, sessions, locks } = archive;
+/** @param withheld what may not be in a recording */
+export function sessionAnswers(
+  archive: Archive,
+  open: AcpSessions,
+  can: () => Capabilities,
+  withheld: () => Withheld,
+): Answers {
+  const { store, sessions, locks, list } = archive;
   return {
     tools: at(({ sessionId, toggle }) => {
       const session = open.get(sessionId);
@@ -45,28 +52,32 @@ export function sessionAnswers(archive: Archive, open: AcpSessions, can: () => C
       const entries = [...outline(store, sessionId, page, can())];
       return { entries, ...(page.before === undefined ? {} : { before: page.before }) };
     }),
-    session_rename: at(({ sessionId, title }) => {
+    session_rename: async ({ sessionId, title }) => {
       const line = titleLine(title);
       if (line === undefined) throw new ToolError("A title needs a character that can be seen.");
       sessions.rename(sessionId, line);
       open.tellTitle(sessionId, line);
+      await list.write();
       return { title: line };
-    }),
-    session_archive: at(({ sessionId, archived }) => {
+    },
+    session_archive: async ({ sessionId, archived }) => {
       sessions.archive(sessionId, archived);
+      await list.write();
       return {};
-    }),
+    },
     session_delete: async ({ sessionId }) => {
       await open.remove(sessionId);
       return {};
     },
-    session_fork: at(({ sessionId, turn }) => {
+    session_fork: async ({ sessionId, turn }) => {
       const { id, title } = sessions.fork(sessionId, turn);
+      await list.write();
       return { sessionId: id, title };
-    }),
+    },
     session_search: at(({ query, limit }) => ({ hits: [...sessions.search(query, limit)] })),
     session_export: at(({ sessionId, format, from }) => {
       const session = sessions.get(sessionId);
+      if (format === "recording") return exportRecording(store, session, withheld(), from);
       return format === "json" ? exportJson(store, session, from) : exportMarkdown(store, session, from);
     }),
   };

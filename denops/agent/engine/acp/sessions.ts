@@ -18,6 +18,7 @@ import type { Store } from "../core/ports.ts";
 import type { Session } from "../session.ts";
 import { Scratch } from "../tools/files/scratch.ts";
 import type { SessionLocks } from "../store/locks.ts";
+import type { SessionList } from "../store/session_list.ts";
 import type { Place, StoredSessions } from "../store/sessions.ts";
 
 /** Sessions in one page of session/list. */
@@ -35,6 +36,7 @@ export interface Archive {
   readonly store: Store;
   readonly sessions: StoredSessions;
   readonly locks: SessionLocks;
+  readonly list: SessionList;
 }
 
 export interface Open {
@@ -198,7 +200,7 @@ export class AcpSessions {
 
   /** Nothing for one that is not stored. @throws {RequestError} one line, if another engine has it open */
   async remove(id: string): Promise<void> {
-    const { locks, sessions, store } = this.#archive;
+    const { list, locks, sessions, store } = this.#archive;
     const all = [id, ...sessions.subagents(id)];
     for (const one of all) await this.close(one);
     if (!await locks.take(id)) {
@@ -206,6 +208,7 @@ export class AcpSessions {
     }
     try {
       sessions.remove(id);
+      await list.write();
       const { folder } = store;
       if (folder !== undefined) await Promise.all(all.map((one) => new Scratch(folder, one).remove()));
     } finally {

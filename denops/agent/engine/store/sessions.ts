@@ -60,6 +60,12 @@ export class StoredSessions {
     ).map(storedSession);
   }
 
+  /** Archived ones too, the newest first. */
+  newest(most: number): readonly StoredSession[] {
+    const sql = `SELECT * FROM sessions WHERE ${LISTED} ORDER BY updated DESC, id LIMIT ?`;
+    return this.#database.all(sql, most).map(storedSession);
+  }
+
   /** @throws {ToolError} if there is no such session */
   get(id: string): StoredSession {
     const row = this.#database.get(`SELECT * FROM sessions WHERE id = ? AND ${BEGUN}`, id);

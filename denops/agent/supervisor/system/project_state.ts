@@ -16,10 +16,15 @@ export async function ensureStateFolder(stateDir: string): Promise<void> {
   }
 }
 
-/** `<state>/<name>-<hash of the real path>`: one folder per project. */
-export async function projectState(root: string, stateDir: string): Promise<string> {
+/** `<name>-<hash of the real path>` */
+export async function projectStateName(root: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(root)));
-  const folder = join(stateDir, `${basename(root)}-${encodeHex(digest).slice(0, 12)}`);
+  return `${basename(root)}-${encodeHex(digest).slice(0, 12)}`;
+}
+
+/** One folder per project. */
+export async function projectState(root: string, stateDir: string): Promise<string> {
+  const folder = join(stateDir, await projectStateName(root));
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   return await Deno.realPath(folder);
 }

@@ -1,0 +1,158 @@
+/**
+ * A stored session as a recording: what the model has answered, as a script of the tests' model (tests/model/), and in
+ * its comments what the user did, and the files that were changed as they were before.
+ *
+ * ```text
+ * #@ file src/greet.ts
+ * #| export function greet() {}
+ * #@ prompt
+ * #| rename greet to salute
+ * #@ answer allow_once
+ * say Done.
+ * ---
+ * ```
+ *
+ * What tools have answered is not in it, nor what may not be read unasked; keys and passwords are left out as far as
+ * they look like such, paths are relative to the project.
+ */
+import { relative } from "node:path";
+import type { LogEntry } from "../core/entries.ts";
+import { wordsOf } from "../core/entries.ts";
+import type { Store, Stored, StoredSession } from "../core/ports.ts";
+import { type Piece, pieces } from "./export.ts";
+
+export interface Withheld {
+  /** May what is in this file be told? @param path absolute @param name relative to its root */
+  mayTell(path: string, name: string): boolean;
+  /** The provider's. */
+  readonly key: string | undefined;
+}
+
+const HEAD = [
+  "# A session of agent.nvim. `deno task replay FILE` plays it, offline and in a folder of its own.",
+  "# Read it before you pass it on: what looks like a key is left out, but not what looks like words.",
+  "",
+].join("\n");
+
+/** Characters of a file. */
+const LARGEST_FILE = 200_000;
+
+const REMOVED = "[removed]";
+/** What is looked for, and what is left of it. */
+const SECRETS: readonly (readonly [RegExp, string])[] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, REMOVED],
+  [/\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}/g, REMOVED],
+  [/\b(?:gh[opsur]|github_pat|glpat|xox[abprs]|hf|npm)[-_][A-Za-z0-9_-]{10,}/g, REMOVED],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, REMOVED],
+  [/\bAIza[A-Za-z0-9_-]{30,}/g, REMOVED],
+  [/\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*/g, REMOVED],
+  [/\b((?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}/gi, `$1${REMOVED}`],
+  [/(:\/\/[^\s:@/]+:)[^\s@/]+@/g, `$1${REMOVED}@`],
+  // In JSON the quotes are escaped.
+  [
+    /((?:api_?key|token|secret|passw(?:or)?d|credential)s?[A-Za-z0-9_]*\\?["']?\s*[=:]\s*\\?["']?)[^\s"'\\,;]{4,}/gi,
+    `$1${REMOVED}`,
+  ],
+];
+const HOME = /(?:\/home|\/Users)\/[^/\s"'\\]+/g;
+
+/** @param from 0, or where the piece before has ended */
+export function exportRecording(
+  store: Pick<Store, "entries">,
+  session: StoredSession,
+  withheld: Withheld,
+  from = 0,
+): Piece {
+  const { id, turns, root } = session;
+  const clean = (text: string) => cleaned(text, root, withheld.key);
+  const turn = (at: number) => store.entries(id, { first: at, last: at });
+  return pieces(from, turns + 1, (at) => {
+    if (at > 0) return turn(at).map(({ entry }) => entryText(entry, clean)).join("");
+    const files = firstTexts(turns, turn);
+    const parts = [...files].flatMap(([path, text]) => {
+      const name = relative(root, path);
+      const isTold = !name.startsWith("..") && text.length <= LARGEST_FILE && withheld.mayTell(path, name);
+      return isTold ? [note(`file ${name}`, clean(text))] : [];
+    });
+    return HEAD + parts.join("");
+  });
+}
+
+/** The texts that changed files had before their first change; those that were created had none. */
+function firstTexts(
+  turns: number,
+  entriesOf: (turn: number) => readonly Stored<LogEntry>[],
+): ReadonlyMap<string, string> {
+  const seen = new Set<string>();
+  const texts = new Map<string, string>();
+  for (let turn = 1; turn <= turns; turn++) {
+    for (const { entry } of entriesOf(turn)) {
+      if (entry.type !== "file_modified") continue;
+      const { path, from = path, before } = entry.change;
+      if (!seen.has(from) && before !== undefined) texts.set(from, before);
+      seen.add(from).add(path);
+    }
+  }
+  return texts;
+}
+
+function entryText(entry: LogEntry, clean: (text: string) => string): string {
+  switch (entry.type) {
+    case "user_message":
+      return note("prompt", clean(wordsOf(entry)));
+    case "approval_answered":
+      return entry.parent === undefined ? note(`answer ${entry.answer.split(/\s/)[0]}`) : "";
+    case "assistant_message": {
+      const calls = entry.written === undefined ? entry.calls : [];
+      return [
+        ...lines("say", clean(entry.written ?? entry.text)),
+        ...calls.map((call) => callLine(call.name, clean(call.arguments))),
+        "---\n",
+      ].join("");
+    }
+    case "tool_result":
+      return `# ${oneLine(entry.name)} ${
+        entry.isError ? "failed" : "answered"
+      }, ${entry.text.length} characters\n`;
+    case "turn_failed":
+      return `status 400 ${JSON.stringify({ error: { message: oneLine(clean(entry.message)) } })}\n---\n`;
+    case "turn_done":
+      return note(`end ${entry.reason}`);
+    default:
+      return "";
+  }
+}
+
+function callLine(name: string, text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      return `call ${name} ${JSON.stringify(value)}\n`;
+    }
+  } catch {
+    // As the model wrote it.
+  }
+  return `rawcall ${name} ${oneLine(text)}\n`;
+}
+
+/** An answer without any text has a line, too. */
+function lines(directive: string, text: string): readonly string[] {
+  return text.split(/\r?\n/).map((line) => `${directive} ${line}`.trimEnd() + "\n");
+}
+
+/** What is no answer of the model's: a comment of the script. */
+function note(what: string, text?: string): string {
+  const body = text === undefined ? "" : text.split("\n").map((line) => `#| ${line}\n`).join("");
+  return `#@ ${oneLine(what)}\n${body}`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ");
+}
+
+function cleaned(text: string, root: string, key: string | undefined): string {
+  let out = text.replaceAll(`${root}/`, "").replaceAll(root, ".").replace(HOME, "~");
+  if (key !== undefined && key !== "") out = out.replaceAll(key, REMOVED);
+  for (const [pattern, left] of SECRETS) out = out.replace(pattern, left);
+  return out;
+}

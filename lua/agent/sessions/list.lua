@@ -1,0 +1,419 @@
+-- The stored sessions in a tab: a list that can be narrowed, and what was said last in the one at the cursor.
+local hint = require("agent.hint")
+local rows = require("agent.sessions.rows")
+
+local M = {}
+
+---@class agent.SessionActions
+---@field rows fun(done: fun(rows: agent.ListedRow[], root?: string))  as they are now
+---@field ask fun(row: table, name: string, params: table, done: fun(result: table), failed?: fun())  its engine
+---@field open fun(row: table)
+---@field fork fun(row: table)
+---@field rename fun(row: table, title: string, done: fun())
+---@field delete fun(row: table, done: fun())
+
+local namespace = vim.api.nvim_create_namespace("agent.sessions")
+
+--- Columns from which the preview stands beside the list.
+local WIDE = 120
+--- Turns of it, and lines at most.
+local TURNS, LINES = 2, 400
+--- Milliseconds after which engines have written what has happened.
+local WRITTEN_MS = 400
+
+local GROUPS = {
+  running = "AgentToolRunning",
+  waiting = "AgentToolWaiting",
+  done = "AgentToolDone",
+  failed = "AgentToolFailed",
+}
+
+---@class agent.SessionList
+---@field can agent.SessionActions
+---@field all agent.ListedRow[]
+---@field shown agent.ListedRow[]
+---@field root? string          of this project
+---@field filter agent.SessionFilter
+---@field found? string         words that were looked for: rows are places where they stand
+---@field buffer integer
+---@field preview integer       buffer
+---@field asking? boolean       the preview is on its way
+---@field waiting? boolean      it will be read again
+---@field previewed? table      row that the preview shows
+local List = {}
+List.__index = List
+
+---@param window integer
+---@return agent.ListedRow?
+function List:row(window)
+  return self.shown[vim.api.nvim_win_get_cursor(window)[1]]
+end
+
+---@return integer? window
+function List:window()
+  return vim.fn.win_findbuf(self.buffer)[1]
+end
+
+---@param buffer integer
+---@param lines string[]
+local function write(buffer, lines)
+  vim.bo[buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
+  vim.bo[buffer].modifiable = false
+end
+
+--- What is shown, and how much of all.
+---@return string
+function List:heading()
+  if self.found then
+    return ("Found %s · %d"):format(self.found, #self.shown)
+  end
+  local filter = self.filter
+  local parts = { filter.root and "Sessions of this project" or "Sessions of all projects", tostring(#self.shown) }
+  table.insert(parts, filter.state)
+  table.insert(parts, filter.word and ('"%s"'):format(filter.word))
+  return table.concat(parts, " · ")
+end
+
+---@param width integer
+---@return string[]
+function List:lines(width)
+  local lines = {}
+  for _, row in ipairs(self.shown) do
+    local text = row.hit and rows.hit(row.hit) or rows.line(row, not self.filter.root, width)
+    table.insert(lines, (text:gsub("%c", " ")))
+  end
+  if #lines == 0 then
+    lines[1] = "None here. P shows all projects, s other states."
+  end
+  return lines
+end
+
+function List:draw()
+  local window = self:window()
+  if not window then
+    return
+  end
+  local before = self:row(window)
+  self.shown = vim.tbl_filter(function(row)
+    return row.hit ~= nil and rows.fits_hit(row, self.filter) or row.hit == nil and rows.fits(row, self.filter)
+  end, self.all)
+  write(self.buffer, self:lines(vim.api.nvim_win_get_width(window)))
+  vim.api.nvim_buf_clear_namespace(self.buffer, namespace, 0, -1)
+  for at, row in ipairs(self.shown) do
+    local group = not row.hit and GROUPS[rows.state(row)]
+    if group then
+      vim.api.nvim_buf_set_extmark(self.buffer, namespace, at - 1, 0, { end_col = 1, hl_group = group })
+    end
+    if before and row.sessionId == before.sessionId and row.turn == before.turn then
+      vim.api.nvim_win_set_cursor(window, { at, 0 })
+    end
+  end
+  vim.wo[window].winbar = "%#AgentTitle#" .. (" " .. self:heading()):gsub("%%", "%%%%"):gsub("%c", " ")
+  self:show_preview()
+end
+
+--- What is known of it without its engine.
+---@param row agent.ListedRow
+---@return string[]
+local function facts(row)
+  return {
+    rows.title(row.title),
+    "",
+    vim.fn.fnamemodify(row.root, ":~"),
+    ("%s · %s"):format(rows.when(row.updated), rows.state(row)),
+    "",
+    "It is of another project: <CR> opens it there.",
+  }
+end
+
+--- One question at a time: whoever goes through the list quickly sees the last one.
+function List:show_preview()
+  local window = self:window()
+  local row = window and self:row(window)
+  -- Its window may have been closed by hand.
+  if self.asking or not vim.api.nvim_buf_is_valid(self.preview) or vim.deep_equal(row, self.previewed) then
+    return
+  end
+  self.previewed = row
+  if not row then
+    return write(self.preview, {})
+  end
+  if row.root and row.root ~= self.root then
+    return write(self.preview, facts(row))
+  end
+  self.asking = true
+  local function shown(lines)
+    self.asking = nil
+    if not vim.api.nvim_buf_is_valid(self.preview) then
+      return
+    end
+    if lines and vim.deep_equal(self.previewed, row) then
+      write(self.preview, lines)
+      for _, win in ipairs(vim.fn.win_findbuf(self.preview)) do
+        -- What was said last; of what was found the turn.
+        vim.api.nvim_win_set_cursor(win, { row.turn and 1 or #lines, 0 })
+      end
+    end
+    self:show_preview()
+  end
+  local from = row.turn or math.max(1, row.turns - TURNS + 1)
+  self.can.ask(row, "session_export", { format = "markdown", from = from }, function(piece)
+    local lines = vim.split(vim.trim(piece.text), "\n")
+    shown(vim.list_slice(lines, row.turn and 1 or math.max(1, #lines - LINES), row.turn and LINES or #lines))
+  end, shown)
+end
+
+function List:refresh()
+  if self.found then
+    return
+  end
+  self.can.rows(function(all, root)
+    self.all, self.root = all, root
+    if self:window() then
+      self:draw()
+    end
+  end)
+end
+
+--- When engines have written what has just happened.
+function List:refresh_soon()
+  if self.waiting then
+    return
+  end
+  self.waiting = true
+  vim.defer_fn(function()
+    self.waiting = nil
+    if vim.api.nvim_buf_is_valid(self.buffer) then
+      self:refresh()
+    end
+  end, WRITTEN_MS)
+end
+
+function List:close()
+  local window = self:window()
+  if window then
+    vim.api.nvim_set_current_win(window)
+    vim.cmd.tabclose()
+  end
+end
+
+function List:choose_state()
+  local choices = { "all but archived" }
+  vim.list_extend(choices, rows.STATES)
+  vim.ui.select(choices, {
+    prompt = "Show",
+    format_item = function(state)
+      local filter = vim.tbl_extend("force", {}, self.filter, { state = state })
+      filter.state = vim.list_contains(rows.STATES, state) and state or nil
+      local count = #vim.tbl_filter(function(row)
+        return rows.fits(row, filter)
+      end, self.all)
+      return ("%s (%d)"):format(state, count)
+    end,
+  }, function(state)
+    if state then
+      self.filter.state = vim.list_contains(rows.STATES, state) and state or nil
+      self:draw()
+    end
+  end)
+end
+
+--- Keys, what they do in a word or two, and how; the most used first.
+---@type { [1]: string, [2]: string, [3]: fun(list: agent.SessionList, row?: agent.ListedRow), of_row?: boolean }[]
+M.keys = {
+  {
+    "<CR>",
+    "open",
+    function(list, row)
+      list:close()
+      list.can.open(row)
+    end,
+    of_row = true,
+  },
+  {
+    "/",
+    "filter",
+    function(list)
+      vim.ui.input({ prompt = "Only with: ", default = list.filter.word }, function(word)
+        if word then
+          list.filter.word = vim.trim(word) ~= "" and vim.trim(word) or nil
+          list:draw()
+        end
+      end)
+    end,
+  },
+  {
+    "s",
+    "state",
+    function(list)
+      if not list.found then
+        list:choose_state()
+      end
+    end,
+  },
+  {
+    "P",
+    "projects",
+    function(list)
+      if not list.found then
+        list.filter.root = not list.filter.root and list.root or nil
+        list:draw()
+      end
+    end,
+  },
+  {
+    "f",
+    "fork",
+    function(list, row)
+      list:close()
+      list.can.fork(row)
+    end,
+    of_row = true,
+  },
+  {
+    "r",
+    "rename",
+    function(list, row)
+      vim.ui.input({ prompt = "Title: ", default = row.title }, function(title)
+        if title and vim.trim(title) ~= "" then
+          list.can.rename(row, title, function()
+            list:refresh()
+          end)
+        end
+      end)
+    end,
+    of_row = true,
+  },
+  {
+    "a",
+    "archive",
+    function(list, row)
+      list.can.ask(row, "session_archive", { archived = not row.archived }, function()
+        list:refresh()
+      end)
+    end,
+    of_row = true,
+  },
+  {
+    "d",
+    "delete",
+    function(list, row)
+      list.can.delete(row, function()
+        list:refresh()
+      end)
+    end,
+    of_row = true,
+  },
+  {
+    "R",
+    "reload",
+    function(list)
+      list:refresh()
+    end,
+  },
+}
+
+---@param list agent.SessionList
+local function map_keys(list)
+  for _, key in ipairs(M.keys) do
+    vim.keymap.set("n", key[1], function()
+      local row = list:row(0)
+      if row or not key.of_row then
+        key[3](list, row)
+      end
+    end, { buffer = list.buffer, nowait = true, desc = "Agent: " .. key[2] })
+  end
+end
+
+---@param list agent.SessionList
+local function show(list)
+  require("agent.highlights").define()
+  list.buffer = require("agent.page").open({}, "the list")
+  vim.bo[list.buffer].filetype = "agent-sessions"
+  local window = vim.api.nvim_get_current_win()
+  list.preview = vim.api.nvim_create_buf(false, true)
+  vim.bo[list.preview].bufhidden = "wipe"
+  vim.bo[list.preview].modeline = false
+  local wide = vim.o.columns >= WIDE
+  local height = math.floor(vim.o.lines / 2) - 2
+  local beside = vim.api.nvim_open_win(
+    list.preview,
+    false,
+    wide and { split = "right", win = window } or { split = "below", win = window, height = height }
+  )
+  vim.bo[list.preview].filetype = "markdown"
+  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = list.preview, desc = "Agent: close the list" })
+  for _, win in ipairs({ window, beside }) do
+    vim.wo[win][0].number, vim.wo[win][0].relativenumber = false, false
+    vim.wo[win][0].signcolumn, vim.wo[win][0].foldcolumn, vim.wo[win][0].list = "no", "0", false
+    vim.wo[win][0].wrap, vim.wo[win][0].cursorline = win == beside, win == window
+    vim.wo[win][0].linebreak, vim.wo[win][0].foldenable, vim.wo[win][0].spell = true, false, false
+  end
+  local words = { "q close" }
+  for at, key in ipairs(M.keys) do
+    table.insert(words, at, key[1] .. " " .. key[2])
+  end
+  vim.wo[beside].winbar = "%#AgentHint#" .. hint.one_line(words, vim.api.nvim_win_get_width(beside))
+  map_keys(list)
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = list.buffer,
+    callback = vim.schedule_wrap(function()
+      -- Without the list there is nothing to preview.
+      pcall(vim.api.nvim_buf_delete, list.preview, { force = true })
+    end),
+  })
+  vim.api.nvim_create_autocmd("CursorMoved", {
+    buffer = list.buffer,
+    callback = function()
+      list:show_preview()
+    end,
+  })
+  vim.api.nvim_create_autocmd("WinResized", {
+    callback = function()
+      if not vim.api.nvim_buf_is_valid(list.buffer) then
+        return true
+      end
+      list:draw()
+    end,
+  })
+  vim.api.nvim_create_autocmd("User", {
+    pattern = { "AgentTurnStart", "AgentTurnDone", "AgentApprovalRequested", "AgentApprovalAnswered" },
+    callback = function()
+      if not vim.api.nvim_buf_is_valid(list.buffer) then
+        return true
+      end
+      list:refresh_soon()
+    end,
+  })
+  list:draw()
+  list:refresh_soon()
+end
+
+--- The sessions of this project, or those of all if it has none; archived ones if there are no others.
+---@param all agent.ListedRow[]
+---@param root? string
+---@param can agent.SessionActions
+function M.open(all, root, can)
+  local function has(filter)
+    return vim.iter(all):any(function(row)
+      return rows.fits(row, filter)
+    end)
+  end
+  local tries = { { root = root }, { root = root, state = "archived" }, {}, { state = "archived" } }
+  local filter = vim.iter(tries):find(has)
+  show(setmetatable({ can = can, all = all, shown = {}, root = root, filter = filter }, List))
+end
+
+--- Places where words were found.
+---@param hits table[] see session_search in protocol/requests.ts
+---@param words string
+---@param can agent.SessionActions
+function M.found(hits, words, can)
+  local all = vim.tbl_map(function(hit)
+    return { sessionId = hit.sessionId, title = hit.title, turn = hit.turn, hit = hit }
+  end, hits)
+  show(setmetatable({ can = can, all = all, shown = {}, filter = {}, found = words }, List))
+end
+
+return M

@@ -1,0 +1,40 @@
+/** Reads a recorded session (denops/agent/engine/acp/recording.ts): what stands in the comments of its script. */
+
+export interface RecordedSession {
+  /** Name → text, as files were before the session. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly prompts: readonly string[];
+  /** To approvals, in order: "allow_once", "reject", … */
+  readonly answers: readonly string[];
+}
+
+/** @throws {Error} one line, if it is no recording, or names a file outside of its project */
+export function readRecording(text: string): RecordedSession {
+  const files: Record<string, string> = {};
+  const prompts: string[] = [];
+  const answers: string[] = [];
+  const notes = text.split(/^#@ /m).slice(1);
+  for (const one of notes) {
+    const [head = "", ...rest] = one.split("\n");
+    const [kind, ...words] = head.split(" ");
+    const body: string[] = [];
+    for (const line of rest) {
+      if (!line.startsWith("#|")) break;
+      body.push(line.slice(3));
+    }
+    const name = words.join(" ");
+    if (kind === "file") files[inside(name)] = body.join("\n");
+    else if (kind === "prompt") prompts.push(body.join("\n"));
+    else if (kind === "answer") answers.push(name);
+  }
+  if (prompts.length === 0) throw new Error("This is no recording: it has no prompt.");
+  return { files, prompts, answers };
+}
+
+function inside(name: string): string {
+  const parts = name.split(/[/\\]/);
+  if (name === "" || name.startsWith("/") || parts.includes("..") || parts[0] === ".git") {
+    throw new Error(`The recording names a file outside of its project: ${JSON.stringify(name)}.`);
+  }
+  return name;
+}

@@ -1,0 +1,63 @@
+/** A session that was recorded is played again, elsewhere and without the model; what is secret is not in it. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { PLUGIN, SECRET, startAgent } from "../support/agent.ts";
+import { waitForChat, waitForTurn } from "../support/chat.ts";
+
+const SCRIPT = `
+call read_file {"path": "src/greet.ts"}
+---
+say I rename it.
+call edit_file {"path": "src/greet.ts", "old_str": "greet", "new_str": "salute"}
+call write_file {"path": ".env", "content": "API_KEY=abcd1234efgh\\n"}
+call run_terminal_command {"command": "touch ran"}
+---
+say Done:
+say
+say it is salute now, in /home/somebody/notes too. ${SECRET}
+`;
+
+Deno.test("a recording is played in another folder: the same transcript and files, no keys, no commands", async () => {
+  await using agent = await startAgent({
+    script: SCRIPT,
+    project: {
+      "src/greet.ts": "export function greet() {}\n",
+      "README.md": "# other\n",
+      ".env": "OLD=very-secret-value\n",
+    },
+    options: "title = false, commands = 'ask'",
+  });
+  const { nvim, project } = agent;
+  await nvim.lua(`require("agent").send(...)`, `rename it in ${project.root}/src\npassword: hunter2hunter`);
+  await nvim.waitForScreen("a once");
+  await nvim.lua(`require("agent").approve()`);
+  await nvim.waitFor(`require("agent.approval").count() == 1`);
+  await nvim.waitForScreen("touch ran");
+  await nvim.lua(`require("agent").reject("not now")`);
+  await waitForChat(nvim, "it is salute now");
+  await waitForTurn(nvim);
+  const name = project.path("bug.replay");
+  await nvim.command("Agent export bug.replay");
+  await nvim.waitForScreen("written to bug.replay");
+  const text = await Deno.readTextFile(name);
+  for (
+    const hidden of [SECRET, project.root, "hunter2", "abcd1234", "very-secret", "/home/somebody", "# other"]
+  ) {
+    assert.ok(!text.includes(hidden), `${hidden}\n${text}`);
+  }
+  assert.ok(text.includes("#@ file src/greet.ts\n#| export function greet() {}\n"), text);
+
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", join(PLUGIN, "scripts/replay.ts"), name],
+    stdin: "null",
+  });
+  const { code, stdout, stderr } = await command.output();
+  const played = new TextDecoder().decode(stdout);
+  assert.equal(code, 0, played + new TextDecoder().decode(stderr));
+  for (
+    const line of ["+export function salute() {}", "+API_KEY=[removed]", "I rename it.", "Done:", "none"]
+  ) {
+    assert.ok(played.includes(line), `${line}\n${played}`);
+  }
+  assert.ok(!played.includes("+++ b/ran"));
+});
