@@ -86,6 +86,15 @@ return {
     takes = "text",
     doc = "Send the text, or what stands in the input.",
   },
+  {
+    name = "explain",
+    args = "[what]",
+    takes = "phrase",
+    doc = "Explain the code: the lines of the range, else the function at the cursor.",
+  },
+  { name = "fix", args = "[what]", takes = "phrase", doc = "Fix what the diagnostics say." },
+  { name = "tests", args = "[what]", takes = "phrase", doc = "Write tests for the code." },
+  { name = "docs", args = "[what]", takes = "phrase", doc = "Document the code." },
   { name = "paste", plug = "AgentPaste", doc = "Put the image of the clipboard into the message." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {

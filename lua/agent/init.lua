@@ -212,6 +212,17 @@ function M.send(text, extra)
   chat:send(text)
 end
 
+-- Prompts that are sub-commands too: the text is what is meant, or what matters.
+for _, name in ipairs({ "explain", "fix", "tests", "docs" }) do
+  ---@param text? string
+  ---@param extra? { context?: string|agent.Given, bang?: boolean }
+  M[name] = function(text, extra)
+    vim.validate("text", text, "string", true)
+    local context = extra and extra.context
+    M.send(vim.trim(("/%s %s"):format(name, text or "")), { context = context, open = not (extra and extra.bang) })
+  end
+end
+
 --- Puts the image that is in the clipboard into the message, as a word that stands for it.
 function M.paste()
   local chat = ready().get()

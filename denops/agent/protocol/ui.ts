@@ -100,6 +100,8 @@ export const Action = z.discriminatedUnion("type", [
     model: z.string().min(1).max(200).optional(),
   }),
   z.object({ type: z.literal("files"), request, chat, session, ...place }),
+  /** Prompt templates that a message may call. */
+  z.object({ type: z.literal("prompts"), request, chat, session, ...place }),
   z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),
   /** A request of requests.ts, answered by an `engine_answer`. */
   z.object({
@@ -241,6 +243,16 @@ export type Update =
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
   /** Of the project, as far as they are found in time; those that may not be read unasked are not named. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
+  /** By name; `hint`: what its arguments are. */
+  | {
+    readonly type: "prompts";
+    readonly request: number;
+    readonly prompts: readonly {
+      readonly name: string;
+      readonly description: string;
+      readonly hint: string;
+    }[];
+  }
   | {
     readonly type: "tools";
     readonly request: number;

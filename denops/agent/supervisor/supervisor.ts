@@ -155,6 +155,9 @@ export class Supervisor implements AsyncDisposable {
       case "files":
         this.#place(action);
         return this.#report(action.chat, this.#showFiles(action.request, action.chat));
+      case "prompts":
+        this.#place(action);
+        return this.#report(action.chat, this.#showPrompts(action.request, action.chat));
       case "tools":
         this.#place(action);
         return this.#report(action.chat, this.#showTools(action.request, action.chat, action.toggle));
@@ -341,6 +344,16 @@ export class Supervisor implements AsyncDisposable {
     const paths = await this.#chat(chat).session.project()
       .then(({ client }) => client.fileNames(chat)).catch(() => []);
     this.#pump.push({ type: "files", request, paths });
+  }
+
+  async #showPrompts(request: number, chat: number): Promise<void> {
+    const { client } = await this.#chat(chat).session.project();
+    const { prompts, problems } = await client.prompts(chat);
+    const shown = [...prompts.values()].map(({ name, description, hint }) => ({
+      ...{ name, description: oneLine(description), hint: oneLine(hint) },
+    })).sort((one, other) => one.name < other.name ? -1 : 1);
+    this.#pump.push({ type: "prompts", request, prompts: shown });
+    for (const problem of problems) this.#notice(chat, "warning", problem);
   }
 
   /** Into the user's rules for all projects; a session that is open goes on with them. */
