@@ -9,6 +9,7 @@
 ---@field takes? string     what they look like, see arguments.lua; other text is a message that begins with the name
 ---@field plugs? table<string, string>  further <Plug> maps, each with the argument that it gives
 ---@field answers? boolean  its text is an argument only while something waits for an answer
+---@field ranged? boolean   it is one only with a range and without "!"
 ---@field doc string
 
 ---@type agent.Action[]
@@ -95,6 +96,25 @@ return {
   { name = "fix", args = "[what]", takes = "phrase", doc = "Fix what the diagnostics say." },
   { name = "tests", args = "[what]", takes = "phrase", doc = "Write tests for the code." },
   { name = "docs", args = "[what]", takes = "phrase", doc = "Document the code." },
+  {
+    name = "edit",
+    args = "{text}",
+    takes = "text",
+    ranged = true,
+    doc = "Change the lines of the range in place, as the text says.",
+  },
+  {
+    name = "btw",
+    args = "{text}",
+    takes = "text",
+    doc = "Ask something beside the turn; the answer stands in a small window and in no session.",
+  },
+  {
+    name = "commit",
+    args = "[what]",
+    takes = "phrase",
+    doc = "Write a message for what is staged into the commit's buffer, or show it.",
+  },
   { name = "paste", plug = "AgentPaste", doc = "Put the image of the clipboard into the message." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {

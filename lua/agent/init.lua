@@ -178,9 +178,15 @@ function M.export(file, extra)
   require("agent.sessions").export(ready(), file, extra ~= nil and extra.bang == true)
 end
 
---- Stops the turn of the current chat at once.
+--- Stops the turn of the current chat at once; at lines that are edited in place, that, and all of those if no turn runs.
 function M.stop()
   local chat = ready().get()
+  local in_place = require("agent.in_place")
+  if in_place.stop() then
+    return
+  elseif chat.timeline.state == "idle" then
+    in_place.stop_all()
+  end
   chat:stop()
 end
 
@@ -210,17 +216,6 @@ function M.send(text, extra)
     chat:open()
   end
   chat:send(text)
-end
-
--- Prompts that are sub-commands too: the text is what is meant, or what matters.
-for _, name in ipairs({ "explain", "fix", "tests", "docs" }) do
-  ---@param text? string
-  ---@param extra? { context?: string|agent.Given, bang?: boolean }
-  M[name] = function(text, extra)
-    vim.validate("text", text, "string", true)
-    local context = extra and extra.context
-    M.send(vim.trim(("/%s %s"):format(name, text or "")), { context = context, open = not (extra and extra.bang) })
-  end
 end
 
 --- Puts the image that is in the clipboard into the message, as a word that stands for it.
@@ -471,6 +466,10 @@ end
 
 function M.health()
   vim.cmd.checkhealth("agent")
+end
+
+for name, run in pairs(require("agent.short_ways")(ready, start)) do
+  M[name] = run
 end
 
 --- One line for a statusline: model, tokens, state; empty before the first use.

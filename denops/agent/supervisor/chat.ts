@@ -29,7 +29,10 @@ const LAST_WORDS_MS = 40;
 const STUCK_MS = 5_000;
 
 /** What the user sends. */
-export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "given" | "shown" | "remember">;
+export type Message = Pick<
+  Extract<Action, { type: "prompt" }>,
+  "text" | "given" | "shown" | "remember" | "edit"
+>;
 
 export class Chat {
   readonly id: number;
@@ -76,8 +79,8 @@ export class Chat {
     if (type === "turn") this.#unstored = false;
   }
 
-  prompt({ text, given, shown, remember }: Message): void {
-    this.#queue.push({ text, given, shown, remember });
+  prompt({ text, given, shown, remember, edit }: Message): void {
+    this.#queue.push({ text, given, shown, remember, edit });
     if (!this.#running) this.#run();
   }
 
@@ -175,8 +178,8 @@ export class Chat {
   /** How the turn ended: as the engine says, or stopped without a word of it. */
   async #prompt({ project, sessionId, branch, blocks }: Ready, message: Message): Promise<string> {
     const { engine, client } = project;
-    const { shown, remember } = message;
-    const told = { branch, shown: shown && client.shown(this.id, shown), remember };
+    const { shown, remember, edit } = message;
+    const told = { branch, shown: shown && client.shown(this.id, shown), remember, edit };
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
@@ -193,8 +196,8 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
-    // A choice holds from the next turn on. What the user wants remembered no model has a part in.
-    this.#access = remember === undefined ? this.session.access : "write";
+    // A choice holds from the next turn on. What is remembered or edited in place the user wants, whatever the mode is.
+    this.#access = remember === undefined && edit === undefined ? this.session.access : "write";
     const answered: Promise<PromptResponse> = Promise.race([
       died,
       engine.prompt(sessionId, blocks, told),

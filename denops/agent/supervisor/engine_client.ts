@@ -55,6 +55,9 @@ export interface EngineClientPorts {
 /** Chats are numbered from 1; this one has no rules of its own. */
 const NO_CHAT = 0;
 
+/** Milliseconds for a look at what is staged. */
+const LONGEST_LOOK_MS = 10_000;
+
 /** Characters of a running command's output that the screen gets. */
 const SHOWN_OUTPUT = 8_000;
 
@@ -162,6 +165,15 @@ export class EngineClient {
     const call = promptCall(message);
     const template = call && (await this.prompts(chat)).prompts.get(call.name);
     return template && { name: call.name, text: filledIn(template, call.args) };
+  }
+
+  /** What is staged, and what the latest commits are called. @throws {Error} one line */
+  async staged(chat: number): Promise<string> {
+    const place = { roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.#sandboxed };
+    const request = { op: "changes", path: this.root, staged: true } as const;
+    const found = await search(request, place, AbortSignal.timeout(LONGEST_LOOK_MS));
+    if (found.op === "changes" && found.text !== "") return found.text;
+    throw new Error("Nothing is staged: choose changes with git add.");
   }
 
   /** What is sent of a message: its words, what it calls, what goes along. @throws {Error} one line */

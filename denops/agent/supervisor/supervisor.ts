@@ -189,7 +189,11 @@ export class Supervisor implements AsyncDisposable {
         this.#place(action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
       case "engine_request":
-        this.#ask(action);
+        this.#ask(action, this.#answer(action));
+        return;
+      case "aside":
+        this.#place(action);
+        this.#ask(action, this.#aside(action));
         return;
       case "login":
         return this.#logins.begin(action.request, action.provider, this.#projects.config);
@@ -275,16 +279,27 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
-  async #ask(action: Extract<Action, { type: "engine_request" }>): Promise<void> {
-    const { request, chat, name } = action;
-    const answering = this.#answer(action);
-    if (name === "session_history") this.#chat(chat).session.noteReading(answering);
+  async #ask(
+    action: Extract<Action, { type: "engine_request" | "aside" }>,
+    answering: Promise<Record<string, unknown>>,
+  ): Promise<void> {
+    const { request, chat } = action;
+    const isHistory = action.type === "engine_request" && action.name === "session_history";
+    if (isHistory) this.#chat(chat).session.noteReading(answering);
     try {
       this.#pump.push({ type: "engine_answer", request, result: await answering });
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       this.#pump.push({ type: "engine_answer", request, error: oneLine(said, LONGEST_NOTICE) });
     }
+  }
+
+  async #aside({ chat, text, staged }: Extract<Action, { type: "aside" }>): Promise<Record<string, unknown>> {
+    const { session } = this.#chat(chat);
+    const { client } = await session.project();
+    const called = await client.called(chat, text);
+    const parts = [called?.text ?? text, ...staged ? [await client.staged(chat)] : []];
+    return await session.request("aside", (sessionId) => ({ sessionId, question: parts.join("\n\n") }));
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {

@@ -1,0 +1,106 @@
+/** Lines that are changed in place, questions beside a turn, messages of commits: in a real Neovim. */
+import assert from "node:assert/strict";
+import { messagesOf } from "../model/model_messages.ts";
+import { GREET, type RunningAgent, startAgent } from "../support/agent.ts";
+import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { git, waitUntil } from "../support/project.ts";
+
+const FILE = "src/greet.ts";
+const OTHERS = "\nexport function one() {\n  return 1;\n}\n\nexport function two() {\n  return 2;\n}\n";
+
+function start(script: string): Promise<RunningAgent> {
+  return startAgent({
+    script,
+    project: { ...GREET, [FILE]: GREET[FILE] + OTHERS },
+    files: [FILE],
+    options: "title = false",
+    lines: 30,
+  });
+}
+
+function newest({ server }: RunningAgent): string {
+  const body = server.requests.at(-1)?.body ?? {};
+  return messagesOf("openai_chat", body).findLast(({ role }) => role === "user")?.text ?? "";
+}
+
+const lines = ({ nvim }: RunningAgent) =>
+  nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(1, 0, -1, false)`);
+
+Deno.test("edit in place: two at once, each its lines alone, reviewable, one undo each, stopped at the cursor", async () => {
+  await using agent = await start(
+    "when the greeting\nwait first\nsay Here:\nsay ```ts\nsay return `Bye ${name}`;\nsay ```\n---\n" +
+      "when the two\nsay ```\nsay   return 22;\nsay   // two\nsay ```\n---\nwhen the third\nwait never\nsay no",
+  );
+  const { nvim, server, project } = agent;
+  await nvim.command("2,2Agent edit the greeting");
+  await nvim.waitForScreen(/Hello.* . the greeting {2}\d+ s/);
+  assert.equal(await nvim.lua("return #vim.api.nvim_list_wins()"), 1, "no window opens");
+  await nvim.command("10,10Agent edit the two");
+  await nvim.waitForScreen("return 22;");
+  assert.ok(server.requests.some(({ text }) => text.includes("<selected>\n  return 2;\n</selected>")));
+  // The user goes on typing above it meanwhile.
+  await nvim.keys("ggO// mine<Esc>");
+  server.release("first");
+  await nvim.waitForScreen("return `Bye");
+  await nvim.waitForScreenGone("the greeting");
+  const [mine, , bye = ""] = await lines(agent);
+  assert.deepEqual([mine, bye], ["// mine", "  return `Bye ${name}`;"], "indented as the lines were");
+  assert.match(await project.read(FILE), /return 22;\n {2}\/\/ two\n}\n$/);
+  await nvim.waitFor(`#vim.fn.getqflist() == 0 and #vim.tbl_keys(require("agent.chat").list()) == 1`);
+  await nvim.command("Agent review");
+  await nvim.waitFor(`#vim.fn.getqflist() > 0`);
+  await nvim.command("cclose | buffer 1");
+  await nvim.keys("u");
+  assert.match((await lines(agent)).join("\n"), /Hello/);
+  assert.match((await lines(agent)).join("\n"), /return 22;/, "one undo takes one edit back");
+  await nvim.command("6,6Agent edit the third");
+  await nvim.waitForScreen(/ the third {2}/);
+  await nvim.keys("6G:Agent stop<CR>");
+  await nvim.waitForScreenGone(/ the third {2}/);
+  assert.equal(
+    await nvim.lua("return #require('agent.chat').list()"),
+    2,
+    "what was stopped can be looked at",
+  );
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a question beside the turn is answered in a small window and is in no session; commit writes a message", async () => {
+  await using agent = await start(
+    "when What is two\nwait turn\nsay Two is a function.\n---\n" +
+      "when Why so\nnew-history\nsay Because of **one**.\n---\nwhen Write the commit\nnew-history\nsay Say bye\n---\nwhen And then\nnew-history\nsay Well.",
+  );
+  const { nvim, server, project } = agent;
+  await nvim.command("Agent What is two?");
+  await waitUntil("the request", () => server.requests.length === 1);
+  await nvim.command("Agent btw Why so?");
+  await nvim.waitForScreen("Because of");
+  const [turn, aside] = server.requests;
+  assert.deepEqual(aside?.body.tools, turn?.body.tools, "the cached prefix holds");
+  await nvim.keys("q");
+  server.release("turn");
+  await waitForChat(nvim, "Two is a function.");
+  await waitForTurn(nvim);
+  await nvim.command("Agent And then?");
+  await waitForChat(nvim, "Well.");
+  await waitForTurn(nvim);
+  assert.doesNotMatch(JSON.stringify(server.requests.at(-1)?.body), /Why so|Because of/);
+  await git(project.root, "init", "-q");
+  await nvim.command("Agent new");
+  await nvim.command("Agent commit");
+  await nvim.waitForScreen("Nothing is staged");
+  await nvim.keys("q");
+  await project.write(FILE, "export {};\n");
+  await git(project.root, "add", FILE);
+  await nvim.lua(`vim.cmd.tabnew("COMMIT_EDITMSG") vim.bo.filetype = "gitcommit"
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, { "", "# Please enter" })`);
+  await nvim.command("Agent commit");
+  await nvim.waitForScreen("Say bye");
+  assert.deepEqual(await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), [
+    "Say bye",
+    "",
+    "# Please enter",
+  ]);
+  assert.match(newest(agent), /What is staged:\n.*\+export \{\};/s);
+  assert.deepEqual(server.problems, []);
+});
