@@ -147,6 +147,12 @@ return {
     takes = "number",
     doc = "Choose a turn, look, and make all files what they were before it.",
   },
+  {
+    name = "rewind",
+    args = "[turn]",
+    takes = "number",
+    doc = "Choose a message and go back to before it, with files and session.",
+  },
   { name = "changes", plug = "AgentChanges", doc = "List the files that the session has changed." },
   {
     name = "review",

@@ -56,5 +56,43 @@ return function(ready, start)
     require("agent.aside").commit(ready().get(), what)
   end
 
+  --- Goes back to before a turn: the files, and with a copy of the session what was said; the message is in the input.
+  ---@param turn? string|integer nil asks
+  function M.rewind(turn)
+    local chats = ready()
+    local chat = chats.get()
+    if chat.timeline.state ~= "idle" then
+      return say.error("a turn is running: stop it first")
+    end
+    local function back(row)
+      require("agent.checkpoints").rewind(chat, row.turn, function()
+        require("agent.sessions").fork_at(chats, chat, row.turn - 1, row.text)
+      end)
+    end
+    local rows = vim.iter(chat.timeline.blocks):rev():filter(function(block)
+      return block.kind == "user" and block.turn ~= nil
+    end)
+    if turn then
+      local row = rows:find(function(block)
+        return block.turn == tonumber(turn)
+      end)
+      return row and back(row) or not row and say.error(("the chat shows no turn %s"):format(turn)) or nil
+    end
+    rows = rows:totable()
+    if #rows == 0 then
+      return say.info("nothing to go back to: nothing was said yet")
+    end
+    vim.ui.select(rows, {
+      prompt = "Go back to before",
+      format_item = function(block)
+        return ("%3d  %s"):format(block.turn, vim.fn.strcharpart(block.text:gsub("%c", " "), 0, 60))
+      end,
+    }, function(row)
+      if row then
+        back(row)
+      end
+    end)
+  end
+
   return M
 end

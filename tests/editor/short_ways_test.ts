@@ -104,3 +104,56 @@ Deno.test("a question beside the turn is answered in a small window and is in no
   assert.match(newest(agent), /What is staged:\n.*\+export \{\};/s);
   assert.deepEqual(server.problems, []);
 });
+
+Deno.test("rewind takes files and session back together, and the message returns into the input; ga applies a block", async () => {
+  await using agent = await start(
+    `say In \`${FILE}\`:\nsay \nsay \`\`\`ts\nsay export function one() {\nsay   return 11;\nsay }\nsay \`\`\`\n---\n` +
+      `call write_file {"path": "new.txt", "content": "new\\n"}\n---\nsay Written.\n---\n` +
+      `expect-not Written\nnew-history\nsay Again.`,
+  );
+  const { nvim, server, project } = agent;
+  await nvim.command("Agent Show one");
+  await waitForTurn(nvim);
+  await nvim.keys("<Esc>");
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)
+    vim.fn.search("return 11")`);
+  await nvim.keys("ga");
+  await nvim.waitForScreen("+  return 11;");
+  assert.equal((await lines(agent)).includes("  return 11;"), false, "nothing is changed before a yes");
+  await nvim.keys("<CR>");
+  await nvim.waitFor(`vim.list_contains(vim.api.nvim_buf_get_lines(1, 0, -1, false), "  return 11;")`);
+  assert.equal((await lines(agent)).filter((line) => line.includes("function one")).length, 1);
+  assert.doesNotMatch(await project.read(FILE), /return 11/, "saving is the user's");
+  await nvim.command("Agent Write new.txt");
+  await waitForChat(nvim, "Written.");
+  await waitForTurn(nvim);
+  assert.equal(await project.read("new.txt"), "new\n");
+  await nvim.command("Agent rewind 2");
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "Write new.txt"`);
+  await assert.rejects(project.read("new.txt"), Deno.errors.NotFound);
+  await nvim.waitFor(`vim.bo.filetype == "agent-input" and vim.fn.mode() == "i"`);
+  await nvim.keys("<C-s>");
+  await waitForChat(nvim, "Again.");
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a block goes where its lines stand, else below the cursor", async () => {
+  await using agent = await start("say no");
+  const merged = (file: string, code: string, cursor: number) =>
+    agent.nvim.lua<string[]>(
+      `local file, code, cursor = ... return require("agent.apply").merged(vim.split(file, "\\n"), vim.split(code, "\\n"), cursor)`,
+      file,
+      code,
+      cursor,
+    );
+  assert.deepEqual(await merged("a\n  f {\n    x\n  }\nb", "f {\n  y\n}", 1), [
+    "a",
+    "  f {",
+    "    y",
+    "  }",
+    "b",
+  ]);
+  assert.deepEqual(await merged("a\nb", "new", 1), ["a", "new", "b"]);
+  assert.deepEqual(await merged("x\nq\nx\nq", "x\nr\nq", 3), ["x", "q", "x", "r", "q"], "the nearest one");
+  assert.deepEqual(await merged("", "new", 1), ["", "new"]);
+});
