@@ -120,6 +120,7 @@ function M.show(block, root, window)
   end
   local lines = { ("# %s: <CR> applies, q closes."):format(name), "--- " .. name, "+++ " .. name }
   local shown = page.open(vim.list_extend(lines, vim.split(vim.trim(text), "\n")), "the diff")
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
   vim.bo[shown].filetype = "diff"
   vim.keymap.set("n", "<CR>", function()
     vim.cmd.tabclose()

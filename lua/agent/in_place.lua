@@ -43,7 +43,7 @@ local function draw(job)
   end
   local now = vim.uv.now() - job.began
   local frame = FRAMES[math.floor(now / TICK_MS) % #FRAMES + 1]
-  local text = (" %s %s  %d s"):format(frame, vim.fn.strcharpart(job.wish, 0, 40), math.floor(now / 1000))
+  local text = (" %s %d s  %s"):format(frame, math.floor(now / 1000), vim.fn.strcharpart(job.wish:gsub("%c", " "), 0, 40))
   local count = vim.api.nvim_buf_line_count(job.buffer)
   vim.api.nvim_buf_set_extmark(job.buffer, namespace, first, 0, {
     id = job.mark,

@@ -33,7 +33,7 @@ Deno.test("edit in place: two at once, each its lines alone, reviewable, one und
   );
   const { nvim, server, project } = agent;
   await nvim.command("2,2Agent edit the greeting");
-  await nvim.waitForScreen(/Hello.* . the greeting {2}\d+ s/);
+  await nvim.waitForScreen(/Hello.* . \d+ s {2}the greeting/);
   assert.equal(await nvim.lua("return #vim.api.nvim_list_wins()"), 1, "no window opens");
   await nvim.command("10,10Agent edit the two");
   await nvim.waitForScreen("return 22;");
@@ -54,9 +54,9 @@ Deno.test("edit in place: two at once, each its lines alone, reviewable, one und
   assert.match((await lines(agent)).join("\n"), /Hello/);
   assert.match((await lines(agent)).join("\n"), /return 22;/, "one undo takes one edit back");
   await nvim.command("6,6Agent edit the third");
-  await nvim.waitForScreen(/ the third {2}/);
+  await nvim.waitForScreen(/\d s {2}the third/);
   await nvim.keys("6G:Agent stop<CR>");
-  await nvim.waitForScreenGone(/ the third {2}/);
+  await nvim.waitForScreenGone(/\d s {2}the third/);
   assert.equal(
     await nvim.lua("return #require('agent.chat').list()"),
     2,

@@ -62,6 +62,8 @@ export class Supervisor implements AsyncDisposable {
   readonly #chats = new Map<number, Chat>();
   readonly #projects: Projects;
   readonly #models: ModelMenus;
+  /** What is wrong with prompt files, as it was told. */
+  readonly #told = new Set<string>();
   #lastRequest: number;
   readonly #environment: SupervisorOptions["environment"];
 
@@ -368,7 +370,11 @@ export class Supervisor implements AsyncDisposable {
       ...{ name, description: oneLine(description), hint: oneLine(hint) },
     })).sort((one, other) => one.name < other.name ? -1 : 1);
     this.#pump.push({ type: "prompts", request, prompts: shown });
-    for (const problem of problems) this.#notice(chat, "warning", problem);
+    // The list is asked for whenever somebody types: each is told once.
+    for (const problem of problems.filter((one) => !this.#told.has(one))) {
+      this.#told.add(problem);
+      this.#notice(chat, "warning", problem);
+    }
   }
 
   /** Into the user's rules for all projects; a session that is open goes on with them. */
