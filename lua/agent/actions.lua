@@ -9,7 +9,7 @@
 ---@field takes? string     what they look like, see arguments.lua; other text is a message that begins with the name
 ---@field plugs? table<string, string>  further <Plug> maps, each with the argument that it gives
 ---@field answers? boolean  its text is an argument only while something waits for an answer
----@field ranged? boolean   it is one only with a range and without "!"
+---@field ranged? boolean   with text it is one only with a range and without "!"
 ---@field doc string
 
 ---@type agent.Action[]
