@@ -9,6 +9,7 @@
 ---@field takes? string     what they look like, see arguments.lua; other text is a message that begins with the name
 ---@field plugs? table<string, string>  further <Plug> maps, each with the argument that it gives
 ---@field answers? boolean  its text is an argument only while something waits for an answer
+---@field ranged? boolean   with text it is one only with a range and without "!"
 ---@field doc string
 
 ---@type agent.Action[]
@@ -91,6 +92,34 @@ return {
     takes = "text",
     doc = "Send the text, or what stands in the input.",
   },
+  {
+    name = "explain",
+    args = "[what]",
+    takes = "phrase",
+    doc = "Explain the code: the lines of the range, else the function at the cursor.",
+  },
+  { name = "fix", args = "[what]", takes = "phrase", doc = "Fix what the diagnostics say." },
+  { name = "tests", args = "[what]", takes = "phrase", doc = "Write tests for the code." },
+  { name = "docs", args = "[what]", takes = "phrase", doc = "Document the code." },
+  {
+    name = "edit",
+    args = "{text}",
+    takes = "text",
+    ranged = true,
+    doc = "Change the lines of the range in place, as the text says.",
+  },
+  {
+    name = "btw",
+    args = "{text}",
+    takes = "text",
+    doc = "Ask something beside the turn; the answer stands in a small window and in no session.",
+  },
+  {
+    name = "commit",
+    args = "[what]",
+    takes = "phrase",
+    doc = "Write a message for what is staged into the commit's buffer, or show it.",
+  },
   { name = "paste", plug = "AgentPaste", doc = "Put the image of the clipboard into the message." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {
@@ -122,6 +151,12 @@ return {
     args = "[turn]",
     takes = "number",
     doc = "Choose a turn, look, and make all files what they were before it.",
+  },
+  {
+    name = "rewind",
+    args = "[turn]",
+    takes = "number",
+    doc = "Choose a message and go back to before it, with files and session.",
   },
   { name = "changes", plug = "AgentChanges", doc = "List the files that the session has changed." },
   {

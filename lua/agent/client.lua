@@ -191,6 +191,7 @@ local ANSWERS = {
   health = true,
   rules = true,
   log = true,
+  prompts = true,
   tools = true,
   modes = true,
   models = true,

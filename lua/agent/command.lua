@@ -38,10 +38,14 @@ function M.run(command)
   local context = command.range > 0 and require("agent.given").selection(0, command.line1, command.line2) or nil
   local name, rest = command.args:match("^(%S+)%s*(.*)$")
   local row = name and action(name)
-  if row then
+  if row and not (row.ranged and rest ~= "" and (not context or command.bang)) then
     local is_its, argument = takes(row, rest)
     if is_its then
-      return agent[row.name](argument, { context = context, bang = command.bang })
+      return agent[row.name](argument, {
+        context = context,
+        bang = command.bang,
+        range = context and { first = command.line1, last = command.line2 },
+      })
     end
   end
   if command.args == "" and not context then

@@ -178,9 +178,15 @@ function M.export(file, extra)
   require("agent.sessions").export(ready(), file, extra ~= nil and extra.bang == true)
 end
 
---- Stops the turn of the current chat at once.
+--- Stops the turn of the current chat at once; at lines that are edited in place, that, and all of those if no turn runs.
 function M.stop()
   local chat = ready().get()
+  local in_place = require("agent.in_place")
+  if in_place.stop() then
+    return
+  elseif chat.timeline.state == "idle" then
+    in_place.stop_all()
+  end
   chat:stop()
 end
 
@@ -460,6 +466,10 @@ end
 
 function M.health()
   vim.cmd.checkhealth("agent")
+end
+
+for name, run in pairs(require("agent.short_ways")(ready, start)) do
+  M[name] = run
 end
 
 --- One line for a statusline: model, tokens, state; empty before the first use.

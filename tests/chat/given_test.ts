@@ -173,13 +173,13 @@ Deno.test("an image of the clipboard goes into the message by a key, and to a mo
 Deno.test("of a file that a rule asks about the user is asked, and sees what became of it", async () => {
   await using agent = await start({ options: `title = false, ask = { "read(src/other.ts)" }` });
   const { nvim } = agent;
-  await nvim.command("Agent explain @src/other.ts");
+  await nvim.command("Agent read @src/other.ts");
   await nvim.waitForScreen("a once");
   await nvim.lua(`require("agent").approve()`);
   await waitForTurn(nvim);
   assert.match(said(agent), /Contents of src\/other\.ts .*other = 1/s);
   assert.deepEqual((await transcript(nvim)).slice(0, 3), [
-    "explain @src/other.ts",
+    "read @src/other.ts",
     "▸ src/other.ts",
     "✓ read src/other.ts  handed over",
   ]);

@@ -14,7 +14,7 @@ import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
 import { Meter, type MeteredModel } from "./agent/meter.ts";
-import type { RunnerPorts, TurnEnd } from "./agent/runner.ts";
+import type { Instead, RunnerPorts, TurnEnd } from "./agent/runner.ts";
 import { Subagents } from "./agent/subagents/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { SessionModes } from "./agent/session_modes.ts";
@@ -64,6 +64,7 @@ export class Session {
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
+  readonly #closing = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
   /** Prompts that run or wait. */
@@ -150,21 +151,16 @@ export class Session {
   /**
    * Runs one turn, after those asked for before it.
    * @param branch what the first turn stores as the session's git branch
-   * @param remember no model is asked: this is written into the project's rules
+   * @param instead of a turn of the model's: see SessionMeta
    */
-  prompt(
-    handed: readonly Handed[],
-    branch?: string,
-    shown?: Shown,
-    remember?: string,
-  ): Promise<TurnEnd> {
+  prompt(handed: readonly Handed[], branch?: string, shown?: Shown, instead?: Instead): Promise<TurnEnd> {
     const asked = this.#cancelled;
     const mode = this.modes.current;
     this.#prompts += 1;
     return this.#inOrder(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(handed, mode, branch, shown, remember);
+      return this.#turn(handed, mode, branch, shown, instead);
     }).finally(() => this.#prompts -= 1);
   }
 
@@ -183,6 +179,14 @@ export class Session {
   async rereadRules(): Promise<void> {
     await this.#inOrder(() => this.#surroundings?.rereadRules());
     this.#remember();
+  }
+
+  /** Answers beside the turns, also while one runs. @throws {ToolError} one line */
+  async aside(question: string): Promise<string> {
+    const { runner, publish } = this.#ports;
+    if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
+    const meter = this.#stored ? this.#meter : this.#meter.unstored(publish);
+    return await runner.aside(question, { ...this.#turnPorts(), meter }, this.#closing.signal);
   }
 
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */
@@ -273,6 +277,7 @@ export class Session {
   /** Ends what runs; resolves when nothing more will be stored or published. */
   async close(): Promise<void> {
     this.cancel();
+    this.#closing.abort();
     this.#titling.stop();
     await this.agents.close();
     await this.#queue;
@@ -290,7 +295,7 @@ export class Session {
     mode: Mode,
     branch: string | undefined,
     shown: Shown | undefined,
-    remember: string | undefined,
+    instead: Instead | undefined,
   ): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
@@ -322,8 +327,8 @@ export class Session {
       this.#meter.spending.beginTurn();
       const { runner } = this.#ports;
       const { signal } = controller;
-      const remembering = remember && runner.remember?.(remember, this.#turnPorts(MODES.agent), signal);
-      const end = await (remembering || runner.runTurn(prompt, this.#turnPorts(mode), signal));
+      const done = instead && runner.instead?.(instead, this.#turnPorts(MODES.agent), signal);
+      const end = await (done ?? runner.runTurn(prompt, this.#turnPorts(mode), signal));
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#listFiles(controller.signal);
       await this.#surroundings?.end();

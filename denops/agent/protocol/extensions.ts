@@ -9,6 +9,7 @@ import { Access } from "./access.ts";
 import { CommandAccess } from "./commands.ts";
 import { EngineConfig, ListedModel } from "./config.ts";
 import { MODE_ACCESSES } from "./modes.ts";
+import { EditPlace } from "./edit_place.ts";
 import { Shown } from "./surroundings.ts";
 
 /** The key of everything of ours in `_meta`. */
@@ -46,6 +47,8 @@ export const SessionMeta = z.object({
   shown: Shown.optional(),
   /** Instead of asking the model this is written into the project's rules. */
   remember: z.string().min(1).optional(),
+  /** Instead of running a turn of its own the model says what these lines are to be. */
+  edit: EditPlace.optional(),
 });
 export type SessionMeta = z.infer<typeof SessionMeta>;
 

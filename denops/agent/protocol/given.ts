@@ -39,5 +39,11 @@ export const Given = z.discriminatedUnion("type", [
 export type Given = z.infer<typeof Given>;
 
 /** `_meta["agent.nvim"]` of a block in a prompt that is no text. */
-export const GivenMeta = z.object({ mention, label: label.optional(), selected: z.boolean().optional() });
+export const GivenMeta = z.object({
+  mention,
+  label: label.optional(),
+  selected: z.boolean().optional(),
+  /** The text is what the message asks for: it calls a prompt template. */
+  prompt: z.boolean().optional(),
+});
 export type GivenMeta = z.infer<typeof GivenMeta>;

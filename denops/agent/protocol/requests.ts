@@ -222,6 +222,11 @@ export const REQUESTS = {
       broken: PrefixBreak.extend({ cost: z.number().optional() }).optional(),
     }),
   },
+  /** A question beside the turns, also while one runs: nothing of it is stored. */
+  aside: {
+    params: z.object({ sessionId, question: z.string().min(1).max(200_000) }),
+    result: z.object({ text: z.string() }),
+  },
   /** Files of rules have changed: the next request tells what they say now. */
   reread_rules: { params: z.object({ sessionId }), result: nothing },
   session_list: {

@@ -27,6 +27,8 @@ export const SearchRequest = z.discriminatedUnion("op", [
   z.object({
     op: z.literal("changes"),
     path,
+    /** What the next commit would change, with what the latest ones are called; "" for nothing. */
+    staged: z.boolean().optional(),
     /** What the files were in this commit or branch, instead of in the last commit. */
     base: z.string().regex(/^\w[\w./~^@-]{0,200}$/).optional(),
     /** As git takes it: "2 days ago", a date, a commit. */

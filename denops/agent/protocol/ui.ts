@@ -2,10 +2,12 @@
 import { z } from "../deps/zod.ts";
 import type { CommandAccess } from "./commands.ts";
 import { CHOOSABLE_EFFORTS, UserConfig } from "./config.ts";
+import { EditPlace } from "./edit_place.ts";
 import { OPTION } from "./extensions.ts";
 import { Given } from "./given.ts";
 import type { ModeFacts } from "./modes.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
+import type { HealthReport } from "./health_report.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 import type { ShownSession } from "./sessions_file.ts";
 import { Shown } from "./surroundings.ts";
@@ -34,6 +36,8 @@ export const Action = z.discriminatedUnion("type", [
     shown: Shown.optional(),
     /** No model is asked: this is written into the project's rules. */
     remember: z.string().min(1).max(2_000).optional(),
+    /** The model is asked about these lines alone. */
+    edit: EditPlace.optional(),
   }),
   /** The same into the user's rules for all projects. */
   z.object({ type: z.literal("remember"), chat, ...place, session, text: z.string().min(1).max(2_000) }),
@@ -101,6 +105,8 @@ export const Action = z.discriminatedUnion("type", [
     model: z.string().min(1).max(200).optional(),
   }),
   z.object({ type: z.literal("files"), request, chat, session, ...place }),
+  /** Prompt templates that a message may call. */
+  z.object({ type: z.literal("prompts"), request, chat, session, ...place }),
   z.object({ type: z.literal("tools"), request, chat, toggle: z.string().optional(), session, ...place }),
   /** A request of requests.ts, answered by an `engine_answer`. */
   z.object({
@@ -113,6 +119,16 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** The stored sessions of all projects; no engine is asked. */
   z.object({ type: z.literal("sessions"), request, chat, ...place }),
+  /** A question beside the turns, answered by an `engine_answer`. `staged`: what is staged goes along. */
+  z.object({
+    type: z.literal("aside"),
+    request,
+    chat,
+    session,
+    ...place,
+    text: z.string(),
+    staged: z.boolean(),
+  }),
   /** Begins to log in at a provider; answered by a `login` with a code, or how it has ended. */
   z.object({ type: z.literal("login"), request, chat, provider: z.string().max(100) }),
   /** Answered by a `login` when the one that was begun has ended. */
@@ -244,6 +260,16 @@ export type Update =
   | { readonly type: "rules"; readonly request: number; readonly rules: readonly ShownRule[] }
   /** Of the project, as far as they are found in time; those that may not be read unasked are not named. */
   | { readonly type: "files"; readonly request: number; readonly paths: readonly string[] }
+  /** By name; `hint`: what its arguments are. */
+  | {
+    readonly type: "prompts";
+    readonly request: number;
+    readonly prompts: readonly {
+      readonly name: string;
+      readonly description: string;
+      readonly hint: string;
+    }[];
+  }
   | {
     readonly type: "tools";
     readonly request: number;
@@ -452,39 +478,3 @@ export type ApprovalUpdate = ApprovalSubject & {
   /** The rule that "always allow" would write. */
   readonly suggestion?: string;
 };
-
-export interface HealthReport {
-  readonly deno: string;
-  /** Base URL of the model's API. */
-  readonly address: string;
-  readonly root: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly key: string;
-  /** What holds the engine, in words. */
-  readonly sandbox: string;
-  /** Whether the provider is there, takes the key and has the model; absent without a provider. */
-  readonly check?: { readonly state: "ok" | "error" | "unknown"; readonly text: string };
-  /** Arguments exactly as passed: of bubblewrap up to the program, empty without it; then Deno and its own. */
-  readonly engine_sandbox: readonly string[];
-  readonly engine_deno: readonly string[];
-  readonly commands?: CommandsReport;
-  /** What is wrong, one line each. */
-  readonly problems: readonly string[];
-  /** Patterns of the options that are none. */
-  readonly patterns: readonly string[];
-  /** ripgrep and git; `found` is absent where one is missing. */
-  readonly programs: readonly { readonly name: string; readonly found?: string }[];
-  readonly engines: readonly string[];
-}
-
-export interface CommandsReport {
-  readonly level: string;
-  /** Why commands are not run over overlays; empty if they are. */
-  readonly rehearses: string;
-  /** The sandbox's program and arguments for a command in the project's root without network. */
-  readonly args: readonly string[];
-  /** Folders and files that commands find empty. */
-  readonly masked_folders: readonly string[];
-  readonly masked_files: readonly string[];
-}

@@ -1,5 +1,5 @@
 /** One chat: its messages go to its engine one after the other. */
-import type { PromptResponse } from "../deps/acp_sdk.ts";
+import type { ContentBlock, PromptResponse } from "../deps/acp_sdk.ts";
 import { trace } from "../protocol/trace.ts";
 import type { ModeAccess } from "../protocol/modes.ts";
 import type { Action, Update } from "../protocol/ui.ts";
@@ -14,6 +14,8 @@ interface Ready {
   readonly sessionId: string;
   /** The branch that was made for it. */
   readonly branch: string | undefined;
+  /** The message as it is sent. */
+  readonly blocks: readonly ContentBlock[];
 }
 
 export interface ChatPorts extends SessionPorts {
@@ -27,7 +29,10 @@ const LAST_WORDS_MS = 40;
 const STUCK_MS = 5_000;
 
 /** What the user sends. */
-export type Message = Pick<Extract<Action, { type: "prompt" }>, "text" | "given" | "shown" | "remember">;
+export type Message = Pick<
+  Extract<Action, { type: "prompt" }>,
+  "text" | "given" | "shown" | "remember" | "edit"
+>;
 
 export class Chat {
   readonly id: number;
@@ -74,8 +79,8 @@ export class Chat {
     if (type === "turn") this.#unstored = false;
   }
 
-  prompt({ text, given, shown, remember }: Message): void {
-    this.#queue.push({ text, given, shown, remember });
+  prompt({ text, given, shown, remember, edit }: Message): void {
+    this.#queue.push({ text, given, shown, remember, edit });
     if (!this.#running) this.#run();
   }
 
@@ -134,7 +139,7 @@ export class Chat {
     this.#unstored = true;
     try {
       const since = trace?.now();
-      const ready = await this.#connectUnlessStopped(text);
+      const ready = await this.#connectUnlessStopped(message);
       trace?.span("connect", since);
       // Stopped while the engine was starting: the model is not asked at all.
       const reason = ready === undefined ? "cancelled" : await this.#prompt(ready, message);
@@ -151,30 +156,30 @@ export class Chat {
   }
 
   /** Undefined if the user stops it; the engine goes on starting, for the next message. */
-  async #connectUnlessStopped(text: string): Promise<Ready | undefined> {
+  async #connectUnlessStopped(message: Message): Promise<Ready | undefined> {
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
     this.#stopStarting = () => resolve(undefined);
     try {
-      return await Promise.race([this.#free(text), stopped]);
+      return await Promise.race([this.#free(message), stopped]);
     } finally {
       this.#stopStarting = undefined;
     }
   }
 
   /** The session, when its engine is done with the turn before. */
-  async #free(text: string): Promise<Ready> {
+  async #free({ text, given }: Message): Promise<Ready> {
     await this.#ending;
     const open = await this.session.openForTurn();
     const branch = await this.session.branch(open, text);
-    return { project: open.project, sessionId: open.sessionId, branch };
+    const blocks = await open.project.client.blocks(this.id, text, given);
+    return { project: open.project, sessionId: open.sessionId, branch, blocks };
   }
 
   /** How the turn ended: as the engine says, or stopped without a word of it. */
-  async #prompt({ project, sessionId, branch }: Ready, message: Message): Promise<string> {
+  async #prompt({ project, sessionId, branch, blocks }: Ready, message: Message): Promise<string> {
     const { engine, client } = project;
-    const { text, given, shown, remember } = message;
-    const told = { branch, shown: shown && client.shown(this.id, shown), remember };
-    const blocks = [{ type: "text" as const, text }, ...client.given(this.id, given)];
+    const { shown, remember, edit } = message;
+    const told = { branch, shown: shown && client.shown(this.id, shown), remember, edit };
     const died = engine.ended.then((how): never => {
       this.forget(engine, how);
       throw new Error(engineGone(how));
@@ -191,8 +196,8 @@ export class Chat {
         setTimeout(() => engine.kill(why), STUCK_MS),
       );
     };
-    // A choice holds from the next turn on. What the user wants remembered no model has a part in.
-    this.#access = remember === undefined ? this.session.access : "write";
+    // A choice holds from the next turn on. What is remembered or edited in place the user wants, whatever the mode is.
+    this.#access = remember === undefined && edit === undefined ? this.session.access : "write";
     const answered: Promise<PromptResponse> = Promise.race([
       died,
       engine.prompt(sessionId, blocks, told),

@@ -12,6 +12,7 @@ import { SCREEN_REQUESTS, type ScreenResult } from "../protocol/screen_requests.
 import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import type { Update } from "../protocol/ui.ts";
+import { filledIn, promptCall } from "../policy/prompt_file.ts";
 import { fileRules, hiddenFiles } from "../policy/rules.ts";
 import { screenUpdates, shownFiles, toolUpdate } from "./screen/updates.ts";
 import { ApprovalLog } from "./gate/approval_log.ts";
@@ -28,7 +29,8 @@ import { Modes } from "./modes.ts";
 import type { Questions } from "./gate/questions.ts";
 import { rememberForAll } from "./own_rules.ts";
 import { RuleBook } from "./gate/rule_book.ts";
-import { givenBlocks } from "./search/given.ts";
+import { givenBlocks, promptBlock } from "./search/given.ts";
+import { type PromptFiles, promptFiles } from "./search/prompt_files.ts";
 import { search } from "./search/search.ts";
 import { fileNames, shownIn, surroundings } from "./search/surroundings.ts";
 import { CommandSandbox } from "./commands/sandbox.ts";
@@ -52,6 +54,9 @@ export interface EngineClientPorts {
 
 /** Chats are numbered from 1; this one has no rules of its own. */
 const NO_CHAT = 0;
+
+/** Milliseconds for a look at what is staged. */
+const LONGEST_LOOK_MS = 10_000;
 
 /** Characters of a running command's output that the screen gets. */
 const SHOWN_OUTPUT = 8_000;
@@ -147,6 +152,35 @@ export class EngineClient {
   /** What Neovim hands over with a message, as a prompt has it. @throws {Error} if the rules cannot be known */
   given(chat: number, given: readonly Given[]): readonly ContentBlock[] {
     return given.length === 0 ? [] : givenBlocks(given, { roots: this.#roots, rules: this.fileRules(chat) });
+  }
+
+  /** Prompt templates, as their files are now. @throws {Error} if the rules cannot be known */
+  async prompts(chat: number): Promise<PromptFiles> {
+    const { config_dir: configDir } = this.#user;
+    return await promptFiles({ root: this.root, configDir, rules: this.fileRules(chat) });
+  }
+
+  /** What a message asks for that calls a template; undefined: it calls none. @throws {Error} one line */
+  async called(chat: number, message: string): Promise<{ name: string; text: string } | undefined> {
+    const call = promptCall(message);
+    const template = call && (await this.prompts(chat)).prompts.get(call.name);
+    return template && { name: call.name, text: filledIn(template, call.args) };
+  }
+
+  /** What is staged, and what the latest commits are called. @throws {Error} one line */
+  async staged(chat: number): Promise<string> {
+    const place = { roots: this.#roots, rules: this.fileRules(chat), sandboxed: this.#sandboxed };
+    const request = { op: "changes", path: this.root, staged: true } as const;
+    const found = await search(request, place, AbortSignal.timeout(LONGEST_LOOK_MS));
+    if (found.op === "changes" && found.text !== "") return found.text;
+    throw new Error("Nothing is staged: choose changes with git add.");
+  }
+
+  /** What is sent of a message: its words, what it calls, what goes along. @throws {Error} one line */
+  async blocks(chat: number, text: string, given: readonly Given[]): Promise<readonly ContentBlock[]> {
+    const called = await this.called(chat, text);
+    const asked = called === undefined ? [] : [promptBlock(called.name, called.text)];
+    return [{ type: "text", text }, ...asked, ...this.given(chat, given)];
   }
 
   /** Of the project's files that may be read unasked. @throws {Error} if the rules cannot be known */

@@ -1,7 +1,7 @@
 /** What `:checkhealth agent` shows of this side: found, not guessed. */
 import { fileRules, hiddenFiles, patternProblems } from "../policy/rules.ts";
 import type { UserConfig } from "../protocol/config.ts";
-import type { CommandsReport, HealthReport } from "../protocol/ui.ts";
+import type { CommandsReport, HealthReport } from "../protocol/health_report.ts";
 import { type Launch, launchCommand } from "./agents/launch.ts";
 import { engineConfig, type ProviderWorld } from "./agents/provider.ts";
 import { findRoot, otherRoots, type RootQuery } from "./agents/root.ts";

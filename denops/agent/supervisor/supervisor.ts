@@ -62,6 +62,8 @@ export class Supervisor implements AsyncDisposable {
   readonly #chats = new Map<number, Chat>();
   readonly #projects: Projects;
   readonly #models: ModelMenus;
+  /** What is wrong with prompt files, as it was told. */
+  readonly #told = new Set<string>();
   #lastRequest: number;
   readonly #environment: SupervisorOptions["environment"];
 
@@ -155,6 +157,9 @@ export class Supervisor implements AsyncDisposable {
       case "files":
         this.#place(action);
         return this.#report(action.chat, this.#showFiles(action.request, action.chat));
+      case "prompts":
+        this.#place(action);
+        return this.#report(action.chat, this.#showPrompts(action.request, action.chat));
       case "tools":
         this.#place(action);
         return this.#report(action.chat, this.#showTools(action.request, action.chat, action.toggle));
@@ -186,7 +191,11 @@ export class Supervisor implements AsyncDisposable {
         this.#place(action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
       case "engine_request":
-        this.#ask(action);
+        this.#ask(action, this.#answer(action));
+        return;
+      case "aside":
+        this.#place(action);
+        this.#ask(action, this.#aside(action));
         return;
       case "sessions":
         return this.#report(action.chat, this.#showSessions(action.request, action));
@@ -274,16 +283,27 @@ export class Supervisor implements AsyncDisposable {
   }
 
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
-  async #ask(action: Extract<Action, { type: "engine_request" }>): Promise<void> {
-    const { request, chat, name } = action;
-    const answering = this.#answer(action);
-    if (name === "session_history") this.#chat(chat).session.noteReading(answering);
+  async #ask(
+    action: Extract<Action, { type: "engine_request" | "aside" }>,
+    answering: Promise<Record<string, unknown>>,
+  ): Promise<void> {
+    const { request, chat } = action;
+    const isHistory = action.type === "engine_request" && action.name === "session_history";
+    if (isHistory) this.#chat(chat).session.noteReading(answering);
     try {
       this.#pump.push({ type: "engine_answer", request, result: await answering });
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       this.#pump.push({ type: "engine_answer", request, error: oneLine(said, LONGEST_NOTICE) });
     }
+  }
+
+  async #aside({ chat, text, staged }: Extract<Action, { type: "aside" }>): Promise<Record<string, unknown>> {
+    const { session } = this.#chat(chat);
+    const { client } = await session.project();
+    const called = await client.called(chat, text);
+    const parts = [called?.text ?? text, ...staged ? [await client.staged(chat)] : []];
+    return await session.request("aside", (sessionId) => ({ sessionId, question: parts.join("\n\n") }));
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
@@ -343,6 +363,20 @@ export class Supervisor implements AsyncDisposable {
     const paths = await this.#chat(chat).session.project()
       .then(({ client }) => client.fileNames(chat)).catch(() => []);
     this.#pump.push({ type: "files", request, paths });
+  }
+
+  async #showPrompts(request: number, chat: number): Promise<void> {
+    const { client } = await this.#chat(chat).session.project();
+    const { prompts, problems } = await client.prompts(chat);
+    const shown = [...prompts.values()].map(({ name, description, hint }) => ({
+      ...{ name, description: oneLine(description), hint: oneLine(hint) },
+    })).sort((one, other) => one.name < other.name ? -1 : 1);
+    this.#pump.push({ type: "prompts", request, prompts: shown });
+    // The list is asked for whenever somebody types: each is told once.
+    for (const problem of problems.filter((one) => !this.#told.has(one))) {
+      this.#told.add(problem);
+      this.#notice(chat, "warning", problem);
+    }
   }
 
   /** Into the user's rules for all projects; a session that is open goes on with them. */

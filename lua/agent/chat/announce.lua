@@ -56,7 +56,7 @@ return function(chat, update)
     if chat.on_done then
       chat.on_done(chat)
     end
-    if config.get().notify and not chat:is_visible() then
+    if config.get().notify and not chat.is_quiet and not chat:is_visible() then
       say.info(outcome(chat.timeline, update))
     end
   elseif update.type == "notice" and update.severity == "error" then

@@ -31,6 +31,7 @@ local window = require("agent.chat.window")
 ---@field older? integer        where in the session the older part ends that is not here yet
 ---@field reading? boolean      a part of the session is on its way
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
+---@field is_quiet? boolean      another place says how its turns end
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
 local Chat = vim.tbl_extend("error", {}, attached, buffers, history, navigate, selections, status)
@@ -207,6 +208,7 @@ function Chat:send(text, remember)
   self:follow_all()
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
   local shown, also = self:attached()
+  vim.list_extend(also, require("agent.prompts").given(text, self:back(), self.selected))
   action.shown, action.given = shown, vim.list_extend(given.of(text, self:back()), also)
   self:selection_sent(text)
   action.remember = remember
@@ -216,9 +218,23 @@ function Chat:send(text, remember)
   end
 end
 
+--- The model changes these lines in place.
+---@param lines { path: string, line: integer, text: string, wish: string } see protocol/edit_place.ts
+function Chat:edit(lines)
+  local last = lines.line + select(2, lines.text:gsub("\n", ""))
+  local label = ("%s L%d–%d"):format(vim.fn.fnamemodify(lines.path, ":."), lines.line, last)
+  local message = ("Edit %s: %s"):format(label, lines.wish)
+  self:apply({ { type = "submitted", text = message } })
+  local action = { type = "prompt", chat = self.id, text = message, edit = lines }
+  client.send(vim.tbl_extend("error", action, self:place()))
+end
+
 function Chat:submit()
   local text = self.input:take()
-  if text then
+  local what = text and text:match("^/commit%f[%s%z]%s*(.*)$")
+  if what then
+    require("agent").commit(what)
+  elseif text then
     self:send(text)
   end
 end

@@ -1,5 +1,5 @@
--- Completes what a message may mention: "@" files, buffers, symbols and words, "#" tools. By 'completefunc', and as soon
--- as one of the two is typed. What is not known yet comes later: nobody waits.
+-- Completes what a message may mention: "@" files, buffers, symbols and words, "#" tools, and "/" at its beginning, for
+-- prompts. By 'completefunc', and as soon as one of them is typed. What is not known yet comes later: nobody waits.
 local client = require("agent.client")
 local find = require("agent.reload.find")
 local given = require("agent.given")
@@ -39,6 +39,10 @@ local known = {}
 ---@return integer? column from 0
 ---@return string? lead with its first character
 local function lead_of(line)
+  -- A message that begins with it calls a prompt.
+  if line:find("^/[%w_-]*$") and vim.api.nvim_win_get_cursor(0)[1] == 1 then
+    return 0, line
+  end
   local at, lead = line:match('^.*()(@"[^"]*)$')
   if not at then
     at, lead = line:match("^.-()([@#]%S*)$")
@@ -94,7 +98,7 @@ local function known_of(chat, kind, ask)
 end
 
 ---@param chat agent.Chat
----@param type "files"|"tools"
+---@param type "files"|"tools"|"prompts"
 ---@param done fun(update: table)
 local function ask(chat, type, done)
   local action = { type = type, chat = chat.id, session = chat.timeline.session }
@@ -126,6 +130,21 @@ local function tools(chat)
       done(vim.tbl_map(function(tool)
         return tool.name
       end, on))
+    end)
+  end)
+end
+
+--- As items of the menu.
+---@param chat agent.Chat
+---@return table[]
+local function prompts(chat)
+  return known_of(chat, "prompts", function(done)
+    ask(chat, "prompts", function(update)
+      done(vim.tbl_map(function(prompt)
+        local note = vim.trim(prompt.hint .. "  " .. prompt.description)
+        local room = math.max(10, vim.api.nvim_win_get_width(0) - 24)
+        return { word = "/" .. prompt.name, menu = vim.fn.strcharpart(note, 0, room), dup = 0 }
+      end, update.prompts))
     end)
   end)
 end
@@ -248,6 +267,11 @@ end
 ---@param lead string
 ---@return table[] items of the menu
 local function items_of(chat, lead)
+  if vim.startswith(lead, "/") then
+    return vim.tbl_filter(function(prompt)
+      return vim.startswith(prompt.word, lead)
+    end, prompts(chat))
+  end
   if vim.startswith(lead, "#") then
     return vim.tbl_map(function(name)
       return item("#", name, "tool")

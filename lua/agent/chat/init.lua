@@ -14,12 +14,19 @@ local chats = {}
 local current
 local last_id = 0
 
+--- One that is not the current one.
 ---@return agent.Chat
-function M.new()
+function M.background()
   require("agent.highlights").define()
   last_id = last_id + 1
   local chat = Chat.new(last_id)
   chats[chat.id] = chat
+  return chat
+end
+
+---@return agent.Chat
+function M.new()
+  local chat = M.background()
   M.switch(chat)
   return chat
 end

@@ -38,6 +38,7 @@ M.keys = {
   { keys = "]]", modes = "n", where = "transcript", action = "next_turn", doc = "your next message" },
   { keys = "[[", modes = "n", where = "transcript", action = "previous_turn", doc = "your previous message" },
   { keys = "gy", modes = "n", where = "transcript", action = "yank_code", doc = "yank the code block" },
+  { keys = "ga", modes = "n", where = "transcript", action = "apply_code", doc = "apply the code block to its file" },
   { keys = "i", modes = "n", where = "transcript", action = "focus_input", doc = "go to the input" },
   { keys = "g?", modes = "n", where = "both", action = "show_keys", doc = "show these keys", hint = "keys", hint_in = "n" },
 }

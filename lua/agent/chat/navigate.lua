@@ -132,14 +132,42 @@ function M:previous_turn()
   self:turn(-1)
 end
 
---- Yanks the fenced block around the cursor.
-function M:yank_code()
+--- The fenced block around the cursor; says so if there is none.
+---@return agent.CodeBlock?
+function M:code_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local index = self.renderer:block_at(row)
-  local code = index and fences.around(self.renderer:lines(index), row - self.renderer:row(index) + 1)
+  local lines = index and self.renderer:lines(index)
+  local code, fence = nil, nil
+  if lines then
+    code, fence = fences.around(lines, row - self.renderer:row(index) + 1)
+  end
   if not code then
     return say.info("no code block under the cursor")
   end
+  local above = fence - 1
+  while above > 1 and vim.trim(lines[above]) == "" do
+    above = above - 1
+  end
+  return { code = code, info = lines[fence]:match("[`~]+(.*)$"), above = lines[above] or "" }
+end
+
+--- Shows what the block around the cursor would change in the file that it is for.
+function M:apply_code()
+  local block = self:code_at_cursor()
+  if block then
+    local root = self.timeline.root or vim.fn.getcwd()
+    require("agent.apply").show(block, root, self:back())
+  end
+end
+
+--- Yanks the fenced block around the cursor.
+function M:yank_code()
+  local block = self:code_at_cursor()
+  if not block then
+    return
+  end
+  local code = block.code
   vim.fn.setreg(vim.v.register, code, "l")
   say.info(("yanked %d %s"):format(#code, #code == 1 and "line" or "lines"))
 end

@@ -207,6 +207,43 @@ function M.restore(chat, turn)
   end)
 end
 
+--- Makes all files what they were before a turn; asks first where somebody else has changed them since.
+---@param chat agent.Chat
+---@param turn integer
+---@param done fun()
+function M.rewind(chat, turn, done)
+  local function restore()
+    ask(chat, "restore", { turn = turn }, function(restored)
+      tell({
+        done = ("back to before turn %d"):format(turn),
+        none = ("not back to before turn %d"):format(turn),
+        again = (":Agent restore %d"):format(turn),
+      }, restored, chat.timeline.root)
+      done()
+    end)
+  end
+  ask(chat, "restore_preview", { turn = turn }, function(result)
+    local changed = vim.tbl_filter(function(file)
+      return file.outcome ~= "restored" and file.outcome ~= "unchanged"
+    end, result.files)
+    if #result.files == 0 then
+      return done()
+    elseif #changed == 0 then
+      return restore()
+    end
+    local choices = { "Leave everything as it is", "Go back; your changes stay where they can", "Look at the changes" }
+    vim.ui.select(choices, {
+      prompt = ("%s changed since"):format(files_of(#changed)),
+    }, function(_, choice)
+      if choice == 2 then
+        restore()
+      elseif choice == 3 then
+        preview.show(turn, result.files, chat.timeline.root, restore)
+      end
+    end)
+  end)
+end
+
 --- The files that the session has changed, in the quickfix list.
 ---@param chat agent.Chat
 function M.changes(chat)

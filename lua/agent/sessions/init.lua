@@ -229,7 +229,15 @@ function M.fork(chats)
     return
   end
   local turn, message = chat:turn_at_cursor()
-  local last = turn and (message and turn - 1 or turn)
+  M.fork_at(chats, chat, turn and (message and turn - 1 or turn), message)
+end
+
+--- Goes on with a copy of what was said up to a turn.
+---@param chats table
+---@param chat agent.Chat
+---@param last? integer nil for all, 0 for nothing
+---@param message? string for the input
+function M.fork_at(chats, chat, last, message)
   local place = chat:place()
   local function go_on(session)
     local copy = chats.new()

@@ -62,6 +62,7 @@ end
 ---@param lines string[]
 ---@param at integer from 1
 ---@return string[]? code
+---@return integer? fence line of the opening one
 function M.around(lines, at)
   for _, fence in ipairs(M.find(lines)) do
     local last = fence.last or #lines + 1
@@ -69,7 +70,8 @@ function M.around(lines, at)
       local indent = "^" .. (" ?"):rep(#fence.close:match("^ *"))
       return vim.tbl_map(function(line)
         return (line:gsub(indent, ""))
-      end, vim.list_slice(lines, fence.first + 1, last - 1))
+      end, vim.list_slice(lines, fence.first + 1, last - 1)),
+        fence.first
     end
   end
 end

@@ -34,6 +34,7 @@ export function sessionAnswers(
       return { agents: [...agents.list()] };
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
+    aside: async ({ sessionId, question }) => ({ text: await open.get(sessionId).aside(question) }),
     reread_rules: async ({ sessionId }) => {
       await open.get(sessionId).rereadRules();
       return {};

@@ -13,6 +13,7 @@ import type { Initiator, Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import { briefly } from "../context/brief.ts";
 import type { ClientAbilities, Tool } from "../tools/define.ts";
+import { askAside } from "./aside.ts";
 import { type BatchPorts, runBatch } from "./batch.ts";
 import { controlNote } from "./control.ts";
 import { Continuations } from "./cut_off.ts";
@@ -23,6 +24,7 @@ import { partialAnswer } from "./interrupted.ts";
 import { settle } from "./intent.ts";
 import type { Measured } from "./meter.ts";
 import { causesOf, contextPage } from "./gather/context_page.ts";
+import { editTurn } from "./edit_place.ts";
 import { Nudges } from "./nudges.ts";
 import { Prefix } from "./gather/prefix.ts";
 import { rememberTurn } from "./remember.ts";
@@ -161,7 +163,14 @@ export function loopRunner(options: LoopOptions): Runner {
       await askedOf(mode).model.prepare(signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
     },
-    remember: (line, ports, signal) => rememberTurn(line, portsOf(ports), signal),
+    instead({ remember, edit }, ports, signal) {
+      const own = portsOf(ports);
+      if (remember !== undefined) return rememberTurn(remember, own, signal);
+      const promptOf = (messages: readonly MessageEntry[]) =>
+        view(messages, MODES.edit, { environment, tools: [] });
+      return edit && own.model.prepare(signal).then(() => editTurn(edit, { ...own, promptOf }, signal));
+    },
+    aside: (question, ports, signal) => askAside(question, portsOf(ports), signal),
     subagent: (mode) =>
       loopRunner({
         ...options,

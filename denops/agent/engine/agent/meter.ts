@@ -68,6 +68,19 @@ export class Meter {
     return this.#ports.spending;
   }
 
+  /** The same for a session of which nothing is stored: what is used up is told, and written down nowhere. */
+  unstored(emit: Emit): Meter {
+    const { session, model, spending, log } = this.#ports;
+    return new Meter({
+      session,
+      turn: () => 0,
+      model,
+      spending,
+      emit,
+      log: { record: () => {}, edits: log.edits },
+    });
+  }
+
   /** What the next request is to answer has come. */
   begin(): void {
     this.#since = performance.now();

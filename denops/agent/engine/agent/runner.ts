@@ -7,6 +7,7 @@ import { TurnError } from "../core/errors.ts";
 import type { ControlNote, FoldEntry, MessageEntry } from "../core/entries.ts";
 import type { StopReason, UserMessage } from "../core/events.ts";
 import type { Subagents } from "../core/ports.ts";
+import type { SessionMeta } from "../../protocol/extensions.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
@@ -56,6 +57,9 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   readonly unattended?: true;
 }
 
+/** What the user wants in the place of a turn of the model's. */
+export type Instead = Pick<SessionMeta, "remember" | "edit">;
+
 export interface Runner {
   readonly model: MeteredModel;
   /** That of a turn in this mode. Absent: it is always the same. */
@@ -73,8 +77,10 @@ export interface Runner {
    * @returns whether there was anything to fold @throws {TurnError} if that cannot be stored
    */
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
-  /** A turn that writes this into the project's rules instead. Absent where it has no tools of its own. */
-  remember?(line: string, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd>;
+  /** A turn of another kind, whatever mode the session is in; undefined: none is wanted. Absent: it has no tools of its own. */
+  instead?(wanted: Instead, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> | undefined;
+  /** Answers a question beside the turns. Absent: it cannot. @throws {ToolError} one line */
+  aside?(question: string, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
   /** What a request would send now. Absent where it does not build them itself. */
   context?(ports: ContextPorts): ContextPage;
   /** The runner of a sub-agent in this mode. Absent: it starts none. */

@@ -2,7 +2,7 @@
 import type { Effort, ListedModel } from "../../protocol/config.ts";
 import { covers, MODE_FACTS, type ModeAccess, type ModeName, type OwnMode } from "../../protocol/modes.ts";
 import { modeSection } from "./mode_sections.ts";
-import { AGENT_SECTIONS, fixed, INTENT, type Section, TITLES } from "./sections.ts";
+import { AGENT_SECTIONS, EDIT, fixed, INTENT, type Section, TITLES } from "./sections.ts";
 
 export interface Mode {
   /** Under this name stands what its requests have used up. */
@@ -99,6 +99,18 @@ export const MODES = {
     ...ASIDE,
     ...{ name: "title", sections: [fixed("titles", TITLES)], tools: "none", effort: "none" },
     limits: { milliseconds: 10_000, tries: 1 },
+  },
+  /** Lines that are changed in place. */
+  edit: {
+    ...ASIDE,
+    ...{ name: "edit", sections: [fixed("edit", EDIT)], tools: "none" },
+    limits: { milliseconds: 300_000 },
+  },
+  /** What the user asks beside a turn. */
+  btw: {
+    ...ASIDE,
+    ...{ name: "btw", sections: AGENT_SECTIONS, tools: "listed" },
+    limits: { milliseconds: 120_000 },
   },
   /** What a message wants, in mode auto. */
   intent: {

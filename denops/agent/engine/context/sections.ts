@@ -174,6 +174,11 @@ export const AGENT_SECTIONS: readonly Section[] = [
 export const TITLES = "You give sessions with a coding agent their titles. Answer with the title alone: " +
   "one line of at most eight words in the language of the user's messages, without quotes and without a full stop.";
 
+export const EDIT =
+  "You change lines of a file in place. You get the file around them and what is wanted. Answer with " +
+  "one code block: the lines that are to stand in the place of the selected ones, complete, with their indentation, and " +
+  "nothing of what is before or after them. No explanation. An empty block deletes the lines.";
+
 export const INTENT = "You sort messages to a coding agent. Answer with JSON alone: " +
   '{"intent": "analyze" | "modify" | "create" | "mixed", "needs_write": true | false}. ' +
   "analyze: a question about code, or a review. modify, create: files are to be changed or made. mixed: both, or unclear. " +

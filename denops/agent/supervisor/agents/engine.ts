@@ -145,6 +145,7 @@ export class Engine implements AsyncDisposable {
       ...(told.branch === undefined ? {} : { branch: told.branch }),
       ...(told.shown === undefined ? {} : { shown: told.shown }),
       ...(told.remember === undefined ? {} : { remember: told.remember }),
+      ...(told.edit === undefined ? {} : { edit: told.edit }),
     };
     return await this.#agent.prompt(
       sessionId,

@@ -26,7 +26,13 @@ const FORMAT = "--pretty=format:%h %ad %an: %s";
 
 export async function changes(request: Changes, place: Place, signal: AbortSignal): Promise<SearchResponse> {
   const git = new Git(place, signal);
-  const { query, since, base } = request;
+  const { query, since, base, staged = false } = request;
+  if (staged) {
+    const diff = await git.text(["diff", "--cached", ...PLAIN_DIFF], [["diff", "--cached", ...NAMES]]);
+    const log = await git.text(["log", "-n", "10", "--pretty=format:%s"], []).catch(() => "");
+    const latest = log === "" ? [] : [`The latest commits:\n${log}`];
+    return { op: "changes", text: diff === "" ? "" : [...latest, `What is staged:\n${diff}`].join("\n\n") };
+  }
   if (base !== undefined) {
     const diff = await git.text(["diff", base, ...PLAIN_DIFF], [["diff", base, ...NAMES]]);
     return { op: "changes", text: diff === "" ? `Nothing has changed since ${base}.` : diff };

@@ -39,6 +39,12 @@ function blockOf(one: Given, rules: Rules): ContentBlock {
   }
 }
 
+/** What a message asks for that calls a prompt template. @param text with the arguments filled in */
+export function promptBlock(name: string, text: string): ContentBlock {
+  const label = `prompt ${name}`;
+  return textBlock(label, text, { _meta: { [META]: { label, prompt: true } satisfies GivenMeta } });
+}
+
 function selectedOf({ selected }: Pick<GivenMeta, "selected">): Pick<GivenMeta, "selected"> {
   return selected === undefined ? {} : { selected };
 }

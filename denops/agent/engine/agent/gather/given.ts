@@ -108,7 +108,7 @@ class Handing {
 
   async run(): Promise<HandedOver> {
     const words = this.#handed.filter(isWord);
-    const text = words.flatMap((one) => one.type === "text" ? [one.text] : []).join("\n\n");
+    const text = this.#handed.flatMap((one) => isAsked(one) ? [one.text] : []).join("\n\n");
     const note = askedTools(text, this.#ports.tools.flatMap(({ name, on }) => on ? [name] : []));
     const found = mentionsIn(text).slice(0, MOST_MENTIONS);
     const isPlain = found.length === 0 && words.length === this.#handed.length;
@@ -182,7 +182,11 @@ class Handing {
       case "image":
         return this.#image(one.meta?.label ?? one.name, Uint8Array.fromBase64(one.data));
       case "file": {
-        const { label, selected = false } = one.meta ?? {};
+        const { label, selected = false, prompt = false } = one.meta ?? {};
+        if (label !== undefined && prompt) {
+          const text = `What the user asks for with the message above:\n\n${one.text}`;
+          return void this.#given.set(label, { type: "given", label, text });
+        }
         if (label !== undefined) {
           const what = selected ? `User's selected code from ${label}` : label;
           return void this.#give(label, what, one.text, isNamed || selected);
@@ -337,6 +341,11 @@ class Handing {
 
 function isWord(one: Handed): one is Extract<Part, { type: "text" | "unsupported" }> {
   return one.type === "text" || one.type === "unsupported";
+}
+
+/** What the user says, or has said by the name of a prompt template. */
+function isAsked(one: Handed): one is Extract<Handed, { type: "text" | "file" }> {
+  return one.type === "text" || (one.type === "file" && one.meta?.prompt === true);
 }
 
 function noRoom(): ToolError {

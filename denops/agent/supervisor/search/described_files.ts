@@ -1,0 +1,66 @@
+/** Markdown files by which the user and the project describe modes and prompts, the user's before the project's. */
+import { join } from "node:path";
+import type { FileRules } from "../../protocol/config.ts";
+import { mayRead } from "../../policy/file_access.ts";
+import { isInside } from "../../policy/path.ts";
+import { oneFile } from "../system/one_file.ts";
+
+const END = ".md";
+const MOST_FILES = 50;
+const MOST_BYTES = 64 * 1024;
+
+export interface DescribedPlace {
+  /** Real path of the project's folder. */
+  readonly root: string;
+  /** Neovim's folder of settings; undefined where there is none. */
+  readonly configDir: string | undefined;
+  readonly rules: FileRules;
+}
+
+export interface DescribedFile {
+  readonly text: string;
+  /** The file's, without its end. */
+  readonly name: string;
+  readonly isUsers: boolean;
+}
+
+/** @param own below the user's folder, `projects` below the project's. @returns what is wrong with files, one line each */
+export async function eachDescribed(
+  { root, configDir, rules }: DescribedPlace,
+  { own, projects }: { readonly own: string; readonly projects: readonly string[] },
+  take: (file: DescribedFile) => void,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const one = async (folder: string, file: string, within: string | undefined) => {
+    const path = join(folder, file);
+    const isUsers = within === undefined;
+    const shown = isUsers ? path : join(within, file);
+    try {
+      if (!isUsers && mayRead({ relative: shown, named: shown }, rules).verdict !== "allow") return;
+      const { real, text } = await oneFile(path, MOST_BYTES);
+      // A link would hand the engine a file that it cannot read itself.
+      if (!isUsers && !isInside(real, root)) throw new Error("it leads out of the project");
+      take({ text, name: file.slice(0, -END.length), isUsers });
+    } catch (error) {
+      problems.push(`Cannot use ${shown}: ${error instanceof Error ? error.message : String(error)}.`);
+    }
+  };
+  const folders = [
+    ...configDir === undefined ? [] : [[join(configDir, own), undefined] as const],
+    ...projects.map((within) => [join(root, within), within] as const),
+  ];
+  for (const [folder, within] of folders) {
+    for (const file of await namesIn(folder)) await one(folder, file, within);
+  }
+  return problems;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    const names: string[] = [];
+    for await (const { name } of Deno.readDir(folder)) if (name.endsWith(END)) names.push(name);
+    return names.sort().slice(0, MOST_FILES);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,139 @@
+-- A code block that the model only shows, put into a file's buffer: as a diff first, then as one change to be saved.
+local find = require("agent.reload.find")
+local page = require("agent.page")
+local say = require("agent.say")
+
+local M = {}
+
+local diff = vim.text and vim.text.diff or vim.diff
+
+---@param root string
+---@param name? string
+---@return string? path of a file that can be read
+local function file_of(root, name)
+  local path = name and name ~= "" and vim.fs.normalize(vim.fs.joinpath(root, name))
+  if path and vim.startswith(path, root .. "/") and vim.fn.filereadable(path) == 1 then
+    return path
+  end
+end
+
+--- The file that a block names: behind its fence, in its first line, or in the line above it.
+---@param block agent.CodeBlock
+---@param root string
+---@return string?
+local function named(block, root)
+  for _, line in ipairs({ block.info, block.above, block.code[1] or "" }) do
+    for word in line:gmatch("[^%s`*\"'=:,()<>#]+") do
+      local path = word:find("[./]") and file_of(root, word)
+      if path then
+        return path
+      end
+    end
+  end
+end
+
+---@param lines string[]
+---@param wanted string
+---@param from integer
+---@param near? integer  of several the one nearest to it
+---@return integer?
+local function at(lines, wanted, from, near)
+  local best
+  for index = from, #lines do
+    if vim.trim(lines[index]) == vim.trim(wanted) then
+      if not best or math.abs(index - (near or from)) < math.abs(best - (near or from)) then
+        best = index
+      end
+    end
+  end
+  return best
+end
+
+--- Pure. The file's lines with the block in the place of those from its first line to its last; else behind the cursor.
+---@param lines string[]
+---@param code string[]
+---@param cursor integer from 1
+---@return string[]
+function M.merged(lines, code, cursor)
+  local filled = vim.tbl_filter(function(line)
+    return vim.trim(line) ~= ""
+  end, code)
+  local first = filled[1] and at(lines, filled[1], 1, cursor)
+  local last = first and at(lines, filled[#filled], first + math.min(#filled - 1, 1))
+  local indent = ""
+  if first and last then
+    indent = code[1]:find("^%s") and "" or lines[first]:match("^%s*")
+  else
+    first, last = cursor + 1, cursor
+  end
+  local result = vim.list_slice(lines, 1, first - 1)
+  for _, line in ipairs(code) do
+    table.insert(result, line == "" and "" or indent .. line)
+  end
+  return vim.list_extend(result, lines, last + 1)
+end
+
+--- Writes what differs, as one undo step.
+---@param buffer integer
+---@param before string[]
+---@param after string[]
+local function put(buffer, before, after)
+  local from, to = 1, 0
+  while before[from] and before[from] == after[from] do
+    from = from + 1
+  end
+  while #before - to >= from and #after - to >= from and before[#before - to] == after[#after - to] do
+    to = to + 1
+  end
+  vim.api.nvim_buf_set_lines(buffer, from - 1, #before - to, false, vim.list_slice(after, from, #after - to))
+end
+
+---@class agent.CodeBlock
+---@field code string[]
+---@field info string   behind the fence
+---@field above string  the line above it that is not empty
+
+--- Shows what the block would change, and changes it once the user agrees.
+---@param block agent.CodeBlock
+---@param root string of the project
+---@param window integer the one that the user came from
+---@return boolean shown
+function M.show(block, root, window)
+  local path = named(block, root)
+  local came_from = vim.api.nvim_win_get_buf(window)
+  local buffer = path and vim.fn.bufadd(path) or came_from
+  if not path and not find.is_file_buffer(buffer) then
+    say.error("the block names no file: open the one that it is for first")
+    return false
+  end
+  vim.fn.bufload(buffer)
+  vim.bo[buffer].buflisted = true
+  local before = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+  local cursor = buffer == came_from and vim.api.nvim_win_get_cursor(window)[1] or #before
+  local after = M.merged(before, block.code, cursor)
+  local old, new = table.concat(before, "\n") .. "\n", table.concat(after, "\n") .. "\n"
+  local text = diff(old, new, { result_type = "unified", ctxlen = 3 }) --[[@as string]]
+  local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buffer), ":~:.")
+  if text == "" then
+    say.info(("%s has this code already"):format(name))
+    return false
+  end
+  local lines = { ("# %s: <CR> applies, q closes."):format(name), "--- " .. name, "+++ " .. name }
+  local shown = page.open(vim.list_extend(lines, vim.split(vim.trim(text), "\n")), "the diff")
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  vim.bo[shown].filetype = "diff"
+  vim.keymap.set("n", "<CR>", function()
+    vim.cmd.tabclose()
+    local now = vim.api.nvim_buf_is_loaded(buffer) and vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+    if not now or not vim.deep_equal(now, before) then
+      return say.warn("the file was changed meanwhile: apply the block again")
+    elseif not vim.bo[buffer].modifiable then
+      return say.error(("%s is not modifiable"):format(name))
+    end
+    put(buffer, before, after)
+    say.info(("applied to %s; :write saves it"):format(name))
+  end, { buffer = shown, nowait = true, desc = "Agent: apply the block" })
+  return true
+end
+
+return M

@@ -1,0 +1,158 @@
+-- Lines that the model changes in place. Each has a chat of its own, which is closed when all is well; a mark in the buffer
+-- says what is going on.
+local find = require("agent.reload.find")
+local given = require("agent.given")
+local say = require("agent.say")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("agent.in_place")
+local FRAMES = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" }
+local TICK_MS = 120
+
+---@class agent.InPlace
+---@field chat agent.Chat
+---@field buffer integer
+---@field mark integer
+---@field wish string
+---@field began integer  in milliseconds
+
+---@type agent.InPlace[]
+local running = {}
+---@type uv.uv_timer_t?
+local clock
+
+---@param job agent.InPlace
+---@return integer? first from 0
+---@return integer? last
+local function lines_of(job)
+  if not vim.api.nvim_buf_is_valid(job.buffer) then
+    return
+  end
+  local at = vim.api.nvim_buf_get_extmark_by_id(job.buffer, namespace, job.mark, { details = true })
+  if at[1] then
+    return at[1], math.max(at[1], at[3].end_row or at[1])
+  end
+end
+
+---@param job agent.InPlace
+local function draw(job)
+  local first, last = lines_of(job)
+  if not first then
+    return
+  end
+  local now = vim.uv.now() - job.began
+  local frame = FRAMES[math.floor(now / TICK_MS) % #FRAMES + 1]
+  local text = (" %s %d s  %s"):format(frame, math.floor(now / 1000), vim.fn.strcharpart(job.wish:gsub("%c", " "), 0, 40))
+  local count = vim.api.nvim_buf_line_count(job.buffer)
+  vim.api.nvim_buf_set_extmark(job.buffer, namespace, first, 0, {
+    id = job.mark,
+    end_row = math.min(last, count - 1),
+    end_col = 0,
+    strict = false,
+    sign_text = "▸",
+    sign_hl_group = "AgentToolRunning",
+    virt_text = { { text, "AgentHint" } },
+  })
+end
+
+local function tick()
+  for _, job in ipairs(running) do
+    draw(job)
+  end
+  if #running == 0 and clock then
+    clock:close()
+    clock = nil
+  end
+end
+
+--- What the turn has come to, as it says itself.
+---@param chat agent.Chat
+---@return string
+local function outcome(chat)
+  for index = #chat.timeline.blocks, 1, -1 do
+    local block = chat.timeline.blocks[index]
+    if block.text and block.text ~= "" and block.kind ~= "user" then
+      return (vim.trim(block.text):gsub("\n.*", ""))
+    end
+  end
+  return "nothing was changed"
+end
+
+---@param chats table
+---@param job agent.InPlace
+local function finish(chats, job)
+  running = vim.tbl_filter(function(one)
+    return one ~= job
+  end, running)
+  if vim.api.nvim_buf_is_valid(job.buffer) then
+    vim.api.nvim_buf_del_extmark(job.buffer, namespace, job.mark)
+  end
+  tick()
+  local text = outcome(job.chat)
+  local is_changed = vim.startswith(text, "Changed ")
+  local report = is_changed and say.info or say.warn
+  report(say.fitting({ text, is_changed and "changed" or "nothing was changed; :Agent chats says why" }))
+  -- What went wrong can be read there.
+  if is_changed and not job.chat:is_visible() then
+    chats.close(job.chat)
+  end
+end
+
+--- Changes lines of the current buffer.
+---@param chats table
+---@param range { first: integer, last: integer }
+---@param wish string what is to become of them
+function M.edit(chats, range, wish)
+  local buffer = vim.api.nvim_get_current_buf()
+  if not find.is_file_buffer(buffer) then
+    return say.error("only lines of a file can be edited in place: write this buffer first")
+  elseif not vim.bo[buffer].modifiable then
+    return say.error("this buffer is not modifiable")
+  end
+  local selected = given.selection(buffer, range.first, range.last)
+  local here = require("agent.place").here(0)
+  local chat = chats.background()
+  chat.home = here
+  local mark = vim.api.nvim_buf_set_extmark(buffer, namespace, range.first - 1, 0, {
+    end_row = math.min(selected.last, vim.api.nvim_buf_line_count(buffer)) - 1,
+    end_col = 0,
+    strict = false,
+  })
+  local job = { chat = chat, buffer = buffer, mark = mark, wish = wish, began = vim.uv.now() }
+  table.insert(running, job)
+  -- In the place of what looks at the end of other turns: the mark says it.
+  chat.on_done = vim.schedule_wrap(function()
+    finish(chats, job)
+  end)
+  chat.is_quiet = true
+  chat:edit({ path = selected.path, line = range.first, text = selected.text, wish = wish })
+  draw(job)
+  if not clock then
+    clock = assert(vim.uv.new_timer())
+    clock:start(TICK_MS, TICK_MS, vim.schedule_wrap(tick))
+  end
+end
+
+--- Stops what is edited at the cursor.
+---@return boolean stopped
+function M.stop()
+  local buffer, line = vim.api.nvim_get_current_buf(), vim.fn.line(".") - 1
+  for _, job in ipairs(running) do
+    local first, last = lines_of(job)
+    if job.buffer == buffer and first and first <= line and line <= last then
+      job.chat:stop()
+      return true
+    end
+  end
+  return false
+end
+
+--- Stops everything that is edited in place.
+function M.stop_all()
+  for _, job in ipairs(vim.list_slice(running)) do
+    job.chat:stop()
+  end
+end
+
+return M

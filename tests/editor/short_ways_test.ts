@@ -1,0 +1,159 @@
+/** Lines that are changed in place, questions beside a turn, messages of commits: in a real Neovim. */
+import assert from "node:assert/strict";
+import { messagesOf } from "../model/model_messages.ts";
+import { GREET, type RunningAgent, startAgent } from "../support/agent.ts";
+import { waitForChat, waitForTurn } from "../support/chat.ts";
+import { git, waitUntil } from "../support/project.ts";
+
+const FILE = "src/greet.ts";
+const OTHERS = "\nexport function one() {\n  return 1;\n}\n\nexport function two() {\n  return 2;\n}\n";
+
+function start(script: string): Promise<RunningAgent> {
+  return startAgent({
+    script,
+    project: { ...GREET, [FILE]: GREET[FILE] + OTHERS },
+    files: [FILE],
+    options: "title = false",
+    lines: 30,
+  });
+}
+
+function newest({ server }: RunningAgent): string {
+  const body = server.requests.at(-1)?.body ?? {};
+  return messagesOf("openai_chat", body).findLast(({ role }) => role === "user")?.text ?? "";
+}
+
+const lines = ({ nvim }: RunningAgent) =>
+  nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(1, 0, -1, false)`);
+
+Deno.test("edit in place: two at once, each its lines alone, reviewable, one undo each, stopped at the cursor", async () => {
+  await using agent = await start(
+    "when the greeting\nwait first\nsay Here:\nsay ```ts\nsay return `Bye ${name}`;\nsay ```\n---\n" +
+      "when the two\nsay ```\nsay   return 22;\nsay   // two\nsay ```\n---\nwhen the third\nwait never\nsay no",
+  );
+  const { nvim, server, project } = agent;
+  await nvim.command("2,2Agent edit the greeting");
+  await nvim.waitForScreen(/Hello.* . \d+ s {2}the greeting/);
+  assert.equal(await nvim.lua("return #vim.api.nvim_list_wins()"), 1, "no window opens");
+  await nvim.command("10,10Agent edit the two");
+  await nvim.waitForScreen("return 22;");
+  assert.ok(server.requests.some(({ text }) => text.includes("<selected>\n  return 2;\n</selected>")));
+  // The user goes on typing above it meanwhile.
+  await nvim.keys("ggO// mine<Esc>");
+  server.release("first");
+  await nvim.waitForScreen("return `Bye");
+  await nvim.waitForScreenGone("the greeting");
+  const [mine, , bye = ""] = await lines(agent);
+  assert.deepEqual([mine, bye], ["// mine", "  return `Bye ${name}`;"], "indented as the lines were");
+  assert.match(await project.read(FILE), /return 22;\n {2}\/\/ two\n}\n$/);
+  await nvim.waitFor(`#vim.fn.getqflist() == 0 and #vim.tbl_keys(require("agent.chat").list()) == 1`);
+  await nvim.command("Agent review");
+  await nvim.waitFor(`#vim.fn.getqflist() > 0`);
+  await nvim.command("cclose | buffer 1");
+  await nvim.keys("u");
+  assert.match((await lines(agent)).join("\n"), /Hello/);
+  assert.match((await lines(agent)).join("\n"), /return 22;/, "one undo takes one edit back");
+  await nvim.command("6,6Agent edit the third");
+  await nvim.waitForScreen(/\d s {2}the third/);
+  await nvim.keys("6G:Agent stop<CR>");
+  await nvim.waitForScreenGone(/\d s {2}the third/);
+  assert.equal(
+    await nvim.lua("return #require('agent.chat').list()"),
+    2,
+    "what was stopped can be looked at",
+  );
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a question beside the turn is answered in a small window and is in no session; commit writes a message", async () => {
+  await using agent = await start(
+    "when What is two\nwait turn\nsay Two is a function.\n---\n" +
+      "when Why so\nnew-history\nsay Because of **one**.\n---\nwhen Write the commit\nnew-history\nsay Say bye\n---\nwhen And then\nnew-history\nsay Well.",
+  );
+  const { nvim, server, project } = agent;
+  await nvim.command("Agent What is two?");
+  await waitUntil("the request", () => server.requests.length === 1);
+  await nvim.command("Agent btw Why so?");
+  await nvim.waitForScreen("Because of");
+  const [turn, aside] = server.requests;
+  assert.deepEqual(aside?.body.tools, turn?.body.tools, "the cached prefix holds");
+  await nvim.keys("q");
+  server.release("turn");
+  await waitForChat(nvim, "Two is a function.");
+  await waitForTurn(nvim);
+  await nvim.command("Agent And then?");
+  await waitForChat(nvim, "Well.");
+  await waitForTurn(nvim);
+  assert.doesNotMatch(JSON.stringify(server.requests.at(-1)?.body), /Why so|Because of/);
+  await git(project.root, "init", "-q");
+  await nvim.command("Agent new");
+  await nvim.command("Agent commit");
+  await nvim.waitForScreen("Nothing is staged");
+  await nvim.keys("q");
+  await project.write(FILE, "export {};\n");
+  await git(project.root, "add", FILE);
+  await nvim.lua(`vim.cmd.tabnew("COMMIT_EDITMSG") vim.bo.filetype = "gitcommit"
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, { "", "# Please enter" })`);
+  await nvim.command("Agent commit");
+  await nvim.waitForScreen("Say bye");
+  assert.deepEqual(await nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"), [
+    "Say bye",
+    "",
+    "# Please enter",
+  ]);
+  assert.match(newest(agent), /What is staged:\n.*\+export \{\};/s);
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("rewind takes files and session back together, and the message returns into the input; ga applies a block", async () => {
+  await using agent = await start(
+    `say In \`${FILE}\`:\nsay \nsay \`\`\`ts\nsay export function one() {\nsay   return 11;\nsay }\nsay \`\`\`\n---\n` +
+      `call write_file {"path": "new.txt", "content": "new\\n"}\n---\nsay Written.\n---\n` +
+      `expect-not Written\nnew-history\nsay Again.`,
+  );
+  const { nvim, server, project } = agent;
+  await nvim.command("Agent Show one");
+  await waitForTurn(nvim);
+  await nvim.keys("<Esc>");
+  await nvim.lua(`vim.api.nvim_set_current_win(require("agent.chat").current().windows.transcript)
+    vim.fn.search("return 11")`);
+  await nvim.keys("ga");
+  await nvim.waitForScreen("+  return 11;");
+  assert.equal((await lines(agent)).includes("  return 11;"), false, "nothing is changed before a yes");
+  await nvim.keys("<CR>");
+  await nvim.waitFor(`vim.list_contains(vim.api.nvim_buf_get_lines(1, 0, -1, false), "  return 11;")`);
+  assert.equal((await lines(agent)).filter((line) => line.includes("function one")).length, 1);
+  assert.doesNotMatch(await project.read(FILE), /return 11/, "saving is the user's");
+  await nvim.command("Agent Write new.txt");
+  await waitForChat(nvim, "Written.");
+  await waitForTurn(nvim);
+  assert.equal(await project.read("new.txt"), "new\n");
+  await nvim.command("Agent rewind 2");
+  await nvim.waitFor(`require("agent.chat").current().input:text() == "Write new.txt"`);
+  await assert.rejects(project.read("new.txt"), Deno.errors.NotFound);
+  await nvim.waitFor(`vim.bo.filetype == "agent-input" and vim.fn.mode() == "i"`);
+  await nvim.keys("<C-s>");
+  await waitForChat(nvim, "Again.");
+  assert.deepEqual(server.problems, []);
+});
+
+Deno.test("a block goes where its lines stand, else below the cursor", async () => {
+  await using agent = await start("say no");
+  const merged = (file: string, code: string, cursor: number) =>
+    agent.nvim.lua<string[]>(
+      `local file, code, cursor = ... return require("agent.apply").merged(vim.split(file, "\\n"), vim.split(code, "\\n"), cursor)`,
+      file,
+      code,
+      cursor,
+    );
+  assert.deepEqual(await merged("a\n  f {\n    x\n  }\nb", "f {\n  y\n}", 1), [
+    "a",
+    "  f {",
+    "    y",
+    "  }",
+    "b",
+  ]);
+  assert.deepEqual(await merged("a\nb", "new", 1), ["a", "new", "b"]);
+  assert.deepEqual(await merged("x\nq\nx\nq", "x\nr\nq", 3), ["x", "q", "x", "r", "q"], "the nearest one");
+  assert.deepEqual(await merged("", "new", 1), ["", "new"]);
+});
