@@ -86,6 +86,8 @@ return {
     takes = "text",
     doc = "Send the text, or what stands in the input.",
   },
+  { name = "queue", plug = "AgentQueue", doc = "List the messages that wait; the chosen one comes back into the input." },
+  { name = "pause", plug = "AgentPause", doc = "Stop the turn before its next step; again, and it goes on." },
   { name = "paste", plug = "AgentPaste", doc = "Put the image of the clipboard into the message." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {

@@ -186,7 +186,7 @@ end
 
 --- Sends the text, or what stands in the input; opens the chat unless told not to.
 ---@param text? string
----@param extra? { context?: string|agent.Given, open?: boolean }
+---@param extra? { context?: string|agent.Given, open?: boolean, steer?: boolean } steer: into the turn that runs
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
   if text then
@@ -209,7 +209,20 @@ function M.send(text, extra)
   if not (extra and extra.open == false) then
     chat:open()
   end
+  if extra and extra.steer then
+    return chat:steer(text)
+  end
   chat:send(text)
+end
+
+--- Lists the messages that wait; the chosen one comes back into the input.
+function M.queue()
+  ready().get():choose_waiting()
+end
+
+--- The turn stands still before its next step; again, and it goes on.
+function M.pause()
+  ready().get():pause()
 end
 
 --- Puts the image that is in the clipboard into the message, as a word that stands for it.

@@ -8,11 +8,13 @@ local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
 local modes = require("agent.modes")
+local moves = require("agent.chat.moves")
 local navigate = require("agent.chat.navigate")
 local place = require("agent.place")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local trace = require("agent.trace")
+local waiting = require("agent.chat.waiting")
 local window = require("agent.chat.window")
 
 ---@class agent.Chat
@@ -32,7 +34,7 @@ local window = require("agent.chat.window")
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
-local Chat = vim.tbl_extend("error", {}, attached, buffers, history, navigate, status)
+local Chat = vim.tbl_extend("error", {}, attached, buffers, history, moves, navigate, status, waiting)
 Chat.__index = Chat
 
 ---@param id integer

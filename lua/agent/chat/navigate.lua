@@ -94,6 +94,10 @@ function M:goto_file()
 end
 
 function M:enter()
+  local waits = self:waiting_at_cursor()
+  if waits then
+    return self:take_back(waits)
+  end
   local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
   local block = index and self.timeline.blocks[index]
   if block and (block.kind == "tool" or block.kind == "thought") and self:toggle_block() then

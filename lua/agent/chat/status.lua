@@ -34,7 +34,10 @@ function M:status()
   if line.cost then
     table.insert(parts, format.money(line.cost))
   end
-  table.insert(parts, STATES[line.state])
+  if self.paused ~= "paused" then
+    table.insert(parts, STATES[line.state])
+  end
+  table.insert(parts, self.paused)
   return table.concat(parts, " · ")
 end
 
