@@ -137,6 +137,9 @@ return {
       "undo file",
       "undo all",
       "diff",
+      "comment",
+      "comments",
+      "send",
     },
     plugs = {
       AgentReviewNext = "next",
@@ -148,6 +151,7 @@ return {
       AgentReviewKeepAll = "keep all",
       AgentReviewUndoAll = "undo all",
       AgentReviewDiff = "diff",
+      AgentReviewComment = "comment",
     },
     doc = "List what is to be reviewed in the quickfix list, or do what a key of a buffer with hunks does.",
   },

@@ -427,8 +427,9 @@ end
 
 --- Lists what the agent has changed and you have not looked at yet, in the quickfix list; or does one of the
 --- things that the keys in buffers with hunks do.
----@param what? string  "next", "previous", "diff", or "keep" or "undo", alone or with "hunk", "file" or "all"
-function M.review(what)
+---@param what? string  one of the words of its row in actions.lua
+---@param extra? { context?: agent.Given } lines that a comment is on
+function M.review(what, extra)
   vim.validate("what", what, "string", true)
   local chats = ready()
   local verb, scope = (what or ""):match("^(%l+)%s*(%l*)$")
@@ -438,7 +439,12 @@ function M.review(what)
     return require("agent.review").list()
   end
   local review = require("agent.review")
-  if not review.run((scope == "" or scope == "hunk") and verb or verb .. "_" .. scope) then
+  if what == "send" then
+    return require("agent.review.comments").send(chats.get())
+  end
+  local given = extra and extra.context
+  local range = given and given.first and given or nil
+  if not review.run((scope == "" or scope == "hunk") and verb or verb .. "_" .. scope, range) then
     say.error(("unknown review action: %s"):format(what))
   end
 end

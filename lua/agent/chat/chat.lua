@@ -2,7 +2,6 @@
 local attached = require("agent.chat.attached")
 local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
-local config = require("agent.config")
 local given = require("agent.given")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
@@ -60,7 +59,7 @@ end
 --- Opens the windows on this tab page and goes to the input. A chat with a tab page of its own has that one.
 function Chat:open()
   self:revive()
-  local has_tab = self:is_open() and config.get().layout == "tab"
+  local has_tab = self:is_open() and self.windows.layout == "tab"
   if not (self:is_visible() or has_tab) then
     self:close_windows()
     self.windows = window.open(self.transcript, self.input.buffer)

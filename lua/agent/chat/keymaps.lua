@@ -17,6 +17,7 @@ M.keys = {
   { keys = "<M-CR>", modes = "ni", where = "input", action = "submit_now", doc = "send into the turn that runs" },
   { keys = "gl", modes = "n", where = "input", action = "choose_waiting", doc = "list the messages that wait" },
   { keys = "dd", modes = "n", where = "transcript", action = "drop_waiting", doc = "remove a message that waits" },
+  { keys = "<M-r>", modes = "ni", where = "input", action = "use_typed", doc = "reject what waits, with this reason" },
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
   { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },

@@ -1,4 +1,5 @@
 -- Between the two windows of a chat, and scrolling one from the other. Methods of the chat.
+local window = require("agent.chat.window")
 
 ---@class agent.Chat
 local M = {}
@@ -9,10 +10,10 @@ local M = {}
 ---@param direction "j"|"k"
 local function go(chat, target, direction)
   local windows = chat.windows
-  local window = windows and windows[target]
+  local win = windows and windows[target]
   local is_float = vim.api.nvim_win_get_config(0).relative ~= ""
-  if is_float and window and vim.api.nvim_win_is_valid(window) then
-    vim.api.nvim_set_current_win(window)
+  if is_float and win and vim.api.nvim_win_is_valid(win) then
+    vim.api.nvim_set_current_win(win)
   else
     vim.cmd.wincmd({ direction, count = vim.v.count1 })
   end
@@ -36,6 +37,7 @@ local function scroll(chat, keys)
       -- At an end of the text it would beep.
       pcall(vim.cmd, "silent! normal! " .. vim.keycode(keys))
     end)
+    window.show_end(windows)
   end
 end
 

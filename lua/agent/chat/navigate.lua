@@ -1,5 +1,4 @@
 -- Moving about in a transcript: to files, to turns, to code. Methods of the chat.
-local config = require("agent.config")
 local fences = require("agent.timeline.fences")
 local say = require("agent.say")
 
@@ -69,7 +68,7 @@ end
 --- Hides the chat if it covers what is to be shown.
 ---@return boolean? hidden
 function M:step_aside()
-  local layout = config.get().layout
+  local layout = self.windows and self.windows.layout
   if self:is_visible() and (layout == "float" or layout == "tab" or layout == "current") then
     self:hide()
     return true

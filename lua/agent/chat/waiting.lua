@@ -74,6 +74,11 @@ function M:take_back(block, drop)
   client.request(self, "steer", { sessionId = self.timeline.session, id = block.id }, function() end)
 end
 
+--- What stands in the input is the answer to an approval.
+function M:use_typed()
+  require("agent.approval").use_typed()
+end
+
 --- Lists what waits; the chosen message comes back into the input.
 function M:choose_waiting()
   local list = timeline.waiting(self.timeline)

@@ -1,0 +1,31 @@
+-- What is typed in the chat while an approval of its waits: the reason of a rejection, or the answer to a question.
+local content = require("agent.approval.content")
+local queue = require("agent.approval.queue")
+
+local M = {}
+
+--- The chat that the first approval is of, if something is typed there.
+---@return agent.Chat?
+function M.chat()
+  local approval, chats = queue.first(), package.loaded["agent.chat"]
+  local chat = approval and chats and chats.get(approval.chat)
+  return chat and not chat.input:is_empty() and chat or nil
+end
+
+--- What the key does with it, for a hint.
+---@return string?
+function M.hint()
+  if not M.chat() then
+    return nil
+  end
+  local is_question = content.kind(assert(queue.first())).answer == "text"
+  return is_question and "<M-r> answer with what you typed" or "<M-r> reject with what you typed"
+end
+
+--- Empties the input, once its text has been used.
+---@param chat agent.Chat
+function M.used(chat)
+  require("agent.chat.input").remember(assert(chat.input:take()))
+end
+
+return M
