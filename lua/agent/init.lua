@@ -11,6 +11,9 @@ local function ready()
   local chats = require("agent.chat")
   local class = require("agent.chat.chat")
   class.on_tab = require("agent.approval").focus
+  class.on_typed = require("agent.approval").use_typed
+  class.on_typing = require("agent.approval.window").refit
+  require("agent.approval.typed").chat_of = chats.get
   class.on_done = function(chat)
     require("agent.review.findings").take(chat)
     require("agent.modes").offer_start(chat)

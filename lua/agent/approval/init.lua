@@ -273,7 +273,7 @@ function M.use_typed()
     answer("reject", { reason = text })
   end
   if queue.first() ~= approval then
-    typed_text.used(chat)
+    chat:forget_typed()
   end
 end
 

@@ -4,11 +4,15 @@ local queue = require("agent.approval.queue")
 
 local M = {}
 
+--- The chat of a number. Set by init.lua.
+---@type fun(id: integer): agent.Chat?
+M.chat_of = function() end
+
 --- The chat that the first approval is of, if something is typed there.
 ---@return agent.Chat?
 function M.chat()
-  local approval, chats = queue.first(), package.loaded["agent.chat"]
-  local chat = approval and chats and chats.get(approval.chat)
+  local approval = queue.first()
+  local chat = approval and M.chat_of(approval.chat)
   return chat and not chat.input:is_empty() and chat or nil
 end
 
@@ -20,12 +24,6 @@ function M.hint()
   end
   local is_question = content.kind(assert(queue.first())).answer == "text"
   return is_question and "<M-r> answer with what you typed" or "<M-r> reject with what you typed"
-end
-
---- Empties the input, once its text has been used.
----@param chat agent.Chat
-function M.used(chat)
-  require("agent.chat.input").remember(assert(chat.input:take()))
 end
 
 return M

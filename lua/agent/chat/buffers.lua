@@ -130,9 +130,8 @@ function M:input_changed(buffer)
   end
   vim.bo[buffer].modified = false
   window.grow(self.windows)
-  local approval = package.loaded["agent.approval.window"]
-  if approval then
-    approval.refit()
+  if self.on_typing then
+    self.on_typing()
   end
 end
 

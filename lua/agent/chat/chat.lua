@@ -26,6 +26,8 @@ local window = require("agent.chat.window")
 ---@field counted? agent.Retry  the countdown on screen
 ---@field clock? uv.uv_timer_t   of that countdown
 ---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
+---@field on_typed? fun()  answers what waits with what is typed
+---@field on_typing? fun()  the input has changed
 ---@field on_done? fun(chat: agent.Chat)  looks at a turn that has ended
 ---@field home? table          place of the project that its stored session belongs to
 ---@field older? integer        where in the session the older part ends that is not here yet

@@ -82,7 +82,7 @@ local function explained()
   local lines = {}
   for _, key in ipairs(M.keys) do
     local where = key.where == "both" and "" or (" (%s)"):format(key.where)
-    table.insert(lines, ("%-8s %s%s"):format(key.keys, key.doc, where))
+    table.insert(lines, ("%-10s %s%s"):format(key.keys, key.doc, where))
   end
   return lines
 end

@@ -76,7 +76,12 @@ end
 
 --- What stands in the input is the answer to an approval.
 function M:use_typed()
-  require("agent.approval").use_typed()
+  self.on_typed()
+end
+
+--- What stands in the input was used elsewhere: it is empty afterwards, and the history has it.
+function M:forget_typed()
+  input.remember(assert(self.input:take()))
 end
 
 --- Lists what waits; the chosen message comes back into the input.

@@ -1,6 +1,7 @@
 /** What the user says and does about a turn while it runs: words for the model after the next results, and a pause. */
 import type { SteerEnd } from "../../protocol/requests.ts";
-import type { RunnerPorts } from "./runner.ts";
+import type { ControlNote } from "../core/entries.ts";
+import type { Emit } from "../core/events.ts";
 
 interface Said {
   readonly text: string;
@@ -44,7 +45,7 @@ export class Steering {
   }
 
   /** The model is told what the user has said; to be called before each step but the first. */
-  tell({ append, emit }: Pick<RunnerPorts, "append" | "emit">): void {
+  tell({ append, emit }: { append(note: ControlNote): void; readonly emit: Emit }): void {
     for (const [id, { text, done }] of [...this.#said]) {
       this.#said.delete(id);
       append({ type: "control_note", reason: "steering", text: `${STEERED}\n${text}` });
