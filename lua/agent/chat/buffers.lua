@@ -89,6 +89,7 @@ function M:make_input()
   self.input = input.new(buffer)
   if old then
     self.input:set(old.lost)
+    vim.bo[buffer].modified = false
   end
   take_place(old and old.buffer, buffer)
   keymaps.map(self, "input", buffer)

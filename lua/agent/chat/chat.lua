@@ -68,6 +68,7 @@ function Chat:open()
     self:follow({ [self.windows.transcript] = true })
     self:fill()
   else
+    window.put_back(self.windows, self.transcript, self.input.buffer)
     window.come_from(self.windows, vim.api.nvim_get_current_win())
   end
   vim.api.nvim_set_current_win(self.windows.input)

@@ -152,6 +152,16 @@ local function attached_line(windows, room)
   return line()
 end
 
+--- A window of one row has no room for a line above its text, and Neovim would complain.
+---@param win integer
+---@param text string
+function M.set_winbar(win, text)
+  local bar = vim.wo[win].winbar
+  if bar ~= text and (bar ~= "" or vim.api.nvim_win_get_height(win) > 1) then
+    vim.wo[win].winbar = text
+  end
+end
+
 --- Says what goes along, and names the keys of the mode at the input.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  the current one unless told
@@ -169,7 +179,7 @@ function M.hint(windows, mode)
   if is_split then
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
-    vim.wo[window].winbar = line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room))
+    M.set_winbar(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
   else
     local line = hint.one_line(hints, width)
     vim.api.nvim_win_set_config(window, {
@@ -218,6 +228,16 @@ local function open_split(buffer, layout)
   return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
 end
 
+---@param windows agent.Windows
+---@param transcript integer buffer
+---@param input integer buffer
+local function open_splits(windows, transcript, input)
+  windows.transcript = open_split(transcript, windows.layout)
+  local below = { split = "below", win = windows.transcript, height = config.get().input_height + 1 }
+  windows.input = vim.api.nvim_open_win(input, false, below)
+  vim.wo[windows.input].winfixheight = true
+end
+
 ---@param transcript integer buffer
 ---@param input integer buffer
 ---@return agent.Windows
@@ -225,15 +245,20 @@ function M.open(transcript, input)
   ---@type agent.Windows
   local windows = { layout = layout_now() }
   M.come_from(windows, vim.api.nvim_get_current_win())
+  if windows.layout ~= "float" then
+    local is_open, why = pcall(open_splits, windows, transcript, input)
+    if not is_open and not tostring(why):find("E36:") then
+      error(why, 0)
+    elseif not is_open then
+      -- Among so many windows there is room above them only.
+      M.close(windows, { transcript, input })
+      windows.layout = "float"
+    end
+  end
   if windows.layout == "float" then
     local above, below = float_places(windows)
     windows.transcript = vim.api.nvim_open_win(transcript, false, above)
     windows.input = vim.api.nvim_open_win(input, false, below)
-  else
-    windows.transcript = open_split(transcript, windows.layout)
-    local below = { split = "below", win = windows.transcript, height = config.get().input_height + 1 }
-    windows.input = vim.api.nvim_open_win(input, false, below)
-    vim.wo[windows.input].winfixheight = true
   end
   style(windows.transcript)
   style(windows.input)
@@ -280,6 +305,21 @@ function M.grow(windows)
     view.topline = math.min(view.topline, math.max(1, vim.fn.line("$") - height + 1))
     vim.fn.winrestview(view)
   end)
+end
+
+--- Each window shows its buffer again, whatever was put into it.
+---@param windows agent.Windows
+---@param transcript integer buffer
+---@param input integer buffer
+function M.put_back(windows, transcript, input)
+  for win, buffer in pairs({ [windows.transcript] = transcript, [windows.input] = input }) do
+    if vim.api.nvim_win_get_buf(win) ~= buffer then
+      vim.wo[win].winfixbuf = false
+      vim.api.nvim_win_set_buf(win, buffer)
+      style(win)
+    end
+  end
+  M.fit(windows)
 end
 
 --- After the screen has changed its size.
