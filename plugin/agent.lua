@@ -62,6 +62,10 @@ nnoremap <Plug>(AgentSend) <Cmd>Agent send<CR>
 xnoremap <silent> <Plug>(AgentSend) :Agent send<CR>
 nnoremap <Plug>(AgentPaste) <Cmd>Agent paste<CR>
 xnoremap <silent> <Plug>(AgentPaste) :Agent paste<CR>
+nnoremap <Plug>(AgentQueue) <Cmd>Agent queue<CR>
+xnoremap <silent> <Plug>(AgentQueue) :Agent queue<CR>
+nnoremap <Plug>(AgentPause) <Cmd>Agent pause<CR>
+xnoremap <silent> <Plug>(AgentPause) :Agent pause<CR>
 nnoremap <Plug>(AgentApprove) <Cmd>Agent approve<CR>
 xnoremap <silent> <Plug>(AgentApprove) :Agent approve<CR>
 nnoremap <Plug>(AgentReject) <Cmd>Agent reject<CR>
@@ -89,6 +93,7 @@ nnoremap <Plug>(AgentReviewUndoFile) <Cmd>Agent review undo file<CR>
 nnoremap <Plug>(AgentReviewKeepAll) <Cmd>Agent review keep all<CR>
 nnoremap <Plug>(AgentReviewUndoAll) <Cmd>Agent review undo all<CR>
 nnoremap <Plug>(AgentReviewDiff) <Cmd>Agent review diff<CR>
+nnoremap <Plug>(AgentReviewComment) <Cmd>Agent review comment<CR>
 ]],
   {}
 )

@@ -120,6 +120,8 @@ return {
     takes = "phrase",
     doc = "Write a message for what is staged into the commit's buffer, or show it.",
   },
+  { name = "queue", plug = "AgentQueue", doc = "List the messages that wait; the chosen one comes back into the input." },
+  { name = "pause", plug = "AgentPause", doc = "Stop the turn before its next step; again, and it goes on." },
   { name = "paste", plug = "AgentPaste", doc = "Put the image of the clipboard into the message." },
   { name = "approval", plug = "AgentApproval", doc = "Go to the approval that waits." },
   {
@@ -175,6 +177,9 @@ return {
       "undo file",
       "undo all",
       "diff",
+      "comment",
+      "comments",
+      "send",
     },
     plugs = {
       AgentReviewNext = "next",
@@ -186,6 +191,7 @@ return {
       AgentReviewKeepAll = "keep all",
       AgentReviewUndoAll = "undo all",
       AgentReviewDiff = "diff",
+      AgentReviewComment = "comment",
     },
     doc = "List what is to be reviewed in the quickfix list, or do what a key of a buffer with hunks does.",
   },

@@ -54,7 +54,7 @@ function M.run(command)
   if command.args == "" then
     return agent.open(nil, { context = context })
   end
-  agent.send(command.args, { context = context, open = not command.bang })
+  agent.send(command.args, { context = context, open = not command.bang, steer = command.bang })
 end
 
 ---@param lead string

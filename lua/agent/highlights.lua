@@ -19,6 +19,7 @@ M.groups = {
   AgentDiffDelete = "DiffDelete",
   AgentTitle = "FloatTitle",
   AgentHint = "Comment",
+  AgentComment = "DiagnosticInfo",
   AgentBorder = "FloatBorder",
   AgentNormal = "NormalFloat",
 }

@@ -13,6 +13,9 @@ local function ready()
   local chats = require("agent.chat")
   local class = require("agent.chat.chat")
   class.on_tab = require("agent.approval").focus
+  class.on_typed = require("agent.approval").use_typed
+  class.on_typing = require("agent.approval.window").refit
+  require("agent.approval.typed").chat_of = chats.get
   class.on_done = function(chat)
     require("agent.review.findings").take(chat)
     require("agent.modes").offer_start(chat)
@@ -192,7 +195,7 @@ end
 
 --- Sends the text, or what stands in the input; opens the chat unless told not to.
 ---@param text? string
----@param extra? { context?: string|agent.Given, open?: boolean }
+---@param extra? { context?: string|agent.Given, open?: boolean, steer?: boolean } steer: into the turn that runs
 function M.send(text, extra)
   vim.validate("text", text, "string", true)
   if text then
@@ -215,7 +218,20 @@ function M.send(text, extra)
   if not (extra and extra.open == false) then
     chat:open()
   end
+  if extra and extra.steer then
+    return chat:steer(text)
+  end
   chat:send(text)
+end
+
+--- Lists the messages that wait; the chosen one comes back into the input.
+function M.queue()
+  ready().get():choose_waiting()
+end
+
+--- The turn stands still before its next step; again, and it goes on.
+function M.pause()
+  ready().get():pause()
 end
 
 --- Puts the image that is in the clipboard into the message, as a word that stands for it.
@@ -420,8 +436,9 @@ end
 
 --- Lists what the agent has changed and you have not looked at yet, in the quickfix list; or does one of the
 --- things that the keys in buffers with hunks do.
----@param what? string  "next", "previous", "diff", or "keep" or "undo", alone or with "hunk", "file" or "all"
-function M.review(what)
+---@param what? string  one of the words of its row in actions.lua
+---@param extra? { context?: agent.Given } lines that a comment is on
+function M.review(what, extra)
   vim.validate("what", what, "string", true)
   local chats = ready()
   local verb, scope = (what or ""):match("^(%l+)%s*(%l*)$")
@@ -431,7 +448,12 @@ function M.review(what)
     return require("agent.review").list()
   end
   local review = require("agent.review")
-  if not review.run((scope == "" or scope == "hunk") and verb or verb .. "_" .. scope) then
+  if what == "send" then
+    return require("agent.review.comments").send(chats.get())
+  end
+  local given = extra and extra.context
+  local range = given and given.first and given or nil
+  if not review.run((scope == "" or scope == "hunk") and verb or verb .. "_" .. scope, range) then
     say.error(("unknown review action: %s"):format(what))
   end
 end

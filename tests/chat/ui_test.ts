@@ -181,7 +181,7 @@ Deno.test("mistakes in vim.g.agent are told once, at the first use, in words", a
   const first = await child.waitFor("_G.told[1]");
   assert.equal(
     first,
-    'agent: layout must be one of float, right, left, bottom, tab, current, not "top"' +
+    'agent: layout must be one of float, right, left, bottom, tab, current, auto, not "top"' +
       " (and 1 more, see :checkhealth agent)",
   );
   assert.equal(await child.lua("return #_G.told"), 1);

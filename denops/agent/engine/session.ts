@@ -19,6 +19,7 @@ import { Subagents } from "./agent/subagents/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { SessionModes } from "./agent/session_modes.ts";
 import type { SessionPorts } from "./agent/session_ports.ts";
+import { Steering } from "./agent/steering.ts";
 import { Surroundings } from "./agent/gather/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
 import { Titling, type TitlingPorts } from "./agent/titling.ts";
@@ -61,6 +62,7 @@ export class Session {
   readonly #traps: CommandTraps;
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
+  readonly steering = new Steering();
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -299,6 +301,7 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
+    this.steering.begin();
     try {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
@@ -350,6 +353,7 @@ export class Session {
       throw error;
     } finally {
       this.#running = undefined;
+      this.steering.end(controller.signal.aborted ? "stopped" : "ended");
     }
   }
 
@@ -446,6 +450,7 @@ export class Session {
         this.#emit({ type: "mode", mode: this.modes.current.name });
       },
       agents: this.agents,
+      steering: this.steering,
     };
   }
 

@@ -192,6 +192,9 @@ const PrefixBreak = z.object({
 });
 export type PrefixBreak = z.infer<typeof PrefixBreak>;
 
+const SteerEnd = z.enum(["told", "taken_back", "ended", "stopped"]);
+export type SteerEnd = z.infer<typeof SteerEnd>;
+
 const nothing = z.object({});
 
 /** Name → what is asked, what is answered. */
@@ -226,6 +229,19 @@ export const REQUESTS = {
   aside: {
     params: z.object({ sessionId, question: z.string().min(1).max(200_000) }),
     result: z.object({ text: z.string() }),
+  },
+  /**
+   * Says something to the model before the next step of the turn that runs; without a text what was said by this id
+   * is taken back. Answered when it is known what has become of it: "ended" and "stopped" are the turn's.
+   */
+  steer: {
+    params: z.object({ sessionId, id: z.string().max(100), text: z.string().min(1).optional() }),
+    result: z.object({ end: SteerEnd }),
+  },
+  /** The turn that runs stands still before its next step, or goes on. Answered once it stands still, or will not. */
+  pause: {
+    params: z.object({ sessionId, paused: z.boolean() }),
+    result: z.object({ paused: z.boolean() }),
   },
   /** Files of rules have changed: the next request tells what they say now. */
   reread_rules: { params: z.object({ sessionId }), result: nothing },

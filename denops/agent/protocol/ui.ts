@@ -42,6 +42,8 @@ export const Action = z.discriminatedUnion("type", [
   /** The same into the user's rules for all projects. */
   z.object({ type: z.literal("remember"), chat, ...place, session, text: z.string().min(1).max(2_000) }),
   z.object({ type: z.literal("cancel"), chat }),
+  /** A message that waits for the turn's end is not to be sent: a `taken_back` says that it is not. */
+  z.object({ type: z.literal("take_back"), chat, text: z.string() }),
   /** The chat is gone from the screen, and with it what runs in it. */
   z.object({ type: z.literal("close"), chat }),
   z.object({
@@ -211,6 +213,8 @@ export type Update =
     readonly texts: readonly string[];
     readonly unstored?: boolean;
   }
+  /** A message that waited was taken back, and is not sent. */
+  | { readonly type: "taken_back"; readonly chat: number; readonly text: string }
   | { readonly type: "notice"; readonly chat: number; readonly severity: Severity; readonly text: string }
   | {
     readonly type: "retry";

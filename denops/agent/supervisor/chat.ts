@@ -92,6 +92,14 @@ export class Chat {
     return waits;
   }
 
+  /** Takes back a message that waits, if it still does. */
+  takeBack(text: string): void {
+    const at = this.#queue.findIndex((message) => message.text === text);
+    if (at === -1) return;
+    this.#queue.splice(at, 1);
+    this.#ports.push({ type: "taken_back", chat: this.id, text });
+  }
+
   /** Stops the turn, or what runs without one, and takes back what waits. */
   cancel(): void {
     const unsent = this.#unsent();

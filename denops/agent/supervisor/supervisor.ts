@@ -131,6 +131,8 @@ export class Supervisor implements AsyncDisposable {
         return this.#report(action.chat, this.#remember(action.text, action.chat));
       case "cancel":
         return this.#chats.get(action.chat)?.cancel();
+      case "take_back":
+        return this.#chats.get(action.chat)?.takeBack(action.text);
       case "close":
         this.#chats.get(action.chat)?.cancel();
         this.#chats.delete(action.chat);

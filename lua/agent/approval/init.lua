@@ -6,6 +6,7 @@ local events = require("agent.events")
 local offers = require("agent.approval.offers")
 local queue = require("agent.approval.queue")
 local say = require("agent.say")
+local typed_text = require("agent.approval.typed")
 local window = require("agent.approval.window")
 
 local M = {}
@@ -257,6 +258,25 @@ function M.reject(reason)
     end
   end)
   return true
+end
+
+--- Rejects with what is typed in the chat as the reason; a question is answered with it.
+function M.use_typed()
+  local approval, chat = queue.first(), typed_text.chat()
+  if not approval then
+    return say.info("nothing is waiting for an answer")
+  elseif not chat then
+    return say.info("nothing is typed: this key rejects with the text of the input")
+  end
+  local text = vim.trim(chat.input:text())
+  if content.kind(approval).answer == "text" then
+    M.answer_question(text)
+  else
+    answer("reject", { reason = text })
+  end
+  if queue.first() ~= approval then
+    chat:forget_typed()
+  end
 end
 
 --- Who makes room for the float beside the chat.

@@ -6,6 +6,7 @@ local keys_hint = require("agent.hint")
 local no_insert = require("agent.no_insert")
 local queue = require("agent.approval.queue")
 local say = require("agent.say")
+local typed = require("agent.approval.typed")
 
 local M = {}
 
@@ -50,7 +51,8 @@ M.make_room = function() end
 ---@return string winbar
 local function hint(width)
   if not is_focused() then
-    return keys_hint.one_line({ ":Agent approval to answer", "or <Tab> in the chat" }, width), ""
+    local words = { ":Agent approval to answer", "or <Tab> in the chat" }
+    return keys_hint.one_line(vim.list_extend({ typed.hint() }, words), width), ""
   end
   local approval = queue.first()
   -- As many lines before they count as after it.

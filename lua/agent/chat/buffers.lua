@@ -26,6 +26,8 @@ end
 local function input_buffer()
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = "hide"
+  -- ":write" sends.
+  vim.bo[buffer].buftype = "acwrite"
   vim.bo[buffer].filetype = "agent-input"
   vim.bo[buffer].modeline = false
   return buffer
@@ -34,8 +36,9 @@ end
 --- Calls back once the buffer's text is about to go. No autocommand: in those of others there are none.
 ---@param buffer integer
 ---@param callback fun()
-local function when_lost(buffer, callback)
-  vim.api.nvim_buf_attach(buffer, false, { on_detach = callback })
+---@param changed? fun() its text has changed
+local function when_lost(buffer, callback, changed)
+  vim.api.nvim_buf_attach(buffer, false, { on_detach = callback, on_lines = changed })
 end
 
 --- Puts a new buffer into the place of one that is lost.
@@ -86,10 +89,17 @@ function M:make_input()
   self.input = input.new(buffer)
   if old then
     self.input:set(old.lost)
+    vim.bo[buffer].modified = false
   end
   take_place(old and old.buffer, buffer)
   keymaps.map(self, "input", buffer)
   require("agent.chat.complete").attach(buffer)
+  vim.api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = buffer,
+    callback = function()
+      self:submit()
+    end,
+  })
   local modes = { InsertEnter = "i", InsertLeave = "n", BufLeave = "n" }
   vim.api.nvim_create_autocmd({ "BufEnter", "InsertEnter", "InsertLeave", "BufLeave" }, {
     buffer = buffer,
@@ -105,7 +115,25 @@ function M:make_input()
     vim.schedule(function()
       self:revive()
     end)
+  end, function()
+    -- What is not sent yet stops nobody from leaving, and ":wall" does not send it.
+    vim.bo[buffer].modified = false
+    vim.schedule(function()
+      self:input_changed(buffer)
+    end)
   end)
+end
+
+---@param buffer integer that of the input at that time
+function M:input_changed(buffer)
+  if not vim.api.nvim_buf_is_loaded(buffer) then
+    return
+  end
+  vim.bo[buffer].modified = false
+  window.grow(self.windows)
+  if self.on_typing then
+    self.on_typing()
+  end
 end
 
 --- Makes again what is lost. The windows of a buffer that was deleted are gone; the other one's go, too.

@@ -2,18 +2,19 @@
 local attached = require("agent.chat.attached")
 local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
-local config = require("agent.config")
 local given = require("agent.given")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")
 local input = require("agent.chat.input")
 local modes = require("agent.modes")
+local moves = require("agent.chat.moves")
 local navigate = require("agent.chat.navigate")
 local place = require("agent.place")
 local selections = require("agent.chat.selections")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local trace = require("agent.trace")
+local waiting = require("agent.chat.waiting")
 local window = require("agent.chat.window")
 
 ---@class agent.Chat
@@ -26,6 +27,8 @@ local window = require("agent.chat.window")
 ---@field counted? agent.Retry  the countdown on screen
 ---@field clock? uv.uv_timer_t   of that countdown
 ---@field on_tab? fun(): boolean  takes <Tab> if something waits for an answer
+---@field on_typed? fun()  answers what waits with what is typed
+---@field on_typing? fun()  the input has changed
 ---@field on_done? fun(chat: agent.Chat)  looks at a turn that has ended
 ---@field home? table          place of the project that its stored session belongs to
 ---@field older? integer        where in the session the older part ends that is not here yet
@@ -34,7 +37,7 @@ local window = require("agent.chat.window")
 ---@field is_quiet? boolean      another place says how its turns end
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
-local Chat = vim.tbl_extend("error", {}, attached, buffers, history, navigate, selections, status)
+local Chat = vim.tbl_extend("error", {}, attached, buffers, history, moves, navigate, selections, status, waiting)
 Chat.__index = Chat
 
 ---@param id integer
@@ -60,13 +63,14 @@ end
 --- Opens the windows on this tab page and goes to the input. A chat with a tab page of its own has that one.
 function Chat:open()
   self:revive()
-  local has_tab = self:is_open() and config.get().layout == "tab"
+  local has_tab = self:is_open() and self.windows.layout == "tab"
   if not (self:is_visible() or has_tab) then
     self:close_windows()
     self.windows = window.open(self.transcript, self.input.buffer)
     self:follow({ [self.windows.transcript] = true })
     self:fill()
   else
+    window.put_back(self.windows, self.transcript, self.input.buffer)
     window.come_from(self.windows, vim.api.nvim_get_current_win())
   end
   vim.api.nvim_set_current_win(self.windows.input)

@@ -107,6 +107,8 @@ local function take_back(chat, update)
   if update.type == "unsent" and #update.texts > 0 then
     chat.input:add(table.concat(update.texts, "\n\n"))
     chat:selection_unsent(update.texts)
+  elseif update.type == "taken_back" then
+    chat:give_back(update.text)
   end
 end
 

@@ -14,6 +14,10 @@ local M = {}
 M.keys = {
   { keys = "<CR>", modes = "n", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "n" },
   { keys = "<C-s>", modes = "ni", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "i" },
+  { keys = "<M-CR>", modes = "ni", where = "input", action = "submit_now", doc = "send into the turn that runs" },
+  { keys = "gl", modes = "n", where = "input", action = "choose_waiting", doc = "list the messages that wait" },
+  { keys = "dd", modes = "n", where = "transcript", action = "drop_waiting", doc = "remove a message that waits" },
+  { keys = "<M-r>", modes = "ni", where = "input", action = "use_typed", doc = "reject what waits, with this reason" },
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
   { keys = "<C-n>", modes = "ni", where = "input", action = "later", doc = "later message" },
   { keys = "<S-Tab>", modes = "ni", where = "input", action = "next_mode", doc = "the next mode" },
@@ -33,6 +37,12 @@ M.keys = {
     hint_in = "n",
   },
   { keys = "<Tab>", modes = "n", where = "both", action = "tab", doc = "go to what waits, else open or close a block" },
+  { keys = "<C-w>k", modes = "n", where = "input", action = "to_transcript", doc = "go to the transcript" },
+  { keys = "<C-w>j", modes = "n", where = "transcript", action = "to_input", doc = "go to the input" },
+  { keys = "<PageUp>", modes = "ni", where = "input", action = "page_up", doc = "scroll the transcript up" },
+  { keys = "<PageDown>", modes = "ni", where = "input", action = "page_down", doc = "scroll the transcript down" },
+  { keys = "<C-u>", modes = "n", where = "input", action = "half_page_up", doc = "scroll half a window up" },
+  { keys = "<C-d>", modes = "n", where = "input", action = "half_page_down", doc = "scroll half a window down" },
   { keys = "<CR>", modes = "n", where = "transcript", action = "enter", doc = "open the file, or open or close a block" },
   { keys = "gf", modes = "n", where = "transcript", action = "goto_file", doc = "open the file" },
   { keys = "]]", modes = "n", where = "transcript", action = "next_turn", doc = "your next message" },
@@ -75,7 +85,7 @@ local function explained()
   local lines = {}
   for _, key in ipairs(M.keys) do
     local where = key.where == "both" and "" or (" (%s)"):format(key.where)
-    table.insert(lines, ("%-8s %s%s"):format(key.keys, key.doc, where))
+    table.insert(lines, ("%-10s %s%s"):format(key.keys, key.doc, where))
   end
   return lines
 end

@@ -1,5 +1,4 @@
 -- Moving about in a transcript: to files, to turns, to code. Methods of the chat.
-local config = require("agent.config")
 local fences = require("agent.timeline.fences")
 local say = require("agent.say")
 
@@ -69,7 +68,7 @@ end
 --- Hides the chat if it covers what is to be shown.
 ---@return boolean? hidden
 function M:step_aside()
-  local layout = config.get().layout
+  local layout = self.windows and self.windows.layout
   if self:is_visible() and (layout == "float" or layout == "tab" or layout == "current") then
     self:hide()
     return true
@@ -94,6 +93,10 @@ function M:goto_file()
 end
 
 function M:enter()
+  local waits = self:waiting_at_cursor()
+  if waits then
+    return self:take_back(waits)
+  end
   local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
   local block = index and self.timeline.blocks[index]
   if block and (block.kind == "tool" or block.kind == "thought") and self:toggle_block() then

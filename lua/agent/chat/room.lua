@@ -1,5 +1,4 @@
 -- Where something may stand that must hide neither the input nor the end of the chat.
-local config = require("agent.config")
 local window = require("agent.chat.window")
 
 local M = {}
@@ -60,7 +59,7 @@ end
 ---@param rows integer so many at most, borders included; 0 gives the room back
 ---@return agent.Room
 function M.make(windows, rows)
-  if config.get().layout ~= "float" then
+  if windows.layout ~= "float" then
     return beside(windows, rows) or over(windows, rows)
   end
   local row, free = window.keep_free(windows, rows)

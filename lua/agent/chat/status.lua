@@ -1,6 +1,7 @@
 -- What a chat says of itself in one line: winbar, statusline, lists. Methods of the chat.
 local config = require("agent.config")
 local format = require("agent.format")
+local window = require("agent.chat.window")
 
 ---@class agent.Chat
 local M = {}
@@ -34,7 +35,10 @@ function M:status()
   if line.cost then
     table.insert(parts, format.money(line.cost))
   end
-  table.insert(parts, STATES[line.state])
+  if self.paused ~= "paused" then
+    table.insert(parts, STATES[line.state])
+  end
+  table.insert(parts, self.paused)
   return table.concat(parts, " · ")
 end
 
@@ -70,9 +74,7 @@ function M:show_state()
   local room = vim.api.nvim_win_get_width(self.windows.transcript) - vim.api.nvim_strwidth(status) - 4
   local title = self:short_title(room)
   local text = " " .. (title == "" and status or title .. " · " .. status):gsub("%%", "%%%%")
-  if vim.wo[self.windows.transcript].winbar ~= text then
-    vim.wo[self.windows.transcript].winbar = text
-  end
+  window.set_winbar(self.windows.transcript, text)
 end
 
 return M

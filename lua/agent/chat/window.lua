@@ -11,6 +11,8 @@ local M = {}
 ---@field back integer   window that was current before
 ---@field back_buffer integer   what it showed
 ---@field kept_free? integer   rows between the two floats, see room.lua
+---@field layout string   never "auto"
+---@field rows? integer   of the input's text
 ---@field attached? string[]   what goes along with the next message, see attached.lua
 
 --- Characters of a name that are the least to be told of it.
@@ -39,12 +41,21 @@ local function free_lines()
   return vim.o.lines - vim.o.cmdheight - (vim.o.laststatus > 0 and 1 or 0)
 end
 
+--- Rows of the input: those of its text, but at least the option's, and no more than a third of the chat.
+---@param windows agent.Windows
+---@param whole integer rows of the chat
+---@return integer
+local function input_rows(windows, whole)
+  local least = config.get().input_height
+  return math.max(least, math.min(windows.rows or 0, math.floor(whole / 3)))
+end
+
 --- Places of the two floats: transcript above, input below, both with a border.
----@param between? integer rows that stay free between them
+---@param windows agent.Windows
 ---@return table transcript
 ---@return table input
-local function float_places(between)
-  between = between or 0
+local function float_places(windows)
+  local between = windows.kept_free or 0
   local options = config.get()
   local lines = free_lines()
   local width = fit(options.width or FLOAT, vim.o.columns)
@@ -53,7 +64,7 @@ local function float_places(between)
     -- The chat stays as tall as it is if that leaves enough of the transcript.
     height = math.max(height, math.min(lines, between + options.input_height + READABLE))
   end
-  local input_height = math.min(options.input_height, math.max(1, height - between - SMALLEST))
+  local input_height = math.min(input_rows(windows, height), math.max(1, height - between - SMALLEST))
   local row = math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
   local shared = { relative = "editor", col = column, width = width, border = "rounded", style = "minimal", zindex = 45 }
@@ -148,6 +159,16 @@ local function attached_line(windows, room)
   return line()
 end
 
+--- A window of one row has no room for a line above its text, and Neovim would complain.
+---@param win integer
+---@param text string
+function M.set_winbar(win, text)
+  local bar = vim.wo[win].winbar
+  if bar ~= text and (bar ~= "" or vim.api.nvim_win_get_height(win) > 1) then
+    vim.wo[win].winbar = text
+  end
+end
+
 --- Says what goes along, and names the keys of the mode at the input.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  the current one unless told
@@ -165,7 +186,7 @@ function M.hint(windows, mode)
   if is_split then
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
-    vim.wo[window].winbar = line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room))
+    M.set_winbar(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
   else
     local line = hint.one_line(hints, width)
     vim.api.nvim_win_set_config(window, {
@@ -182,23 +203,46 @@ local SPLITS = {
   bottom = { split = "below", vertical = false },
 }
 
+--- Columns and lines from which there is room beside, or below, what is edited.
+local WIDE, TALL = 120, 30
+
+---@return string
+local function layout_now()
+  local layout = config.get().layout
+  if layout ~= "auto" then
+    return layout
+  end
+  return vim.o.columns >= WIDE and "right" or vim.o.lines >= TALL and "bottom" or "float"
+end
+
 ---@param buffer integer
+---@param layout string
 ---@return integer window
-local function open_split(buffer)
+local function open_split(buffer, layout)
   local options = config.get()
-  if options.layout == "tab" then
+  if layout == "tab" then
     vim.cmd("tab split")
     vim.api.nvim_win_set_buf(0, buffer)
     return vim.api.nvim_get_current_win()
   end
-  if options.layout == "current" then
+  if layout == "current" then
     vim.api.nvim_win_set_buf(0, buffer)
     return vim.api.nvim_get_current_win()
   end
-  local split = SPLITS[options.layout]
+  local split = SPLITS[layout]
   local size = split.vertical and { width = fit(options.width or SPLIT, vim.o.columns) }
     or { height = fit(options.height or SPLIT, vim.o.lines) }
   return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
+end
+
+---@param windows agent.Windows
+---@param transcript integer buffer
+---@param input integer buffer
+local function open_splits(windows, transcript, input)
+  windows.transcript = open_split(transcript, windows.layout)
+  local below = { split = "below", win = windows.transcript, height = config.get().input_height + 1 }
+  windows.input = vim.api.nvim_open_win(input, false, below)
+  vim.wo[windows.input].winfixheight = true
 end
 
 ---@param transcript integer buffer
@@ -206,36 +250,92 @@ end
 ---@return agent.Windows
 function M.open(transcript, input)
   ---@type agent.Windows
-  local windows = {}
+  local windows = { layout = layout_now() }
   M.come_from(windows, vim.api.nvim_get_current_win())
-  if config.get().layout == "float" then
-    local above, below = float_places()
+  if windows.layout ~= "float" then
+    local is_open, why = pcall(open_splits, windows, transcript, input)
+    if not is_open and not tostring(why):find("E36:") then
+      error(why, 0)
+    elseif not is_open then
+      -- Among so many windows there is room above them only.
+      M.close(windows, { transcript, input })
+      windows.layout = "float"
+    end
+  end
+  if windows.layout == "float" then
+    local above, below = float_places(windows)
     windows.transcript = vim.api.nvim_open_win(transcript, false, above)
     windows.input = vim.api.nvim_open_win(input, false, below)
-  else
-    windows.transcript = open_split(transcript)
-    local below = { split = "below", win = windows.transcript, height = config.get().input_height + 1 }
-    windows.input = vim.api.nvim_open_win(input, false, below)
-    vim.wo[windows.input].winfixheight = true
   end
   style(windows.transcript)
   style(windows.input)
   local colours = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
-  if config.get().layout == "float" then
+  if windows.layout == "float" then
     vim.wo[windows.transcript].winhighlight = colours
     vim.wo[windows.input].winhighlight = colours
   end
   M.hint(windows)
+  M.grow(windows)
   return windows
+end
+
+--- The input is as tall as its text wants, within its bounds.
+---@param windows? agent.Windows
+function M.grow(windows)
+  if not windows or not M.is_open(windows) then
+    return
+  end
+  local input = windows.input
+  local last = math.min(vim.api.nvim_buf_line_count(vim.api.nvim_win_get_buf(input)), vim.o.lines)
+  windows.rows = vim.api.nvim_win_text_height(input, { end_row = last - 1 }).all
+  local before = vim.api.nvim_win_get_height(input)
+  if windows.layout == "float" then
+    local _, below = float_places(windows)
+    if below.height ~= before then
+      M.fit(windows)
+    end
+  else
+    local whole = before + vim.api.nvim_win_get_height(windows.transcript)
+    -- One row is that of the keys.
+    local rows = math.min(input_rows(windows, whole) + 1, math.max(2, whole - 2))
+    if rows ~= before then
+      vim.api.nvim_win_set_height(input, rows)
+    end
+  end
+  if vim.api.nvim_win_get_height(input) == before then
+    return
+  end
+  M.show_end(windows)
+  vim.api.nvim_win_call(input, function()
+    local view = vim.fn.winsaveview()
+    local height = vim.api.nvim_win_get_height(0) - (vim.wo.winbar == "" and 0 or 1)
+    view.topline = math.min(view.topline, math.max(1, vim.fn.line("$") - height + 1))
+    vim.fn.winrestview(view)
+  end)
+end
+
+--- Each window shows its buffer again, whatever was put into it.
+---@param windows agent.Windows
+---@param transcript integer buffer
+---@param input integer buffer
+function M.put_back(windows, transcript, input)
+  for win, buffer in pairs({ [windows.transcript] = transcript, [windows.input] = input }) do
+    if vim.api.nvim_win_get_buf(win) ~= buffer then
+      vim.wo[win].winfixbuf = false
+      vim.api.nvim_win_set_buf(win, buffer)
+      style(win)
+    end
+  end
+  M.fit(windows)
 end
 
 --- After the screen has changed its size.
 ---@param windows agent.Windows
 function M.fit(windows)
-  if config.get().layout ~= "float" then
+  if windows.layout ~= "float" then
     return
   end
-  local above, below = float_places(windows.kept_free)
+  local above, below = float_places(windows)
   if vim.api.nvim_win_is_valid(windows.transcript) then
     vim.api.nvim_win_set_config(windows.transcript, above)
   end

@@ -18,6 +18,7 @@ M.oldest_deno = "2.8"
 M.review_keys = {
   next = "]r",
   previous = "[r",
+  comment = "grm",
   keep = "grk",
   undo = "gru",
   keep_file = "grK",
@@ -258,8 +259,8 @@ M.options = {
     name = "layout",
     type = "string",
     default = "float",
-    one_of = { "float", "right", "left", "bottom", "tab", "current" },
-    doc = "Where the chat opens.",
+    one_of = { "float", "right", "left", "bottom", "tab", "current", "auto" },
+    doc = "Where the chat opens. auto: right from 120 columns on, else at the bottom from 30 lines on, else a float.",
   },
   {
     name = "width",
@@ -278,7 +279,13 @@ M.options = {
     doc = "What goes along with each message by itself: the file and line you look at, the number of diagnostics, the"
       .. " names of other open files, the end of a terminal in view.",
   },
-  { name = "input_height", type = "integer", default = 3, min = 1, doc = "Lines of the input." },
+  {
+    name = "input_height",
+    type = "integer",
+    default = 3,
+    min = 1,
+    doc = "Lines of the input; it grows to a third of the chat.",
+  },
   {
     name = "approval_focus",
     type = "string",
@@ -291,6 +298,12 @@ M.options = {
     type = "map|boolean",
     default = M.review_keys,
     doc = "Keys of buffers with hunks; those that are not named stay, an empty one is not mapped. false: no keys.",
+  },
+  {
+    name = "review_advance",
+    type = "boolean",
+    default = false,
+    doc = "Keeping or undoing a hunk goes on to the next one of the file.",
   },
   { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
 }

@@ -2,6 +2,8 @@
 local api = vim.api
 local apply = require("agent.reload.apply")
 local client = require("agent.client")
+local comments = require("agent.review.comments")
+local config = require("agent.config")
 local files = require("agent.review.files")
 local hunks_of = require("agent.review.hunks")
 local keys = require("agent.review.keys")
@@ -73,6 +75,16 @@ local function move(step)
   end
   if hunk then
     go_to(it, hunk)
+  end
+end
+
+--- To the hunk that follows one that is settled, in the same window.
+---@param it agent.review.Tracked
+---@param row integer
+local function go_on(it, row)
+  local next_one = it.buf == api.nvim_get_current_buf() and #it.hunks > 0 and hunks_of.beside(it.hunks, row - 1, 1)
+  if next_one then
+    go_to(it, next_one)
   end
 end
 
@@ -196,6 +208,9 @@ local function settle(verb, scope)
     else
       undo_hunks(it, { hunk })
     end
+    if hunk and config.get().review_advance then
+      go_on(it, hunk.row)
+    end
   end)
 end
 
@@ -208,8 +223,10 @@ local function diff()
   end)
 end
 
----@type table<string, fun()>
+---@type table<string, fun(range?: { first: integer, last: integer })>
 local actions = {
+  comment = comments.write,
+  comments = comments.list,
   next = function()
     move(1)
   end,
@@ -228,10 +245,11 @@ end
 
 --- Does what a key of buffers with hunks does, or opens the diff.
 ---@param name string
+---@param range? { first: integer, last: integer } of lines
 ---@return boolean known
-function M.run(name)
+function M.run(name, range)
   if actions[name] then
-    actions[name]()
+    actions[name](range)
   end
   return actions[name] ~= nil
 end

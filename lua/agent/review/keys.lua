@@ -11,6 +11,7 @@ local M = {}
 M.actions = {
   { name = "next", doc = "next hunk" },
   { name = "previous", doc = "previous hunk" },
+  { name = "comment", doc = "comment on the hunk, or on the selected lines", modes = { "n", "x" } },
   { name = "keep", doc = "keep the hunk" },
   { name = "undo", doc = "undo the hunk" },
   { name = "keep_file", doc = "keep all hunks of the file" },
@@ -19,8 +20,8 @@ M.actions = {
   { name = "undo_all", doc = "undo all hunks of all files" },
 }
 
---- Our maps by buffer and keys: what was mapped there before, false if nothing.
-local mapped = {} ---@type table<integer, table<string, table<string, any>|false>>
+--- Our maps by buffer: what was mapped there before, false if nothing.
+local mapped = {} ---@type table<integer, { mode: string, lhs: string, before: table<string, any>|false }[]>
 
 --- Name of an action → its keys.
 ---@return table<string, string>
@@ -39,10 +40,11 @@ function M.wanted()
 end
 
 --- The user's map of these keys for this buffer alone.
+---@param mode string
 ---@param lhs string
 ---@return table<string, any>|false
-local function local_map(lhs)
-  local map = vim.fn.maparg(lhs, "n", false, true)
+local function local_map(mode, lhs)
+  local map = vim.fn.maparg(lhs, mode, false, true)
   return map.buffer == 1 and map or false
 end
 
@@ -56,9 +58,9 @@ local function add(buf)
     local keys = M.wanted()
     for _, action in ipairs(M.actions) do
       local lhs = keys[action.name]
-      if lhs then
-        mapped[buf][lhs] = local_map(lhs)
-        vim.keymap.set("n", lhs, function()
+      for _, mode in ipairs(lhs and (action.modes or { "n" }) or {}) do
+        table.insert(mapped[buf], { mode = mode, lhs = lhs, before = local_map(mode, lhs) })
+        vim.keymap.set(mode, lhs, function()
           require("agent.review").run(action.name)
         end, { buffer = buf, desc = "Agent: " .. action.doc })
       end
@@ -74,13 +76,13 @@ local function remove(buf)
     return
   end
   api.nvim_buf_call(buf, function()
-    for lhs, before in pairs(maps) do
-      local now = local_map(lhs)
+    for _, map in ipairs(maps) do
+      local now = local_map(map.mode, map.lhs)
       -- One that was set meanwhile stays.
       if now and vim.startswith(now.desc or "", "Agent: ") then
-        vim.keymap.del("n", lhs, { buffer = buf })
-        if before then
-          vim.fn.mapset(before)
+        vim.keymap.del(map.mode, map.lhs, { buffer = buf })
+        if map.before then
+          vim.fn.mapset(map.before)
         end
       end
     end

@@ -1,5 +1,6 @@
 -- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
 local fences = require("agent.timeline.fences")
+local waiting = require("agent.timeline.waiting")
 
 --- A text that has come to its end. A fence that was left open is closed: what follows is no code.
 ---@param block agent.Block
@@ -13,12 +14,12 @@ local function close_text(block)
   return missing ~= nil
 end
 
---- The last block but the messages that wait for the turn's end: they stand below what goes on.
+--- The last block but the messages that wait: they stand below what goes on.
 ---@param timeline agent.Timeline
 ---@return integer index
 local function last_block(timeline)
   local index = #timeline.blocks
-  while index > 0 and timeline.blocks[index].status == "queued" do
+  while index > 0 and waiting.STATES[timeline.blocks[index].status] do
     index = index - 1
   end
   return index
@@ -31,7 +32,7 @@ end
 local function add(timeline, block, changed)
   local at = last_block(timeline)
   local last = timeline.blocks[at]
-  if last and last.kind == "text" and last.status == "open" and block.status ~= "queued" and close_text(last) then
+  if last and last.kind == "text" and last.status == "open" and not waiting.STATES[block.status] and close_text(last) then
     changed[at] = true
   end
   table.insert(timeline.blocks, block)
@@ -200,8 +201,14 @@ function on.turn_started(timeline, _, changed)
   end
 end
 
---- A message of the user's in a stored part; some agents also repeat the one that was sent.
+--- A message of the user's in a stored part, or one that the model was told in the middle of a turn; some agents also
+--- repeat the one that was sent.
 function on.user(timeline, update, changed)
+  local steering = not update.turn and waiting.remove(timeline, changed, { status = "steering" })
+  if steering then
+    steering.status = "steered"
+    return add(timeline, steering, changed)
+  end
   local sent = timeline.blocks[last_sent(timeline)]
   if sent and sent.text == update.text and not update.turn then
     return
@@ -468,4 +475,4 @@ function on.turn_done(timeline, update, changed)
   changed[index] = true
 end
 
-return on
+return waiting.handle(on, add)

@@ -1,13 +1,17 @@
 -- Pure: a session as a list of blocks, and how each update changes it. Views draw the blocks that changed.
 local handlers = require("agent.timeline.handlers")
+local waiting = require("agent.timeline.waiting")
 
 local M = {}
+
+---@alias agent.Status "queued"|"steering"|"steered"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"
+---|"completed"|"failed"|"stopped"
 
 ---@class agent.Block
 ---@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"|"files"|"moved"  the last one is nothing any longer
 ---@field text string
 ---@field id? string            of a tool call or a message
----@field status? "queued"|"sent"|"open"|"done"|"pending"|"in_progress"|"waiting"|"completed"|"failed"|"stopped"
+---@field status? agent.Status
 ---@field severity? "info"|"warning"|"error"
 ---@field title? string         of a tool call
 ---@field summary? string
@@ -61,6 +65,15 @@ function M.new()
   return { blocks = {}, state = "idle", approvals = 0, asked = {}, tools = {}, nested = {} }
 end
 
+--- Messages that wait.
+---@param timeline agent.Timeline
+---@return agent.Block[]
+function M.waiting(timeline)
+  return vim.tbl_filter(function(block)
+    return waiting.STATES[block.status]
+  end, timeline.blocks)
+end
+
 --- Messages that wait for the turn's end.
 ---@param timeline agent.Timeline
 ---@return string[] texts
@@ -80,7 +93,7 @@ end
 function M.unstored(timeline)
   for index = #timeline.blocks, 1, -1 do
     local block = timeline.blocks[index]
-    if block.status ~= "queued" then
+    if not waiting.STATES[block.status] then
       return block.kind == "user" and block.status == "sent" and not block.turn and block.text or nil
     end
   end

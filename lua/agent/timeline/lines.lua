@@ -9,6 +9,7 @@ local M = {}
 local function lines_of(block)
   if block.kind == "user" then
     local note = block.status == "queued" and " (waiting for the turn to end)"
+      or block.status == "steering" and " (waiting for the next step)"
       or block.status == "stopped" and " (not sent)"
       or ""
     local lines = vim.split(block.text .. note, "\n")

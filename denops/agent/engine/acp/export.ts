@@ -151,6 +151,8 @@ function otherPart(event: AgentEvent, time: number): string | undefined {
       return `## ${event.origin === "engine" ? "Task" : "You"}, ${minute(time)}\n\n${
         wordsOf(event)
       }\n\n## Agent`;
+    case "steered":
+      return `## You\n\n${event.text}\n\n## Agent`;
     case "turn_done":
       return event.reason === "end_turn" ? undefined : `*Ended: ${event.reason.replaceAll("_", " ")}.*`;
     case "turn_failed":

@@ -35,6 +35,18 @@ export function sessionAnswers(
     },
     context: at(({ sessionId, change }) => open.get(sessionId).context(change)),
     aside: async ({ sessionId, question }) => ({ text: await open.get(sessionId).aside(question) }),
+    steer: async ({ sessionId, id, text }) => {
+      const { steering } = open.get(sessionId);
+      if (text !== undefined) return { end: await steering.say(id, text) };
+      steering.takeBack(id);
+      return { end: "taken_back" };
+    },
+    pause: async ({ sessionId, paused }) => {
+      const { steering } = open.get(sessionId);
+      if (paused) return { paused: await steering.pause() };
+      steering.goOn();
+      return { paused: false };
+    },
     reread_rules: async ({ sessionId }) => {
       await open.get(sessionId).rereadRules();
       return {};

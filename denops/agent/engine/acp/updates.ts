@@ -159,6 +159,12 @@ export class Updates {
         // The calls of a turn end with it.
         this.#announced.clear();
         return undefined;
+      case "steered":
+        return {
+          sessionUpdate: "user_message_chunk",
+          messageId: `steered-${event.id}`,
+          content: { type: "text", text: event.text },
+        };
       case "turn_files":
       case "turn_done":
       case "turn_failed":

@@ -15,6 +15,7 @@ import type { CheckpointPorts } from "./checkpointed.ts";
 import type { Measured, Meter, MeteredModel } from "./meter.ts";
 import type { PermissionPorts } from "./permission.ts";
 import type { SeenHistory } from "./gather/room.ts";
+import type { Steering } from "./steering.ts";
 
 export type TurnEnd =
   | { readonly type: "stopped"; readonly reason: StopReason }
@@ -51,6 +52,8 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
   newCallId(given: string): string;
   /** Undefined: it can start none. */
   readonly agents?: Subagents | undefined;
+  /** What the user says and does meanwhile. Absent: nobody sees this turn. */
+  readonly steering?: Steering | undefined;
   /** The session goes on in a mode that changes nothing, until the user chooses one. */
   narrow(): void;
   /** It works for another agent: at the limit of steps nobody is asked, it answers with what it has. */

@@ -109,7 +109,7 @@ const WITH_PROMPT: ReadonlySet<ControlNote["reason"]> = new Set(["files", "conte
 
 /** Not every model takes a user's message after a result: what comes with results stands in the last one. */
 function isWithResults({ calls }: AssistantEntry, { reason }: ControlNote): boolean {
-  return reason === "rules" || (reason === "agents" && calls.length > 0);
+  return reason === "rules" || ((reason === "agents" || reason === "steering") && calls.length > 0);
 }
 
 function isNote(entry: MessageEntry): entry is ControlNote {

@@ -42,7 +42,8 @@ const ControlNote = z.object({
   /**
    * "files": what has become of files since the last turn, "context": facts of the moment; both are told with the
    * message that begins the turn. "rules": those of folders that calls have touched, told with their results.
-   * "agents": what sub-agents in the background have found, told with either.
+   * "agents": what sub-agents in the background have found, told with either. "steering": what the user says while a
+   * turn runs, told with results.
    * "summarize" and "folded" stand in views alone: the question for a summary, and the summary.
    */
   reason: z.enum([
@@ -50,6 +51,7 @@ const ControlNote = z.object({
     "context",
     "rules",
     "agents",
+    "steering",
     "output_limit",
     "cut_off",
     "need_fixes",

@@ -120,6 +120,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     /** It has not failed: the user, or the end of its process, has cut it off. */
     stopped: z.boolean().exactOptional(),
   }),
+  /** The model has been told what the user said while the turn runs. */
+  event("steered", { id, text: z.string() }),
   event("plan", { steps: Plan }),
   event("file_modified", { id, change: FileChange }),
   /** What the turn has changed in all, at its end. */

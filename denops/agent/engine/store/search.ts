@@ -101,6 +101,8 @@ export function searchable(entry: LogEntry | undefined): Pick<SearchText, "role"
   switch (entry?.type) {
     case "user_message":
       return { role: "user", text: wordsOf(entry) };
+    case "steered":
+      return { role: "user", text: entry.text };
     case "assistant_message":
       return { role: "assistant", text: entry.text };
     case "tool_result":

@@ -22,6 +22,9 @@ export class Notes {
       case "user_message":
         if (event.origin !== "engine") preferencesIn(event.parts).forEach((text) => this.#note("said", text));
         break;
+      case "steered":
+        preferencesIn([{ type: "text", text: event.text }]).forEach((text) => this.#note("said", text));
+        break;
       case "tool_start":
         this.#open.set(event.call.id, event.call);
         break;

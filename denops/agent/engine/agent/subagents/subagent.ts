@@ -106,6 +106,7 @@ async function work(options: SubagentOptions, task: string, signal: AbortSignal)
     ...{ mode, workspace: options.workspace, history, emit, alone, rulesOf: options.rulesOf },
     unattended: true,
     agents: undefined,
+    steering: undefined,
     // Its own turn is narrowed, and no other.
     narrow: () => {},
     state: { folder: "", plan: [] },

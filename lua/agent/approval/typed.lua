@@ -1,0 +1,29 @@
+-- What is typed in the chat while an approval of its waits: the reason of a rejection, or the answer to a question.
+local content = require("agent.approval.content")
+local queue = require("agent.approval.queue")
+
+local M = {}
+
+--- The chat of a number. Set by init.lua.
+---@type fun(id: integer): agent.Chat?
+M.chat_of = function() end
+
+--- The chat that the first approval is of, if something is typed there.
+---@return agent.Chat?
+function M.chat()
+  local approval = queue.first()
+  local chat = approval and M.chat_of(approval.chat)
+  return chat and not chat.input:is_empty() and chat or nil
+end
+
+--- What the key does with it, for a hint.
+---@return string?
+function M.hint()
+  if not M.chat() then
+    return nil
+  end
+  local is_question = content.kind(assert(queue.first())).answer == "text"
+  return is_question and "<M-r> answer with what you typed" or "<M-r> reject with what you typed"
+end
+
+return M

@@ -1,0 +1,60 @@
+-- Between the two windows of a chat, and scrolling one from the other. Methods of the chat.
+local window = require("agent.chat.window")
+
+---@class agent.Chat
+local M = {}
+
+--- Floats are no neighbours to Neovim; splits are, and may have others beside them.
+---@param chat agent.Chat
+---@param target "transcript"|"input"
+---@param direction "j"|"k"
+local function go(chat, target, direction)
+  local windows = chat.windows
+  local win = windows and windows[target]
+  local is_float = vim.api.nvim_win_get_config(0).relative ~= ""
+  if is_float and win and vim.api.nvim_win_is_valid(win) then
+    vim.api.nvim_set_current_win(win)
+  else
+    vim.cmd.wincmd({ direction, count = vim.v.count1 })
+  end
+end
+
+function M:to_transcript()
+  go(self, "transcript", "k")
+end
+
+function M:to_input()
+  go(self, "input", "j")
+end
+
+--- The transcript is scrolled, and the cursor stays in the input.
+---@param chat agent.Chat
+---@param keys string
+local function scroll(chat, keys)
+  local windows = chat.windows
+  if windows and vim.api.nvim_win_is_valid(windows.transcript) then
+    vim.api.nvim_win_call(windows.transcript, function()
+      -- At an end of the text it would beep.
+      pcall(vim.cmd, "silent! normal! " .. vim.keycode(keys))
+    end)
+    window.show_end(windows)
+  end
+end
+
+function M:page_up()
+  scroll(self, "<C-b>")
+end
+
+function M:page_down()
+  scroll(self, "<C-f>")
+end
+
+function M:half_page_up()
+  scroll(self, "<C-u>")
+end
+
+function M:half_page_down()
+  scroll(self, "<C-d>")
+end
+
+return M

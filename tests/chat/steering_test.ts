@@ -1,0 +1,103 @@
+/** What is typed while a turn runs: into it, behind it, taken back; and a turn that is paused. */
+import assert from "node:assert/strict";
+import { startAgent } from "../support/agent.ts";
+import { transcript, waitForChat } from "../support/chat.ts";
+import { waitUntil } from "../support/project.ts";
+import { reached } from "../support/server.ts";
+
+const READ = 'call read_file {"path": "a.txt"}';
+const FILES = { "a.txt": "alpha\n" };
+
+Deno.test("a message steers the turn, one waits for its end, one is edited, one removed; a pause holds the next step", async () => {
+  await using agent = await startAgent({
+    project: FILES,
+    script:
+      `wait here\n${READ}\n---\nexpect In French\nwait there\nsay Oui.\n---\nexpect Second, changed\nsay Done with it.`,
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Hello");
+  await reached(server, "here");
+  await nvim.waitForScreen("· working");
+  await nvim.command("Agent! In French");
+  await waitForChat(nvim, "In French (waiting for the next step)");
+  await nvim.keys("iSecond<C-s>Third<C-s>Gone<M-CR><Esc>");
+  await waitForChat(nvim, "Gone (waiting for the next step)");
+  await waitForChat(nvim, "Third (waiting for the turn to end)");
+
+  // One is removed in the transcript, one comes back to be edited.
+  await nvim.keys("<C-w>kG");
+  await nvim.lua("vim.fn.search('^Gone', 'bw')");
+  await nvim.keys("dd");
+  await nvim.waitForScreen((screen) => !screen.includes("Gone"));
+  await nvim.lua("vim.fn.search('^Third', 'bw')");
+  await nvim.keys("dd");
+  await nvim.waitForScreen((screen) => !screen.includes("Third"));
+  await nvim.lua("vim.fn.search('^Second', 'bw')");
+  await nvim.keys("<CR>");
+  await waitUntil(
+    "the message to be in the input",
+    async () =>
+      await nvim.lua(
+        "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://input/1$'), 0, -1, false)[1]",
+      ) ===
+        "Second",
+  );
+  await nvim.keys("<C-w>jA, changed<C-s><Esc>");
+  await waitForChat(nvim, "Second, changed (waiting for the turn to end)");
+
+  await nvim.command("Agent pause");
+  await nvim.waitForScreen("working · pausing");
+  server.release("here");
+  await nvim.waitForScreen("· paused");
+  assert.equal(server.requests.length, 1);
+  await nvim.command("Agent pause");
+  await reached(server, "there");
+  assert.deepEqual(await transcript(nvim), [
+    "Hello",
+    "Second, changed (waiting for the turn to end)",
+    "✓ read a.txt  1 line",
+    "In French",
+  ]);
+  server.release("there");
+  await waitForChat(nvim, "Done with it.");
+  await nvim.waitForScreen("· ready");
+  assert.deepEqual(server.problems, []);
+  assert.deepEqual(await transcript(nvim), [
+    "Hello",
+    "✓ read a.txt  1 line",
+    "In French",
+    "Oui.",
+    "Second, changed",
+    "Done with it.",
+  ]);
+  await nvim.command("Agent pause");
+  await nvim.waitForScreen("no turn is running");
+});
+
+Deno.test("a stop gives what was to steer back to the input; what comes too late is the next message", async () => {
+  await using agent = await startAgent({
+    script: "wait here\nsay Never.\n---\nwait there\nsay One.\n---\nsay Two.",
+  });
+  const { nvim, server } = agent;
+  await nvim.command("Agent Hello");
+  await reached(server, "here");
+  await nvim.command("Agent! Quick");
+  await waitForChat(nvim, "Quick (waiting for the next step)");
+  await nvim.keys("<C-c>");
+  await nvim.waitForScreen("Stopped.");
+  await waitUntil(
+    "the message to be in the input",
+    async () =>
+      await nvim.lua(
+        "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('^agent://input/1$'), 0, -1, false)[1]",
+      ) ===
+        "Quick",
+  );
+  await nvim.keys("<CR>");
+  await reached(server, "there");
+  await nvim.command("Agent! Late");
+  await waitForChat(nvim, "Late (waiting for the next step)");
+  server.release("there");
+  await waitForChat(nvim, "Two.");
+  assert.deepEqual((await transcript(nvim)).slice(-4), ["Quick", "One.", "Late", "Two."]);
+});
