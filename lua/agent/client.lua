@@ -198,6 +198,7 @@ local ANSWERS = {
   provider = true,
   login = true,
   quota = true,
+  jobs = true,
   engine_answer = true,
 }
 

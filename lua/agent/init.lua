@@ -335,6 +335,11 @@ function M.agents()
   require("agent.agents").choose(ready().get())
 end
 
+--- Lists the commands that run in the background; the output of the chosen one is shown, or it is stopped.
+function M.jobs()
+  require("agent.jobs").choose(ready().get())
+end
+
 --- Chooses the mode of the next message and all after it, or asks for one.
 ---@param name? string
 function M.mode(name)
@@ -467,7 +472,11 @@ end
 function M.status()
   local chats = package.loaded["agent.chat"]
   local chat = chats and chats.current()
-  return chat and chat:status() or ""
+  if not chat then
+    return ""
+  end
+  require("agent.chat.pulse").watch()
+  return chat:status()
 end
 
 return M

@@ -10,6 +10,8 @@ local input = require("agent.chat.input")
 local modes = require("agent.modes")
 local navigate = require("agent.chat.navigate")
 local place = require("agent.place")
+local plan = require("agent.chat.plan")
+local pulse = require("agent.chat.pulse")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
 local trace = require("agent.trace")
@@ -32,7 +34,7 @@ local window = require("agent.chat.window")
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
-local Chat = vim.tbl_extend("error", {}, attached, buffers, history, navigate, status)
+local Chat = vim.tbl_extend("error", {}, attached, buffers, history, navigate, plan, status)
 Chat.__index = Chat
 
 ---@param id integer
@@ -68,6 +70,7 @@ function Chat:open()
     window.come_from(self.windows, vim.api.nvim_get_current_win())
   end
   vim.api.nvim_set_current_win(self.windows.input)
+  pulse.beat(self)
   self:show_state()
   self:show_attached()
   -- The user types for seconds: by then the engine runs.
@@ -146,6 +149,7 @@ function Chat:apply(updates)
     end
   end
   self:count_down()
+  pulse.beat(self, changed)
   self:show_state()
 end
 

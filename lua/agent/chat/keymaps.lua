@@ -1,4 +1,6 @@
 -- The keys of the chat's own buffers. No other buffer gets any.
+local popup = require("agent.chat.popup")
+
 local M = {}
 
 ---@class agent.Key
@@ -36,6 +38,7 @@ M.keys = {
   { keys = "]]", modes = "n", where = "transcript", action = "next_turn", doc = "your next message" },
   { keys = "[[", modes = "n", where = "transcript", action = "previous_turn", doc = "your previous message" },
   { keys = "gy", modes = "n", where = "transcript", action = "yank_code", doc = "yank the code block" },
+  { keys = "gl", modes = "n", where = "both", action = "show_plan", doc = "show the plan" },
   { keys = "i", modes = "n", where = "transcript", action = "focus_input", doc = "go to the input" },
   { keys = "g?", modes = "n", where = "both", action = "show_keys", doc = "show these keys", hint = "keys", hint_in = "n" },
 }
@@ -77,39 +80,9 @@ local function explained()
   return lines
 end
 
---- Shows the keys above everything until a key closes it. Not echoed: that would wait for <CR>.
+--- Shows the keys above everything.
 function M.show()
-  local lines = explained()
-  local buffer = vim.api.nvim_create_buf(false, true)
-  vim.bo[buffer].bufhidden = "wipe"
-  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
-  vim.bo[buffer].modifiable = false
-  local widths = vim.tbl_map(vim.fn.strdisplaywidth, lines)
-  local width = math.min(math.max(unpack(widths)), vim.o.columns - 2)
-  local height = math.min(#lines, math.max(1, vim.o.lines - 4))
-  local window = vim.api.nvim_open_win(buffer, true, {
-    relative = "editor",
-    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
-    col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
-    width = width,
-    height = height,
-    border = "rounded",
-    style = "minimal",
-    zindex = 70,
-    title = { { " Keys ", "AgentTitle" } },
-    footer = { { " q close ", "AgentHint" } },
-    footer_pos = "right",
-  })
-  vim.wo[window].winhighlight = "NormalFloat:AgentNormal,FloatBorder:AgentBorder"
-  local function close()
-    if vim.api.nvim_win_is_valid(window) then
-      vim.api.nvim_win_close(window, true)
-    end
-  end
-  for _, key in ipairs({ "q", "<Esc>", "<CR>", "g?" }) do
-    vim.keymap.set("n", key, close, { buffer = buffer, nowait = true, desc = "Agent: close the keys" })
-  end
-  vim.api.nvim_create_autocmd("WinLeave", { buffer = buffer, once = true, callback = vim.schedule_wrap(close) })
+  popup.open(explained(), "Keys", "g?")
 end
 
 return M

@@ -1,6 +1,7 @@
 -- What a chat says of itself in one line: winbar, statusline, lists. Methods of the chat.
 local config = require("agent.config")
 local format = require("agent.format")
+local pulse = require("agent.chat.pulse")
 
 ---@class agent.Chat
 local M = {}
@@ -34,7 +35,10 @@ function M:status()
   if line.cost then
     table.insert(parts, format.money(line.cost))
   end
-  table.insert(parts, STATES[line.state])
+  if (line.running or 0) > 0 then
+    table.insert(parts, ("%d running"):format(line.running))
+  end
+  table.insert(parts, pulse.state(self, STATES[line.state]))
   return table.concat(parts, " · ")
 end
 
@@ -51,11 +55,11 @@ function M:label()
   return ("%d  %s  %s"):format(self.id, STATES[line.state], vim.fn.strcharpart(text, 0, 60))
 end
 
---- The title as far as there is room for it beside the rest.
+--- The step of the plan, or the title, as far as there is room for it beside the rest.
 ---@param room integer columns
 ---@return string
 function M:short_title(room)
-  local title = self.timeline.title or ""
+  local title = self:plan_line() or self.timeline.title or ""
   if vim.api.nvim_strwidth(title) <= room then
     return title
   end

@@ -292,6 +292,12 @@ M.options = {
     default = M.review_keys,
     doc = "Keys of buffers with hunks; those that are not named stay, an empty one is not mapped. false: no keys.",
   },
+  {
+    name = "spinner",
+    type = "list|boolean",
+    default = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" },
+    doc = "Frames of the sign of life where something waits, each one column wide. {}: seconds alone. false: neither.",
+  },
   { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
 }
 

@@ -1,5 +1,7 @@
 -- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
 local fences = require("agent.timeline.fences")
+local lines = require("agent.timeline.lines")
+local runs = require("agent.timeline.runs")
 
 --- A text that has come to its end. A fence that was left open is closed: what follows is no code.
 ---@param block agent.Block
@@ -301,7 +303,10 @@ function on.tool(timeline, update, changed)
   if update.status and not is_late and not waits then
     block.status = update.status
   end
-  changed[timeline.tools[update.id]] = true
+  block.what = update.kind or block.what
+  local index = timeline.tools[update.id]
+  changed[index] = true
+  runs.fold(timeline, index, changed)
 end
 
 function on.approval(timeline, update, changed)
@@ -356,15 +361,10 @@ function on.second(timeline, _, changed)
   end
 end
 
-local PLAN_MARKS = { pending = "☐", in_progress = "▸", completed = "✓" }
-
 --- The plan is one block, at the place where it was last changed.
 function on.plan(timeline, update, changed)
-  local lines = {}
-  for _, step in ipairs(update.steps) do
-    table.insert(lines, ("%s %s"):format(PLAN_MARKS[step.status], step.step))
-  end
-  local text = table.concat(lines, "\n")
+  local text = table.concat(lines.plan_lines(update.steps), "\n")
+  timeline.steps = update.steps
   local last = timeline.blocks[#timeline.blocks]
   if last and last.kind == "plan" then
     last.text = text
@@ -372,6 +372,11 @@ function on.plan(timeline, update, changed)
     add(timeline, { kind = "plan", text = text }, changed)
   end
   changed[#timeline.blocks] = true
+end
+
+--- So many commands run in the background.
+function on.running(timeline, update)
+  timeline.running = update.count
 end
 
 function on.usage(timeline, update)
