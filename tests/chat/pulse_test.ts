@@ -50,14 +50,15 @@ say Done.`;
   await project.write("go", "");
   await waitForTurn(nvim);
   await nvim.waitForScreen("✓ run until");
-  assert.doesNotMatch(nvim.text(), new RegExp(FRAME));
+  await nvim.waitForScreenGone(new RegExp(FRAME));
   assert.equal(await timers(nvim), idle, "no timer is left");
 });
 
 Deno.test("without frames there are seconds, and with false there is neither", async () => {
   await using agent = await startAgent({
     script: "wait first\nsay Yes.",
-    options: "title = false, spinner = {}",
+    options: `title = false, spinner = {}, notify_with = "osc9"`,
+    lua: "sent = {} vim.api.nvim_ui_send = function(data) table.insert(sent, data) end",
   });
   const { nvim, server } = agent;
   const idle = await timers(nvim);
@@ -70,6 +71,10 @@ Deno.test("without frames there are seconds, and with false there is neither", a
   await nvim.waitForScreen(/❯ Wait for it \d+ s/);
   await nvim.lua("require('agent').setup(vim.tbl_extend('force', vim.g.agent, { spinner = false }))");
   await nvim.waitForScreen(/· working\s*│/);
+  // Whoever looks elsewhere is told.
+  await nvim.keys("<Esc>q");
   server.release("first");
   await waitForTurn(nvim);
+  await nvim.waitFor("#sent > 0");
+  assert.equal(await nvim.lua<string>("return table.concat(sent, '|')"), "\x1b]9;agent: done\x1b\\");
 });

@@ -109,6 +109,26 @@ test("calls that only look are one line once they are three, in whatever order t
   eq(apply(it, reads("b", "completed")), { 3 })
 end)
 
+test("the columns of a table stand under each other once its text is over; those in code stay", function()
+  local it = timeline.new()
+  local row = "| a | `x|y` |\n|:-|-:|\n| 日本 | \\| |\n| long one |\nafter |"
+  apply(it, send("Go"), STARTED, says("See\n" .. row .. "\n```\n|a|\n|-|\n```"))
+  eq(vim.list_slice(screen(it), 3, 4), { "| a | `x|y` |", "|:-|-:|" })
+  eq(apply(it, calls("a", "completed")), { 2, 3 })
+  eq(vim.list_slice(screen(it), 3), {
+    "| a        | `x|y` |",
+    "| :------- | ----: |",
+    "| 日本     |    \\| |",
+    "| long one |       |",
+    "after |",
+    "```",
+    "|a|",
+    "|-|",
+    "```",
+    "✓ call a",
+  })
+end)
+
 test("an approval waits at its call, and the turn with it", function()
   local it = timeline.new()
   apply(it, send("Go"), STARTED, calls("a", "pending"))

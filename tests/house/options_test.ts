@@ -63,7 +63,9 @@ const OPTIONS: Readonly<
   input_height: ["5", "editor"],
   approval_focus: ['"never"', "editor"],
   review_keys: ["false", "editor"],
+  show_diffs: ['"open"', "editor"],
   spinner: ["false", "editor"],
+  notify_with: ['"bell"', "editor"],
   notify: ["false", "editor"],
 };
 

@@ -344,6 +344,7 @@ export interface ToolUpdate {
   readonly status?: "pending" | "in_progress" | "completed" | "failed" | "stopped";
   readonly kind?: string;
   readonly lines?: number;
+  readonly draft?: string;
   readonly summary?: string;
   readonly added?: number;
   readonly removed?: number;

@@ -140,6 +140,7 @@ function Chat:apply(updates)
     end
   end
   if next(changed) then
+    self:open_diffs(changed)
     local since = trace.now and trace.now()
     local following = self:following()
     self.renderer:draw(self.timeline.blocks, changed)
@@ -151,6 +152,17 @@ function Chat:apply(updates)
   self:count_down()
   pulse.beat(self, changed)
   self:show_state()
+end
+
+--- Diffs that the user has neither opened nor closed are as the option says.
+---@param changed table<integer, true>
+function Chat:open_diffs(changed)
+  for index in pairs(config.get().show_diffs == "open" and changed or {}) do
+    local block = self.timeline.blocks[index]
+    if block.is_diff and block.expanded == nil then
+      block.expanded = true
+    end
+  end
 end
 
 --- A countdown on screen counts.

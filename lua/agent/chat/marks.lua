@@ -1,4 +1,5 @@
 -- Colours of the blocks' lines, as marks over them.
+local diff_syntax = require("agent.chat.diff_syntax")
 local text = require("agent.timeline.lines")
 
 local M = {}
@@ -58,6 +59,8 @@ function M.draw(buffer, block, lines, row)
   M.clear(buffer, row, row + #lines)
   if block.kind == "text" then
     return
+  elseif block.is_diff and block.expanded then
+    diff_syntax.draw(buffer, namespace, block, lines, row)
   end
   for offset, line in ipairs(lines) do
     local at = row + offset - 1

@@ -185,6 +185,7 @@ function Renderer:replace(index, block)
   local drawn = self.drawn[index]
   local lines = text.lines(block)
   local row = self:row(index)
+  drawn.taken = #block.text
   if not vim.deep_equal(lines, drawn.lines) then
     vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
     self.total = self.total + #lines - #drawn.lines
@@ -224,7 +225,7 @@ function Renderer:draw(blocks, changed)
       self:append(index, block, above(blocks, index))
     elseif block.kind == "moved" then
       self:remove(index, blocks)
-    elseif block.kind == "text" then
+    elseif block.kind == "text" and not block.is_rewritten then
       self:extend(index, block)
     else
       self:replace(index, block)

@@ -293,10 +293,25 @@ M.options = {
     doc = "Keys of buffers with hunks; those that are not named stay, an empty one is not mapped. false: no keys.",
   },
   {
+    name = "show_diffs",
+    type = "string",
+    default = "folded",
+    one_of = { "folded", "open" },
+    doc = "Whether the diff of an edit is shown under its line by itself. folded: once <Tab> opens it.",
+  },
+  {
     name = "spinner",
     type = "list|boolean",
     default = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" },
     doc = "Frames of the sign of life where something waits, each one column wide. {}: seconds alone. false: neither.",
+  },
+  {
+    name = "notify_with",
+    type = "string",
+    default = "message",
+    one_of = { "message", "bell", "osc9" },
+    doc = "What else notify does, also while another window than the terminal has the focus. bell: the terminal's bell."
+      .. " osc9: a notification of the desktop, where the terminal knows OSC 9.",
   },
   { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
 }

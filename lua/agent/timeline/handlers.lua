@@ -2,8 +2,9 @@
 local fences = require("agent.timeline.fences")
 local lines = require("agent.timeline.lines")
 local runs = require("agent.timeline.runs")
+local tables = require("agent.timeline.tables")
 
---- A text that has come to its end. A fence that was left open is closed: what follows is no code.
+--- A text that has come to its end: its tables are aligned, and a fence that was left open is closed.
 ---@param block agent.Block
 ---@return boolean changed
 local function close_text(block)
@@ -12,7 +13,10 @@ local function close_text(block)
   if missing then
     block.text = block.text .. (vim.endswith(block.text, "\n") and "" or "\n") .. missing
   end
-  return missing ~= nil
+  local aligned = tables.align(block.text)
+  block.is_rewritten = aligned ~= block.text
+  block.text = aligned
+  return missing ~= nil or block.is_rewritten
 end
 
 --- The last block but the messages that wait for the turn's end: they stand below what goes on.
@@ -291,7 +295,7 @@ function on.tool(timeline, update, changed)
     end
     timeline.tools[update.id] = above and timeline.tools[update.parent] or add(timeline, block, changed)
   end
-  for _, field in ipairs({ "title", "summary", "lines", "output", "is_diff", "path", "added", "removed" }) do
+  for _, field in ipairs({ "title", "summary", "lines", "draft", "output", "is_diff", "path", "added", "removed" }) do
     if update[field] ~= nil then
       block[field] = update[field]
     end

@@ -15,6 +15,8 @@ local M = {}
 ---@field into? integer         of what has moved into the line of others: its block
 ---@field summary? string
 ---@field lines? integer        written so far, while a call's arguments stream in
+---@field is_rewritten? boolean  of a text that is over: it is not what it was with more at its end
+---@field draft? string        the end of what it is writing, while its arguments stream in
 ---@field output? string
 ---@field is_diff? boolean      the output is the diff of what was written
 ---@field path? string

@@ -218,6 +218,9 @@ function M.tool_lines(block)
   elseif RUNNING[block.status] then
     vim.list_extend(lines, last_lines(nested_lines(block, false)))
   end
+  for _, line in ipairs(block.draft and block.status == "pending" and vim.split(block.draft, "\n") or {}) do
+    table.insert(lines, "  " .. line)
+  end
   if block.output and (block.expanded or (RUNNING[block.status] and not block.is_diff)) then
     local output = block.what == "search" and runs.found(block.output) or vim.split(block.output, "\n")
     for _, line in ipairs(block.expanded and output or last_lines(output)) do
