@@ -17,7 +17,7 @@ call update_plan ${steps("completed", "completed")}
 say Done.`;
   await using agent = await startAgent({
     script,
-    columns: 100,
+    columns: 160,
     options: `title = false, spinner = false, commands = "project", allow = { "run(*)" }`,
   });
   const { nvim, server } = agent;
@@ -25,6 +25,10 @@ say Done.`;
   await nvim.waitForScreen("It is up.");
   await nvim.waitForScreen("2/2 reject empty names · scripted");
   await nvim.waitForScreen("· 1 running · working");
+  const width = await nvim.lua<number>(
+    "return vim.api.nvim_win_get_width(vim.fn.bufwinid('^agent://chat/1$'))",
+  );
+  assert.equal(width, 100, "lines that can be read");
   await nvim.keys("gl");
   await nvim.waitForScreen(/╭ Plan ─+╮/);
   await nvim.waitForScreen(/│✓ read the parser *│/);

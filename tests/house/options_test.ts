@@ -63,6 +63,7 @@ const OPTIONS: Readonly<
   input_height: ["5", "editor"],
   approval_focus: ['"never"', "editor"],
   review_keys: ["false", "editor"],
+  chat_width: ["72", "editor"],
   show_diffs: ['"open"', "editor"],
   spinner: ["false", "editor"],
   notify_with: ['"bell"', "editor"],

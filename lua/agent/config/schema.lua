@@ -293,6 +293,13 @@ M.options = {
     doc = "Keys of buffers with hunks; those that are not named stay, an empty one is not mapped. false: no keys.",
   },
   {
+    name = "chat_width",
+    type = "integer",
+    default = 100,
+    min = 20,
+    doc = "Columns of the chat's float at most, unless width says otherwise.",
+  },
+  {
     name = "show_diffs",
     type = "string",
     default = "folded",

@@ -61,7 +61,7 @@ function decoded(raw: string): string {
   const whole = raw.replace(/(?<!\\)((?:\\\\)*)\\(?:u[\da-f]{0,3})?$/i, "$1");
   for (let from = 0; from <= Math.min(6, whole.length); from++) {
     try {
-      return JSON.parse(`"${whole.slice(from).replaceAll(/[\x00-\x1f]/g, " ")}"`);
+      return JSON.parse(`"${whole.slice(from).replaceAll(/\p{Cc}/gu, " ")}"`);
     } catch {
       // It begins in the middle of an escape.
     }
