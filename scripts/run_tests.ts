@@ -2,9 +2,36 @@
  * Runs the tests: `deno task test [file …]`. The last line is "N passed, N failed".
  * Tools that they need and the machine lacks are unpacked into `.deps`.
  */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { PROJECT, toolEnvironment } from "./environment.ts";
 
 const SUMMARY = /(\d+) passed[^|]*\| (\d+) failed(?: \| (\d+) ignored)?/;
+
+/** Most of the tests wait for another process most of the time. */
+const JOBS = navigator.hardwareConcurrency + 1;
+
+/**
+ * To load what the tests beside the code need takes longer than most of them take: a few workers load it for all of
+ * them, by modules in `folder` that import them.
+ */
+async function gathered(folder: string): Promise<readonly string[]> {
+  const tests = await testsIn(join(PROJECT, "denops"));
+  const parts = Array.from({ length: JOBS }, (_, part) => tests.filter((_, at) => at % JOBS === part));
+  return await Promise.all(parts.map(async (part, at) => {
+    const path = join(folder, `unit_${at + 1}_test.ts`);
+    await Deno.writeTextFile(path, part.map((test) => `import "${pathToFileURL(test)}";\n`).join(""));
+    return path;
+  }));
+}
+
+async function testsIn(folder: string): Promise<readonly string[]> {
+  const entries = await Array.fromAsync(Deno.readDir(folder));
+  return (await Promise.all(entries.map(async ({ name, isDirectory }) => {
+    const path = join(folder, name);
+    return isDirectory ? await testsIn(path) : name.endsWith("_test.ts") ? [path] : [];
+  }))).flat().sort();
+}
 
 async function runTests(files: readonly string[]): Promise<number> {
   const env = await toolEnvironment(["nvim", "git", "rg", "bwrap", "luacheck"]);
@@ -14,14 +41,12 @@ async function runTests(files: readonly string[]): Promise<number> {
     "-A",
     "--no-check",
     "--parallel",
-    ...(files.length > 0 ? files : ["denops", "scripts", "tests"]),
+    ...files,
   ];
-  // Most of them wait for another process most of the time.
-  const jobs = { DENO_JOBS: String(navigator.hardwareConcurrency + 1) };
   const command = new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd: PROJECT,
-    env: { ...jobs, ...env },
+    env: { DENO_JOBS: String(JOBS), ...env },
     stdout: "piped",
   });
   const process = command.spawn();
@@ -42,4 +67,13 @@ async function runTests(files: readonly string[]): Promise<number> {
   return code;
 }
 
-Deno.exit(await runTests(Deno.args));
+async function runAll(): Promise<number> {
+  const folder = await Deno.makeTempDir({ prefix: "agent-tests-" });
+  try {
+    return await runTests([...await gathered(folder), "scripts", "tests"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.exit(Deno.args.length > 0 ? await runTests(Deno.args) : await runAll());
