@@ -63,7 +63,11 @@ function M:short_title(room)
   if vim.api.nvim_strwidth(title) <= room then
     return title
   end
-  return room < 8 and "" or vim.fn.strcharpart(title, 0, room - 1) .. "…"
+  if room < 8 then
+    -- How far the plan is has always room.
+    return self:plan_line() and title:match("^%d+/%d+") or ""
+  end
+  return vim.fn.strcharpart(title, 0, room - 1) .. "…"
 end
 
 function M:show_state()
@@ -73,7 +77,8 @@ function M:show_state()
   local status = self:status()
   local room = vim.api.nvim_win_get_width(self.windows.transcript) - vim.api.nvim_strwidth(status) - 4
   local title = self:short_title(room)
-  local text = " " .. (title == "" and status or title .. " · " .. status):gsub("%%", "%%%%")
+  -- Where there is too little room the state is left, and how far the plan is.
+  local text = " " .. (title == "" and "" or title .. " · "):gsub("%%", "%%%%") .. "%<" .. status:gsub("%%", "%%%%")
   if vim.wo[self.windows.transcript].winbar ~= text then
     vim.wo[self.windows.transcript].winbar = text
   end
