@@ -26,6 +26,8 @@ vim.api.nvim_create_autocmd("SessionLoadPost", {
 -- mode the command line begins with '<,'>, so that the selected lines go along.
 vim.api.nvim_exec2(
   [[
+nnoremap <Plug>(AgentJobs) <Cmd>Agent jobs<CR>
+xnoremap <silent> <Plug>(AgentJobs) :Agent jobs<CR>
 nnoremap <Plug>(AgentAgents) <Cmd>Agent agents<CR>
 xnoremap <silent> <Plug>(AgentAgents) :Agent agents<CR>
 nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>

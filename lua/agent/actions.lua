@@ -207,6 +207,11 @@ return {
     plug = "AgentAgents",
     doc = "List the session's sub-agents; read what one has done, or stop it.",
   },
+  {
+    name = "jobs",
+    plug = "AgentJobs",
+    doc = "List the commands in the background; read what one prints, or stop it.",
+  },
   { name = "rules", doc = "List the rules with where each came from; choosing one removes it." },
   { name = "tools", doc = "Switch tools on and off for this session." },
   { name = "log", doc = "Show every approval with the rule that gave it." },

@@ -200,6 +200,7 @@ local ANSWERS = {
   sessions = true,
   login = true,
   quota = true,
+  jobs = true,
   engine_answer = true,
 }
 

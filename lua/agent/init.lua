@@ -299,62 +299,26 @@ function M.changes()
   require("agent.checkpoints").changes(ready().get())
 end
 
---- Asks the supervisor for what is then shown.
----@param chat agent.Chat
----@param action table
----@param show fun(update: table)
-local function ask(chat, action, show)
-  action = vim.tbl_extend("error", action, { chat = chat.id, session = chat.timeline.session }, chat:place())
-  require("agent.client").ask(action, function(update, problem)
-    if not update then
-      return say.error(problem)
-    end
-    show(update)
-  end)
-end
-
 --- Lists the rules in force; choosing one removes it.
 function M.rules()
-  local chat = ready().get()
-  ask(chat, { type = "rules" }, function(update)
-    if #update.rules == 0 then
-      return say.info("no rules yet: A in an approval makes one")
-    end
-    vim.ui.select(update.rules, {
-      prompt = "Rules (choose one to remove it)",
-      format_item = function(rule)
-        return ("%-5s %s  (%s)"):format(rule.verdict, rule.rule, rule.source)
-      end,
-    }, function(rule)
-      if rule then
-        require("agent.client").send({ type = "remove_rule", chat = chat.id, rule = rule.rule })
-      end
-    end)
-  end)
+  require("agent.answers").rules(ready().get())
 end
 
 --- Lists the tools of this session; choosing one switches it on or off.
 ---@param _? string
 ---@param extra? { toggle?: string }
 function M.tools(_, extra)
-  local chat = ready().get()
-  ask(chat, { type = "tools", toggle = extra and extra.toggle }, function(update)
-    vim.ui.select(update.tools, {
-      prompt = "Tools (choose one to switch it)",
-      format_item = function(tool)
-        return ("%s %s"):format(tool.on and "on " or "off", tool.name)
-      end,
-    }, function(tool)
-      if tool then
-        M.tools(nil, { toggle = tool.name })
-      end
-    end)
-  end)
+  require("agent.answers").tools(ready().get(), extra and extra.toggle)
 end
 
 --- Lists the sub-agents of the session; the chosen one is opened, or stopped.
 function M.agents()
   require("agent.agents").choose(ready().get())
+end
+
+--- Lists the commands that run in the background; the output of the chosen one is shown, or it is stopped.
+function M.jobs()
+  require("agent.jobs").choose(ready().get())
 end
 
 --- Chooses the mode of the next message and all after it, or asks for one.
@@ -392,46 +356,17 @@ end
 
 --- Shows every approval of this project, with the rule that gave it, newest last.
 function M.log()
-  ask(ready().get(), { type = "log" }, function(update)
-    local lines = #update.lines > 0 and update.lines or { "No approvals yet." }
-    require("agent.page").open(lines, "the log")
-    vim.api.nvim_win_set_cursor(0, { #lines, 0 })
-  end)
+  require("agent.answers").log(ready().get())
 end
 
 --- Shows tokens, time and money of this session's turns, and of sessions, days and models.
 function M.usage()
-  local chat = ready().get()
-  require("agent.client").request(chat, "usage", { sessionId = chat.timeline.session }, function(usage, problem)
-    if not usage then
-      return say.error(problem)
-    end
-    local add = require("agent.usage").show(usage)
-    ask(chat, { type = "quota" }, function(update)
-      add(update.line)
-    end)
-  end)
+  require("agent.answers").usage(ready().get())
 end
 
 --- Shows what the next request would send, part by part.
 function M.context()
-  local chat = ready().get()
-  local session = chat.timeline.session
-  if not session then
-    return say.info("nothing was sent yet")
-  end
-  local function request(change, done)
-    local params = { sessionId = session, change = change }
-    require("agent.client").request(chat, "context", params, function(context, problem)
-      if not context then
-        return say.error(problem)
-      end
-      done(context)
-    end)
-  end
-  request(nil, function(context)
-    require("agent.context").show(context, request)
-  end)
+  require("agent.answers").context(ready().get())
 end
 
 --- Lists what the agent has changed and you have not looked at yet, in the quickfix list; or does one of the
@@ -499,7 +434,11 @@ end
 function M.status()
   local chats = package.loaded["agent.chat"]
   local chat = chats and chats.current()
-  return chat and chat:status() or ""
+  if not chat then
+    return ""
+  end
+  require("agent.chat.pulse").watch()
+  return chat:status()
 end
 
 return M

@@ -13,7 +13,7 @@ local steps = {
     "  :Agent " .. request,
   },
   {
-    "The answer streams in; the lines with … and ✓ are tools.",
+    "The answer streams in; the lines that turn, and those with ✓, are tools.",
     "src/greet.ts behind the chat follows the file.",
   },
   {

@@ -36,7 +36,7 @@ for (const [columns, lines] of [[80, 24], [120, 40]] as const) {
       script: SCRIPT,
       columns,
       lines,
-      options: "title = false",
+      options: "title = false, spinner = false",
       files: ["src/greet.ts"],
     });
     const { nvim, server } = agent;

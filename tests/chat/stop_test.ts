@@ -73,7 +73,7 @@ Deno.test("in the middle of a call's arguments: the call is marked and not run",
     `pieces 4\nslow 10\ncall write_file {"path": "notes.md", "content": "${lines}"}`,
   );
   const { nvim, server, project } = agent;
-  await nvim.waitForScreen(/… write notes.md {2}\d+ lines/);
+  await nvim.waitForScreen(/[…\u2800-\u28ff] write notes.md {2}\d+ lines/);
   await stop(agent);
   await disconnected(server);
   assert.deepEqual(await transcript(nvim), ["Hello", "■ write notes.md  stopped", "Stopped."]);

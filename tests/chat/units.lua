@@ -82,6 +82,53 @@ test("a call is changed in place, and its end stays its end", function()
   eq(screen(it), { "Go", "✓ call a  6 lines", "… call b" })
 end)
 
+test("calls that only look are one line once they are three, in whatever order they end", function()
+  local it = timeline.new()
+  local function reads(id, status)
+    return calls(id, status, { title = "read src/" .. id .. ".ts", kind = "read" })
+  end
+  apply(it, send("Go"), STARTED, reads("a", "pending"), reads("b", "pending"), reads("c", "pending"))
+  apply(it, reads("c", "completed"), reads("a", "completed"))
+  eq(screen(it), { "Go", "✓ read src/a.ts", "… read src/b.ts", "✓ read src/c.ts" })
+  eq(apply(it, reads("b", "completed")), { 2, 3, 4 })
+  eq(screen(it), { "Go", "✓ read 3 files  src/a.ts, src/b.ts, src/c.ts" })
+  local found = "── src/a.ts ──\n→ 1: x\n  2: y\n→ 3: x\n\n── b.ts ──\n→ 9: x\n\n[more]"
+  local search = { title = "search x", kind = "search", output = found, summary = "3 matches" }
+  eq(apply(it, calls("d", "completed", search)), { 2, 5 })
+  eq(screen(it)[2], "✓ read 3 files, searched once  src/a.ts, src/b.ts, src/c.ts …")
+  it.blocks[2].expanded, it.nested.d.expanded = true, true
+  local header = "  ✓ search x  3 matches"
+  eq(vim.list_slice(screen(it), 5), { "  ✓ read src/c.ts", header, "    src/a.ts  2", "    b.ts  1", "    [more]" })
+  it.blocks[2].expanded = false
+  -- What has failed, and what is open, stands for itself.
+  apply(it, calls("e", "failed", { kind = "read" }), reads("f", "completed"), says("So."))
+  eq(vim.list_slice(screen(it), 3), { "✗ call e", "✓ read src/f.ts", "So." })
+  local older = timeline.new()
+  apply(older, send("Before"), STARTED, done())
+  timeline.prepend(it, older)
+  eq(apply(it, reads("b", "completed")), { 3 })
+end)
+
+test("the columns of a table stand under each other once its text is over; those in code stay", function()
+  local it = timeline.new()
+  local row = "| a | `x|y` |\n|:-|-:|\n| 日本 | \\| |\n| long one |\nafter |"
+  apply(it, send("Go"), STARTED, says("See\n" .. row .. "\n```\n|a|\n|-|\n```"))
+  eq(vim.list_slice(screen(it), 3, 4), { "| a | `x|y` |", "|:-|-:|" })
+  eq(apply(it, calls("a", "completed")), { 2, 3 })
+  eq(vim.list_slice(screen(it), 3), {
+    "| a        | `x|y` |",
+    "| :------- | ----: |",
+    "| 日本     |    \\| |",
+    "| long one |       |",
+    "after |",
+    "```",
+    "|a|",
+    "|-|",
+    "```",
+    "✓ call a",
+  })
+end)
+
 test("an approval waits at its call, and the turn with it", function()
   local it = timeline.new()
   apply(it, send("Go"), STARTED, calls("a", "pending"))

@@ -66,7 +66,7 @@ Deno.test("live output is on the screen while the command runs, and stop ends it
   const mark = `sleep 32${Math.floor(Math.random() * 1e6)}`;
   server.play(`${call(`printf 'tick %s\\n' {1..40}; ${mark}`)}\n---\nsay Never.`);
   await nvim.command("Agent go");
-  await nvim.waitForScreen("… run printf");
+  await nvim.waitForScreen(/[…\u2800-\u28ff] run printf/);
   // Below its line, without a key: the newest of it.
   await nvim.waitForScreen(/^.*│ {2}tick 40 *│/m);
   assert.doesNotMatch(nvim.text(), /│ {2}tick 35 *│/);

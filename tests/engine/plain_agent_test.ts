@@ -44,6 +44,7 @@ async function play(choice: Choice) {
     ask: (sessionId, input) => gate.command(sessionId, input, context),
     specify: (input) => sandbox.specify(input, []),
     show: () => {},
+    running: () => {},
   });
   const told: Update[] = [];
   await using agent = await AgentConnection.start(

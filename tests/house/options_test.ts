@@ -64,6 +64,10 @@ const OPTIONS: Readonly<
   approval_focus: ['"never"', "editor"],
   review_keys: ["false", "editor"],
   review_advance: ["true", "editor"],
+  chat_width: ["72", "editor"],
+  show_diffs: ['"open"', "editor"],
+  spinner: ["false", "editor"],
+  notify_with: ['"bell"', "editor"],
   notify: ["false", "editor"],
 };
 

@@ -39,6 +39,7 @@ async function world(
       ask: () => Promise.resolve(undefined),
       specify: (input) => sandbox.specify(input, []),
       show: () => {},
+      running: () => {},
     }),
   );
   const asked: ApprovalUpdate[] = [];

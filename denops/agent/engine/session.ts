@@ -19,6 +19,7 @@ import { Subagents } from "./agent/subagents/subagents.ts";
 import { SessionAccess } from "./agent/session_access.ts";
 import { SessionModes } from "./agent/session_modes.ts";
 import type { SessionPorts } from "./agent/session_ports.ts";
+import { SessionTools } from "./agent/session_tools.ts";
 import { Steering } from "./agent/steering.ts";
 import { Surroundings } from "./agent/gather/surroundings.ts";
 import { CommandTraps } from "./agent/traps.ts";
@@ -42,6 +43,7 @@ export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
   readonly modes: SessionModes;
+  readonly tools: SessionTools;
   readonly #ports: SessionPorts;
   readonly #roots: readonly string[];
   readonly #workspace: Workspace;
@@ -89,6 +91,7 @@ export class Session {
     this.#memory = new Memory(this.#stored ? store.remembered(id) : []);
     const { folder, plan, titled, spent, first } = this.#memory.facts;
     this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
+    this.tools = new SessionTools(ports.runner.tools, config.tools_off, this.#memory, () => this.#remember());
     const model = () => this.#model;
     const window = () => model().contextWindow;
     const seen = { store, session: id, window, chosen: this.#memory };
@@ -240,16 +243,6 @@ export class Session {
     return this.#ports.store.turnsBegun(this.id);
   }
 
-  /** Switches a tool on or off from the next request on; the prompt's earlier bytes change once. */
-  toggleTool(name: string): void {
-    this.#memory.tools.set(name, !this.#isOn(name));
-    this.#remember();
-  }
-
-  get tools(): readonly { readonly name: string; readonly on: boolean }[] {
-    return this.#ports.runner.tools.map((name) => ({ name, on: this.#isOn(name) }));
-  }
-
   /** What a request would send now. @param change is made first @throws {ToolError} if that is not known here */
   context(change?: ContextChange): RequestResult<"context"> {
     const { context } = this.#ports.runner;
@@ -260,10 +253,6 @@ export class Session {
     }
     const { lines: _, ...page } = context(this.#turnPorts());
     return page;
-  }
-
-  #isOn(name: string): boolean {
-    return this.#memory.tools.get(name) ?? !this.#ports.config.tools_off.includes(name);
   }
 
   /** A prompt runs or waits, or sub-agents are at work. */
@@ -307,7 +296,7 @@ export class Session {
       await this.#scratch?.make();
       const { parts, problems, note } = await handOver(handed, {
         ...{ abilities: {}, ...this.#ports.given },
-        ...{ seen: this.#history.seen, tools: this.tools },
+        ...{ seen: this.#history.seen, tools: this.tools.list },
         workspace: this.#workspace.forCall(
           askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, controller.signal),
         ),
@@ -428,7 +417,7 @@ export class Session {
       refreshRules: () => this.#access.refresh(),
       decide: (accesses, granted) => this.#access.decide(accesses, granted),
       allowForSession: (accesses) => this.#access.allow(accesses),
-      isOn: (tool) => this.#isOn(tool),
+      isOn: (tool) => this.tools.isOn(tool),
       messages: () => this.#history.seen,
       history: this.#history,
       project: () => withoutDroppedRules(this.#surroundings?.project, this.#memory),

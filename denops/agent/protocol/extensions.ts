@@ -74,6 +74,8 @@ export const ToolMeta = z.object({
   tool: z.string().optional(),
   /** Lines of the argument that streams in, while the call is pending. */
   lines: z.int().optional(),
+  /** The last lines of it. */
+  draft: z.string().optional(),
   added: z.int().optional(),
   removed: z.int().optional(),
   /** One line about the result, or the first line of the error. */

@@ -5,6 +5,7 @@ import { CHOOSABLE_EFFORTS, UserConfig } from "./config.ts";
 import { EditPlace } from "./edit_place.ts";
 import { OPTION } from "./extensions.ts";
 import { Given } from "./given.ts";
+import type { ShownJob } from "./jobs.ts";
 import type { ModeFacts } from "./modes.ts";
 import type { LspPolicy, LspRequest } from "./lsp.ts";
 import type { HealthReport } from "./health_report.ts";
@@ -138,6 +139,8 @@ export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("login_stop"), chat }),
   /** Forgets the login; answered by a `login`. */
   z.object({ type: z.literal("logout"), request, chat, provider: z.string().max(100) }),
+  /** Commands of the session that were started in the background. `stop` ends one first. */
+  z.object({ type: z.literal("jobs"), request, chat, stop: z.string().optional(), session, ...place }),
   /** What is left of the account that the chat's model is paid from. */
   z.object({ type: z.literal("quota"), request, chat, session, ...place }),
   z.object({
@@ -304,6 +307,10 @@ export type Update =
   }
   /** `wants_model`: nothing has changed, for a model has to be named. */
   | { readonly type: "provider"; readonly request: number; readonly wants_model: boolean }
+  /** The newest first. */
+  | { readonly type: "jobs"; readonly request: number; readonly jobs: readonly ShownJob[] }
+  /** So many commands run in the background. */
+  | { readonly type: "running"; readonly chat: number; readonly count: number }
   | { readonly type: "log"; readonly request: number; readonly lines: readonly string[] }
   /** `root`: the project of the place, if it is one. The newest session first. */
   | {
@@ -377,6 +384,7 @@ export interface ToolUpdate {
   readonly status?: "pending" | "in_progress" | "completed" | "failed" | "stopped";
   readonly kind?: string;
   readonly lines?: number;
+  readonly draft?: string;
   readonly summary?: string;
   readonly added?: number;
   readonly removed?: number;

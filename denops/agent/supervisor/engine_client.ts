@@ -117,6 +117,10 @@ export class EngineClient {
           output: visible(output.slice(-SHOWN_OUTPUT)),
         });
       },
+      running: (sessionId, count) => {
+        const chat = ports.chatOf(sessionId);
+        if (chat !== undefined) ports.push({ type: "running", chat, count });
+      },
     });
   }
 

@@ -24,7 +24,7 @@ import { type ProviderWorld, realWorld } from "./agents/provider.ts";
 import { Pump } from "./screen/pump.ts";
 import { Questions } from "./gate/questions.ts";
 import type { RootQuery } from "./agents/root.ts";
-import { LONGEST_NOTICE, oneLine } from "./screen/visible.ts";
+import { LONGEST_NOTICE, oneLine, visible } from "./screen/visible.ts";
 
 export { watchProcess } from "./system/watch.ts";
 
@@ -189,6 +189,9 @@ export class Supervisor implements AsyncDisposable {
       case "provider":
         this.#place(action);
         return this.#models.switchProvider(action, this.#chat(action.chat));
+      case "jobs":
+        this.#place(action);
+        return this.#report(action.chat, this.#showJobs(action.request, action.chat, action.stop));
       case "log":
         this.#place(action);
         return this.#report(action.chat, this.#showLog(action.request, action.chat));
@@ -414,6 +417,22 @@ export class Supervisor implements AsyncDisposable {
 
   async #showSessions(request: number, place: RootQuery): Promise<void> {
     this.#pump.push({ type: "sessions", request, ...await this.#projects.sessions(place) });
+  }
+
+  /** A session that is not open has none. */
+  async #showJobs(request: number, chat: number, stop: string | undefined): Promise<void> {
+    const { session } = this.#chat(chat);
+    const { client: { terminals } } = await session.project();
+    const { id } = session;
+    if (id !== undefined && stop !== undefined) await terminals.stopJob(id, stop);
+    const jobs = (id === undefined ? [] : terminals.jobs(id)).map(({ command, end, output, ...job }) => ({
+      ...job,
+      command: oneLine(command),
+      state: oneLine(end ?? "running"),
+      running: end === undefined,
+      output: visible(output),
+    }));
+    this.#pump.push({ type: "jobs", request, jobs });
   }
 
   async #showLog(request: number, chat: number): Promise<void> {

@@ -3,6 +3,50 @@ local config = require("agent.config")
 local events = require("agent.events")
 local say = require("agent.say")
 
+--- The terminal has not the focus.
+local is_away = false
+vim.api.nvim_create_autocmd({ "FocusLost", "FocusGained" }, {
+  group = vim.api.nvim_create_augroup("agent.announce", {}),
+  callback = function(event)
+    is_away = event.event == "FocusLost"
+  end,
+})
+
+--- What the terminal is sent. OSC 9 with a text is a notification of the desktop.
+local SIGNALS = {
+  bell = function()
+    return "\a"
+  end,
+  osc9 = function(text)
+    return ("\27]9;%s\27\\"):format((text:gsub("%c", " ")))
+  end,
+}
+
+--- Tells somebody who looks elsewhere, as the options say.
+---@param text string
+local function signal(text)
+  local make = SIGNALS[config.get().notify_with]
+  if make then
+    -- What Neovim 0.11 has instead: runtime/lua/vim/ui/clipboard/osc52.lua.
+    local send = vim.api.nvim_ui_send or function(data)
+      vim.api.nvim_chan_send(vim.v.stderr, data)
+    end
+    send(make(say.line(text)))
+  end
+end
+
+---@param chat agent.Chat
+---@param text string
+local function tell(chat, text)
+  local is_seen = chat:is_visible()
+  if config.get().notify and not is_seen then
+    say.info(text)
+  end
+  if config.get().notify and (is_away or not is_seen) then
+    signal(text)
+  end
+end
+
 --- How a turn has ended, and what it has changed.
 ---@param timeline agent.Timeline
 ---@param update table
@@ -56,13 +100,14 @@ return function(chat, update)
     if chat.on_done then
       chat.on_done(chat)
     end
-    if config.get().notify and not chat.is_quiet and not chat:is_visible() then
-      say.info(outcome(chat.timeline, update))
+    if not chat.is_quiet then
+      tell(chat, outcome(chat.timeline, update))
     end
+  elseif update.type == "approval" and config.get().notify and (is_away or not chat:is_visible()) then
+    -- It shows itself in Neovim.
+    signal("waits for your answer: " .. update.title)
   elseif update.type == "notice" and update.severity == "error" then
-    if config.get().notify and not chat:is_visible() then
-      say.info(update.text)
-    end
+    tell(chat, update.text)
   elseif update.type == "ready" then
     local data = { chat = chat.id, root = update.root, provider = update.provider, model = update.model }
     events.emit("AgentReady", data)

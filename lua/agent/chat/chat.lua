@@ -10,6 +10,8 @@ local modes = require("agent.modes")
 local moves = require("agent.chat.moves")
 local navigate = require("agent.chat.navigate")
 local place = require("agent.place")
+local plan = require("agent.chat.plan")
+local pulse = require("agent.chat.pulse")
 local selections = require("agent.chat.selections")
 local status = require("agent.chat.status")
 local timeline = require("agent.timeline")
@@ -37,7 +39,7 @@ local window = require("agent.chat.window")
 ---@field is_quiet? boolean      another place says how its turns end
 ---@field target? integer       turn that is looked for in the older parts
 ---@field is_closed? boolean     for good
-local Chat = vim.tbl_extend("error", {}, attached, buffers, history, moves, navigate, selections, status, waiting)
+local Chat = vim.tbl_extend("error", {}, attached, buffers, history, moves, navigate, plan, selections, status, waiting)
 Chat.__index = Chat
 
 ---@param id integer
@@ -74,6 +76,7 @@ function Chat:open()
     window.come_from(self.windows, vim.api.nvim_get_current_win())
   end
   vim.api.nvim_set_current_win(self.windows.input)
+  pulse.beat(self)
   self:show_state()
   self:show_attached()
   -- The user types for seconds: by then the engine runs.
@@ -143,6 +146,7 @@ function Chat:apply(updates)
     end
   end
   if next(changed) then
+    self:open_diffs(changed)
     local since = trace.now and trace.now()
     local following = self:following()
     self.renderer:draw(self.timeline.blocks, changed)
@@ -152,7 +156,19 @@ function Chat:apply(updates)
     end
   end
   self:count_down()
+  pulse.beat(self, changed)
   self:show_state()
+end
+
+--- Diffs that the user has neither opened nor closed are as the option says.
+---@param changed table<integer, true>
+function Chat:open_diffs(changed)
+  for index in pairs(config.get().show_diffs == "open" and changed or {}) do
+    local block = self.timeline.blocks[index]
+    if block.is_diff and block.expanded == nil then
+      block.expanded = true
+    end
+  end
 end
 
 --- A countdown on screen counts.

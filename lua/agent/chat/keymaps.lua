@@ -1,4 +1,6 @@
 -- The keys of the chat's own buffers. No other buffer gets any.
+local popup = require("agent.popup")
+
 local M = {}
 
 ---@class agent.Key
@@ -15,7 +17,7 @@ M.keys = {
   { keys = "<CR>", modes = "n", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "n" },
   { keys = "<C-s>", modes = "ni", where = "input", action = "submit", doc = "send", hint = "send", hint_in = "i" },
   { keys = "<M-CR>", modes = "ni", where = "input", action = "submit_now", doc = "send into the turn that runs" },
-  { keys = "gl", modes = "n", where = "input", action = "choose_waiting", doc = "list the messages that wait" },
+  { keys = "gm", modes = "n", where = "input", action = "choose_waiting", doc = "list the messages that wait" },
   { keys = "dd", modes = "n", where = "transcript", action = "drop_waiting", doc = "remove a message that waits" },
   { keys = "<M-r>", modes = "ni", where = "input", action = "use_typed", doc = "reject what waits, with this reason" },
   { keys = "<C-p>", modes = "ni", where = "input", action = "earlier", doc = "earlier message" },
@@ -49,6 +51,7 @@ M.keys = {
   { keys = "[[", modes = "n", where = "transcript", action = "previous_turn", doc = "your previous message" },
   { keys = "gy", modes = "n", where = "transcript", action = "yank_code", doc = "yank the code block" },
   { keys = "ga", modes = "n", where = "transcript", action = "apply_code", doc = "apply the code block to its file" },
+  { keys = "gl", modes = "n", where = "both", action = "show_plan", doc = "show the plan" },
   { keys = "i", modes = "n", where = "transcript", action = "focus_input", doc = "go to the input" },
   { keys = "g?", modes = "n", where = "both", action = "show_keys", doc = "show these keys", hint = "keys", hint_in = "n" },
 }
@@ -90,9 +93,9 @@ local function explained()
   return lines
 end
 
---- Shows the keys above everything until a key closes it. Not echoed: that would wait for <CR>.
+--- Shows the keys above everything.
 function M.show()
-  require("agent.popup").open(explained(), "Keys", " q close ", { "g?" })
+  popup.open(explained(), "Keys", " q close ", { "g?" })
 end
 
 return M

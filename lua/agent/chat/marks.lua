@@ -1,4 +1,5 @@
 -- Colours of the blocks' lines, as marks over them.
+local diff_syntax = require("agent.chat.diff_syntax")
 local text = require("agent.timeline.lines")
 
 local M = {}
@@ -58,6 +59,8 @@ function M.draw(buffer, block, lines, row)
   M.clear(buffer, row, row + #lines)
   if block.kind == "text" then
     return
+  elseif block.is_diff and block.expanded then
+    diff_syntax.draw(buffer, namespace, block, lines, row)
   end
   for offset, line in ipairs(lines) do
     local at = row + offset - 1
@@ -77,8 +80,10 @@ function M.draw(buffer, block, lines, row)
       M.mark(buffer, at, 0, #line, "AgentThought")
     else
       M.mark(buffer, at, 0, #line, offset > 1 and block.is_diff and DIFF_GROUPS[line:sub(3, 3)] or "AgentTool")
-      if offset == 1 then
-        M.mark(buffer, at, 0, #(text.icons[block.status] or "…"), STATUS_GROUPS[block.status])
+      local is_header = offset == 1 or block.kind == "run" and vim.startswith(line, "  ✓ ")
+      if is_header then
+        local indent = offset == 1 and 0 or 2
+        M.mark(buffer, at, indent, indent + #(text.icons[block.status] or "…"), STATUS_GROUPS[block.status])
         mark_counts(buffer, at, line)
       end
     end

@@ -1,5 +1,6 @@
 -- Moving about in a transcript: to files, to turns, to code. Methods of the chat.
 local fences = require("agent.timeline.fences")
+local lines = require("agent.timeline.lines")
 local say = require("agent.say")
 
 ---@class agent.Chat
@@ -12,13 +13,27 @@ function M:tab()
   self:toggle_block()
 end
 
+--- What a line is about: a block, or of a run's block one of its calls.
+---@param row integer from 0
+---@return agent.Block?
+---@return integer? index of the block
+function M:block_at(row)
+  local index = self.renderer:block_at(row)
+  local block = index and self.timeline.blocks[index]
+  if not block or block.kind ~= "run" then
+    return block, index
+  end
+  local _, calls = lines.run_lines(block)
+  return calls[row - self.renderer:row(index) + 1] or block, index
+end
+
 function M:toggle_block()
   if vim.api.nvim_get_current_buf() ~= self.transcript then
     return
   end
-  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local block = index and self.timeline.blocks[index]
-  if block and (block.kind == "thought" or (block.kind == "tool" and (block.output or block.children))) then
+  local block, index = self:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
+  local opens = block and (block.kind == "thought" or block.calls or block.output or block.children)
+  if opens then
     block.expanded = not block.expanded
     self.renderer:draw(self.timeline.blocks, { [index] = true })
     return true
@@ -46,9 +61,10 @@ end
 ---@return integer? line
 function M:file_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-  local index = self.renderer:block_at(row)
-  local block = index and self.timeline.blocks[index]
-  if block and block.kind == "tool" and block.path then
+  local block, index = self:block_at(row)
+  -- A search names what it has found.
+  local names_its_own = block and not (block.what == "search" and block.expanded)
+  if block and block.kind == "tool" and block.path and names_its_own then
     return block.path, nil
   elseif block and block.kind == "files" then
     local file = block.files[row - self.renderer:row(index)]
@@ -97,9 +113,7 @@ function M:enter()
   if waits then
     return self:take_back(waits)
   end
-  local index = self.renderer:block_at(vim.api.nvim_win_get_cursor(0)[1] - 1)
-  local block = index and self.timeline.blocks[index]
-  if block and (block.kind == "tool" or block.kind == "thought") and self:toggle_block() then
+  if self:toggle_block() then
     return
   end
   self:goto_file()

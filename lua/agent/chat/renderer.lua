@@ -124,7 +124,18 @@ end
 ---@param block agent.Block
 ---@return boolean
 local function is_short(block)
-  return block.kind == "tool" or block.kind == "thought"
+  return block.kind == "tool" or block.kind == "thought" or block.kind == "run"
+end
+
+--- The block above, of those that are shown.
+---@param blocks agent.Block[]
+---@param index integer
+---@return agent.Block?
+local function above(blocks, index)
+  repeat
+    index = index - 1
+  until not (blocks[index] and blocks[index].kind == "moved")
+  return blocks[index]
 end
 
 --- Empty lines between a block and the one before it.
@@ -174,6 +185,7 @@ function Renderer:replace(index, block)
   local drawn = self.drawn[index]
   local lines = text.lines(block)
   local row = self:row(index)
+  drawn.taken = #block.text
   if not vim.deep_equal(lines, drawn.lines) then
     vim.api.nvim_buf_set_lines(self.buffer, row, row + #drawn.lines, false, lines)
     self.total = self.total + #lines - #drawn.lines
@@ -190,12 +202,8 @@ function Renderer:remove(index, blocks)
   local first, last = row - drawn.gap, row + #drawn.lines
   self.near = nil
   self.drawn[index] = { lines = {}, gap = 0, taken = 0, cuts = {} }
-  local before = index
-  while before > 0 and blocks[before].kind == "moved" do
-    before = before - 1
-  end
   local next_one, next_block = self.drawn[index + 1], blocks[index + 1]
-  if next_one and next_one.gap == 1 and gap_between(blocks[before], next_block) == 0 then
+  if next_one and next_one.gap == 1 and gap_between(above(blocks, index), next_block) == 0 then
     next_one.gap, last = 0, last + 1
   end
   -- The marks would go over to the next line.
@@ -214,10 +222,10 @@ function Renderer:draw(blocks, changed)
   for _, index in ipairs(indexes) do
     local block = blocks[index]
     if not self.drawn[index] then
-      self:append(index, block, blocks[index - 1])
+      self:append(index, block, above(blocks, index))
     elseif block.kind == "moved" then
       self:remove(index, blocks)
-    elseif block.kind == "text" then
+    elseif block.kind == "text" and not block.is_rewritten then
       self:extend(index, block)
     else
       self:replace(index, block)
@@ -261,14 +269,14 @@ function Renderer:lines_before(blocks, count)
   for index = 1, count do
     local block = blocks[index]
     local own = text.lines(block)
-    local gap = gap_between(blocks[index - 1], block)
+    local gap = gap_between(above(blocks, index), block)
     drawn[index] = { lines = own, gap = gap, taken = #block.text, cuts = {} }
     vim.list_extend(lines, gap == 1 and { "" } or {})
     vim.list_extend(lines, own)
   end
   local next_one = self.drawn[1]
   if next_one and count > 0 then
-    next_one.gap = gap_between(blocks[count], blocks[count + 1])
+    next_one.gap = gap_between(above(blocks, count + 1), blocks[count + 1])
     vim.list_extend(lines, next_one.gap == 1 and { "" } or {})
   end
   self.drawn = vim.list_extend(drawn, self.drawn)

@@ -1,6 +1,7 @@
 -- What a chat says of itself in one line: winbar, statusline, lists. Methods of the chat.
 local config = require("agent.config")
 local format = require("agent.format")
+local pulse = require("agent.chat.pulse")
 local window = require("agent.chat.window")
 
 ---@class agent.Chat
@@ -35,8 +36,11 @@ function M:status()
   if line.cost then
     table.insert(parts, format.money(line.cost))
   end
+  if (line.running or 0) > 0 then
+    table.insert(parts, ("%d running"):format(line.running))
+  end
   if self.paused ~= "paused" then
-    table.insert(parts, STATES[line.state])
+    table.insert(parts, pulse.state(self, STATES[line.state]))
   end
   table.insert(parts, self.paused)
   return table.concat(parts, " · ")
@@ -55,15 +59,19 @@ function M:label()
   return ("%d  %s  %s"):format(self.id, STATES[line.state], vim.fn.strcharpart(text, 0, 60))
 end
 
---- The title as far as there is room for it beside the rest.
+--- The step of the plan, or the title, as far as there is room for it beside the rest.
 ---@param room integer columns
 ---@return string
 function M:short_title(room)
-  local title = self.timeline.title or ""
+  local title = self:plan_line() or self.timeline.title or ""
   if vim.api.nvim_strwidth(title) <= room then
     return title
   end
-  return room < 8 and "" or vim.fn.strcharpart(title, 0, room - 1) .. "…"
+  if room < 8 then
+    -- How far the plan is has always room.
+    return self:plan_line() and title:match("^%d+/%d+") or ""
+  end
+  return vim.fn.strcharpart(title, 0, room - 1) .. "…"
 end
 
 function M:show_state()
@@ -73,7 +81,8 @@ function M:show_state()
   local status = self:status()
   local room = vim.api.nvim_win_get_width(self.windows.transcript) - vim.api.nvim_strwidth(status) - 4
   local title = self:short_title(room)
-  local text = " " .. (title == "" and status or title .. " · " .. status):gsub("%%", "%%%%")
+  -- Where there is too little room the state is left, and how far the plan is.
+  local text = " " .. (title == "" and "" or title .. " · "):gsub("%%", "%%%%") .. "%<" .. status:gsub("%%", "%%%%")
   window.set_winbar(self.windows.transcript, text)
 end
 

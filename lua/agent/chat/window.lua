@@ -59,6 +59,8 @@ local function float_places(windows)
   local options = config.get()
   local lines = free_lines()
   local width = fit(options.width or FLOAT, vim.o.columns)
+  -- Longer lines are hard to read.
+  width = options.width and width or math.min(width, options.chat_width)
   local height = math.max(8, fit(options.height or FLOAT, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.

@@ -305,6 +305,34 @@ M.options = {
     default = false,
     doc = "Keeping or undoing a hunk goes on to the next one of the file.",
   },
+  {
+    name = "chat_width",
+    type = "integer",
+    default = 100,
+    min = 20,
+    doc = "Columns of the chat's float at most, unless width says otherwise.",
+  },
+  {
+    name = "show_diffs",
+    type = "string",
+    default = "folded",
+    one_of = { "folded", "open" },
+    doc = "Whether the diff of an edit is shown under its line by itself. folded: once <Tab> opens it.",
+  },
+  {
+    name = "spinner",
+    type = "list|boolean",
+    default = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" },
+    doc = "Frames of the sign of life where something waits, each one column wide. {}: seconds alone. false: neither.",
+  },
+  {
+    name = "notify_with",
+    type = "string",
+    default = "message",
+    one_of = { "message", "bell", "osc9" },
+    doc = "What else notify does, also while another window than the terminal has the focus. bell: the terminal's bell."
+      .. " osc9: a notification of the desktop, where the terminal knows OSC 9.",
+  },
   { name = "notify", type = "boolean", default = true, doc = "vim.notify when a turn ends while the chat is hidden." },
 }
 

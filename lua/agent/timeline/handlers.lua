@@ -1,8 +1,11 @@
 -- What each kind of update does to a timeline, in place; `changed` gets the indexes of the blocks to draw.
 local fences = require("agent.timeline.fences")
+local lines = require("agent.timeline.lines")
+local runs = require("agent.timeline.runs")
+local tables = require("agent.timeline.tables")
 local waiting = require("agent.timeline.waiting")
 
---- A text that has come to its end. A fence that was left open is closed: what follows is no code.
+--- A text that has come to its end: its tables are aligned, and a fence that was left open is closed.
 ---@param block agent.Block
 ---@return boolean changed
 local function close_text(block)
@@ -11,7 +14,10 @@ local function close_text(block)
   if missing then
     block.text = block.text .. (vim.endswith(block.text, "\n") and "" or "\n") .. missing
   end
-  return missing ~= nil
+  local aligned = tables.align(block.text)
+  block.is_rewritten = aligned ~= block.text
+  block.text = aligned
+  return missing ~= nil or block.is_rewritten
 end
 
 --- The last block but the messages that wait: they stand below what goes on.
@@ -296,7 +302,7 @@ function on.tool(timeline, update, changed)
     end
     timeline.tools[update.id] = above and timeline.tools[update.parent] or add(timeline, block, changed)
   end
-  for _, field in ipairs({ "title", "summary", "lines", "output", "is_diff", "path", "added", "removed" }) do
+  for _, field in ipairs({ "title", "summary", "lines", "draft", "output", "is_diff", "path", "added", "removed" }) do
     if update[field] ~= nil then
       block[field] = update[field]
     end
@@ -308,7 +314,10 @@ function on.tool(timeline, update, changed)
   if update.status and not is_late and not waits then
     block.status = update.status
   end
-  changed[timeline.tools[update.id]] = true
+  block.what = update.kind or block.what
+  local index = timeline.tools[update.id]
+  changed[index] = true
+  runs.fold(timeline, index, changed)
 end
 
 function on.approval(timeline, update, changed)
@@ -363,15 +372,10 @@ function on.second(timeline, _, changed)
   end
 end
 
-local PLAN_MARKS = { pending = "☐", in_progress = "▸", completed = "✓" }
-
 --- The plan is one block, at the place where it was last changed.
 function on.plan(timeline, update, changed)
-  local lines = {}
-  for _, step in ipairs(update.steps) do
-    table.insert(lines, ("%s %s"):format(PLAN_MARKS[step.status], step.step))
-  end
-  local text = table.concat(lines, "\n")
+  local text = table.concat(lines.plan_lines(update.steps), "\n")
+  timeline.steps = update.steps
   local last = timeline.blocks[#timeline.blocks]
   if last and last.kind == "plan" then
     last.text = text
@@ -379,6 +383,11 @@ function on.plan(timeline, update, changed)
     add(timeline, { kind = "plan", text = text }, changed)
   end
   changed[#timeline.blocks] = true
+end
+
+--- So many commands run in the background.
+function on.running(timeline, update)
+  timeline.running = update.count
 end
 
 function on.usage(timeline, update)

@@ -8,14 +8,19 @@ local M = {}
 ---|"completed"|"failed"|"stopped"
 
 ---@class agent.Block
----@field kind "user"|"text"|"thought"|"tool"|"notice"|"plan"|"files"|"moved"  the last one is nothing any longer
+---@field kind "user"|"text"|"thought"|"tool"|"run"|"notice"|"plan"|"files"|"moved"  the last one is nothing any longer
 ---@field text string
 ---@field id? string            of a tool call or a message
 ---@field status? agent.Status
 ---@field severity? "info"|"warning"|"error"
 ---@field title? string         of a tool call
+---@field what? string         kind of a tool call, as ACP names it
+---@field calls? agent.Block[]  of a run: the tool calls that stand in its line
+---@field into? integer         of what has moved into the line of others: its block
 ---@field summary? string
 ---@field lines? integer        written so far, while a call's arguments stream in
+---@field is_rewritten? boolean  of a text that is over: it is not what it was with more at its end
+---@field draft? string        the end of what it is writing, while its arguments stream in
 ---@field output? string
 ---@field is_diff? boolean      the output is the diff of what was written
 ---@field path? string
@@ -51,6 +56,8 @@ local M = {}
 ---@field mode? string          of the agent, as it calls it
 ---@field commands? { name: string, description: string }[]  that the agent has
 ---@field options? { id: string, name: string, value: string }[]  of the agent, as they are set
+---@field steps? { step: string, status: string }[]  of the plan
+---@field running? integer       commands in the background
 ---@field used? integer          tokens of the context window
 ---@field size? integer
 ---@field cost? number            dollars of the session so far
@@ -138,6 +145,10 @@ function M.prepend(timeline, older)
   local count = #older.blocks
   table.move(timeline.blocks, 1, #timeline.blocks, count + 1)
   table.move(older.blocks, 1, count, 1, timeline.blocks)
+  for index = count + 1, #timeline.blocks do
+    local block = timeline.blocks[index]
+    block.into = block.into and block.into + count
+  end
   for id, index in pairs(timeline.tools) do
     timeline.tools[id] = index + count
   end
@@ -151,7 +162,7 @@ function M.prepend(timeline, older)
   if not timeline.used then
     timeline.used, timeline.size = older.used, older.size
   end
-  timeline.cost = timeline.cost or older.cost
+  timeline.cost, timeline.steps = timeline.cost or older.cost, timeline.steps or older.steps
   return count
 end
 

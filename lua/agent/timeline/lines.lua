@@ -1,5 +1,6 @@
 -- Pure: the text of a block, as lines without markup.
 local fences = require("agent.timeline.fences")
+local runs = require("agent.timeline.runs")
 
 local M = {}
 
@@ -27,6 +28,9 @@ local function lines_of(block)
   if block.kind == "tool" then
     return M.tool_lines(block)
   end
+  if block.kind == "run" then
+    return (M.run_lines(block))
+  end
   if block.kind == "files" then
     return M.file_lines(block.files)
   end
@@ -48,6 +52,16 @@ function M.lines(block)
   return lines
 end
 
+local PLAN_MARKS = { pending = "☐", in_progress = "▸", completed = "✓" }
+
+---@param steps { step: string, status: string }[]
+---@return string[]
+function M.plan_lines(steps)
+  return vim.tbl_map(function(step)
+    return ("%s %s"):format(PLAN_MARKS[step.status] or "☐", step.step)
+  end, steps)
+end
+
 ---@param seconds number
 ---@return string
 function M.duration(seconds)
@@ -57,6 +71,13 @@ function M.duration(seconds)
   if seconds < 10 then
     return ("%.1f s"):format(seconds)
   end
+  return M.seconds(seconds)
+end
+
+--- Whole ones.
+---@param seconds number
+---@return string
+function M.seconds(seconds)
   return seconds < 60 and ("%d s"):format(seconds) or ("%d min %d s"):format(seconds / 60, seconds % 60)
 end
 
@@ -198,13 +219,31 @@ function M.tool_lines(block)
   elseif RUNNING[block.status] then
     vim.list_extend(lines, last_lines(nested_lines(block, false)))
   end
+  for _, line in ipairs(block.draft and block.status == "pending" and vim.split(block.draft, "\n") or {}) do
+    table.insert(lines, "  " .. line)
+  end
   if block.output and (block.expanded or (RUNNING[block.status] and not block.is_diff)) then
-    local output = vim.split(block.output, "\n")
+    local output = block.what == "search" and runs.found(block.output) or vim.split(block.output, "\n")
     for _, line in ipairs(block.expanded and output or last_lines(output)) do
       table.insert(lines, "  " .. line)
     end
   end
   return lines
+end
+
+--- The line of calls that only look, or each of them below it.
+---@param block agent.Block
+---@return string[]
+---@return table<integer, agent.Block> calls that stand in these lines, from 1
+function M.run_lines(block)
+  local lines, calls = { ("%s %s"):format(M.icons.completed, runs.header(block)) }, {}
+  for _, call in ipairs(block.expanded and block.calls or {}) do
+    for _, line in ipairs(M.tool_lines(call)) do
+      table.insert(lines, "  " .. line)
+      calls[#lines] = call
+    end
+  end
+  return lines, calls
 end
 
 return M

@@ -19,8 +19,8 @@ export function sessionAnswers(
   return {
     tools: at(({ sessionId, toggle }) => {
       const session = open.get(sessionId);
-      if (toggle !== undefined) session.toggleTool(toggle);
-      return { tools: [...session.tools] };
+      if (toggle !== undefined) session.tools.toggle(toggle);
+      return { tools: [...session.tools.list] };
     }),
     compact: async ({ sessionId, focus, undo }) => {
       const session = open.get(sessionId);

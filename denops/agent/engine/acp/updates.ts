@@ -111,6 +111,7 @@ export class Updates {
         return this.#tool(event.id, { title: event.title, status: "pending" }, {
           tool: event.tool,
           lines: event.lines,
+          ...(event.draft === undefined ? {} : { draft: event.draft }),
           ...parentOf(event),
         });
       case "tool_start": {

@@ -7,6 +7,7 @@ import { WithoutEndMark } from "../llm/end_mark.ts";
 import { breaksIn, shortArguments } from "../llm/text_tools/draft.ts";
 import type { Model } from "../llm/model.ts";
 import type { Delta } from "../llm/wire/wire.ts";
+import { StreamedText } from "./streamed_text.ts";
 import type { TurnError } from "../core/errors.ts";
 import type { AgentEvent, Emit, ToolStart } from "../core/events.ts";
 import type { AssistantEntry } from "../core/entries.ts";
@@ -290,6 +291,7 @@ class Writing {
   readonly id: string;
   readonly #name: string;
   readonly #tool: Tool | undefined;
+  readonly #text: StreamedText | undefined;
   #head = "";
   #last = "";
   #lines = 1;
@@ -301,6 +303,7 @@ class Writing {
     this.id = id;
     this.#name = name;
     this.#tool = tool;
+    if (tool?.streamed !== undefined) this.#text = new StreamedText(tool.streamed);
   }
 
   /** A piece of the call as it stands in the text; its arguments follow when it has ended. */
@@ -322,6 +325,7 @@ class Writing {
     // A newline inside a JSON string is always written as an escape, which pieces may split.
     this.#lines += (this.#last + piece).split("\\n").length - 1;
     this.#last = piece.at(-1) ?? this.#last;
+    this.#text?.add(piece);
   }
 
   /** Undefined if nothing that is shown has changed. */
@@ -330,7 +334,11 @@ class Writing {
     const lines = this.#tool?.streamed === undefined ? 0 : this.#lines;
     if (this.#shown === `${lines} ${title}`) return undefined;
     this.#shown = `${lines} ${title}`;
-    return { type: "tool_writing", id: this.id, tool: this.#name, title, lines };
+    const draft = this.#text?.text ?? "";
+    return {
+      ...{ type: "tool_writing", id: this.id, tool: this.#name, title, lines },
+      ...(draft === "" ? {} : { draft }),
+    };
   }
 
   /** What it wants to do, as far as that has come. */

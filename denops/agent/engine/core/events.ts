@@ -104,7 +104,11 @@ export const AgentEvent = z.discriminatedUnion("type", [
   /** What was told of a message as its text so far was a thought, or as a thought is told again as text. */
   event("retold", { message: z.string(), was: z.enum(["text", "thought"]) }),
   /** A call's name is known and its arguments stream in; `lines` counts those of the text being written. */
-  event("tool_writing", { id, tool: z.string(), title: z.string(), lines: z.number() }),
+  event("tool_writing", {
+    ...{ id, tool: z.string(), title: z.string(), lines: z.number() },
+    /** The last of these lines. */
+    draft: z.string().exactOptional(),
+  }),
   /** Calls of one answer may start in any order; `order` rises within a turn as the model has written them. */
   event("tool_start", { call: ToolStart, order: z.number().exactOptional() }),
   /** `rule` gave it leave. */

@@ -21,9 +21,10 @@ export const readFile = defineTool({
     offset: z.int().min(1).optional().describe("first line to read, from 1"),
     limit: z.int().min(1).optional().describe("number of lines"),
   }),
-  title: (args) => {
-    const from = typeof args.offset === "number" ? `:${args.offset}` : "";
-    return `read ${shown(args.path)}${from}`;
+  title: ({ path, offset, limit }) => {
+    const first = typeof offset === "number" ? offset : 1;
+    const last = typeof limit === "number" ? `${first}–${first + limit - 1}` : `from ${first}`;
+    return `read ${shown(path)}${first === 1 && typeof limit !== "number" ? "" : ` ${last}`}`;
   },
 
   async prepare({ path, offset = 1, limit }, { workspace, images }, signal) {

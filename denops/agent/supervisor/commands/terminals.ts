@@ -31,6 +31,19 @@ export interface TerminalPorts {
   ): Promise<Omit<CommandSpec, "line" | "cwd" | "timeoutMs">>;
   /** What was printed so far, for the screen. */
   show(sessionId: string, toolCallId: string, output: string): void;
+  /** So many of the session's commands run in the background. */
+  running(sessionId: string, count: number): void;
+}
+
+/** A command in the background. */
+export interface Job {
+  readonly id: string;
+  readonly command: string;
+  /** How it has ended, in words; undefined while it runs. */
+  readonly end: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly started: number;
+  readonly output: string;
 }
 
 interface Terminal {
@@ -41,6 +54,8 @@ interface Terminal {
   /** It has ended, and what it would change is known. */
   readonly ended: Promise<CommandEnd>;
   readonly rehearsal: Rehearsal | undefined;
+  /** Milliseconds since 1970. */
+  readonly started: number;
   end?: CommandEnd;
   /** Beside what it printed, a line each. */
   said?: readonly string[];
@@ -115,11 +130,40 @@ export class Terminals implements AsyncDisposable {
     const ended = command.ended.then(async (end) => {
       const whole = end.type === "exited" || end.type === "signalled";
       terminal.said = await rehearsal?.finish(whole) ?? [];
-      return terminal.end = end;
+      terminal.end = end;
+      if (input.background) this.#tellRunning(sessionId);
+      return end;
     });
-    const terminal: Terminal = { sessionId, command, input, grant, ended, rehearsal };
+    const terminal: Terminal = { sessionId, command, input, grant, ended, rehearsal, started: Date.now() };
     this.#open.set(id, terminal);
+    if (input.background) this.#tellRunning(sessionId);
     return id;
+  }
+
+  #tellRunning(sessionId: string): void {
+    if (this.#isClosed) return;
+    const running = this.jobs(sessionId).filter(({ end }) => end === undefined);
+    this.#ports.running(sessionId, running.length);
+  }
+
+  /** The session's commands in the background, the newest first. */
+  jobs(sessionId: string): readonly Job[] {
+    return [...this.#open].flatMap(([id, { input, command, end, started, ...terminal }]) =>
+      terminal.sessionId !== sessionId || !input.background ? [] : [{
+        ...{ id, command: input.command, started, output: shortened(command.output) },
+        end: end === undefined ? undefined : endText(end),
+      }]
+    ).reverse();
+  }
+
+  /** Ends a command in the background. @throws {RequestError} if the session has none of this id */
+  async stopJob(sessionId: string, id: string): Promise<void> {
+    const terminal = this.#terminal(id);
+    if (terminal.sessionId !== sessionId || !terminal.input.background) {
+      throw RequestError.invalidParams(undefined, `unknown command id ${id}`);
+    }
+    terminal.command.stop();
+    await terminal.ended;
   }
 
   /** A command of this session has made such a link, and that was agreed to. */

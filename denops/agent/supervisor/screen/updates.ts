@@ -146,6 +146,7 @@ export function toolUpdate(chat: number, call: ToolCallUpdate): ToolUpdate {
     ...(path === undefined || path.length > LONGEST_PATH ? {} : { path }),
     ...(output === "" ? {} : { output, is_diff: diff !== "" }),
     ...(meta.lines === undefined ? {} : { lines: meta.lines }),
+    ...(meta.draft === undefined ? {} : { draft: shortened(meta.draft) }),
     ...(meta.added === undefined ? {} : { added: meta.added }),
     ...(meta.removed === undefined ? {} : { removed: meta.removed }),
     ...(meta.summary === undefined ? {} : { summary: oneLine(meta.summary) }),

@@ -1,0 +1,98 @@
+-- What the user asks for and is shown when the answer has come: rules, tools, the log, usage, context.
+local say = require("agent.say")
+
+local M = {}
+
+--- Asks the supervisor for what is then shown.
+---@param chat agent.Chat
+---@param action table
+---@param show fun(update: table)
+local function ask(chat, action, show)
+  action = vim.tbl_extend("error", action, { chat = chat.id, session = chat.timeline.session }, chat:place())
+  require("agent.client").ask(action, function(update, problem)
+    if not update then
+      return say.error(problem)
+    end
+    show(update)
+  end)
+end
+
+---@param chat agent.Chat
+function M.rules(chat)
+  ask(chat, { type = "rules" }, function(update)
+    if #update.rules == 0 then
+      return say.info("no rules yet: A in an approval makes one")
+    end
+    vim.ui.select(update.rules, {
+      prompt = "Rules (choose one to remove it)",
+      format_item = function(rule)
+        return ("%-5s %s  (%s)"):format(rule.verdict, rule.rule, rule.source)
+      end,
+    }, function(rule)
+      if rule then
+        require("agent.client").send({ type = "remove_rule", chat = chat.id, rule = rule.rule })
+      end
+    end)
+  end)
+end
+
+---@param chat agent.Chat
+---@param toggle? string
+function M.tools(chat, toggle)
+  ask(chat, { type = "tools", toggle = toggle }, function(update)
+    vim.ui.select(update.tools, {
+      prompt = "Tools (choose one to switch it)",
+      format_item = function(tool)
+        return ("%s %s"):format(tool.on and "on " or "off", tool.name)
+      end,
+    }, function(tool)
+      if tool then
+        M.tools(chat, tool.name)
+      end
+    end)
+  end)
+end
+
+---@param chat agent.Chat
+function M.log(chat)
+  ask(chat, { type = "log" }, function(update)
+    local lines = #update.lines > 0 and update.lines or { "No approvals yet." }
+    require("agent.page").open(lines, "the log")
+    vim.api.nvim_win_set_cursor(0, { #lines, 0 })
+  end)
+end
+
+---@param chat agent.Chat
+function M.usage(chat)
+  require("agent.client").request(chat, "usage", { sessionId = chat.timeline.session }, function(usage, problem)
+    if not usage then
+      return say.error(problem)
+    end
+    local add = require("agent.usage").show(usage)
+    ask(chat, { type = "quota" }, function(update)
+      add(update.line)
+    end)
+  end)
+end
+
+---@param chat agent.Chat
+function M.context(chat)
+  local session = chat.timeline.session
+  if not session then
+    return say.info("nothing was sent yet")
+  end
+  local function request(change, done)
+    local params = { sessionId = session, change = change }
+    require("agent.client").request(chat, "context", params, function(context, problem)
+      if not context then
+        return say.error(problem)
+      end
+      done(context)
+    end)
+  end
+  request(nil, function(context)
+    require("agent.context").show(context, request)
+  end)
+end
+
+return M

@@ -1,0 +1,37 @@
+-- The plan of the session, where it can be seen all the time. Methods of the chat.
+local popup = require("agent.popup")
+local say = require("agent.say")
+local text = require("agent.timeline.lines")
+
+---@class agent.Chat
+local M = {}
+
+--- "2/5 run the tests": the step at work, of a plan that is not done; nil without one.
+---@return string?
+function M:plan_line()
+  local steps = self.timeline.steps
+  if not steps or self.timeline.state == "idle" then
+    return
+  end
+  local done, at
+  for index, step in ipairs(steps) do
+    done = step.status == "completed" and (done or 0) + 1 or done
+    at = step.status == "in_progress" and (at or index) or at
+  end
+  if done == #steps then
+    return
+  end
+  at = at or math.min(#steps, (done or 0) + 1)
+  return ("%d/%d %s"):format(at, #steps, steps[at].step)
+end
+
+--- Shows all of its steps.
+function M:show_plan()
+  local steps = self.timeline.steps
+  if not steps or #steps == 0 then
+    return say.info("no plan yet: the model makes one for a longer task")
+  end
+  popup.open(text.plan_lines(steps), "Plan", " q close ", { "gl" })
+end
+
+return M
