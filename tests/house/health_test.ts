@@ -91,7 +91,7 @@ Deno.test("health: mistakes in the options by name, patterns too", async () => {
   const options = section(await report(agent), "options").join("\n");
   for (
     const line of [
-      'ERROR layout must be one of float, right, left, bottom, tab, current, not "top"',
+      'ERROR layout must be one of float, right, left, bottom, tab, current, auto, not "top"',
       "ERROR Invalid option deny: Not a rule: read([x). Its pattern needs a closing ].",
       "ERROR Invalid option deny: Not a rule: git push. Rules look like ",
       "ERROR Invalid option deny_read: /etc/** must be relative to the project, without ./ before it.",

@@ -2,6 +2,7 @@
 local attached = require("agent.chat.attached")
 local buffers = require("agent.chat.buffers")
 local client = require("agent.client")
+local config = require("agent.config")
 local given = require("agent.given")
 local history = require("agent.chat.history")
 local keymaps = require("agent.chat.keymaps")

@@ -154,19 +154,19 @@ end
 function M:code_at_cursor()
   local row = vim.api.nvim_win_get_cursor(0)[1] - 1
   local index = self.renderer:block_at(row)
-  local lines = index and self.renderer:lines(index)
+  local shown = index and self.renderer:lines(index)
   local code, fence = nil, nil
-  if lines then
-    code, fence = fences.around(lines, row - self.renderer:row(index) + 1)
+  if shown then
+    code, fence = fences.around(shown, row - self.renderer:row(index) + 1)
   end
   if not code then
     return say.info("no code block under the cursor")
   end
   local above = fence - 1
-  while above > 1 and vim.trim(lines[above]) == "" do
+  while above > 1 and vim.trim(shown[above]) == "" do
     above = above - 1
   end
-  return { code = code, info = lines[fence]:match("[`~]+(.*)$"), above = lines[above] or "" }
+  return { code = code, info = shown[fence]:match("[`~]+(.*)$"), above = shown[above] or "" }
 end
 
 --- Shows what the block around the cursor would change in the file that it is for.
