@@ -333,8 +333,8 @@ end
 
 --- A float, also if it has been made a split. The last split of a tab page cannot be one: an empty one takes its place.
 ---@param win integer
----@param config table
-local function float(win, config)
+---@param place table
+local function float(win, place)
   if not vim.api.nvim_win_is_valid(win) then
     return
   end
@@ -344,7 +344,7 @@ local function float(win, config)
   if is_last then
     vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, { split = "left", win = win })
   end
-  vim.api.nvim_win_set_config(win, config)
+  vim.api.nvim_win_set_config(win, place)
 end
 
 --- After the screen has changed its size.
