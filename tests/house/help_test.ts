@@ -240,16 +240,20 @@ Deno.test("help: tags are unique, and :help opens them; every link leads somewhe
   const broken = [...help.links, ...help.options].filter((link) => !tags.has(link));
   assert.deepEqual(broken, []);
   assert.deepEqual(help.tags.filter((tag) => !tags.has(tag)), []);
-  const opened = await child.lua<readonly string[]>(
-    `return vim.tbl_map(function(tag)
-      vim.cmd.help(tag)
-      return vim.fn.expand("%:t") .. ": " .. vim.api.nvim_get_current_line()
-    end, ...)`,
-    help.tags,
-  );
-  for (const [at, tag] of help.tags.entries()) {
-    const found = opened[at] ?? "";
-    assert.ok(found.startsWith("agent.txt: ") && found.includes(`*${tag}*`), `:help ${tag} opens ${found}`);
+  // Not all at once: Neovim is waited for a few seconds, and no longer.
+  for (let from = 0; from < help.tags.length; from += 40) {
+    const some = help.tags.slice(from, from + 40);
+    const opened = await child.lua<readonly string[]>(
+      `return vim.tbl_map(function(tag)
+        vim.cmd.help(tag)
+        return vim.fn.expand("%:t") .. ": " .. vim.api.nvim_get_current_line()
+      end, ...)`,
+      some,
+    );
+    const wrong = some.filter((tag, at) =>
+      !opened[at]?.match(/^agent\.txt: /) || !opened[at].includes(`*${tag}*`)
+    );
+    assert.deepEqual(wrong, []);
   }
 });
 
