@@ -62,8 +62,6 @@ export class Supervisor implements AsyncDisposable {
   readonly #chats = new Map<number, Chat>();
   readonly #projects: Projects;
   readonly #models: ModelMenus;
-  /** What is wrong with prompt files, as it was told. */
-  readonly #told = new Set<string>();
   #lastRequest: number;
   readonly #environment: SupervisorOptions["environment"];
 
@@ -372,16 +370,13 @@ export class Supervisor implements AsyncDisposable {
 
   async #showPrompts(request: number, chat: number): Promise<void> {
     const { client } = await this.#chat(chat).session.project();
-    const { prompts, problems } = await client.prompts(chat);
+    const { prompts } = await client.prompts(chat);
     const shown = [...prompts.values()].map(({ name, description, hint }) => ({
       ...{ name, description: oneLine(description), hint: oneLine(hint) },
     })).sort((one, other) => one.name < other.name ? -1 : 1);
     this.#pump.push({ type: "prompts", request, prompts: shown });
     // The list is asked for whenever somebody types: each is told once.
-    for (const problem of problems.filter((one) => !this.#told.has(one))) {
-      this.#told.add(problem);
-      this.#notice(chat, "warning", problem);
-    }
+    for (const problem of await client.fileProblems(chat)) this.#notice(chat, "warning", problem);
   }
 
   /** Into the user's rules for all projects; a session that is open goes on with them. */
