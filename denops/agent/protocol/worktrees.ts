@@ -7,8 +7,15 @@ export const MOST_MERGED = 500;
 export const LARGEST_MERGED = 1_000_000;
 export const LARGEST_MERGE = 8_000_000;
 
-/** What is to be done about them. Without a name: of "new" one is made up, of the others it is the one of this place. */
-export const WORKTREE_TASKS = ["new", "list", "remove"] as const;
+/**
+ * What is to be done about them. Without a name "new" makes one up, and "remove" means the one of this place. `force`: also
+ * if what differs is lost.
+ */
+export const WORKTREE_TASK = {
+  task: z.enum(["new", "list", "remove"]),
+  name: z.string().max(1_000).optional(),
+  force: z.boolean().default(false),
+};
 
 /** What of a worktree is merged into the project. */
 export const Merge = z.object({

@@ -42,9 +42,9 @@ const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,59}$/;
 const LONGEST_CHECKOUT_MS = 600_000;
 const MOST_NAMES = 1_000;
 
-/** Whether a folder is one of them, by its place alone. */
-export function isWorktree(root: string, stateDir: string): boolean {
-  return dirname(dirname(root)) === join(stateDir, "worktrees");
+/** Whether a folder is one of them, by its place alone. @param root a real path */
+export async function isWorktree(root: string, stateDir: string): Promise<boolean> {
+  return dirname(dirname(root)) === join(await Deno.realPath(stateDir).catch(() => stateDir), "worktrees");
 }
 
 /** A project with its worktrees. */
@@ -105,11 +105,7 @@ export class Worktrees {
   async make(wanted: string | undefined): Promise<MadeWorktree> {
     const name = wanted ?? await this.#free();
     if (!isName(name)) {
-      throw new Error(
-        `Cannot make the worktree ${
-          visible(name)
-        }: a name has letters, digits, ".", "_" and "-", and begins with one of the first two.`,
-      );
+      throw new Error(`Cannot make the worktree ${visible(name)}: use letters, digits, ".", "_", "-".`);
     }
     const path = join(this.#folder, name);
     const branch = this.#branch(name);
@@ -185,7 +181,7 @@ export class Worktrees {
 
   /** The folder of a worktree, which need not be there. @throws {Error} one line */
   path(name: string): string {
-    if (!isName(name)) throw new Error(`There is no worktree ${visible(name)}.`);
+    if (!isName(name)) throw new Error(`No worktree has the name ${visible(name)}.`);
     return join(this.#folder, name);
   }
 
@@ -198,7 +194,7 @@ export class Worktrees {
     if (names.length === 0) {
       throw new Error("This project has no worktrees: `:Agent new --worktree` makes one.");
     }
-    const which = name === undefined ? "Which worktree" : `There is no worktree ${visible(name)}`;
+    const which = name === undefined ? "Which worktree" : `No worktree has the name ${visible(name)}`;
     throw new Error(`${which}${name === undefined ? "?" : "."} There are: ${names.join(", ")}.`);
   }
 

@@ -8,7 +8,7 @@ const FILES = { "a.txt": "a\nb\n", "part/b.txt": "b\n", "gone.txt": "gone\n", "s
 const RULES = { deny_read: ["**/.env"], read_rules: { allow: [], ask: [], deny: [] } };
 
 const STATE = await scratch();
-Deno.test.afterAll(() => STATE[Symbol.asyncDispose]());
+Deno.test.afterAll(async () => await STATE[Symbol.asyncDispose]());
 Deno.env.set("GIT_CEILING_DIRECTORIES", dirname(STATE.root));
 
 function of(root: string, sandboxed = true): Promise<Worktrees> {
@@ -44,7 +44,7 @@ for (const sandboxed of [true, false]) {
     const made = await trees.make("fix");
     assert.deepEqual([made.branch, made.known, made.filters], ["agent/fix", false, ["own"]]);
     assert.equal(made.uncommitted, 2, "a.txt and the program");
-    assert.ok(isWorktree(made.path, STATE.root));
+    assert.ok(await isWorktree(made.path, STATE.root));
     const tree = (path: string) => join(made.path, path);
     assert.equal(await Deno.readTextFile(tree("a.txt")), "a\nb\n");
     assert.deepEqual([(await trees.make("fix")).known, (await trees.list())[0]?.files], [true, 0]);
@@ -108,8 +108,8 @@ Deno.test("names that would lead elsewhere are refused, and so is a branch that 
     "é",
   ];
   for (const name of [...bad, "x".repeat(99)]) {
-    await assert.rejects(trees.make(name), /^Error: Cannot make the worktree .*: a name has letters/, name);
-    assert.throws(() => trees.path(name), /^Error: There is no worktree/);
+    await assert.rejects(trees.make(name), /^Error: Cannot make the worktree .*: use letters/, name);
+    assert.throws(() => trees.path(name), /^Error: No worktree has the name/);
   }
   await git(project.root, "branch", "agent/mine");
   await assert.rejects(
@@ -156,7 +156,7 @@ Deno.test("from a worktree its project's are meant; commits stay with their bran
     (await of(project.root)).name(undefined),
     /^Error: Which worktree\? There are: one, two\.$/,
   );
-  await assert.rejects(inside.name("..x"), /^Error: There is no worktree \.\.x\. There are: one, two\.$/);
+  await assert.rejects(inside.name("..x"), /^Error: No worktree has the name \.\.x\. There are: one, two\.$/);
   await Deno.writeTextFile(join(path, "a.txt"), "committed\n");
   await git(path, "commit", "--quiet", "--all", "--message=One");
   assert.deepEqual(await inside.remove("one", false, never), { removed: false, files: 1, commits: 1 });
