@@ -23,11 +23,12 @@ export const Merge = z.object({
   name: z.string().min(1).max(100),
   /** Its folder, absolute. */
   folder: z.string().min(1),
-  /** `path`: relative to the project. `base`: the text where both began; absent: no file. `theirs`: the same in the worktree. */
+  /** `path`: relative to the project. `base`: the text where both began; absent: no file. `theirs`: the same in the worktree; `merged`: what that was when it was merged last. */
   files: z.array(z.object({
     path: z.string().min(1),
     base: z.string().optional(),
     theirs: z.string().optional(),
+    merged: z.string().optional(),
   })).max(MOST_MERGED),
   /** What differs too and is left to the user; `why`: half a sentence. */
   left: z.array(z.object({ path: z.string(), why: z.string() })),

@@ -16,7 +16,6 @@ import type { Merge } from "../protocol/worktrees.ts";
 import { filledIn, promptCall } from "../policy/prompt_file.ts";
 import { fileRules, hiddenFiles } from "../policy/rules.ts";
 import { screenUpdates, shownFiles, toolUpdate } from "./screen/updates.ts";
-import { mergeOf } from "./branches/worktree_changes.ts";
 import { type WorktreeOptions, Worktrees } from "./branches/worktrees.ts";
 import { ApprovalLog } from "./gate/approval_log.ts";
 import type { EditorQuestions } from "./screen/editor_questions.ts";
@@ -372,9 +371,7 @@ export class EngineClient {
 
   /** What a worktree has that the project has not. @throws {Error} one line */
   async merge(chat: number, wanted: string): Promise<Merge> {
-    const worktrees = await this.worktrees();
-    const name = await worktrees.name(wanted);
-    return await mergeOf(name, await worktrees.base(name), this.fileRules(chat));
+    return await (await this.worktrees()).merge(wanted, this.fileRules(chat));
   }
 
   get branches(): WorktreeOptions {

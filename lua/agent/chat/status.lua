@@ -26,6 +26,9 @@ function M:status()
   if mode ~= "agent" then
     table.insert(parts, 1, mode)
   end
+  if self.worktree then
+    table.insert(parts, 1, vim.fs.basename(self.worktree))
+  end
   local effort = require("agent.effort").current(self)
   if effort ~= "default" then
     table.insert(parts, "effort " .. effort)

@@ -3,7 +3,7 @@ import type { Merge } from "../../protocol/worktrees.ts";
 import { merge3 } from "./merge.ts";
 import { lineEnding, withEnding } from "./text.ts";
 
-type Texts = Pick<Merge["files"][number], "base" | "theirs">;
+type Texts = Pick<Merge["files"][number], "base" | "theirs" | "merged">;
 
 /** What is to be done about it; "same": nothing. */
 type Step =
@@ -13,11 +13,19 @@ type Step =
   /** Half a sentence. */
   | { readonly type: "left"; readonly why: string };
 
-/** @param ours the text in the project; undefined if there is no such file */
-export function stepOf(
-  { base, theirs }: Texts,
-  ours: string | undefined,
-): Step {
+/**
+ * What has not been merged before begins where the worktree did. Where that would meet what was changed here, it is tried
+ * from what was merged last: both sides may have had those lines by then.
+ * @param ours the text in the project; undefined if there is no such file
+ */
+export function stepOf({ base, theirs, merged }: Texts, ours: string | undefined): Step {
+  const first = from(base, theirs, ours);
+  if (first.type !== "left" || merged === undefined) return first;
+  const next = from(merged, theirs, ours);
+  return next.type === "left" ? first : next;
+}
+
+function from(base: string | undefined, theirs: string | undefined, ours: string | undefined): Step {
   // Where git changes line endings, those of the project stay.
   const ending = ours === undefined ? undefined : lineEnding(ours);
   const plain = (text: string) => ending === undefined ? text : withEnding(text, ending);

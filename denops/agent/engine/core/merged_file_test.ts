@@ -14,6 +14,20 @@ Deno.test("what differs in a worktree is merged with what was changed here; what
     type: "left",
     why: "the same lines were changed here too (line 1)",
   });
+  // A further round.
+  assert.deepEqual(step({ base: "a\n", theirs: "AA\n", merged: "A\n" }, "A\nmine\n"), {
+    type: "left",
+    why: "the same lines were changed here too (line 1)",
+  });
+  assert.deepEqual(step({ base: "a\nb\nc\n", theirs: "AA\nb\nc\n", merged: "A\nb\nc\n" }, "A\nb\nC\n"), {
+    type: "write",
+    content: "AA\nb\nC\n",
+  });
+  assert.deepEqual(step({ theirs: "newer\n", merged: "new\n" }, "new\n"), {
+    type: "write",
+    content: "newer\n",
+  });
+  assert.deepEqual(step({ base: "a\n", merged: "A\n" }, "A\n"), { type: "delete" });
   // Line endings are the project's.
   assert.deepEqual(step({ base: "a\nb\n", theirs: "a\nB\n" }, "a\r\nb\r\n"), {
     type: "write",

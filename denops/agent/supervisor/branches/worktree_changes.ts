@@ -74,11 +74,15 @@ async function isSame(one: string, other: string): Promise<boolean> {
   return mine.length === theirs.length && mine.every((byte, index) => byte === theirs[index]);
 }
 
-/** What there is to merge. @param rules of the project @throws {Error} one line */
+/**
+ * What there is to merge.
+ * @param rules of the project @param last texts that were merged last, by path @throws {Error} one line
+ */
 export async function mergeOf(
   name: string,
   { git, commit }: { readonly git: Git; readonly commit: string },
   rules: ReadOptions,
+  last: ReadonlyMap<string, string>,
 ): Promise<Merge> {
   const changed = await changedPaths(git, commit);
   if (changed.length > MOST_MERGED) {
@@ -108,6 +112,7 @@ export async function mergeOf(
       path: one.path,
       ...(read.base === undefined ? {} : { base: read.base }),
       ...(read.theirs === undefined ? {} : { theirs: read.theirs }),
+      ...(last.has(one.path) ? { merged: last.get(one.path) } : {}),
     });
   }
   return { name, folder: git.root, files, left };

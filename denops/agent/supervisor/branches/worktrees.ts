@@ -4,11 +4,13 @@
  * reaches no network: what is checked out is what the repository holds.
  */
 import { basename, dirname, join } from "node:path";
-import type { ShownWorktree } from "../../protocol/worktrees.ts";
+import { z } from "../../deps/zod.ts";
+import type { ReadOptions } from "../../policy/file_access.ts";
+import type { Merge, ShownWorktree } from "../../protocol/worktrees.ts";
 import { visible } from "../screen/visible.ts";
 import { projectStateName } from "../system/project_state.ts";
 import { type BranchOptions, exists, Git, ownRepository, type Repository, writesOf } from "./repository.ts";
-import { baseOf, changedPaths, differing } from "./worktree_changes.ts";
+import { baseOf, changedPaths, differing, mergeOf } from "./worktree_changes.ts";
 
 export interface WorktreeOptions extends BranchOptions {
   readonly stateDir: string;
@@ -35,6 +37,9 @@ export type Removed =
   | { readonly removed: true; readonly branch?: string; readonly commits: number }
   /** Something would be lost. */
   | { readonly removed: false; readonly files: number; readonly commits: number };
+
+/** Texts by path. */
+const LastMerged = z.record(z.string(), z.string());
 
 const ORIGIN = ".origin";
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.)){0,59}$/;
@@ -147,7 +152,7 @@ export class Worktrees {
   }
 
   /** Git in a worktree, and the commit where it and the project began to differ. @throws {Error} one line */
-  async base(name: string): Promise<{ readonly git: Git; readonly commit: string }> {
+  async #base(name: string): Promise<{ readonly git: Git; readonly commit: string }> {
     const git = await this.#in(name);
     return { git, commit: await baseOf(git, await this.#commit(this.#git, "HEAD"), name) };
   }
@@ -174,9 +179,28 @@ export class Worktrees {
     }
     const head = await this.#commit(git, "HEAD") ?? "";
     await this.#discard(this.path(name));
+    await Deno.remove(this.#merged(name)).catch(() => {});
     const own = this.#branch(name);
     if (branch === own && commits === 0) await this.#dropBranch(own, head);
     return { removed: true, commits, ...(branch === undefined || commits === 0 ? {} : { branch }) };
+  }
+
+  /**
+   * What is merged is remembered, so that the same lines can be merged in a further round.
+   * @throws {Error} one line
+   */
+  async merge(wanted: string, rules: ReadOptions): Promise<Merge> {
+    const name = await this.name(wanted);
+    const known = await Deno.readTextFile(this.#merged(name)).then(JSON.parse).catch(() => undefined);
+    const last = new Map(Object.entries(LastMerged.safeParse(known).data ?? {}));
+    const merge = await mergeOf(name, await this.#base(name), rules, last);
+    const texts = merge.files.flatMap(({ path, theirs }) => theirs === undefined ? [] : [[path, theirs]]);
+    await Deno.writeTextFile(this.#merged(name), JSON.stringify(Object.fromEntries(texts)), { mode: 0o600 });
+    return merge;
+  }
+
+  #merged(name: string): string {
+    return join(this.#folder, `.${name}.merged`);
   }
 
   /** The folder of a worktree, which need not be there. @throws {Error} one line */
@@ -229,7 +253,7 @@ export class Worktrees {
   }
 
   async #look(name: string): Promise<ShownWorktree> {
-    const { git, commit } = await this.base(name);
+    const { git, commit } = await this.#base(name);
     const changed = await changedPaths(git, commit);
     const branch = await git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
     const head = await this.#commit(this.#git, "HEAD");

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { git, type Scratch, scratch } from "../../../../tests/support/project.ts";
 import { isWorktree, Worktrees } from "./worktrees.ts";
-import { mergeOf } from "./worktree_changes.ts";
 
 const FILES = { "a.txt": "a\nb\n", "part/b.txt": "b\n", "gone.txt": "gone\n", "same.txt": "same\n" };
 const RULES = { deny_read: ["**/.env"], read_rules: { allow: [], ask: [], deny: [] } };
@@ -59,7 +58,7 @@ for (const sandboxed of [true, false]) {
     await Deno.symlink("/etc/hostname", tree("link"));
     await Deno.remove(tree("part"), { recursive: true });
     await Deno.symlink("/etc", tree("part"));
-    const { files, left } = await mergeOf("fix", await trees.base("fix"), RULES);
+    const { files, left } = await trees.merge("fix", RULES);
     const rows = files.map(({ path, base, theirs }) => [path, base, theirs]).sort();
     assert.deepEqual(rows, [
       ["a.txt", "a\nb\n", "a\nB\n"],
@@ -73,6 +72,8 @@ for (const sandboxed of [true, false]) {
       link: "it is a link",
       part: "it is a link",
     });
+    const again = (await trees.merge("fix", RULES)).files.find(({ path }) => path === "a.txt");
+    assert.equal(again?.merged, "a\nB\n");
     const all = files.length + left.length;
     assert.deepEqual(await trees.remove("fix", false, never), { removed: false, files: all, commits: 0 });
     assert.equal(await Deno.readTextFile(tree("new/c.txt")), "c");
