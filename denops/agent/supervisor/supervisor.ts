@@ -202,6 +202,10 @@ export class Supervisor implements AsyncDisposable {
         this.#place(action);
         this.#ask(action, this.#aside(action));
         return;
+      case "steer":
+        this.#place(action);
+        this.#ask(action, this.#steer(action));
+        return;
       case "sessions":
         return this.#report(action.chat, this.#showSessions(action.request, action));
       case "login":
@@ -289,7 +293,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
   async #ask(
-    action: Extract<Action, { type: "engine_request" | "aside" }>,
+    action: Extract<Action, { type: "engine_request" | "aside" | "steer" }>,
     answering: Promise<Record<string, unknown>>,
   ): Promise<void> {
     const { request, chat } = action;
@@ -309,6 +313,17 @@ export class Supervisor implements AsyncDisposable {
     const called = await client.called(chat, text);
     const parts = [called?.text ?? text, ...staged ? [await client.staged(chat)] : []];
     return await session.request("aside", (sessionId) => ({ sessionId, question: parts.join("\n\n") }));
+  }
+
+  async #steer(action: Extract<Action, { type: "steer" }>): Promise<Record<string, unknown>> {
+    const { chat, id, text, given } = action;
+    const { session } = this.#chat(chat);
+    const { client } = await session.project();
+    const prompt = await client.blocks(chat, text, given);
+    return await session.request(
+      "steer",
+      (sessionId) => REQUESTS.steer.params.parse({ sessionId, id, prompt }),
+    );
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
