@@ -92,6 +92,7 @@ function M.make_room(rows)
   if current and current:is_visible() then
     return room.make(current.windows, rows)
   end
+  room.give_back()
 end
 
 --- The current chat, if there is one.

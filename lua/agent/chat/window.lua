@@ -1,5 +1,6 @@
 -- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
 local config = require("agent.config")
+local dock = require("agent.chat.dock")
 local hint = require("agent.hint")
 local keymaps = require("agent.chat.keymaps")
 
@@ -395,6 +396,9 @@ end
 ---@param windows agent.Windows
 ---@param buffers integer[]
 function M.close(windows, buffers)
+  if windows.transcript then
+    dock.close()
+  end
   local all = { windows.input, windows.transcript }
   for _, buffer in ipairs(buffers) do
     vim.list_extend(all, vim.fn.win_findbuf(buffer))
