@@ -8,6 +8,7 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { askRead } from "./agent/gather/ask_read.ts";
 import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { FilesSoFar } from "./agent/files_so_far.ts";
 import { choose, type ContextChange } from "./agent/gather/context_page.ts";
 import { type Handed, handOver } from "./agent/gather/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
@@ -65,6 +66,10 @@ export class Session {
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
   readonly steering = new Steering();
+  readonly #filesSoFar = new FilesSoFar(
+    () => this.checkpoints.filesOf(this.#turnNumber),
+    (files) => this.#ports.publish({ type: "turn_files", turn: this.#turnNumber, files }),
+  );
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -352,6 +357,10 @@ export class Session {
     return runner.modelOf?.(this.modes.current) ?? runner.model;
   }
 
+  get #turnNumber(): number {
+    return this.#ports.store.turn(this.id);
+  }
+
   /** What the turn has changed in all. */
   async #listFiles(signal: AbortSignal): Promise<void> {
     const late = await this.checkpoints.late();
@@ -360,7 +369,7 @@ export class Session {
     }
     // The model has its answer already: what was kept back the user has seen.
     if (late.length > 0) await this.#traps.settle(signal);
-    const turn = this.#ports.store.turn(this.id);
+    const turn = this.#turnNumber;
     const files = await this.checkpoints.filesOf(turn);
     if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
   }
@@ -483,6 +492,7 @@ export class Session {
     this.#surroundings?.hear(event);
     if (event.type === "tool_start") this.#open.add(event.call.id);
     else if (event.type === "tool_done") this.#open.delete(event.id);
+    this.#filesSoFar.hear(event, this.#open);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
     } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });
