@@ -17,12 +17,13 @@ wait end
 
 Deno.test("the list of changed files grows during the turn, and <CR> opens one", async () => {
   await using agent = await startAgent({ script: SCRIPT, options: "title = false, spinner = false" });
-  const { nvim, server, state, project } = agent;
+  const { nvim, server } = agent;
   await nvim.command("Agent Go");
   await nvim.waitForScreen(/Changed 1 file {2}\+2.*\n.*A one\.txt {2}\+2/);
   server.release("second");
   // Net counts, where it was last changed, once.
-  const both = /✓ edit one\.txt.*\n[^]*Changed 2 files {2}\+3 −1.*\n.*A one\.txt {2}\+2 .*\n.*M src\/greet\.ts {2}\+1 −1/;
+  const both =
+    /✓ edit one\.txt.*\n[^]*Changed 2 files {2}\+3 −1.*\n.*A one\.txt {2}\+2 .*\n.*M src\/greet\.ts {2}\+1 −1/;
   const screen = await nvim.waitForScreen((text) => both.test(text) && text.includes("That was all."));
   assert.equal(screen.match(/Changed \d/g)?.length, 1, screen);
   assert.match(screen, /Changed 2[^]*That was all\./);
@@ -38,7 +39,7 @@ Deno.test("the list of changed files grows during the turn, and <CR> opens one",
   assert.equal(nvim.text().match(/Changed \d/g)?.length, 1, nvim.text());
 
   // What is stored is the end alone.
-  await using after = await startAgent({ script: "", beside: { nvim, server, state, project } });
+  await using after = await startAgent({ script: "", beside: agent });
   await nvim.command("qa!").catch(() => {});
   await after.nvim.command("Agent resume");
   await after.nvim.waitForScreen(/That was all\.[^]*Changed 2 files/);

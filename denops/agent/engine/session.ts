@@ -369,9 +369,8 @@ export class Session {
     }
     // The model has its answer already: what was kept back the user has seen.
     if (late.length > 0) await this.#traps.settle(signal);
-    const turn = this.#turnNumber;
-    const files = await this.checkpoints.filesOf(turn);
-    if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
+    const files = await this.checkpoints.filesOf(this.#turnNumber);
+    if (files.length > 0) this.#emit({ type: "turn_files", turn: this.#turnNumber, files });
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
@@ -460,7 +459,7 @@ export class Session {
       mode: () => this.modes.current,
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
-        const of = { turn: store.turn(this.id), model: this.#model };
+        const of = { turn: this.#turnNumber, model: this.#model };
         return (measured) => this.#meter.count(measured, MODES.title, [], of);
       },
       titled: (title) => this.#emit({ type: "title", title }),

@@ -1,7 +1,6 @@
 -- The float that shows what waits first. It takes the cursor only from somebody who does nothing but watch.
 local config = require("agent.config")
 local content = require("agent.approval.content")
-local dock = require("agent.chat.dock")
 local format = require("agent.format")
 local keys_hint = require("agent.hint")
 local no_insert = require("agent.no_insert")
@@ -16,6 +15,7 @@ local M = {}
 ---@field col integer
 ---@field rows integer
 ---@field columns integer
+---@field window? integer  over which it stands, and in which nothing is to be done
 
 ---@type integer?
 local window
@@ -24,6 +24,9 @@ local buffer
 --- Window to go back to.
 ---@type integer?
 local back
+--- Window over which it stands.
+---@type integer?
+local dock
 --- It opened while somebody wrote in the lower half of the screen.
 local at_top = false
 --- Keys count from this time on (milliseconds of uv.now): one that was meant for another window is no answer.
@@ -135,6 +138,7 @@ local function place()
   width = math.min(width, room.columns - 2)
   local footer, winbar = hint(width)
   room = winbar == "" and room or room_for(math.min(wanted + 1, most_rows()))
+  dock = room.window
   return {
     relative = "editor",
     row = room.row,
@@ -309,7 +313,7 @@ end
 function M.focus()
   if not is_focused() then
     local here = vim.api.nvim_get_current_win()
-    back = dock.is(here) and vim.fn.win_getid(vim.fn.winnr("#")) or here
+    back = here == dock and vim.fn.win_getid(vim.fn.winnr("#")) or here
     vim.cmd.stopinsert()
     vim.api.nvim_set_current_win(window)
   end
@@ -353,7 +357,7 @@ vim.api.nvim_create_autocmd({ "VimResized", "WinEnter", "WinScrolled", "WinClose
   callback = vim.schedule_wrap(function()
     if window and not is_open() then
       M.close()
-    elseif is_here() and dock.is(vim.api.nvim_get_current_win()) then
+    elseif is_here() and vim.api.nvim_get_current_win() == dock then
       M.focus()
     else
       M.refit()

@@ -34,13 +34,6 @@ local function is_there()
   return dock ~= nil and vim.api.nvim_win_is_valid(dock.window)
 end
 
---- Whether this window is the dock, in which nothing is to be done.
----@param window integer
----@return boolean
-function M.is(window)
-  return dock ~= nil and dock.window == window
-end
-
 --- Gives the room back. Windows that somebody has changed since keep their size.
 function M.close()
   local old = dock
@@ -118,7 +111,7 @@ function M.make(windows, rows)
   end
   local row, column = unpack(vim.api.nvim_win_get_position(dock.window))
   local height, width = vim.api.nvim_win_get_height(dock.window), vim.api.nvim_win_get_width(dock.window)
-  return { row = row, col = column, rows = height + 1, columns = width }
+  return { row = row, col = column, rows = height + 1, columns = width, window = dock.window }
 end
 
 return M
