@@ -1,4 +1,4 @@
--- One schema: every option with its type, default and help text. The help is checked against it.
+-- One schema: every option with its type, default and help text. `deno task docs` writes them into the help.
 local M = {}
 
 ---@class agent.Option
