@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseScript, ScriptError } from "./model_script.ts";
+import { parseScript } from "../../denops/agent/scripted_model/script.ts";
 
 Deno.test("a script is read into answers in order", () => {
   const script = parseScript(
@@ -92,7 +92,7 @@ for (
 ) {
   Deno.test(`a wrong script says where: ${JSON.stringify(text)}`, () => {
     assert.throws(() => parseScript(text, "demo.txt"), (error: unknown) => {
-      assert.ok(error instanceof ScriptError);
+      assert.ok(error instanceof Error && error.name === "ScriptError");
       assert.match(error.message, message);
       return true;
     });
@@ -119,7 +119,7 @@ Deno.test("any text is a script or a ScriptError", () => {
     try {
       parseScript(lines.map(([a, b]) => `${a} ${b}`).join("\n"));
     } catch (error) {
-      assert.ok(error instanceof ScriptError, String(error));
+      assert.ok(error instanceof Error && error.name === "ScriptError", String(error));
     }
   }));
 });

@@ -85,6 +85,15 @@ function M.switch(chat)
   current = chat
 end
 
+--- Makes a chat the current one, or none, and leaves all windows as they are.
+---@param chat? agent.Chat
+---@return agent.Chat? before
+function M.swap(chat)
+  local before = current
+  current = chat and not chat.is_closed and chat or nil
+  return before
+end
+
 --- Room for something that must not hide the chat, if that is in view.
 ---@param rows integer so many at most, 0 to give it back
 ---@return agent.Room?
@@ -160,14 +169,14 @@ end)
 
 local group = vim.api.nvim_create_augroup("agent.chat", {})
 
-vim.api.nvim_create_autocmd("VimResized", {
-  group = group,
-  callback = function()
-    if current and current.windows then
-      window.fit(current.windows)
-    end
-  end,
-})
+--- The windows of the current chat are given their places anew.
+function M.fit()
+  if current and current.windows then
+    window.fit(current.windows)
+  end
+end
+
+vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
 
 --- A session file is read: it may name windows as ours are named.
 vim.api.nvim_create_autocmd("SessionLoadPre", {
