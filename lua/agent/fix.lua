@@ -16,14 +16,11 @@ end
 ---@param buffer integer
 ---@param found vim.Diagnostic[]
 local function ask(buffer, found)
-  local first, last, lines = math.huge, 0, { "Fix this:" }
+  local first, last = math.huge, 0
   for _, one in ipairs(found) do
     first, last = math.min(first, one.lnum + 1), math.max(last, (one.end_lnum or one.lnum) + 1)
-    local kind = (vim.diagnostic.severity[one.severity] or ""):lower()
-    table.insert(lines, ("- line %d, %s: %s"):format(one.lnum + 1, kind, (one.message:gsub("%s*\n%s*", " "))))
   end
-  local selection = require("agent.given").selection(buffer, first, last)
-  require("agent").send(table.concat(lines, "\n"), { context = selection })
+  require("agent").fix(nil, { context = require("agent.given").selection(buffer, first, last) })
 end
 
 server.offer({

@@ -38,9 +38,11 @@ const errors = (nvim: ChildNvim) =>
   nvim.lua<string>(`local told = vim.fn.execute("messages") vim.cmd("messages clear")
     return told:match("E%d+:.*") or told:match("stack traceback.*") or ""`);
 
-/** What each window of the tab page shows, and the mode. */
+/** What each window of the tab page shows in which one can be. */
 const windows = (nvim: ChildNvim) =>
-  nvim.lua<readonly string[]>(`return vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(function(window)
+  nvim.lua<readonly string[]>(`return vim.iter(vim.api.nvim_tabpage_list_wins(0)):filter(function(window)
+    return vim.api.nvim_win_get_config(window).focusable
+  end):map(function(window)
     return vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(window)))
       .. (vim.wo[window].winfixbuf and " fixed" or "") .. (vim.wo[window].number and " 1" or "")
   end):totable()`);

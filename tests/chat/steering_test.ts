@@ -46,7 +46,7 @@ Deno.test("a message steers the turn, one waits for its end, one is edited, one 
   await waitForChat(nvim, "Second, changed (waiting for the turn to end)");
 
   await nvim.command("Agent pause");
-  await nvim.waitForScreen("working · pausing");
+  await nvim.waitForScreen(/working.* · pausing/);
   server.release("here");
   await nvim.waitForScreen("· paused");
   assert.equal(server.requests.length, 1);

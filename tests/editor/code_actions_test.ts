@@ -60,6 +60,6 @@ say Fixed.`,
     "<Esc>3G<Cmd>lua vim.lsp.buf.code_action({ apply = true, filter = function(action) return action.title == 'Agent: fix this' end })<CR>",
   );
   await nvim.waitForScreen("Fixed.");
-  assert.match(server.requests.at(-1)?.text ?? "", /Fix this:.*- line 3, error: three is wrong/s);
+  assert.match(server.requests.at(-1)?.text ?? "", /\/fix\n.*:3 error three is wrong/s);
   assert.match(server.requests.at(-1)?.text ?? "", /User's selected code from src\/greet\.ts:L3-L3/);
 });

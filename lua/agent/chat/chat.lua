@@ -229,7 +229,8 @@ function Chat:send(text, remember)
   self:follow_all()
   local action = { type = "prompt", chat = self.id, text = text, session = self.timeline.session }
   local shown, also = self:attached()
-  vim.list_extend(also, require("agent.prompts").given(text, self:back(), self.selected))
+  local chosen = self.selections or {}
+  vim.list_extend(also, require("agent.prompts").given(text, self:back(), chosen[#chosen]))
   action.shown, action.given = shown, vim.list_extend(given.of(text, self:back()), also)
   self:selection_sent(text)
   action.remember = remember

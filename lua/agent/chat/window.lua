@@ -341,6 +341,22 @@ function M.put_back(windows, transcript, input)
   M.fit(windows)
 end
 
+--- A float, also if it has been made a split. The last split of a tab page cannot be one: an empty one takes its place.
+---@param win integer
+---@param place table
+local function float(win, place)
+  if not vim.api.nvim_win_is_valid(win) then
+    return
+  end
+  local is_last = vim.iter(vim.api.nvim_tabpage_list_wins(vim.api.nvim_win_get_tabpage(win))):all(function(other)
+    return other == win or vim.api.nvim_win_get_config(other).relative ~= ""
+  end)
+  if is_last then
+    vim.api.nvim_open_win(vim.api.nvim_create_buf(true, false), false, { split = "left", win = win })
+  end
+  vim.api.nvim_win_set_config(win, place)
+end
+
 --- After the screen has changed its size.
 ---@param windows agent.Windows
 function M.fit(windows)
@@ -348,12 +364,8 @@ function M.fit(windows)
     return
   end
   local above, below = float_places(windows)
-  if vim.api.nvim_win_is_valid(windows.transcript) then
-    vim.api.nvim_win_set_config(windows.transcript, above)
-  end
-  if vim.api.nvim_win_is_valid(windows.input) then
-    vim.api.nvim_win_set_config(windows.input, below)
-  end
+  float(windows.transcript, above)
+  float(windows.input, below)
   M.hint(windows)
 end
 
