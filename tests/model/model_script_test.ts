@@ -86,7 +86,7 @@ for (
     ["garbage \\q", /:1: .*"\\q" is no escape\./],
     ["cut\nsay more", /:2: Cannot read "say more": nothing can follow cut\.$/],
     ["say more\nstatus 500", /:2: .*status stands instead of a stream, only wait may precede it\.$/],
-    ["say a\n---\n---", /:3: .*there is no answer before it\.$/],
+    ["say a\n---\n---", /:3: .*no answer comes before it\.$/],
     ["repeat\n---\nsay b", /:1: .*only the last answer, or one with `when`, can be reused for ever\.$/],
   ] as const
 ) {

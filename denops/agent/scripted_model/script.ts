@@ -119,7 +119,7 @@ export function parseScript(text: string, name = "script"): Script {
     const number = at + 1;
     if (line.trim() === "" || line.startsWith("#")) continue;
     if (line.trimEnd() === "---") {
-      if (draft === undefined) throw failure(name, number, line, "there is no answer before it");
+      if (draft === undefined) throw failure(name, number, line, "no answer comes before it");
       answers.push(draft);
       draft = undefined;
       continue;

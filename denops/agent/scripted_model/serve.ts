@@ -69,7 +69,7 @@ async function serve(conn: Deno.TcpConn): Promise<void> {
   try {
     for (let request; (request = await http.next()) !== undefined;) {
       const isChat = request.method === "POST" && request.path.endsWith("/chat/completions");
-      await (isChat ? answer(http, request) : refuse(http, 404, "There is no such endpoint."));
+      await (isChat ? answer(http, request) : refuse(http, 404, "Unknown endpoint."));
     }
   } catch (error) {
     if (!(error instanceof ClientGone) && !isDisconnection(error)) throw error;

@@ -59,8 +59,8 @@ say - `M.all()` prints one for each line of the file
 ]],
     steps = {
       {
-        text = "Nothing here is real but the plugin: project and model are made up. Type\n"
-          .. "`:Agent what does greet.lua do?`  and press `<CR>`.",
+        text = "Type  `:Agent what does greet.lua do?`  and press `<CR>`.\n"
+          .. "Only the plugin is real here: project and model are made up.",
         done = has_ended,
       },
     },
@@ -77,13 +77,13 @@ say That is done as far as you have allowed it.
 ]],
     steps = {
       {
-        text = "That is the answer, with what was read for it. Now go to the input with `i`, type\n"
-          .. "`keep my token in .env`  and send it with `<C-s>`.",
+        text = "Press `i`, type  `keep my token in .env`  and send it with `<C-s>`.\n"
+          .. "What you see in the chat is the answer, and what was read for it.",
         done = was_asked,
       },
       {
-        text = "Most edits are made at once, but .env may hold secrets: it asks.\n"
-          .. "`<Esc>` and `<Tab>` in the chat go there: `a` allows it, `r` rejects it.",
+        text = "`<Esc>` `<Tab>` goes to the question: `a` allows it, `r` rejects it.\n"
+          .. "Most edits are made at once, but .env may hold secrets.",
         done = has_ended,
       },
     },
@@ -100,12 +100,12 @@ say That was the command, as far as you have allowed it.
 ]],
     steps = {
       {
-        text = "Commands run in a sandbox. Say in the input  `sort the guests`  and send it.",
+        text = "Say  `sort the guests`  (`i` and `<C-s>` again).\nIt is done by a command, in a sandbox.",
         done = was_asked,
       },
       {
-        text = "Nothing has changed yet. You see what the command does to the project:\n"
-          .. "`a` goes on with that, `r` does not.",
+        text = "`<Esc>` `<Tab>` goes there: `a` goes on with this, `r` does not.\n"
+          .. "Nothing has changed yet. You see what the command would do.",
         done = has_ended,
       },
     },
@@ -126,7 +126,7 @@ say Both places of `greet.lua` are polite.
 ]],
     steps = {
       {
-        text = "Ordinary files are changed at once; you look at them afterwards. Say\n`greet politely`",
+        text = "Say  `greet politely`\nOrdinary files are changed at once, and you look afterwards.",
         done = has_ended,
       },
       {
@@ -174,8 +174,8 @@ say That is as far as this mode lets me go.
 ]],
     steps = {
       {
-        text = "In mode ask nothing can be changed. `<S-Tab>` in the input goes on to the\n"
-          .. "next mode: press it once. `:Agent`  goes to the input.",
+        text = "`:Agent`  goes to the input. There press `<S-Tab>` once, for mode ask.\n"
+          .. "Nothing can be changed in it, whatever else is allowed.",
         done = function(seen)
           return has_ended(seen) or mode_is("ask")(seen)
         end,
@@ -199,13 +199,13 @@ say Welcome, all of you. The buffet is open.
 ]],
     steps = {
       {
-        text = "A turn can be told more while it runs. Say  `write a speech`",
+        text = "Say  `write a speech`\nThe model will think until you say more.",
         done = function(seen)
           return seen.running or seen.steered or has_ended(seen)
         end,
       },
       {
-        text = "It thinks until you say more: type  `keep it short`  and press `<M-CR>`.\n"
+        text = "Type  `keep it short`  and press `<M-CR>`: it goes into the turn that runs.\n"
           .. "`:Agent! keep it short`  does the same.",
         done = function(seen)
           return seen.steered or has_ended(seen)

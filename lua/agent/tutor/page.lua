@@ -23,7 +23,7 @@ local OPTIONS = {
   statuscolumn = "",
   conceallevel = 0,
   scrolloff = 0,
-  fillchars = "eob: ",
+  fillchars = "eob: ,lastline:…",
   winfixheight = true,
   winfixbuf = true,
 }

@@ -1,0 +1,56 @@
+/** `:Agent tutor` beside what its user does. All its lessons are played by tests/house/try_test.ts. */
+import assert from "node:assert/strict";
+import { startAgent } from "../support/agent.ts";
+import { folderOf, openTutor, snapshot, waitForNothing } from "../support/tutor.ts";
+
+Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pages are the user's", async () => {
+  await using agent = await startAgent({
+    script: "wait go\nsay Hello to you too.",
+    files: ["src/greet.ts"],
+    options: `layout = "tab"`,
+    columns: 40,
+    lines: 15,
+    // A tutor has a process of its own beside the server of denops.vim.
+    lua: `vim.api.nvim_create_autocmd("User", { pattern = "Agent*", callback = function(event)
+      vim.g.seen = (vim.g.seen or "") .. event.match .. " " end })`,
+  });
+  const { nvim, server } = agent;
+  // A turn of the user's runs all the time.
+  await nvim.keys(":Agent! hello<CR>");
+  await server.nextRequest();
+  await nvim.waitFor(`require("agent.chat").current().timeline.state == "working"`);
+  const before = await snapshot(nvim);
+
+  const ways: readonly (readonly [way: string, keys: string, then?: string])[] = [
+    [":q in the lesson", ":Agent what is it?<CR>", "<Esc>:call win_gotoid(win_getid(1))<CR>:q<CR>"],
+    [":bd of the lesson", ":Agent keep my token<CR>", "<Esc>:call win_gotoid(win_getid(1))<CR>:bd<CR>"],
+    [
+      ":tabclose",
+      ":Agent tutor next<CR>:Agent tutor next<CR>:Agent sort the guests<CR>",
+      "<Esc>:tabclose<CR>",
+    ],
+  ];
+  for (const [way, keys, then = ""] of ways) {
+    await openTutor(nvim);
+    const folder = await folderOf(nvim);
+    await nvim.keys(keys);
+    await nvim.waitForScreen("Agent ─");
+    await nvim.waitForScreen("Lesson");
+    await nvim.keys(then);
+    await nvim.waitFor("#vim.api.nvim_list_tabpages() == 1");
+    await nvim.waitFor("vim.fn.bufexists('agent://tutor') == 0");
+    assert.deepEqual(await snapshot(nvim), before, way);
+    await waitForNothing(folder);
+  }
+
+  // On another tab page all is the user's.
+  await openTutor(nvim);
+  const folder = await folderOf(nvim);
+  await nvim.keys("gt:Agent<CR>");
+  await nvim.waitForScreen("hello");
+  server.release("go");
+  await nvim.waitForScreen("Hello to you too.");
+  assert.equal(server.requests.length, 1);
+  await nvim.quit();
+  await waitForNothing(folder);
+});
