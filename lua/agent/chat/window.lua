@@ -71,7 +71,8 @@ local function float_places(windows)
   local width = fit(options.width or FLOAT, vim.o.columns)
   -- Longer lines are hard to read.
   width = options.width and width or math.min(width, options.chat_width)
-  local height = math.max(8, fit(options.height or (top > 0 and 1 or FLOAT), lines))
+  local wanted = top > 0 and not options.height and lines or fit(options.height or FLOAT, lines)
+  local height = math.max(8, math.min(wanted, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.
     height = math.max(height, math.min(lines, between + options.input_height + READABLE))

@@ -71,7 +71,7 @@ end
 
 --- The window is as tall as its text, and no taller than a third of the screen.
 function Page:fit()
-  local most = math.max(LEAST, math.floor(vim.o.lines / 3) - 2)
+  local most = math.max(LEAST, math.floor(vim.o.lines / 3) - 3)
   local rows = vim.api.nvim_win_text_height(self.window, {}).all
   vim.api.nvim_win_set_height(self.window, math.min(rows, most) + 1)
 end
