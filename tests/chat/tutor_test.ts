@@ -10,18 +10,15 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
     options: `layout = "tab"`,
     columns: 40,
     lines: 15,
-    // A tutor has a process of its own beside the server of denops.vim.
-    lua: `vim.api.nvim_create_autocmd("User", { pattern = "Agent*", callback = function(event)
-      vim.g.seen = (vim.g.seen or "") .. event.match .. " " end })`,
   });
-  const { nvim, server } = agent;
+  const { nvim, project, server } = agent;
   // A turn of the user's runs all the time.
   await nvim.keys(":Agent! hello<CR>");
   await server.nextRequest();
   await nvim.waitFor(`require("agent.chat").current().timeline.state == "working"`);
   const before = await snapshot(nvim);
 
-  const ways: readonly (readonly [way: string, keys: string, then?: string])[] = [
+  const ways: readonly (readonly [way: string, keys: string, then: string])[] = [
     [":q in the lesson", ":Agent what is it?<CR>", "<Esc>:call win_gotoid(win_getid(1))<CR>:q<CR>"],
     [":bd of the lesson", ":Agent keep my token<CR>", "<Esc>:call win_gotoid(win_getid(1))<CR>:bd<CR>"],
     [
@@ -30,7 +27,7 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
       "<Esc>:tabclose<CR>",
     ],
   ];
-  for (const [way, keys, then = ""] of ways) {
+  for (const [way, keys, then] of ways) {
     await openTutor(nvim);
     const folder = await folderOf(nvim);
     await nvim.keys(keys);
@@ -42,6 +39,15 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
     assert.deepEqual(await snapshot(nvim), before, way);
     await waitForNothing(folder);
   }
+
+  // A file of the user's that was opened from there stays, in a folder that is there.
+  await openTutor(nvim);
+  const earlier = await folderOf(nvim);
+  await nvim.keys(`:tabnew ${project.path("README.md")}<CR>:Agent tutor quit<CR>`);
+  await waitForNothing(earlier);
+  assert.equal(await nvim.lua("return vim.fn.getcwd()"), project.root);
+  await nvim.keys(":bwipeout<CR>");
+  assert.deepEqual(await snapshot(nvim), before);
 
   // On another tab page all is the user's.
   await openTutor(nvim);

@@ -1,7 +1,8 @@
 /**
  * A scripted model in a process of its own, for `:Agent tutor`: OpenAI's chat completions on 127.0.0.1. On stdout it
  * prints its base URL, a line; stdin gives it a line of JSON for what it is to do, see `Order`. Each turn begins the
- * script anew, so that one that was stopped can be tried again. It ends when stdin does.
+ * script anew, so that one that was stopped can be tried again. It ends when stdin does, however Neovim has ended, and
+ * removes the folder that it was started with.
  */
 import { z } from "../deps/zod.ts";
 import { Answers, Gates } from "./answers.ts";
@@ -9,6 +10,9 @@ import { ClientGone, deliver, isDisconnection } from "./delivery.ts";
 import { HttpConnection, type HttpRequest } from "./http_connection.ts";
 import { parseScript } from "./script.ts";
 import { countCalls, encode, errorBody } from "./wires.ts";
+
+/** What works in the folder ends at the same time, and may write there until then. */
+const ENDING_MS = 500;
 
 const WIRE = "openai_chat";
 const MODEL = "scripted-model";
@@ -81,6 +85,15 @@ function take(order: z.infer<typeof Order>): void {
   else gates.release(order.release);
 }
 
+async function remove(folder: string | undefined): Promise<void> {
+  if (folder === undefined) return;
+  for (let tries = 0; tries < 2; tries++) {
+    await Deno.remove(folder, { recursive: true }).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, ENDING_MS));
+  }
+  await Deno.remove(folder, { recursive: true }).catch(() => {});
+}
+
 async function accept(listener: Deno.TcpListener): Promise<void> {
   for await (const conn of listener) serve(conn);
 }
@@ -94,4 +107,5 @@ for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream()
   begun = lines.pop() ?? "";
   for (const line of lines) take(Order.parse(JSON.parse(line)));
 }
+await remove(Deno.args[0]);
 Deno.exit(0);

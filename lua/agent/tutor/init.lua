@@ -28,9 +28,10 @@ local M = {}
 ---@field lesson integer    number; one more than there are at the end
 ---@field seen agent.TutorSeen
 ---@field talk? agent.Chat  in which the lesson's turns were
----@field other? { chat?: agent.Chat, host?: agent.Host }  what is current on the other tab pages; nil while they are shown
----@field mine? { chat?: agent.Chat, host?: agent.Host }   what was current on its own when that was left
+---@field is_here boolean   one of its tab pages is shown
+---@field host? agent.Host  while none of them is shown, the one that they use; else that of the others
 ---@field from integer      window that it was begun in
+---@field folder string     Neovim's at that time
 ---@field clients table<integer, true>  language servers that ran before
 
 ---@type agent.Tutor?
@@ -43,27 +44,28 @@ local FILE = "greet.lua"
 
 local ENDED = "The tutor has ended."
 
---- Options that hold while its tab page is shown: a chat in a tab page, or in the file's window, would hide the lesson.
+--- Options that hold while its tab pages are shown: those of its host that are seen, and a place for the chat, as one in
+--- a tab page, or in the file's window, would hide the lesson.
 ---@return table<string, any>
 local function options()
   local layout = config.get().layout
   local hides = layout == "tab" or layout == "current"
-  return { root = tutor.project.root, layout = hides and "float" or layout }
+  local own = { provider = tutor.own.provider, model = tutor.own.model, mode = tutor.own.mode }
+  return vim.tbl_extend("error", own, { layout = hides and "float" or layout })
 end
 
---- All that is done on its tab pages is the tutor's.
+--- All that is done on its tab pages is the tutor's: chats have their place there, and others than elsewhere.
 local function enter()
-  if not tutor.other then
-    tutor.mine = tutor.mine or { host = client.open_own(tutor.own) }
-    tutor.other = { chat = tutor.views.chats.swap(tutor.mine.chat), host = client.use(tutor.mine.host) }
+  vim.t.agent_worktree = tutor.project.root
+  if not tutor.is_here then
+    tutor.is_here, tutor.host = true, client.use(tutor.host)
     config.lay_over(options())
   end
 end
 
 local function leave()
-  if tutor.other then
-    tutor.mine = { chat = tutor.views.chats.swap(tutor.other.chat), host = client.use(tutor.other.host) }
-    tutor.other = nil
+  if tutor.is_here then
+    tutor.is_here, tutor.host = false, client.use(tutor.host)
     config.lay_over({})
   end
 end
@@ -73,7 +75,7 @@ end
 local function own_chats()
   local ids = tutor.own and client.chats_with(tutor.own) or {}
   return vim.tbl_filter(function(chat)
-    return ids[chat.id] ~= nil
+    return ids[chat.id] ~= nil or chat.worktree == tutor.project.root
   end, tutor.views.chats.list())
 end
 
@@ -169,7 +171,7 @@ local look = vim.schedule_wrap(function()
     return
   end
   local seen = tutor.seen
-  local chat = tutor.other and tutor.views.chats.current() or tutor.mine and tutor.mine.chat
+  local chat = tutor.is_here and tutor.views.chats.current() or seen.chat
   seen.chat = chat
   seen.waiting = tutor.views.waiting()
   seen.running = chat ~= nil and chat.timeline.state ~= "idle"
@@ -231,15 +233,39 @@ local function is_used(tab, own)
   end)
 end
 
---- Closes a tab page; the last one shows an empty buffer instead, in the folder of the others.
+--- Closes a tab page; if it is the last one, an empty one takes its place.
 ---@param tab integer
 local function close_tab(tab)
-  if #vim.api.nvim_list_tabpages() > 1 then
-    vim.cmd(("%dtabclose!"):format(vim.api.nvim_tabpage_get_number(tab)))
+  if #vim.api.nvim_list_tabpages() == 1 then
+    vim.cmd.tabnew()
+    page.unstyle()
+  end
+  vim.cmd(("%dtabclose!"):format(vim.api.nvim_tabpage_get_number(tab)))
+end
+
+--- No window is left in a folder of the project.
+---@param it agent.Tutor
+local function leave_folder(it)
+  local function is_inside(...)
+    return projects.has(it.project, vim.fn.getcwd(...) .. "/")
+  end
+  local function go_back()
+    vim.cmd.cd(vim.fn.fnameescape(it.folder))
+  end
+  if is_inside(-1, -1) then
+    go_back()
   else
-    vim.cmd("silent! only! | enew!")
-    vim.cmd.cd(vim.fn.fnameescape(vim.fn.getcwd(-1, -1)))
-    vim.t.agent_above = nil
+    it.folder = vim.fn.getcwd(-1, -1)
+  end
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    local tab = vim.api.nvim_win_get_tabpage(window)
+    local number = vim.api.nvim_tabpage_get_number(tab)
+    if it.tabs[tab] then
+      pcall(vim.api.nvim_tabpage_del_var, tab, "agent_worktree")
+    end
+    if is_inside(vim.api.nvim_win_get_number(window), number) then
+      vim.api.nvim_win_call(window, go_back)
+    end
   end
 end
 
@@ -285,6 +311,7 @@ local function quit()
       close_tab(tab)
     end
   end
+  leave_folder(it)
   for _, back in ipairs({ it.from, window }) do
     if vim.api.nvim_win_is_valid(back) then
       vim.api.nvim_set_current_win(back)
@@ -366,6 +393,7 @@ local function open(url)
   if vim.api.nvim_buf_is_valid(blank) and vim.api.nvim_buf_get_name(blank) == "" then
     pcall(vim.api.nvim_buf_delete, blank, {})
   end
+  tutor.host = client.open_own(tutor.own)
   enter()
   client.start(require("agent.place").here(0))
   begin(1)
@@ -377,10 +405,11 @@ local function start(views)
   for _, server in ipairs(vim.lsp.get_clients()) do
     clients[server.id] = true
   end
-  local it = { views = views, project = projects.make(), lesson = 0, clients = clients, tabs = {} }
+  local it = { views = views, project = projects.make(), lesson = 0, clients = clients, tabs = {}, is_here = false }
+  it.folder = vim.fn.getcwd(-1, -1)
   it.from = vim.api.nvim_get_current_win()
   local problem
-  it.model, problem = models.start({
+  it.model, problem = models.start(it.project.folder, {
     ready = vim.schedule_wrap(function(url)
       if tutor == it then
         open(url)
@@ -391,8 +420,6 @@ local function start(views)
         quit()
         say.error("the tutor's model stopped " .. how)
       end
-      -- What ends at the same time may have written there.
-      projects.remove(it.project)
     end,
   })
   if not it.model then

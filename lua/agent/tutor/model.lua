@@ -19,14 +19,17 @@ function Model:stop()
   pcall(vim.fn.chanclose, self.job, "stdin")
 end
 
+---@param folder string removed at its end
 ---@param on { ready: fun(url: string), ended: fun(how: string) }
 ---@return agent.TutorModel?
 ---@return string? problem
-function M.start(on)
-  local command, problem = process.command("scripted_model/serve.ts", { "--allow-net=127.0.0.1" })
+function M.start(folder, on)
+  local flags = { "--allow-net=127.0.0.1", "--allow-write=" .. folder }
+  local command, problem = process.command("scripted_model/serve.ts", flags)
   if not command then
     return nil, problem
   end
+  table.insert(command, folder)
   local printed, said, is_fetching = "", {}, false
   local model = setmetatable({}, Model)
   model.job = vim.fn.jobstart(command, {

@@ -81,6 +81,14 @@ function Page:is_open()
   return vim.api.nvim_win_is_valid(self.window)
 end
 
+--- Takes its options back in the current window, which has been made from it.
+function M.unstyle()
+  for name in pairs(OPTIONS) do
+    vim.cmd.setlocal(name .. "<")
+  end
+  vim.cmd("setlocal winbar< statusline<")
+end
+
 --- Opens it above the current window.
 ---@return agent.TutorPage
 function M.open()
