@@ -449,6 +449,7 @@ function M.tutor(word)
   require("agent.tutor").run(word, {
     chats = ready(),
     waiting = require("agent.approval").count,
+    swap_history = require("agent.chat.input").swap,
     review_keys = require("agent.review.keys").wanted,
     hunks = function(buffer)
       local it = require("agent.review.track").get(buffer)

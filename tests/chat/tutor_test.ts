@@ -57,6 +57,9 @@ Deno.test("leaving in the middle, in whatever way, leaves nothing; other tab pag
   server.release("go");
   await nvim.waitForScreen("Hello to you too.");
   assert.equal(server.requests.length, 1);
+  // Nor does a message of the tutor's come back.
+  await nvim.keys("<C-p>");
+  assert.equal(await nvim.lua(`return require("agent.chat").current().input:text()`), "hello");
   await nvim.quit();
   await waitForNothing(folder);
 });

@@ -7,6 +7,7 @@ local page = require("agent.tutor.page")
 local projects = require("agent.tutor.project")
 local models = require("agent.tutor.model")
 local say = require("agent.say")
+local traces = require("agent.tutor.traces")
 
 local M = {}
 
@@ -15,6 +16,7 @@ local M = {}
 ---@field waiting fun(): integer            approvals
 ---@field review_keys fun(): table<string, string>
 ---@field hunks fun(buffer: integer): integer
+---@field swap_history fun(messages: string[]): string[]
 
 ---@class agent.Tutor
 ---@field views agent.TutorViews
@@ -22,7 +24,7 @@ local M = {}
 ---@field model agent.TutorModel
 ---@field own? table        configuration of its host
 ---@field tab? integer       page with the lessons
----@field tabs table<integer, true>  that one, and those that were opened from one of these
+---@field tabs table<integer, "lessons"|"other">  that one, and those that were opened from one of these
 ---@field page? agent.TutorPage
 ---@field shown? string     on the page
 ---@field lesson integer    number; one more than there are at the end
@@ -30,9 +32,8 @@ local M = {}
 ---@field talk? agent.Chat  in which the lesson's turns were
 ---@field is_here boolean   one of its tab pages is shown
 ---@field host? agent.Host  while none of them is shown, the one that they use; else that of the others
----@field from integer      window that it was begun in
----@field folder string     Neovim's at that time
----@field clients table<integer, true>  language servers that ran before
+---@field before agent.TutorBefore
+---@field history string[]  messages, as with `host`
 
 ---@type agent.Tutor?
 local tutor
@@ -59,6 +60,7 @@ local function enter()
   vim.t.agent_worktree = tutor.project.root
   if not tutor.is_here then
     tutor.is_here, tutor.host = true, client.use(tutor.host)
+    tutor.history = tutor.views.swap_history(tutor.history)
     config.lay_over(options())
   end
 end
@@ -66,6 +68,7 @@ end
 local function leave()
   if tutor.is_here then
     tutor.is_here, tutor.host = false, client.use(tutor.host)
+    tutor.history = tutor.views.swap_history(tutor.history)
     config.lay_over({})
   end
 end
@@ -79,12 +82,17 @@ local function own_chats()
   end, tutor.views.chats.list())
 end
 
---- Buffers of the scratch project.
----@return integer[]
+--- Buffers of the scratch project, and that of the lessons.
+---@return table<integer, true>
 local function own_buffers()
-  return vim.tbl_filter(function(buffer)
-    return projects.has(tutor.project, vim.api.nvim_buf_get_name(buffer))
-  end, vim.api.nvim_list_bufs())
+  local own = {}
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    own[buffer] = projects.has(tutor.project, vim.api.nvim_buf_get_name(buffer)) or nil
+  end
+  if tutor.page then
+    own[tutor.page.buffer] = true
+  end
+  return own
 end
 
 ---@param name string
@@ -208,119 +216,27 @@ local function hear(batch)
 end
 client.listen(hear)
 
---- Quickfix lists that name files of the project are emptied: the lists of before have their places around them.
----@param own table<integer, true> buffers
-local function empty_lists(own)
-  for number = 1, vim.fn.getqflist({ nr = "$" }).nr do
-    local list = vim.fn.getqflist({ nr = number, id = 0, items = 0 })
-    local is_ours = vim.iter(list.items):any(function(item)
-      return own[item.bufnr] ~= nil
-    end)
-    if is_ours then
-      vim.fn.setqflist({}, "r", { id = list.id, items = {}, title = "" })
-    end
-  end
-end
-
---- Whether a tab page shows something that is not the plugin's.
----@param tab integer
----@param own table<integer, true> buffers
----@return boolean
-local function is_used(tab, own)
-  return vim.iter(vim.api.nvim_tabpage_list_wins(tab)):any(function(window)
-    local buffer = vim.api.nvim_win_get_buf(window)
-    return vim.bo[buffer].buftype == "" and vim.api.nvim_buf_get_name(buffer) ~= "" and not own[buffer]
-  end)
-end
-
---- Closes a tab page; if it is the last one, an empty one takes its place.
----@param tab integer
-local function close_tab(tab)
-  if #vim.api.nvim_list_tabpages() == 1 then
-    vim.cmd.tabnew()
-    page.unstyle()
-  end
-  vim.cmd(("%dtabclose!"):format(vim.api.nvim_tabpage_get_number(tab)))
-end
-
---- No window is left in a folder of the project.
----@param it agent.Tutor
-local function leave_folder(it)
-  local function is_inside(...)
-    return projects.has(it.project, vim.fn.getcwd(...) .. "/")
-  end
-  local function go_back()
-    vim.cmd.cd(vim.fn.fnameescape(it.folder))
-  end
-  if is_inside(-1, -1) then
-    go_back()
-  else
-    it.folder = vim.fn.getcwd(-1, -1)
-  end
-  for _, window in ipairs(vim.api.nvim_list_wins()) do
-    local tab = vim.api.nvim_win_get_tabpage(window)
-    local number = vim.api.nvim_tabpage_get_number(tab)
-    if it.tabs[tab] then
-      pcall(vim.api.nvim_tabpage_del_var, tab, "agent_worktree")
-    end
-    if is_inside(vim.api.nvim_win_get_number(window), number) then
-      vim.api.nvim_win_call(window, go_back)
-    end
-  end
-end
-
---- Language servers that came with the project go with it.
----@param buffers integer[]
-local function stop_servers(buffers)
-  for _, buffer in ipairs(buffers) do
-    for _, server in ipairs(vim.lsp.get_clients({ bufnr = buffer })) do
-      if not tutor.clients[server.id] then
-        server:stop(true)
-      end
-    end
-  end
-end
-
 --- Ends it: nothing of it is left.
 local function quit()
   if not tutor then
     return
   end
   vim.api.nvim_clear_autocmds({ group = group })
-  local window = vim.api.nvim_get_current_win()
-  local it, buffers, own_ones = tutor, own_buffers(), own_chats()
-  stop_servers(buffers)
-  for _, chat in ipairs(own_ones) do
+  local it, own, chats = tutor, own_buffers(), own_chats()
+  traces.stop_servers(it.before, own)
+  for _, chat in ipairs(chats) do
     chat.is_quiet = true
   end
   if it.own then
     client.close_own(it.own, ENDED)
   end
   leave()
-  for _, chat in ipairs(own_ones) do
+  for _, chat in ipairs(chats) do
     it.views.chats.close(chat)
   end
   it.model:stop()
   tutor = nil
-  local own = {}
-  for _, buffer in ipairs(buffers) do
-    own[buffer] = true
-  end
-  for tab in pairs(it.tabs) do
-    if vim.api.nvim_tabpage_is_valid(tab) and (tab == it.tab or not is_used(tab, own)) then
-      close_tab(tab)
-    end
-  end
-  leave_folder(it)
-  for _, back in ipairs({ it.from, window }) do
-    if vim.api.nvim_win_is_valid(back) then
-      vim.api.nvim_set_current_win(back)
-    end
-  end
-  empty_lists(own)
-  for _, buffer in ipairs(vim.list_extend(buffers, it.page and { it.page.buffer } or {})) do
-    pcall(vim.api.nvim_buf_delete, buffer, { force = true })
-  end
+  traces.remove(it.before, it.project, it.tabs, own)
   projects.remove(it.project)
 end
 
@@ -345,16 +261,15 @@ local function watch()
     leave()
   end)
   on("TabNew", function()
-    tutor.tabs[vim.api.nvim_get_current_tabpage()] = tutor.tabs[left]
+    tutor.tabs[vim.api.nvim_get_current_tabpage()] = tutor.tabs[left] and "other"
   end)
   on("TabEnter", function()
     if tutor.tabs[vim.api.nvim_get_current_tabpage()] then
       enter()
     end
   end)
-  on("VimResized", vim.schedule_wrap(function()
-    if tutor and tutor.page and tutor.page:is_open() then
-      tutor.page:fit()
+  on({ "VimResized", "WinResized" }, vim.schedule_wrap(function()
+    if tutor and tutor.page and tutor.page:is_open() and tutor.page:fit() then
       tutor.views.chats.fit()
     end
   end))
@@ -381,10 +296,11 @@ local function open(url)
   })
   tutor.own = config.for_supervisor(own)
   tutor.own.config_dir = project.config
-  vim.cmd("tabnew")
+  vim.cmd.stopinsert()
+  vim.cmd.tabnew()
   local blank = vim.api.nvim_get_current_buf()
   tutor.tab = vim.api.nvim_get_current_tabpage()
-  tutor.tabs = { [tutor.tab] = true }
+  tutor.tabs = { [tutor.tab] = "lessons" }
   vim.cmd.tcd(vim.fn.fnameescape(project.root))
   tutor.page = page.open()
   watch()
@@ -401,17 +317,15 @@ end
 
 ---@param views agent.TutorViews
 local function start(views)
-  local clients = {}
-  for _, server in ipairs(vim.lsp.get_clients()) do
-    clients[server.id] = true
-  end
-  local it = { views = views, project = projects.make(), lesson = 0, clients = clients, tabs = {}, is_here = false }
-  it.folder = vim.fn.getcwd(-1, -1)
-  it.from = vim.api.nvim_get_current_win()
+  local it = { views = views, project = projects.make(), lesson = 0, before = traces.note() }
+  it.tabs, it.is_here, it.history = {}, false, {}
   local problem
   it.model, problem = models.start(it.project.folder, {
     ready = vim.schedule_wrap(function(url)
-      if tutor == it then
+      if tutor == it and vim.fn.getcmdwintype() ~= "" then
+        quit()
+        say.error("close the command-line window first")
+      elseif tutor == it then
         open(url)
       end
     end),
@@ -440,18 +354,17 @@ end
 ---@param word? "next"|"quit"
 ---@param views agent.TutorViews
 function M.run(word, views)
-  if word and not (tutor and tutor.page) then
+  if not tutor and not word then
+    return start(views)
+  elseif not tutor then
     return say.info("the tutor is not open: :Agent tutor opens it")
   elseif word == "quit" then
     return quit()
-  elseif not tutor then
-    return start(views)
-  end
-  if tutor.tab then
+  elseif tutor.page then
     vim.api.nvim_set_current_tabpage(tutor.tab)
-  end
-  if word == "next" then
-    go_on()
+    if word == "next" then
+      go_on()
+    end
   end
 end
 

@@ -206,7 +206,7 @@ say Welcome, all of you. The buffet is open.
       },
       {
         text = "Type  `keep it short`  and press `<M-CR>`: it goes into the turn that runs.\n"
-          .. "`:Agent! keep it short`  does the same.",
+          .. "Where that key does not arrive:  `<Esc>` `g<CR>`",
         done = function(seen)
           return seen.steered or has_ended(seen)
         end,

@@ -31,6 +31,7 @@ local OPTIONS = {
 ---@class agent.TutorPage
 ---@field window integer
 ---@field buffer integer
+---@field size? string  of the window and the screen, for which it was fitted
 local Page = {}
 Page.__index = Page
 
@@ -66,14 +67,22 @@ function Page:show(title, text)
   end
   vim.wo[self.window].winbar = ("%%#AgentTitle# %s "):format(title)
   vim.api.nvim_win_set_cursor(self.window, { 1, 0 })
+  self.size = nil
   self:fit()
 end
 
 --- The window is as tall as its text, and no taller than a third of the screen.
+---@return boolean changed  there was another width or screen before
 function Page:fit()
+  local size = ("%d %d"):format(vim.api.nvim_win_get_width(self.window), vim.o.lines)
+  if size == self.size then
+    return false
+  end
+  self.size = size
   local most = math.max(LEAST, math.floor(vim.o.lines / 3) - 3)
   local rows = vim.api.nvim_win_text_height(self.window, {}).all
   vim.api.nvim_win_set_height(self.window, math.min(rows, most) + 1)
+  return true
 end
 
 ---@return boolean
