@@ -16,7 +16,13 @@
 return {
   { name = "open", plug = "AgentOpen", doc = "Open the chat and go to its input." },
   { name = "toggle", plug = "AgentToggle", doc = "Open the chat, or hide it. Hiding does not stop a turn." },
-  { name = "new", plug = "AgentNew", doc = "Begin a new chat." },
+  { name = "new", plug = "AgentNew", args = "[--worktree]", takes = "worktree", doc = "Begin a new chat." },
+  {
+    name = "worktree",
+    args = "[task]",
+    takes = "worktree_task",
+    doc = "Go to a worktree of the project, merge what differs in it, or remove it.",
+  },
   { name = "chats", plug = "AgentChats", doc = "Choose a chat of this Neovim, and open it." },
   {
     name = "sessions",

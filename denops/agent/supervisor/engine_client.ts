@@ -12,9 +12,11 @@ import { SCREEN_REQUESTS, type ScreenResult } from "../protocol/screen_requests.
 import type { Shown } from "../protocol/surroundings.ts";
 import { trace } from "../protocol/trace.ts";
 import type { Update } from "../protocol/ui.ts";
+import type { Merge } from "../protocol/worktrees.ts";
 import { filledIn, promptCall } from "../policy/prompt_file.ts";
 import { fileRules, hiddenFiles } from "../policy/rules.ts";
 import { screenUpdates, shownFiles, toolUpdate } from "./screen/updates.ts";
+import { type WorktreeOptions, Worktrees } from "./branches/worktrees.ts";
 import { ApprovalLog } from "./gate/approval_log.ts";
 import type { EditorQuestions } from "./screen/editor_questions.ts";
 import type { EngineEvents } from "./agents/engine.ts";
@@ -377,8 +379,23 @@ export class EngineClient {
     return `Remembered for all projects in ${path}.`;
   }
 
-  get branches() {
-    return { roots: this.#roots, sandboxed: this.#sandboxed, prefix: this.#user.git_branch };
+  /** Of the project, or of the one that this is a worktree of. @throws {Error} one line */
+  async worktrees(): Promise<Worktrees> {
+    return await Worktrees.of(this.branches);
+  }
+
+  /** What a worktree has that the project has not. @throws {Error} one line */
+  async merge(chat: number, wanted: string): Promise<Merge> {
+    return await (await this.worktrees()).merge(wanted, this.fileRules(chat));
+  }
+
+  get branches(): WorktreeOptions {
+    return {
+      roots: this.#roots,
+      sandboxed: this.#sandboxed,
+      prefix: this.#user.git_branch,
+      stateDir: this.#user.state_dir,
+    };
   }
 
   async #gateContext(chat: number): Promise<GateContext> {

@@ -8,7 +8,7 @@ import { boot, endBoot, takeEarly } from "./agents/boot.ts";
 import { fillCodeCache } from "./agents/code_cache.ts";
 import { confined } from "./agents/confine.ts";
 import { Engine } from "./agents/engine.ts";
-import type { BranchOptions } from "./branches/git.ts";
+import type { WorktreeOptions } from "./branches/worktrees.ts";
 import type { Launch } from "./agents/launch.ts";
 import { AgentProcess } from "./agents/process.ts";
 import { sweepRunFolders } from "./commands/overlay/run_folder.ts";
@@ -154,7 +154,7 @@ export class Project implements AsyncDisposable {
   }
 
   /** How its sessions get branches. */
-  get branches(): BranchOptions & { readonly prefix: string | undefined } {
+  get branches(): WorktreeOptions {
     return this.client.branches;
   }
 

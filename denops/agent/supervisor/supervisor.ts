@@ -25,6 +25,7 @@ import { Pump } from "./screen/pump.ts";
 import { Questions } from "./gate/questions.ts";
 import type { RootQuery } from "./agents/root.ts";
 import { LONGEST_NOTICE, oneLine, visible } from "./screen/visible.ts";
+import { type WorktreeAction, worktreeTask } from "./worktree_task.ts";
 
 export { watchProcess } from "./system/watch.ts";
 
@@ -202,6 +203,9 @@ export class Supervisor implements AsyncDisposable {
         return;
       case "sessions":
         return this.#report(action.chat, this.#showSessions(action.request, action));
+      case "worktree":
+        this.#ask(action, this.#worktree(action));
+        return;
       case "login":
         return this.#logins.begin(action.request, action.provider, this.#projects.config);
       case "login_wait":
@@ -287,7 +291,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
   async #ask(
-    action: Extract<Action, { type: "engine_request" | "aside" }>,
+    action: Extract<Action, { type: "engine_request" | "aside" | "worktree" }>,
     answering: Promise<Record<string, unknown>>,
   ): Promise<void> {
     const { request, chat } = action;
@@ -307,6 +311,17 @@ export class Supervisor implements AsyncDisposable {
     const called = await client.called(chat, text);
     const parts = [called?.text ?? text, ...staged ? [await client.staged(chat)] : []];
     return await session.request("aside", (sessionId) => ({ sessionId, question: parts.join("\n\n") }));
+  }
+
+  /** Of the project where the user is, whatever the chat shows. */
+  async #worktree(action: WorktreeAction): Promise<Record<string, unknown>> {
+    const { client } = await this.#projects.of(action, action.chat);
+    return await worktreeTask(action, await client.worktrees(), async (root) => {
+      if (this.#all().some(({ worksIn }) => worksIn === root)) {
+        throw new Error("A turn is running in the worktree: stop it first.");
+      }
+      await this.#projects.dropAt(root);
+    });
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
