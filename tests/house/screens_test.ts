@@ -100,7 +100,7 @@ const CHANGES: ApprovalUpdate = {
 
 for (const [name, approval] of [["command", COMMAND], ["changes", CHANGES]] as const) {
   Deno.test(`the screens of the help: what an approval shows of ${name}`, async () => {
-    await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: COLUMNS, lines: 16 });
+    await using nvim = await ChildNvim.start({ runtime: [PLUGIN], columns: COLUMNS, lines: 30 });
     await nvim.lua(`require("agent.approval") return require("agent.client").receive(...)`, [approval]);
     await nvim.command("Agent approval");
     await nvim.waitForScreen("R with reason");

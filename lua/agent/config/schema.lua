@@ -310,7 +310,7 @@ M.options = {
     type = "integer",
     default = 100,
     min = 20,
-    doc = "Columns of the chat's float at most, unless width says otherwise.",
+    doc = "Columns of the chat at most, as a float or beside your windows, unless width says otherwise.",
   },
   {
     name = "show_diffs",
