@@ -8,6 +8,7 @@ import type { Shown } from "../protocol/surroundings.ts";
 import { askRead } from "./agent/gather/ask_read.ts";
 import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { FilesSoFar } from "./agent/files_so_far.ts";
 import { choose, type ContextChange } from "./agent/gather/context_page.ts";
 import { type Handed, type HandedOver, handOver } from "./agent/gather/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
@@ -65,6 +66,10 @@ export class Session {
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
   readonly steering = new Steering();
+  readonly #filesSoFar = new FilesSoFar(
+    () => this.checkpoints.filesOf(this.#turnNumber),
+    (files) => this.#ports.publish({ type: "turn_files", turn: this.#turnNumber, files }),
+  );
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -360,6 +365,10 @@ export class Session {
     return runner.modelOf?.(this.modes.current) ?? runner.model;
   }
 
+  get #turnNumber(): number {
+    return this.#ports.store.turn(this.id);
+  }
+
   /** What the turn has changed in all. */
   async #listFiles(signal: AbortSignal): Promise<void> {
     const late = await this.checkpoints.late();
@@ -368,9 +377,8 @@ export class Session {
     }
     // The model has its answer already: what was kept back the user has seen.
     if (late.length > 0) await this.#traps.settle(signal);
-    const turn = this.#ports.store.turn(this.id);
-    const files = await this.checkpoints.filesOf(turn);
-    if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
+    const files = await this.checkpoints.filesOf(this.#turnNumber);
+    if (files.length > 0) this.#emit({ type: "turn_files", turn: this.#turnNumber, files });
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
@@ -459,7 +467,7 @@ export class Session {
       mode: () => this.modes.current,
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
-        const of = { turn: store.turn(this.id), model: this.#model };
+        const of = { turn: this.#turnNumber, model: this.#model };
         return (measured) => this.#meter.count(measured, MODES.title, [], of);
       },
       titled: (title) => this.#emit({ type: "title", title }),
@@ -491,6 +499,7 @@ export class Session {
     this.#surroundings?.hear(event);
     if (event.type === "tool_start") this.#open.add(event.call.id);
     else if (event.type === "tool_done") this.#open.delete(event.id);
+    this.#filesSoFar.hear(event, this.#open);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
     } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });

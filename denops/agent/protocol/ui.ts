@@ -12,6 +12,7 @@ import type { HealthReport } from "./health_report.ts";
 import { REQUEST_NAMES } from "./requests.ts";
 import type { ShownSession } from "./sessions_file.ts";
 import { Shown } from "./surroundings.ts";
+import { WORKTREE_TASK } from "./worktrees.ts";
 
 /** A chat is one session on the user's screen; Lua numbers them from 1. */
 const chat = z.int().min(1);
@@ -39,6 +40,8 @@ export const Action = z.discriminatedUnion("type", [
     remember: z.string().min(1).max(2_000).optional(),
     /** The model is asked about these lines alone. */
     edit: EditPlace.optional(),
+    /** No model is asked: what differs in the worktree of this name is written here. */
+    merge: z.string().min(1).max(100).optional(),
   }),
   /** The same into the user's rules for all projects. */
   z.object({ type: z.literal("remember"), chat, ...place, session, text: z.string().min(1).max(2_000) }),
@@ -134,6 +137,8 @@ export const Action = z.discriminatedUnion("type", [
     text: z.string(),
     staged: z.boolean(),
   }),
+  /** About the project's worktrees, answered by an `engine_answer`. */
+  z.object({ type: z.literal("worktree"), request, chat, ...place, ...WORKTREE_TASK }),
   /** Begins to log in at a provider; answered by a `login` with a code, or how it has ended. */
   z.object({ type: z.literal("login"), request, chat, provider: z.string().max(100) }),
   /** Answered by a `login` when the one that was begun has ended. */

@@ -33,6 +33,7 @@ local window = require("agent.chat.window")
 ---@field on_typing? fun()  the input has changed
 ---@field on_done? fun(chat: agent.Chat)  looks at a turn that has ended
 ---@field home? table          place of the project that its stored session belongs to
+---@field worktree? string      folder of the one that it was begun in
 ---@field older? integer        where in the session the older part ends that is not here yet
 ---@field reading? boolean      a part of the session is on its way
 ---@field told? { session: string, title: string }  in the last AgentSessionChanged

@@ -26,6 +26,9 @@ function M:status()
   if mode ~= "agent" then
     table.insert(parts, 1, mode)
   end
+  if self.worktree then
+    table.insert(parts, 1, vim.fs.basename(self.worktree))
+  end
   local effort = require("agent.effort").current(self)
   if effort ~= "default" then
     table.insert(parts, "effort " .. effort)
@@ -56,7 +59,8 @@ function M:label()
   local text = line.title and line.title ~= "" and line.title
     or first and vim.trim(first.text):gsub("%s*\n.*", " …")
     or "(empty)"
-  return ("%d  %s  %s"):format(self.id, STATES[line.state], vim.fn.strcharpart(text, 0, 60))
+  local tree = self.worktree and vim.fs.basename(self.worktree) .. ": " or ""
+  return ("%d  %s  %s"):format(self.id, STATES[line.state], vim.fn.strcharpart(tree .. text, 0, 60))
 end
 
 --- The step of the plan, or the title, as far as there is room for it beside the rest.

@@ -1,5 +1,6 @@
 -- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
 local config = require("agent.config")
+local dock = require("agent.chat.dock")
 local hint = require("agent.hint")
 local keymaps = require("agent.chat.keymaps")
 
@@ -32,6 +33,15 @@ local function fit(size, whole)
   return math.max(10, math.min(wanted, whole - 2))
 end
 
+--- Columns of the chat. Longer lines are hard to read: unless the user says how wide it is, it has a limit.
+---@param share number
+---@return integer
+local function wide(share)
+  local options = config.get()
+  local width = fit(options.width or share, vim.o.columns)
+  return options.width and width or math.min(width, options.chat_width)
+end
+
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
 local SMALLEST = 7
 --- Rows of a chat with eight of the transcript, without those of the input's text.
@@ -60,9 +70,7 @@ local function float_places(windows)
   local between = windows.kept_free or 0
   local options = config.get()
   local lines = free_lines()
-  local width = fit(options.width or FLOAT, vim.o.columns)
-  -- Longer lines are hard to read.
-  width = options.width and width or math.min(width, options.chat_width)
+  local width = wide(FLOAT)
   local height = math.max(8, fit(options.height or FLOAT, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.
@@ -98,6 +106,7 @@ local OPTIONS = {
   spell = false,
   cursorline = false,
   conceallevel = 0,
+  concealcursor = "",
   statuscolumn = "",
   colorcolumn = "",
   fillchars = "eob: ",
@@ -109,6 +118,9 @@ local function style(window)
   for name, value in pairs(OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
   end
+  -- Prose alone, and where the cursor is not: see markdown.lua.
+  local hides = vim.bo[vim.api.nvim_win_get_buf(window)].filetype == "agent"
+  vim.api.nvim_set_option_value("conceallevel", hides and 2 or 0, { win = window, scope = "local" })
 end
 
 --- The window is an ordinary one again.
@@ -265,7 +277,7 @@ local function open_split(buffer, layout)
     return vim.api.nvim_get_current_win()
   end
   local split = SPLITS[layout]
-  local size = split.vertical and { width = fit(options.width or SPLIT, vim.o.columns) }
+  local size = split.vertical and { width = wide(SPLIT) }
     or { height = fit(options.height or SPLIT, vim.o.lines) }
   return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
 end
@@ -440,6 +452,9 @@ end
 ---@param windows agent.Windows
 ---@param buffers integer[]
 function M.close(windows, buffers)
+  if windows.transcript then
+    dock.close()
+  end
   local all = { windows.input, windows.transcript }
   for _, buffer in ipairs(buffers) do
     vim.list_extend(all, vim.fn.win_findbuf(buffer))

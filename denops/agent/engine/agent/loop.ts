@@ -27,6 +27,7 @@ import { causesOf, contextPage } from "./gather/context_page.ts";
 import { editTurn } from "./edit_place.ts";
 import { Nudges } from "./nudges.ts";
 import { Prefix } from "./gather/prefix.ts";
+import { mergeTurn } from "./merge_worktree.ts";
 import { rememberTurn } from "./remember.ts";
 import { Repeats } from "./repeats.ts";
 import { Room } from "./gather/room.ts";
@@ -163,9 +164,10 @@ export function loopRunner(options: LoopOptions): Runner {
       await askedOf(mode).model.prepare(signal);
       return await runTurn(prompt, portsOf({ ...ports, mode }), signal);
     },
-    instead({ remember, edit }, ports, signal) {
+    instead({ remember, edit, merge }, ports, signal) {
       const own = portsOf(ports);
       if (remember !== undefined) return rememberTurn(remember, own, signal);
+      if (merge !== undefined) return mergeTurn(merge, own, signal);
       const promptOf = (messages: readonly MessageEntry[]) =>
         view(messages, MODES.edit, { environment, tools: [] });
       return edit && own.model.prepare(signal).then(() => editTurn(edit, { ...own, promptOf }, signal));

@@ -128,7 +128,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
   event("steered", { id, text: z.string(), given: z.array(z.string()).readonly().exactOptional() }),
   event("plan", { steps: Plan }),
   event("file_modified", { id, change: FileChange }),
-  /** What the turn has changed in all, at its end. */
+  /** What the turn has changed in all; stored at its end. */
   event("turn_files", { turn: z.number(), files: z.array(TurnFile) }),
   event("approval_requested", { id, reason: z.string() }),
   event("approval_answered", { id, answer: z.string(), rule: z.string() }),
