@@ -44,7 +44,8 @@ function M:steer(text)
       return self:send(text)
     end
     self:give_back(text)
-    if problem then
+    -- Of a turn that has failed the chat says why.
+    if problem and self.timeline.state ~= "idle" then
       say.error(problem)
     end
   end)
