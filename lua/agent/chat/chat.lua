@@ -273,6 +273,10 @@ function Chat:next_mode()
   modes.next(self)
 end
 
+function Chat:choose_model()
+  require("agent.models").choose(self)
+end
+
 function Chat:start_plan()
   modes.start(self)
 end
