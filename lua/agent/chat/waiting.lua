@@ -3,6 +3,7 @@
 local client = require("agent.client")
 local input = require("agent.chat.input")
 local say = require("agent.say")
+local slash = require("agent.chat.slash")
 local timeline = require("agent.timeline")
 local waiting = require("agent.timeline.waiting")
 local window = require("agent.chat.window")
@@ -55,7 +56,9 @@ end
 function M:submit_now()
   local text = self.input:take()
   if text then
-    return self:steer(text)
+    return slash.call_or(self, text, function()
+      self:steer(text)
+    end)
   end
   local block = vim.iter(timeline.waiting(self.timeline)):find(function(one)
     return one.status == "queued"
