@@ -66,10 +66,7 @@ export class Session {
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
   readonly steering = new Steering();
-  readonly #filesSoFar = new FilesSoFar(
-    () => this.checkpoints.filesOf(this.#turnNumber),
-    (files) => this.#ports.publish({ type: "turn_files", turn: this.#turnNumber, files }),
-  );
+  readonly #filesSoFar = new FilesSoFar(() => this.#turnFiles(), (event) => this.#ports.publish(event));
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -357,8 +354,9 @@ export class Session {
     return runner.modelOf?.(this.modes.current) ?? runner.model;
   }
 
-  get #turnNumber(): number {
-    return this.#ports.store.turn(this.id);
+  async #turnFiles() {
+    const turn = this.#ports.store.turn(this.id);
+    return { type: "turn_files" as const, turn, files: await this.checkpoints.filesOf(turn) };
   }
 
   /** What the turn has changed in all. */
@@ -369,8 +367,8 @@ export class Session {
     }
     // The model has its answer already: what was kept back the user has seen.
     if (late.length > 0) await this.#traps.settle(signal);
-    const files = await this.checkpoints.filesOf(this.#turnNumber);
-    if (files.length > 0) this.#emit({ type: "turn_files", turn: this.#turnNumber, files });
+    const listed = await this.#turnFiles();
+    if (listed.files.length > 0) this.#emit(listed);
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
@@ -459,7 +457,7 @@ export class Session {
       mode: () => this.modes.current,
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
-        const of = { turn: this.#turnNumber, model: this.#model };
+        const of = { turn: store.turn(this.id), model: this.#model };
         return (measured) => this.#meter.count(measured, MODES.title, [], of);
       },
       titled: (title) => this.#emit({ type: "title", title }),
@@ -485,13 +483,14 @@ export class Session {
     this.#log.save({ entries, memory });
     this.#memory.stored(memory);
     this.#history.push(entries);
+    this.#filesSoFar.step();
   }
 
   #emit(event: AgentEvent): void {
     this.#surroundings?.hear(event);
     if (event.type === "tool_start") this.#open.add(event.call.id);
     else if (event.type === "tool_done") this.#open.delete(event.id);
-    this.#filesSoFar.hear(event, this.#open);
+    this.#filesSoFar.hear(event);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
     } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });
