@@ -10,7 +10,7 @@ import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
 import { FilesSoFar } from "./agent/files_so_far.ts";
 import { choose, type ContextChange } from "./agent/gather/context_page.ts";
-import { type Handed, handOver } from "./agent/gather/given.ts";
+import { type Handed, type HandedOver, handOver } from "./agent/gather/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
@@ -292,19 +292,14 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
-    this.steering.begin();
+    this.steering.begin(async (said) => {
+      const over = await this.#handOver(said, controller.signal);
+      return { ...over, parts: withoutRepeats(over.parts, this.#history.seen) };
+    });
     try {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
-      const { parts, problems, note } = await handOver(handed, {
-        ...{ abilities: {}, ...this.#ports.given },
-        ...{ seen: this.#history.seen, tools: this.tools.list },
-        workspace: this.#workspace.forCall(
-          askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, controller.signal),
-        ),
-        window: this.#model.contextWindow,
-        refreshRules: () => this.#access.refresh(),
-      }, controller.signal);
+      const { parts, problems, note } = await this.#handOver(handed, controller.signal);
       const prompt = this.#begin(parts, branch);
       for (const text of [notice, this.#unpriced.notice(this.#ports.config, this.#model), ...problems]) {
         if (text !== undefined) this.#emit({ type: "notice", severity: "warning", text });
@@ -346,6 +341,19 @@ export class Session {
       this.#running = undefined;
       this.steering.end(controller.signal.aborted ? "stopped" : "ended");
     }
+  }
+
+  /** What the user hands over, read by the rules of this moment. Never rejects. */
+  async #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
+    return await handOver(handed, {
+      ...{ abilities: {}, ...this.#ports.given },
+      ...{ seen: this.#history.seen, tools: this.tools.list },
+      workspace: this.#workspace.forCall(
+        askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, signal),
+      ),
+      window: this.#model.contextWindow,
+      refreshRules: () => this.#access.refresh(),
+    }, signal);
   }
 
   /** That of the next turn. */

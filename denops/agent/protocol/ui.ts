@@ -21,6 +21,8 @@ const request = z.int().min(1);
 const session = z.string().min(1).optional();
 /** Folder of the current file, and the working folder: from these the project is found. */
 const place = { folder: z.string(), cwd: z.string(), root: z.string().optional() };
+/** Words, and what goes with them, in order. */
+const message = { text: z.string().min(1), given: z.array(Given).max(1_000).default([]) };
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
@@ -31,9 +33,7 @@ export const Action = z.discriminatedUnion("type", [
     chat,
     ...place,
     session,
-    text: z.string().min(1),
-    /** With it, in order. */
-    given: z.array(Given).max(1_000).default([]),
+    ...message,
     /** With absolute paths. */
     shown: Shown.optional(),
     /** No model is asked: this is written into the project's rules. */
@@ -125,6 +125,8 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** The stored sessions of all projects; no engine is asked. */
   z.object({ type: z.literal("sessions"), request, chat, ...place }),
+  /** A message for the turn that runs, answered by the `engine_answer` of the request `steer`. */
+  z.object({ type: z.literal("steer"), request, chat, session, ...place, id: z.string(), ...message }),
   /** A question beside the turns, answered by an `engine_answer`. `staged`: what is staged goes along. */
   z.object({
     type: z.literal("aside"),

@@ -201,6 +201,10 @@ export class Supervisor implements AsyncDisposable {
         this.#place(action);
         this.#ask(action, this.#aside(action));
         return;
+      case "steer":
+        this.#place(action);
+        this.#ask(action, this.#steer(action));
+        return;
       case "sessions":
         return this.#report(action.chat, this.#showSessions(action.request, action));
       case "worktree":
@@ -291,7 +295,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
   async #ask(
-    action: Extract<Action, { type: "engine_request" | "aside" | "worktree" }>,
+    action: Extract<Action, { type: "engine_request" | "aside" | "steer" | "worktree" }>,
     answering: Promise<Record<string, unknown>>,
   ): Promise<void> {
     const { request, chat } = action;
@@ -322,6 +326,17 @@ export class Supervisor implements AsyncDisposable {
       }
       await this.#projects.dropAt(root);
     });
+  }
+
+  async #steer(action: Extract<Action, { type: "steer" }>): Promise<Record<string, unknown>> {
+    const { chat, id, text, given } = action;
+    const { session } = this.#chat(chat);
+    const { client } = await session.project();
+    const prompt = await client.blocks(chat, text, given);
+    return await session.request(
+      "steer",
+      (sessionId) => REQUESTS.steer.params.parse({ sessionId, id, prompt }),
+    );
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {

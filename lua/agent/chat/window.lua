@@ -14,6 +14,8 @@ local M = {}
 ---@field kept_free? integer   rows between the two floats, see room.lua
 ---@field layout string   never "auto"
 ---@field rows? integer   of the input's text
+---@field waits? string        what waits for the turn, see waiting.lua
+---@field is_running? boolean  a turn runs
 ---@field attached? string[]   what goes along with the next message, see attached.lua
 
 --- Characters of a name that are the least to be told of it.
@@ -183,7 +185,33 @@ function M.set_winbar(win, text)
   end
 end
 
---- Says what goes along, and names the keys of the mode at the input.
+--- So much of a text as there is room for.
+---@param text string
+---@param room integer columns
+---@return string
+local function cut(text, room)
+  if text == "" or room < SHORTEST then
+    return ""
+  end
+  local kept = text
+  while vim.api.nvim_strwidth(kept) > room - 2 do
+    kept = vim.fn.strcharpart(kept, 0, vim.fn.strchars(kept) - 2) .. "…"
+  end
+  return (" %s "):format(kept)
+end
+
+--- Says what waits, or that nothing does, and whether a turn runs.
+---@param windows? agent.Windows
+---@param waits string
+---@param is_running boolean
+function M.say_waiting(windows, waits, is_running)
+  if windows and (windows.waits ~= waits or windows.is_running ~= is_running) then
+    windows.waits, windows.is_running = waits, is_running
+    M.hint(windows)
+  end
+end
+
+--- Says what waits and what goes along, and names the keys of the mode at the input.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  the current one unless told
 function M.hint(windows, mode)
@@ -193,11 +221,13 @@ function M.hint(windows, mode)
   end
   local window = windows.input
   local width = vim.api.nvim_win_get_width(window)
-  local hints = keymaps.hints(mode)
+  local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
+  local waits = cut(windows.waits or "", is_split and math.floor(width / 2) or width)
   -- There both share a line: the first key stays.
-  local attached = attached_line(windows, is_split and width - #hints[1] - 2 or width)
+  local attached = attached_line(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then
+    attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
     M.set_winbar(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
@@ -208,6 +238,9 @@ function M.hint(windows, mode)
       footer = { { line, "AgentHint" } },
       footer_pos = "right",
     })
+    if vim.api.nvim_win_is_valid(windows.transcript) then
+      vim.api.nvim_win_set_config(windows.transcript, { footer = { { waits, "AgentHint" } }, footer_pos = "left" })
+    end
   end
 end
 

@@ -213,7 +213,7 @@ end
 function on.user(timeline, update, changed)
   local steering = not update.turn and waiting.remove(timeline, changed, { status = "steering" })
   if steering then
-    steering.status = "steered"
+    steering.status, steering.given = "steered", update.given
     return add(timeline, steering, changed)
   end
   local sent = timeline.blocks[last_sent(timeline)]

@@ -125,7 +125,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     stopped: z.boolean().exactOptional(),
   }),
   /** The model has been told what the user said while the turn runs. */
-  event("steered", { id, text: z.string() }),
+  event("steered", { id, text: z.string(), given: z.array(z.string()).readonly().exactOptional() }),
   event("plan", { steps: Plan }),
   event("file_modified", { id, change: FileChange }),
   /** What the turn has changed in all; stored at its end. */
