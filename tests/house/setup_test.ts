@@ -177,7 +177,7 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     name: "an unknown mode",
     options: `mode = "nobody"`,
     chat: "Unknown mode: nobody. This session is in mode ask; :Agent mode chooses another one.",
-    health: "ERROR Unknown mode: nobody. Set the option mode to another one.",
+    health: "ERROR Invalid option mode: Unknown mode: nobody. :Agent mode lists those that there are.",
   }]);
 });
 
