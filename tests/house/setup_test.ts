@@ -1,6 +1,6 @@
 /** Broken set-ups: what is wrong, why and what to do, said by the first message in the chat and by `:checkhealth`. */
 import assert from "node:assert/strict";
-import { startAgent } from "../support/agent.ts";
+import { PLUGIN, startAgent } from "../support/agent.ts";
 import type { ChildNvim } from "../support/nvim.ts";
 import { scratch } from "../support/project.ts";
 
@@ -213,8 +213,14 @@ Deno.test({
   },
 });
 
-Deno.test("Neovim without Deno, and without denops.vim where it is wanted", async () => {
-  await using agent = await startAgent({ script: "say Never.", options: `deno = { "no-such-deno" }` });
+Deno.test("no Deno, an old one, no denops.vim where it is wanted, and no network at the first start", async () => {
+  await using folder = await scratch({ deno: '#!/bin/sh\necho "deno 2.2.12 (stable)"\nexit 1\n' });
+  await Deno.chmod(folder.path("deno"), 0o755);
+  await using agent = await startAgent({
+    script: "say Never.",
+    options: `deno = { "no-such-deno" }`,
+    env: { DENO_DIR: folder.path("cache"), NPM_CONFIG_REGISTRY: "http://127.0.0.1:9" },
+  });
   await check(agent.nvim, [
     {
       name: "no Deno",
@@ -224,9 +230,20 @@ Deno.test("Neovim without Deno, and without denops.vim where it is wanted", asyn
     },
     {
       name: "no denops.vim",
-      options: `deno = { "deno" }, host = "denops"`,
+      options: `deno = { "no-such-deno" }, host = "denops"`,
       chat:
         'Cannot start: denops.vim is not installed. Set the option host to "auto", which does without it.',
+    },
+    {
+      name: "an old Deno",
+      options: `deno = { "${folder.path("deno")}" }, host = "auto"`,
+      chat: 'Cannot start: it needs Deno 2.8 or newer, and this is 2.2.12. Update with "deno upgrade".',
+    },
+    {
+      name: "no network",
+      options: `deno = { "deno" }, host = "auto"`,
+      chat: "Cannot fetch the plugin's dependencies. Run this once when online: " +
+        `deno cache --frozen --config=${PLUGIN}deno.json ${PLUGIN}denops/agent/standalone.ts`,
     },
   ]);
 });
