@@ -287,6 +287,13 @@ M.options = {
     doc = "Lines of the input; it grows to a third of the chat.",
   },
   {
+    name = "approval",
+    type = "string",
+    default = "window",
+    one_of = { "window", "select" },
+    doc = "How an approval is answered. window: by keys of its window. select: in a list of vim.ui.select().",
+  },
+  {
     name = "approval_focus",
     type = "string",
     default = "auto",
