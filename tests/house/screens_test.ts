@@ -38,7 +38,6 @@ Deno.test("the screens of the help: a chat with a diff, an approval, the list of
   });
   const { nvim } = agent;
   await nvim.command("Agent rename greet to salute everywhere");
-  await nvim.waitForScreen("Changed 1 file");
   await nvim.waitForScreen("a once");
   await expectScreen(nvim, "help-approval");
   await nvim.keys("a");
