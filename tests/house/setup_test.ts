@@ -134,7 +134,9 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     project: {
       "a.ts": "",
       ".agents/agents/loud.md": "---\nmode: nonsense\n---\n",
-      ".agents/commands/big.md": "x".repeat(70_000),
+      ...Object.fromEntries(
+        ["big", "big1", "big2", "big3"].map((name) => [`.agents/commands/${name}.md`, "x".repeat(70_000)]),
+      ),
       ".cursorrules/one": "",
     },
   });
@@ -148,6 +150,7 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
   for (
     const line of [
       "Cannot use .agents/commands/big.md: it is larger than 64 kB.",
+      "Cannot use .agents/commands/big3.md: it is larger than 64 kB.",
       "Cannot use AGENTS.md: it leads out of the project.",
       "Cannot use .cursorrules: it is not a file.",
     ]
@@ -160,6 +163,10 @@ Deno.test("files that cannot be used are named, and the turn goes on; rules that
     `return vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true)`,
   );
   assert.match(oneLine(all), /Cannot use AGENTS\.md: it leads out of the project\..* Hi\.$/);
+  assert.match(
+    oneLine(all),
+    /big1\.md: it is larger than 64 kB\. 2 more files cannot be used: see :checkhealth/,
+  );
 
   const digest = new Uint8Array(
     await crypto.subtle.digest("SHA-256", new TextEncoder().encode(project.root)),
