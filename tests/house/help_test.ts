@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { UserConfig } from "../../denops/agent/protocol/config.ts";
 import { WIRES } from "../../denops/agent/protocol/providers.ts";
+import { RULES_NAMES } from "../../denops/agent/protocol/surroundings.ts";
 import { Access, RULE_KINDS } from "../../denops/agent/protocol/access.ts";
 import { TOOLS } from "../../denops/agent/engine/tools/registry.ts";
 import { written } from "../../scripts/docs.ts";
@@ -164,11 +165,16 @@ Deno.test("help: every mark of a tool call", async () => {
   assert.deepEqual(told.toSorted(), [...new Set(Object.values(marks))].toSorted());
 });
 
-Deno.test("help: every kind of rule, wire and tool", () => {
+Deno.test("help: every kind of rule, wire and tool, word of a message and file of rules", async () => {
   const names = (tag: string) => help.table(tag).map(({ cells: [name] }) => name);
   assert.deepEqual(names("agent-rule-kinds"), [...RULE_KINDS]);
   assert.deepEqual(names("agent-wires"), [...WIRES]);
   assert.deepEqual(names("agent-tools"), TOOLS.map(({ name }) => name));
+  await using child = await nvim();
+  const words = await child.lua<readonly string[]>(`return require("agent.given").words()`);
+  assert.deepEqual(words.filter((word) => !names("agent-mentions").includes(`@${word}`)), []);
+  const rules = help.entry("agent-rules-files").paragraphs.join(" ");
+  assert.deepEqual(RULES_NAMES.filter((name) => !rules.includes(`\`${name}\``)), []);
 });
 
 Deno.test("help: examples in Lua compile, and the options in them are right", async () => {
