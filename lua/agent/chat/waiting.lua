@@ -25,6 +25,10 @@ function M:steer(text)
     return self:send(text)
   end
   input.remember(text)
+  if self.taken then
+    -- One of these words was taken back too late.
+    self.taken[text] = nil
+  end
   self.steered = (self.steered or 0) + 1
   local id = tostring(self.steered)
   self:apply({ { type = "steering", text = text, id = id } })
