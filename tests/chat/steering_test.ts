@@ -115,6 +115,10 @@ Deno.test("lines and files go along into the turn; what waits stands above the i
   await nvim.command("Agent Hello");
   await reached(server, "here");
   await nvim.keys("q");
+  await nvim.command("Agent pause");
+  await nvim.waitForScreen("agent: the turn stands still before its next step");
+  await nvim.command("Agent pause");
+  await nvim.waitForScreen("agent: the turn goes on");
   await nvim.command("2Agent! See @b.txt");
   await nvim.command("Agent");
   await waitForChat(nvim, "See @b.txt (waiting for the next step)");

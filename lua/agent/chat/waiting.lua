@@ -184,6 +184,9 @@ function M:pause()
   local wanted = self.paused == nil
   self.paused = wanted and "pausing" or nil
   self:show_state()
+  if not self:is_visible() then
+    say.info(wanted and "the turn stands still before its next step" or "the turn goes on")
+  end
   client.request(self, "pause", { sessionId = session, paused = wanted }, function(result, problem)
     if problem then
       say.error(problem)
