@@ -132,11 +132,11 @@ local SIDES = { file = "", before = " (before your changes)", deleted = " (you h
 
 --- What the model is told.
 ---@param comment agent.review.Comment
----@param root? string
+---@param root string of the project
 ---@return string
 function M.message(comment, root)
   local path = comment.path or "an unnamed buffer"
-  if root and vim.startswith(path, root .. "/") then
+  if vim.startswith(path, root .. "/") then
     path = path:sub(#root + 2)
   end
   local range = comment.first == comment.last and comment.first or ("%d-%d"):format(comment.first, comment.last)

@@ -185,6 +185,7 @@ end
 --- Those that are meant where this chat is, by file, and by line in each: written in this Neovim or in the project.
 ---@param chat agent.review.Chat
 ---@return agent.review.Comment[]
+---@return string root of the project
 local function in_order(chat)
   refresh()
   vim.tbl_map(marks.look, comments)
@@ -199,7 +200,7 @@ local function in_order(chat)
     end
     return a.first < b.first or a.first == b.first and a.id < b.id
   end)
-  return order
+  return order, root
 end
 
 --- Shows them in the quickfix list.
@@ -226,13 +227,13 @@ end
 ---@param chat agent.Chat
 ---@param steer? boolean
 function M.send(chat, steer)
-  local order = in_order(chat)
+  local order, root = in_order(chat)
   if #order == 0 then
     return say.info("no comments to send: grm writes one")
   end
   local parts, gone, ids = {}, {}, {}
   for _, comment in ipairs(order) do
-    table.insert(parts, marks.message(comment, chat.timeline.root))
+    table.insert(parts, marks.message(comment, root))
     table.insert(ids, comment.id)
     gone[comment] = true
   end
