@@ -103,7 +103,8 @@ function M.draw(comment, buf)
   local width = WIDEST
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local info = vim.fn.getwininfo(win)[1]
-    width = math.max(10, math.min(width, info.width - info.textoff - 2))
+    -- Two for the bar, two for the sign: its column may come with it.
+    width = math.max(10, math.min(width, info.width - info.textoff - 4))
   end
   local virtual = vim.tbl_map(function(line)
     return { { "▎ " .. line, "AgentComment" } }
