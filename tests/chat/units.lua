@@ -206,6 +206,14 @@ test("a message that waits stands below the text that goes on, and moves to wher
   eq(screen(it)[5], "Three (not sent)")
 end)
 
+test("a message that was taken back does not part the text that goes on", function()
+  local it = timeline.new()
+  apply(it, send("One"), STARTED, says("So "), send("Two"), { type = "steering", text = "Three", id = "1" })
+  apply(it, { type = "unsteered", id = "1" })
+  eq(apply(it, says("far.")), { 2 })
+  eq(screen(it), { "One", "So far.", "Two (waiting for the turn to end)" })
+end)
+
 test("the end of a turn ends what is open, and says why if it is not the model's", function()
   local it = timeline.new()
   apply(it, send("Go"), STARTED, thinks("Hm"), says("```lua\nx"), calls("a", "in_progress"))

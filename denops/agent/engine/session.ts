@@ -95,8 +95,7 @@ export class Session {
     this.modes = new SessionModes(config, this.#memory.facts, () => this.#remember());
     this.tools = new SessionTools(ports.runner.tools, config.tools_off, this.#memory, () => this.#remember());
     const model = () => this.#model;
-    const window = () => model().contextWindow;
-    const seen = { store, session: id, window, chosen: this.#memory };
+    const seen = { store, session: id, window: () => model().contextWindow, chosen: this.#memory };
     this.#history = new HistoryWindow(seen, this.#stored ? first : undefined);
     this.#newCallId = callIds((call) => store.hasCall(id, call));
     const mayRead = this.#access.mayRead.bind(this.#access);
@@ -297,10 +296,7 @@ export class Session {
   ): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
-    this.steering.begin(async (said) => {
-      const over = await this.#handOver(said, controller.signal);
-      return { ...over, parts: withoutRepeats(over.parts, this.#history.seen) };
-    });
+    this.steering.begin((said) => this.#handOver(said, controller.signal));
     try {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
@@ -320,9 +316,8 @@ export class Session {
       if (context !== undefined) this.#append([{ type: "control_note", reason: "context", text: context }]);
       this.#meter.spending.beginTurn();
       const { runner } = this.#ports;
-      const { signal } = controller;
-      const done = instead && runner.instead?.(instead, this.#turnPorts(MODES.agent), signal);
-      const end = await (done ?? runner.runTurn(prompt, this.#turnPorts(mode), signal));
+      const done = instead && runner.instead?.(instead, this.#turnPorts(MODES.agent), controller.signal);
+      const end = await (done ?? runner.runTurn(prompt, this.#turnPorts(mode), controller.signal));
       for (const id of this.#open) this.#emit({ type: "tool_done", id, ...LEFT_OPEN });
       await this.#changed.end(controller.signal);
       await this.#surroundings?.end();
@@ -349,14 +344,11 @@ export class Session {
   }
 
   /** What the user hands over, read by the rules of this moment. Never rejects. */
-  async #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
-    return await handOver(handed, {
-      ...{ abilities: {}, ...this.#ports.given },
-      ...{ seen: this.#history.seen, tools: this.tools.list },
-      workspace: this.#workspace.forCall(
-        askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, signal),
-      ),
-      window: this.#model.contextWindow,
+  #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
+    const asks = askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, signal);
+    return handOver(handed, {
+      ...{ abilities: {}, ...this.#ports.given, workspace: this.#workspace.forCall(asks) },
+      ...{ seen: this.#history.seen, tools: this.tools.list, window: this.#model.contextWindow },
       refreshRules: () => this.#access.refresh(),
     }, signal);
   }

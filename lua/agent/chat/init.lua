@@ -178,13 +178,24 @@ end)
 
 local group = vim.api.nvim_create_augroup("agent.chat", {})
 
-vim.api.nvim_create_autocmd("VimResized", {
+--- The windows of the current chats are given their places anew.
+function M.fit()
+  for _, chat in pairs(current) do
+    if chat.windows then
+      window.fit(chat.windows)
+    end
+  end
+end
+
+vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
+
+-- What stands in a line is as wide as its window.
+vim.api.nvim_create_autocmd("WinResized", {
   group = group,
   callback = function()
-    for _, chat in pairs(current) do
-      if chat.windows then
-        window.fit(chat.windows)
-      end
+    if current and current.windows then
+      window.hint(current.windows)
+      current:show_state()
     end
   end,
 })

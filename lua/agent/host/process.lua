@@ -1,6 +1,7 @@
 -- The supervisor in a process of our own.
 local config = require("agent.config")
 local schema = require("agent.config.schema")
+local scripts = require("agent.config.scripts")
 
 ---@class agent.Process
 ---@field channel integer
@@ -11,13 +12,6 @@ local M = {}
 
 --- How many lines of stderr are kept.
 local KEPT = 20
-
---- The folder of main.ts and standalone.ts.
----@return string
-function M.scripts()
-  local here = vim.fs.dirname(debug.getinfo(1, "S").source:sub(2))
-  return vim.fs.normalize(vim.fn.fnamemodify(vim.fs.joinpath(here, "../../../denops/agent"), ":p"))
-end
 
 --- The program on the PATH, but not in a folder of the project: a tool may have written it, and what Neovim starts runs
 --- outside of every sandbox. nil if there is none; what the user has named by a path is taken as it is.
@@ -44,7 +38,7 @@ end
 
 ---@return string
 local function config_flag()
-  return "--config=" .. vim.fs.normalize(vim.fs.joinpath(M.scripts(), "../../deno.json"))
+  return "--config=" .. vim.fs.normalize(vim.fs.joinpath(scripts(), "../../deno.json"))
 end
 
 --- Deno's own words for a module that is neither in its cache nor to be had.
@@ -62,7 +56,7 @@ function M.offline(said)
   end
   local command = vim.list_extend({ unpack(config.get().deno) }, { "cache", "--frozen", config_flag() })
   for _, script in ipairs({ "standalone.ts", "supervisor/supervisor.ts", "engine/main.ts" }) do
-    table.insert(command, vim.fs.joinpath(M.scripts(), script))
+    table.insert(command, vim.fs.joinpath(scripts(), script))
   end
   return "Cannot fetch the plugin's dependencies. Run this once when online: " .. table.concat(command, " ")
 end
@@ -81,7 +75,7 @@ end
 ---@param code integer
 ---@param said string[]
 ---@return string
-local function ending(code, said)
+function M.ending(code, said)
   local how = ("exit code %d"):format(code)
   for name, number in pairs(vim.uv.constants) do
     if code - 128 == number and name:find("^SIG") then
@@ -103,28 +97,32 @@ function Process:stop()
   pcall(vim.fn.chanclose, self.channel)
 end
 
---- nil and why there is none.
----@param on { on_fetching: fun(), on_exit: fun(process: agent.Process, how: string) }
----@return agent.Process?
+--- What runs one of the plugin's modules in Deno; nil and why nothing can.
+---@param script string below scripts()
+---@param flags string[]
+---@return string[]?
 ---@return string? problem
-function M.start(on)
-  local folder = M.scripts()
+function M.command(script, flags)
   local wanted = config.get().deno
   local program = outside_of_project(wanted[1])
   if not program then
     local name = wanted[1] == "deno" and "Deno" or wanted[1]
     return nil, ("%s was not found. Install Deno (https://deno.com), or set the option deno."):format(name)
   end
-  local command = vim.list_extend({ program, unpack(wanted, 2) }, {
-    "run",
-    -- As for the engine, see supervisor/agents/grants.ts.
-    "--v8-flags=--max-semi-space-size=1",
-    "-A",
-    "--no-prompt",
-    "--frozen",
-    config_flag(),
-    vim.fs.joinpath(folder, "standalone.ts"),
-  })
+  local command = vim.list_extend({ program, unpack(wanted, 2) }, { "run", unpack(flags) })
+  return vim.list_extend(command, { "--no-prompt", "--frozen", config_flag(), vim.fs.joinpath(scripts(), script) })
+end
+
+--- nil and why there is none.
+---@param on { on_fetching: fun(), on_exit: fun(process: agent.Process, how: string) }
+---@return agent.Process?
+---@return string? problem
+function M.start(on)
+  -- The first as for the engine, see supervisor/agents/grants.ts.
+  local command, none = M.command("standalone.ts", { "--v8-flags=--max-semi-space-size=1", "-A" })
+  if not command then
+    return nil, none
+  end
   local process = setmetatable({}, Process)
   --- The last lines of its stderr.
   local said = {} ---@type string[]
@@ -148,8 +146,8 @@ function M.start(on)
       end
     end,
     on_exit = function(_, code)
-      local text = M.offline(table.concat(said, "\n")) or "The supervisor stopped " .. ending(code, said)
-      local ask = vim.list_extend({ program, unpack(wanted, 2) }, { "--version" })
+      local text = M.offline(table.concat(said, "\n")) or "The supervisor stopped " .. M.ending(code, said)
+      local ask = vim.list_extend({ command[1], unpack(config.get().deno, 2) }, { "--version" })
       local asked = code == 1 and pcall(vim.system, ask, { timeout = 2000 }, function(answer)
         local problem = M.version_problem(answer.stdout or "")
         vim.schedule(function()

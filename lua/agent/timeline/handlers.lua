@@ -21,15 +21,17 @@ local function close_text(block)
   return missing ~= nil or block.is_rewritten
 end
 
---- The last block but the messages that wait: they stand below what goes on.
+--- The last block but the messages that wait, or did so: they stand below what goes on.
 ---@param timeline agent.Timeline
 ---@return integer index
 local function last_block(timeline)
-  local index = #timeline.blocks
-  while index > 0 and waiting.STATES[timeline.blocks[index].status] do
-    index = index - 1
+  for index = #timeline.blocks, 1, -1 do
+    local block = timeline.blocks[index]
+    if not waiting.STATES[block.status] and (block.kind ~= "moved" or block.into) then
+      return index
+    end
   end
-  return index
+  return 0
 end
 
 ---@param timeline agent.Timeline
