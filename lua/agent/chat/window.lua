@@ -187,11 +187,10 @@ local function cut(text, room)
   if text == "" or room < SHORTEST then
     return ""
   end
-  local kept = text
-  while vim.api.nvim_strwidth(kept) > room - 2 do
-    kept = vim.fn.strcharpart(kept, 0, vim.fn.strchars(kept) - 2) .. "…"
+  while vim.api.nvim_strwidth(text) > room - 2 do
+    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 2) .. "…"
   end
-  return (" %s "):format(kept)
+  return (" %s "):format(text)
 end
 
 --- Says what waits, or that nothing does, and whether a turn runs.
