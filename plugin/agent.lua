@@ -34,6 +34,8 @@ nnoremap <Plug>(AgentOpen) <Cmd>Agent open<CR>
 xnoremap <silent> <Plug>(AgentOpen) :Agent open<CR>
 nnoremap <expr> <Plug>(AgentOperator) v:lua.require'agent.operator'.start()
 xnoremap <silent> <Plug>(AgentOperator) :Agent open<CR>
+nnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.edit_operator'.start()
+xnoremap <expr> <Plug>(AgentEditOperator) v:lua.require'agent.edit_operator'.start()
 nnoremap <Plug>(AgentToggle) <Cmd>Agent toggle<CR>
 xnoremap <silent> <Plug>(AgentToggle) :Agent toggle<CR>
 nnoremap <Plug>(AgentNew) <Cmd>Agent new<CR>

@@ -65,6 +65,33 @@ Deno.test("edit in place: two at once, each its lines alone, reviewable, one und
   assert.deepEqual(server.problems, []);
 });
 
+Deno.test("edit in place by an operator; the dot wants the same of other lines, after a command of as many", async () => {
+  const answer = (when: string, text: string) =>
+    `when ${when}\nsay \`\`\`\nsay ${text}\nsay \`\`\`\n---\n`.repeat(2);
+  await using agent = await start(
+    `${answer("add a comment", "  return 0;")}${answer("drop it", "}")}when never\nsay no`,
+  );
+  const { nvim, server } = agent;
+  await nvim.lua(`vim.keymap.set({ "n", "x" }, "gE", "<Plug>(AgentEditOperator)")`);
+  await nvim.keys("6GgE_");
+  await nvim.waitForScreen("Edit:");
+  await nvim.keys("add a comment<CR>");
+  await nvim.waitFor(`vim.api.nvim_buf_get_lines(1, 5, 6, false)[1] == "  return 0;"`);
+  await nvim.keys("10G.");
+  await nvim.waitFor(`vim.api.nvim_buf_get_lines(1, 9, 10, false)[1] == "  return 0;"`);
+  await nvim.keys("4G");
+  await nvim.command("2,3Agent edit drop it");
+  assert.equal(await nvim.lua("return vim.fn.line('.')"), 4, "the cursor stays");
+  await nvim.waitFor(`vim.api.nvim_buf_line_count(1) == 10`);
+  await nvim.keys("9G.");
+  await nvim.waitFor(`vim.api.nvim_buf_line_count(1) == 9`);
+  assert.deepEqual((await lines(agent)).slice(-2), ["export function two() {", "  }"]);
+  await nvim.command("enew");
+  await nvim.keys("gE_");
+  await nvim.waitForScreen("write this buffer first");
+  assert.deepEqual(server.problems, []);
+});
+
 Deno.test("a question beside the turn is answered in a small window and is in no session; commit writes a message", async () => {
   await using agent = await start(
     "when What is two\nwait turn\nsay Two is a function.\n---\n" +

@@ -119,9 +119,12 @@ Deno.test("help: every sub-command, <Plug> map and function", async () => {
       mode,
     );
     const operator = mode === "n" ? `v:lua.require'agent.operator'.start()` : "open";
-    const own = [["<Plug>(AgentOperator)", operator]] as const;
+    const own = [
+      ["<Plug>(AgentOperator)", operator],
+      ["<Plug>(AgentEditOperator)", `v:lua.require'agent.edit_operator'.start()`],
+    ] as const;
     same(mode === "n" ? [...maps, ...further, ...own] : [...maps, ...own], real);
-    assert.ok(help.tags.includes("<Plug>(AgentOperator)"));
+    assert.ok(own.every(([map]) => help.tags.includes(map)));
   }
 
   const functions = await child.lua<readonly string[]>(`return vim.tbl_keys(require("agent"))`);
