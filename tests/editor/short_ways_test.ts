@@ -132,6 +132,28 @@ Deno.test("a question beside the turn is answered in a small window and is in no
   assert.deepEqual(server.problems, []);
 });
 
+Deno.test("the answer beside a turn comes as it is written, and is stopped with what has come", async () => {
+  await using agent = await start(
+    "when Tell me\nsay First line.\nwait more\nsay  Second line.\n---\nwhen Once more\nsay A start.\nwait never\nsay no",
+  );
+  const { nvim, server } = agent;
+  await nvim.command("Agent btw Tell me");
+  await nvim.waitForScreen("First line.");
+  await nvim.waitForScreen("<C-c> stop  q close");
+  server.release("more");
+  await nvim.waitForScreen("Second line.");
+  await nvim.waitForScreenGone("<C-c> stop");
+  await nvim.keys("q");
+  await nvim.command("Agent btw Once more");
+  await nvim.waitForScreen("A start.");
+  await nvim.keys("<C-c>");
+  await nvim.waitForScreen("(stopped)");
+  assert.match(nvim.text(), /A start\./, "what has come stays");
+  await nvim.keys("q");
+  await waitUntil("the request to end", () => server.requests.at(-1)?.aborted === true);
+  assert.deepEqual(server.problems, []);
+});
+
 Deno.test("rewind takes files and session back together, and the message returns into the input; ga applies a block", async () => {
   await using agent = await start(
     `say In \`${FILE}\`:\nsay \nsay \`\`\`ts\nsay export function one() {\nsay   return 11;\nsay }\nsay \`\`\`\n---\n` +

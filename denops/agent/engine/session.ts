@@ -5,6 +5,7 @@
 import { nameInRoots } from "../policy/roots.ts";
 import type { RequestResult } from "../protocol/requests.ts";
 import type { Shown } from "../protocol/surroundings.ts";
+import { Asides } from "./agent/aside.ts";
 import { askRead } from "./agent/gather/ask_read.ts";
 import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
@@ -65,6 +66,14 @@ export class Session {
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
   readonly steering = new Steering();
+  /** Questions beside the turns. */
+  readonly asides = new Asides(async (question, told, stopped) => {
+    const { runner, publish } = this.#ports;
+    if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
+    const meter = this.#stored ? this.#meter : this.#meter.unstored(publish);
+    const signal = AbortSignal.any([stopped, this.#closing.signal]);
+    return await runner.aside(question, told, { ...this.#turnPorts(), meter }, signal);
+  });
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
@@ -184,14 +193,6 @@ export class Session {
   async rereadRules(): Promise<void> {
     await this.#inOrder(() => this.#surroundings?.rereadRules());
     this.#remember();
-  }
-
-  /** Answers beside the turns, also while one runs. @throws {ToolError} one line */
-  async aside(question: string): Promise<string> {
-    const { runner, publish } = this.#ports;
-    if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
-    const meter = this.#stored ? this.#meter : this.#meter.unstored(publish);
-    return await runner.aside(question, { ...this.#turnPorts(), meter }, this.#closing.signal);
   }
 
   /** Takes back, does again or goes back. Prompts that come meanwhile wait. @throws {ToolError} one line */

@@ -6,6 +6,7 @@ import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
 import { ask } from "./ask.ts";
+import type { StepPorts } from "./step.ts";
 import type { Measured, Meter } from "./meter.ts";
 
 export interface AsidePorts {
@@ -20,8 +21,42 @@ const ALONE =
   "This is asked beside your work, which goes on unchanged afterwards. Answer briefly from what you know " +
   "already, in text. Call no tools.";
 
+/** Those of a session that are being answered. */
+export class Asides {
+  readonly #answer: (question: string, told: AsideTold, signal: AbortSignal) => Promise<string>;
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(answer: (question: string, told: AsideTold, signal: AbortSignal) => Promise<string>) {
+    this.#answer = answer;
+  }
+
+  /** Also while a turn runs. @param told hears the answer as it comes @throws {ToolError} one line */
+  async ask(id: string, question: string, told: AsideTold): Promise<string> {
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    try {
+      return await this.#answer(question, told, controller.signal);
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  /** It is answered with what has come. */
+  stop(id: string): void {
+    this.#running.get(id)?.abort();
+  }
+}
+
+/** Hears more of the answer. */
+export type AsideTold = (text: string) => void;
+
 /** @throws {ToolError} one line: why there is no answer */
-export async function askAside(question: string, ports: AsidePorts, signal: AbortSignal): Promise<string> {
+export async function askAside(
+  question: string,
+  told: AsideTold,
+  ports: AsidePorts,
+  signal: AbortSignal,
+): Promise<string> {
   const { model, tools, meter, newCallId } = ports;
   if (meter.spending.reached() !== undefined) throw new ToolError("A cap of your options is reached.");
   await model.prepare(signal);
@@ -29,9 +64,16 @@ export async function askAside(question: string, ports: AsidePorts, signal: Abor
   const parts = [{ type: "text", text: `${ALONE}\n\n${question}` }] as const;
   const prompt = ports.view(mode, [{ type: "user_message", origin: "engine", parts }]);
   const count = (measured: Measured) => meter.count(measured, mode, tools, { model });
-  const end = await ask(mode, prompt, { model, tools, newCallId, emit: () => {}, count }, signal);
+  let isTold = true;
+  const emit: StepPorts["emit"] = (event) => {
+    // What was text has become a thought, or a thought text: the end says which.
+    if (event.type === "retold") isTold = false;
+    if (event.type === "token" && isTold) told(event.text);
+  };
+  const end = await ask(mode, prompt, { model, tools, newCallId, emit, count }, signal);
   if (end.type === "failed") throw new ToolError(end.error.message);
   const text = end.type === "answered" ? end.message.text.trim() : end.text.trim();
+  if (text === "" && signal.aborted) return "";
   if (text === "") throw new ToolError("The model has answered nothing.");
   return text;
 }

@@ -11,6 +11,7 @@ import type { SessionMeta } from "../../protocol/extensions.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
+import type { AsideTold } from "./aside.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
 import type { Measured, Meter, MeteredModel } from "./meter.ts";
 import type { PermissionPorts } from "./permission.ts";
@@ -82,8 +83,8 @@ export interface Runner {
   compact?(focus: string | undefined, ports: RunnerPorts, signal: AbortSignal): Promise<boolean>;
   /** A turn of another kind, whatever mode the session is in; undefined: none is wanted. Absent: it has no tools of its own. */
   instead?(wanted: Instead, ports: RunnerPorts, signal: AbortSignal): Promise<TurnEnd> | undefined;
-  /** Answers a question beside the turns. Absent: it cannot. @throws {ToolError} one line */
-  aside?(question: string, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
+  /** Answers a question beside the turns; `told` hears the answer as it comes. Absent: it cannot. @throws {ToolError} one line */
+  aside?(question: string, told: AsideTold, ports: RunnerPorts, signal: AbortSignal): Promise<string>;
   /** What a request would send now. Absent where it does not build them itself. */
   context?(ports: ContextPorts): ContextPage;
   /** The runner of a sub-agent in this mode. Absent: it starts none. */
