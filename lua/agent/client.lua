@@ -27,7 +27,15 @@ local last_request = 0
 
 --- These mean nothing to another host than the one that has what they are about.
 local OF_WHAT_RUNS =
-  { answer = true, edit_command = true, reply = true, answer_question = true, cancel = true, close = true, aside_stop = true }
+local OF_WHAT_RUNS = {
+  answer = true,
+  edit_command = true,
+  reply = true,
+  answer_question = true,
+  cancel = true,
+  close = true,
+  aside_stop = true,
+}
 
 --- Calls `listener` with each batch of updates, in order. See protocol/ui.ts for their shapes.
 ---@param listener fun(batch: table[])

@@ -9,8 +9,9 @@ import { Asides } from "./agent/aside.ts";
 import { askRead } from "./agent/gather/ask_read.ts";
 import { spendingOf, Unpriced } from "./agent/budget.ts";
 import { callIds } from "./agent/call_ids.ts";
+import { FilesSoFar } from "./agent/files_so_far.ts";
 import { choose, type ContextChange } from "./agent/gather/context_page.ts";
-import { type Handed, handOver } from "./agent/gather/given.ts";
+import { type Handed, type HandedOver, handOver } from "./agent/gather/given.ts";
 import { LEFT_OPEN, missing } from "./agent/interrupted.ts";
 import { LogWriter } from "./agent/log_writer.ts";
 import { Memory } from "./agent/memory.ts";
@@ -40,6 +41,9 @@ import { Scratch } from "./tools/files/scratch.ts";
 import { Views } from "./tools/files/views.ts";
 import { Workspace } from "./tools/files/workspace.ts";
 
+/** What a prompt tells beside what is handed over. */
+type Told = readonly [branch?: string, shown?: Shown, instead?: Instead];
+
 export class Session {
   readonly id: string;
   readonly checkpoints: SessionCheckpoints;
@@ -66,18 +70,15 @@ export class Session {
   readonly #surroundings: Surroundings | undefined;
   readonly agents: Subagents;
   readonly steering = new Steering();
-  /** Questions beside the turns. */
-  readonly asides = new Asides(async (question, told, stopped) => {
-    const { runner, publish } = this.#ports;
-    if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
-    const meter = this.#stored ? this.#meter : this.#meter.unstored(publish);
-    const signal = AbortSignal.any([stopped, this.#closing.signal]);
-    return await runner.aside(question, told, { ...this.#turnPorts(), meter }, signal);
-  });
+  readonly #closing = new AbortController();
+  readonly asides = new Asides(() => this.#asidePorts(), this.#closing.signal);
+  readonly #filesSoFar = new FilesSoFar(
+    () => this.checkpoints.filesOf(this.#turnNumber),
+    (files) => this.#ports.publish({ type: "turn_files", turn: this.#turnNumber, files }),
+  );
   #running: AbortController | undefined;
   /** Calls that have begun and not ended. */
   readonly #open = new Set<string>();
-  readonly #closing = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
   #cancelled = 0;
   /** Prompts that run or wait. */
@@ -167,14 +168,14 @@ export class Session {
    * @param branch what the first turn stores as the session's git branch
    * @param instead of a turn of the model's: see SessionMeta
    */
-  prompt(handed: readonly Handed[], branch?: string, shown?: Shown, instead?: Instead): Promise<TurnEnd> {
+  prompt(handed: readonly Handed[], ...told: Told): Promise<TurnEnd> {
     const asked = this.#cancelled;
     const mode = this.modes.current;
     this.#prompts += 1;
     return this.#inOrder(() => {
       // A cancel ends what runs and what waits.
       if (asked !== this.#cancelled) return { type: "stopped", reason: "cancelled" } as const;
-      return this.#turn(handed, mode, branch, shown, instead);
+      return this.#turn(handed, mode, told);
     }).finally(() => this.#prompts -= 1);
   }
 
@@ -204,13 +205,9 @@ export class Session {
       // A cancel is for turns: half of an undo helps nobody.
       return this.checkpoints.takeBack(action, new AbortController().signal);
     });
-    this.#surroundings?.takenBack(
-      done.changes.flatMap(({ path, from }) => from === undefined ? [path] : [path, from]),
-    );
-    for (const change of done.changes) {
-      const modified = { id: `${action.kind}-${done.turn}`, change: { ...change, since } };
-      this.#ports.publish({ type: "file_modified", ...modified });
-    }
+    this.#surroundings?.takenBack(done.changes);
+    const event = { type: "file_modified", id: `${action.kind}-${done.turn}` } as const;
+    for (const change of done.changes) this.#ports.publish({ ...event, change: { ...change, since } });
     return done;
   }
 
@@ -282,31 +279,20 @@ export class Session {
   }
 
   /** @throws nothing that is expected: what cannot be stored is the turn's failure */
-  async #turn(
-    handed: readonly Handed[],
-    mode: Mode,
-    branch: string | undefined,
-    shown: Shown | undefined,
-    instead: Instead | undefined,
-  ): Promise<TurnEnd> {
+  async #turn(handed: readonly Handed[], mode: Mode, [branch, shown, instead]: Told): Promise<TurnEnd> {
     const controller = this.#running = new AbortController();
     this.#meter.begin();
-    this.steering.begin();
+    this.steering.begin(async (said) => {
+      const over = await this.#handOver(said, controller.signal);
+      return { ...over, parts: withoutRepeats(over.parts, this.#history.seen) };
+    });
     try {
       const notice = await this.#ports.store.ensure();
       await this.#scratch?.make();
-      const { parts, problems, note } = await handOver(handed, {
-        ...{ abilities: {}, ...this.#ports.given },
-        ...{ seen: this.#history.seen, tools: this.tools.list },
-        workspace: this.#workspace.forCall(
-          askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, controller.signal),
-        ),
-        window: this.#model.contextWindow,
-        refreshRules: () => this.#access.refresh(),
-      }, controller.signal);
+      const { parts, problems, note } = await this.#handOver(handed, controller.signal);
       const prompt = this.#begin(parts, branch);
       for (const text of [notice, this.#unpriced.notice(this.#ports.config, this.#model), ...problems]) {
-        if (text !== undefined) this.#emit({ type: "notice", severity: "warning", text });
+        if (text !== undefined) this.#warn(text);
       }
       if (note !== undefined) this.#append([{ type: "control_note", reason: "context", text: note }]);
       const put = await this.checkpoints.wasCutOff() ? await this.#traps.settle(controller.signal) : [];
@@ -347,10 +333,26 @@ export class Session {
     }
   }
 
+  /** What the user hands over, read by the rules of this moment. Never rejects. */
+  async #handOver(handed: readonly Handed[], signal: AbortSignal): Promise<HandedOver> {
+    return await handOver(handed, {
+      ...{ abilities: {}, ...this.#ports.given },
+      ...{ seen: this.#history.seen, tools: this.tools.list },
+      workspace: this.#workspace.forCall(
+        askRead({ ...this.#turnPorts(), emit: this.#ports.publish }, signal),
+      ),
+      window: this.#model.contextWindow,
+      refreshRules: () => this.#access.refresh(),
+    }, signal);
+  }
+
   /** That of the next turn. */
   get #model(): MeteredModel {
-    const { runner } = this.#ports;
-    return runner.modelOf?.(this.modes.current) ?? runner.model;
+    return this.#ports.runner.modelOf?.(this.modes.current) ?? this.#ports.runner.model;
+  }
+
+  get #turnNumber(): number {
+    return this.#ports.store.turn(this.id);
   }
 
   /** What the turn has changed in all. */
@@ -361,9 +363,8 @@ export class Session {
     }
     // The model has its answer already: what was kept back the user has seen.
     if (late.length > 0) await this.#traps.settle(signal);
-    const turn = this.#ports.store.turn(this.id);
-    const files = await this.checkpoints.filesOf(turn);
-    if (files.length > 0) this.#emit({ type: "turn_files", turn, files });
+    const files = await this.checkpoints.filesOf(this.#turnNumber);
+    if (files.length > 0) this.#emit({ type: "turn_files", turn: this.#turnNumber, files });
   }
 
   #begin(parts: readonly Part[], branch: string | undefined): UserMessage {
@@ -383,13 +384,9 @@ export class Session {
     if (slid) {
       this.#surroundings?.forget(this.#history);
       const left = `${this.#history.first - 1}`;
-      const text = `The session is longer than the model's window: it no longer sees turns 1 to ${left}.`;
-      this.#emit({ type: "notice", severity: "warning", text });
+      this.#warn(`The session is longer than the model's window: it no longer sees turns 1 to ${left}.`);
     }
-    if (lost) {
-      const text = "A part of this session cannot be read; the model goes on without it.";
-      this.#emit({ type: "notice", severity: "warning", text });
-    }
+    if (lost) this.#warn("A part of this session cannot be read; the model goes on without it.");
     const title = store.session(this.id)?.title ?? "";
     const began = { turn: store.turn(this.id), time: Date.now(), ...handedOver(prompt) };
     this.#emit({ type: "title", title, began });
@@ -444,6 +441,11 @@ export class Session {
     };
   }
 
+  #asidePorts(): RunnerPorts & Pick<SessionPorts, "runner"> {
+    const meter = this.#stored ? this.#meter : this.#meter.unstored(this.#ports.publish);
+    return { ...this.#turnPorts(), meter, runner: this.#ports.runner };
+  }
+
   #titlingPorts(): TitlingPorts {
     const { config, runner, store } = this.#ports;
     return {
@@ -452,7 +454,7 @@ export class Session {
       mode: () => this.modes.current,
       retitle: (known, title) => store.retitle(this.id, known, title),
       counter: () => {
-        const of = { turn: store.turn(this.id), model: this.#model };
+        const of = { turn: this.#turnNumber, model: this.#model };
         return (measured) => this.#meter.count(measured, MODES.title, [], of);
       },
       titled: (title) => this.#emit({ type: "title", title }),
@@ -480,10 +482,15 @@ export class Session {
     this.#history.push(entries);
   }
 
+  #warn(text: string): void {
+    this.#emit({ type: "notice", severity: "warning", text });
+  }
+
   #emit(event: AgentEvent): void {
     this.#surroundings?.hear(event);
     if (event.type === "tool_start") this.#open.add(event.call.id);
     else if (event.type === "tool_done") this.#open.delete(event.id);
+    this.#filesSoFar.hear(event, this.#open);
     if (event.type === "turn_done" || event.type === "turn_failed" || event.type === "user_message") {
       this.#append([event]);
     } else if (!TRANSIENT.has(event.type)) this.#log.save({ entries: [event] });

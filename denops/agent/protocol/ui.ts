@@ -23,6 +23,8 @@ const session = z.string().min(1).optional();
 const place = { folder: z.string(), cwd: z.string(), root: z.string().optional() };
 /** Of what is asked about a chat's session. */
 const asked = { request, chat, session, ...place };
+/** Words, and what goes with them, in order. */
+const message = { text: z.string().min(1), given: z.array(Given).max(1_000).default([]) };
 
 export const Action = z.discriminatedUnion("type", [
   z.object({ type: z.literal("configure"), config: UserConfig }),
@@ -33,9 +35,7 @@ export const Action = z.discriminatedUnion("type", [
     chat,
     ...place,
     session,
-    text: z.string().min(1),
-    /** With it, in order. */
-    given: z.array(Given).max(1_000).default([]),
+    ...message,
     /** With absolute paths. */
     shown: Shown.optional(),
     /** No model is asked: this is written into the project's rules. */
@@ -121,6 +121,8 @@ export const Action = z.discriminatedUnion("type", [
   }),
   /** The stored sessions of all projects; no engine is asked. */
   z.object({ type: z.literal("sessions"), request, chat, ...place }),
+  /** A message for the turn that runs, answered by the `engine_answer` of the request `steer`. */
+  z.object({ type: z.literal("steer"), request, chat, session, ...place, id: z.string(), ...message }),
   /** A question beside the turns, answered by an `engine_answer`. `staged`: what is staged goes along. */
   z.object({
     type: z.literal("aside"),

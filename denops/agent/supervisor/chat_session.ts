@@ -271,7 +271,10 @@ export class ChatSession {
     const problem = modes.problem(choice);
     if (problem === undefined) return choice;
     const { instead } = modes;
-    this.#ports.notice("warning", `${problem} This session is in mode ${instead.mode}.`);
+    this.#ports.notice(
+      "warning",
+      `${problem} This session is in mode ${instead.mode}; :Agent mode chooses another one.`,
+    );
     return instead;
   }
 

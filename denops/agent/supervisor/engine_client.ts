@@ -32,6 +32,8 @@ import type { Questions } from "./gate/questions.ts";
 import { rememberForAll } from "./own_rules.ts";
 import { RuleBook } from "./gate/rule_book.ts";
 import { givenBlocks, promptBlock } from "./search/given.ts";
+import type { DescribedPlace } from "./search/described_files.ts";
+import { fileProblems } from "./search/file_problems.ts";
 import { type PromptFiles, promptFiles } from "./search/prompt_files.ts";
 import { search } from "./search/search.ts";
 import { fileNames, shownIn, surroundings } from "./search/surroundings.ts";
@@ -76,6 +78,8 @@ export class EngineClient {
   readonly #roots: readonly string[];
   readonly #user: UserConfig;
   readonly #costs = new Increments();
+  /** What is wrong with files, as it was told. */
+  readonly #told = new Set<string>();
   /** Of the rules that were told, by their JSON. */
   readonly #versions = new Map<string, number>();
   readonly #lspStarts = new LspStarts();
@@ -162,8 +166,19 @@ export class EngineClient {
 
   /** Prompt templates, as their files are now. @throws {Error} if the rules cannot be known */
   async prompts(chat: number): Promise<PromptFiles> {
+    return await promptFiles(this.#described(chat));
+  }
+
+  /** What is wrong with prompts and files of rules and was not told before. @throws {Error} as above */
+  async fileProblems(chat: number): Promise<readonly string[]> {
+    const problems = (await fileProblems(this.#described(chat))).filter((one) => !this.#told.has(one));
+    for (const problem of problems) this.#told.add(problem);
+    return problems;
+  }
+
+  #described(chat: number): DescribedPlace {
     const { config_dir: configDir } = this.#user;
-    return await promptFiles({ root: this.root, configDir, rules: this.fileRules(chat) });
+    return { root: this.root, configDir, rules: this.fileRules(chat) };
   }
 
   /** What a message asks for that calls a template; undefined: it calls none. @throws {Error} one line */

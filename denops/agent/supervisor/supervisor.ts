@@ -65,8 +65,6 @@ export class Supervisor implements AsyncDisposable {
   readonly #models: ModelMenus;
   /** Questions beside turns that no engine has been asked yet. */
   readonly #unsent = new Set<number>();
-  /** What is wrong with prompt files, as it was told. */
-  readonly #told = new Set<string>();
   #lastRequest: number;
   readonly #environment: SupervisorOptions["environment"];
 
@@ -205,6 +203,10 @@ export class Supervisor implements AsyncDisposable {
         this.#place(action);
         this.#ask(action, this.#aside(action));
         return;
+      case "steer":
+        this.#place(action);
+        this.#ask(action, this.#steer(action));
+        return;
       case "sessions":
         return this.#report(action.chat, this.#showSessions(action.request, action));
       case "aside_stop":
@@ -297,7 +299,7 @@ export class Supervisor implements AsyncDisposable {
 
   /** What is asked in the user's name; the answer, or why there is none, goes to whoever asked. */
   async #ask(
-    action: Extract<Action, { type: "engine_request" | "aside" | "worktree" }>,
+    action: Extract<Action, { type: "engine_request" | "aside" | "steer" | "worktree" }>,
     answering: Promise<Record<string, unknown>>,
   ): Promise<void> {
     const { request, chat } = action;
@@ -339,6 +341,17 @@ export class Supervisor implements AsyncDisposable {
       }
       await this.#projects.dropAt(root);
     });
+  }
+
+  async #steer(action: Extract<Action, { type: "steer" }>): Promise<Record<string, unknown>> {
+    const { chat, id, text, given } = action;
+    const { session } = this.#chat(chat);
+    const { client } = await session.project();
+    const prompt = await client.blocks(chat, text, given);
+    return await session.request(
+      "steer",
+      (sessionId) => REQUESTS.steer.params.parse({ sessionId, id, prompt }),
+    );
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
@@ -402,16 +415,13 @@ export class Supervisor implements AsyncDisposable {
 
   async #showPrompts(request: number, chat: number): Promise<void> {
     const { client } = await this.#chat(chat).session.project();
-    const { prompts, problems } = await client.prompts(chat);
+    const { prompts } = await client.prompts(chat);
     const shown = [...prompts.values()].map(({ name, description, hint }) => ({
       ...{ name, description: oneLine(description), hint: oneLine(hint) },
     })).sort((one, other) => one.name < other.name ? -1 : 1);
     this.#pump.push({ type: "prompts", request, prompts: shown });
     // The list is asked for whenever somebody types: each is told once.
-    for (const problem of problems.filter((one) => !this.#told.has(one))) {
-      this.#told.add(problem);
-      this.#notice(chat, "warning", problem);
-    }
+    for (const problem of await client.fileProblems(chat)) this.#notice(chat, "warning", problem);
   }
 
   /** Into the user's rules for all projects; a session that is open goes on with them. */

@@ -108,6 +108,7 @@ function M.make_room(rows)
   if chat and chat:is_visible() then
     return room.make(chat.windows, rows)
   end
+  room.give_back()
 end
 
 --- The current chat, if there is one.

@@ -88,6 +88,7 @@ function M:show_state()
   -- Where there is too little room the state is left, and how far the plan is.
   local text = " " .. (title == "" and "" or title .. " · "):gsub("%%", "%%%%") .. "%<" .. status:gsub("%%", "%%%%")
   window.set_winbar(self.windows.transcript, text)
+  self:show_waiting()
 end
 
 return M

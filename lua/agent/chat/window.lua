@@ -1,5 +1,6 @@
 -- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
 local config = require("agent.config")
+local dock = require("agent.chat.dock")
 local hint = require("agent.hint")
 local keymaps = require("agent.chat.keymaps")
 
@@ -13,6 +14,8 @@ local M = {}
 ---@field kept_free? integer   rows between the two floats, see room.lua
 ---@field layout string   never "auto"
 ---@field rows? integer   of the input's text
+---@field waits? string        what waits for the turn, see waiting.lua
+---@field is_running? boolean  a turn runs
 ---@field attached? string[]   what goes along with the next message, see attached.lua
 
 --- Characters of a name that are the least to be told of it.
@@ -28,6 +31,15 @@ local FLOAT, SPLIT = 0.8, 0.4
 local function fit(size, whole)
   local wanted = size <= 1 and math.floor(whole * size) or math.floor(size)
   return math.max(10, math.min(wanted, whole - 2))
+end
+
+--- Columns of the chat. Longer lines are hard to read: unless the user says how wide it is, it has a limit.
+---@param share number
+---@return integer
+local function wide(share)
+  local options = config.get()
+  local width = fit(options.width or share, vim.o.columns)
+  return options.width and width or math.min(width, options.chat_width)
 end
 
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
@@ -58,9 +70,7 @@ local function float_places(windows)
   local between = windows.kept_free or 0
   local options = config.get()
   local lines = free_lines()
-  local width = fit(options.width or FLOAT, vim.o.columns)
-  -- Longer lines are hard to read.
-  width = options.width and width or math.min(width, options.chat_width)
+  local width = wide(FLOAT)
   local height = math.max(8, fit(options.height or FLOAT, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.
@@ -96,6 +106,7 @@ local OPTIONS = {
   spell = false,
   cursorline = false,
   conceallevel = 0,
+  concealcursor = "",
   statuscolumn = "",
   colorcolumn = "",
   fillchars = "eob: ",
@@ -107,6 +118,9 @@ local function style(window)
   for name, value in pairs(OPTIONS) do
     vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
   end
+  -- Prose alone, and where the cursor is not: see markdown.lua.
+  local hides = vim.bo[vim.api.nvim_win_get_buf(window)].filetype == "agent"
+  vim.api.nvim_set_option_value("conceallevel", hides and 2 or 0, { win = window, scope = "local" })
 end
 
 --- The window is an ordinary one again.
@@ -171,7 +185,33 @@ function M.set_winbar(win, text)
   end
 end
 
---- Says what goes along, and names the keys of the mode at the input.
+--- So much of a text as there is room for.
+---@param text string
+---@param room integer columns
+---@return string
+local function cut(text, room)
+  if text == "" or room < SHORTEST then
+    return ""
+  end
+  local kept = text
+  while vim.api.nvim_strwidth(kept) > room - 2 do
+    kept = vim.fn.strcharpart(kept, 0, vim.fn.strchars(kept) - 2) .. "…"
+  end
+  return (" %s "):format(kept)
+end
+
+--- Says what waits, or that nothing does, and whether a turn runs.
+---@param windows? agent.Windows
+---@param waits string
+---@param is_running boolean
+function M.say_waiting(windows, waits, is_running)
+  if windows and (windows.waits ~= waits or windows.is_running ~= is_running) then
+    windows.waits, windows.is_running = waits, is_running
+    M.hint(windows)
+  end
+end
+
+--- Says what waits and what goes along, and names the keys of the mode at the input.
 ---@param windows? agent.Windows
 ---@param mode? "n"|"i"  the current one unless told
 function M.hint(windows, mode)
@@ -181,11 +221,13 @@ function M.hint(windows, mode)
   end
   local window = windows.input
   local width = vim.api.nvim_win_get_width(window)
-  local hints = keymaps.hints(mode)
+  local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
+  local waits = cut(windows.waits or "", is_split and math.floor(width / 2) or width)
   -- There both share a line: the first key stays.
-  local attached = attached_line(windows, is_split and width - #hints[1] - 2 or width)
+  local attached = attached_line(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then
+    attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
     M.set_winbar(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
@@ -196,6 +238,9 @@ function M.hint(windows, mode)
       footer = { { line, "AgentHint" } },
       footer_pos = "right",
     })
+    if vim.api.nvim_win_is_valid(windows.transcript) then
+      vim.api.nvim_win_set_config(windows.transcript, { footer = { { waits, "AgentHint" } }, footer_pos = "left" })
+    end
   end
 end
 
@@ -232,7 +277,7 @@ local function open_split(buffer, layout)
     return vim.api.nvim_get_current_win()
   end
   local split = SPLITS[layout]
-  local size = split.vertical and { width = fit(options.width or SPLIT, vim.o.columns) }
+  local size = split.vertical and { width = wide(SPLIT) }
     or { height = fit(options.height or SPLIT, vim.o.lines) }
   return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
 end
@@ -407,6 +452,9 @@ end
 ---@param windows agent.Windows
 ---@param buffers integer[]
 function M.close(windows, buffers)
+  if windows.transcript then
+    dock.close()
+  end
   local all = { windows.input, windows.transcript }
   for _, buffer in ipairs(buffers) do
     vim.list_extend(all, vim.fn.win_findbuf(buffer))

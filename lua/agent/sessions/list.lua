@@ -220,11 +220,12 @@ function List:choose_state()
 end
 
 --- Keys, what they do in a word or two, and how; the most used first.
----@type { [1]: string, [2]: string, [3]: fun(list: agent.SessionList, row?: agent.ListedRow), of_row?: boolean }[]
+---@type { [1]: string, [2]: string, [3]: fun(list: agent.SessionList, row?: agent.ListedRow), of_row?: true, doc: string }[]
 M.keys = {
   {
     "<CR>",
     "open",
+    doc = "open it, one of another project in its own place",
     function(list, row)
       list:close()
       list.can.open(row)
@@ -234,6 +235,7 @@ M.keys = {
   {
     "/",
     "filter",
+    doc = "show only those with a word in the title or the project's name",
     function(list)
       vim.ui.input({ prompt = "Only with: ", default = list.filter.word }, function(word)
         if word then
@@ -246,6 +248,7 @@ M.keys = {
   {
     "s",
     "state",
+    doc = "show only those of a state; archived ones are shown in no other way",
     function(list)
       if not list.found then
         list:choose_state()
@@ -255,6 +258,7 @@ M.keys = {
   {
     "P",
     "projects",
+    doc = "show those of all projects, or of this one again",
     function(list)
       if not list.found then
         list.filter.root = not list.filter.root and list.root or nil
@@ -265,6 +269,7 @@ M.keys = {
   {
     "f",
     "fork",
+    doc = "go on with a copy of it",
     function(list, row)
       list:close()
       list.can.fork(row)
@@ -274,6 +279,7 @@ M.keys = {
   {
     "r",
     "rename",
+    doc = "give it another title",
     function(list, row)
       vim.ui.input({ prompt = "Title: ", default = row.title }, function(title)
         if title and vim.trim(title) ~= "" then
@@ -288,6 +294,7 @@ M.keys = {
   {
     "a",
     "archive",
+    doc = "archive it, or bring it back",
     function(list, row)
       list.can.ask(row, "session_archive", { archived = not row.archived }, function()
         list:refresh()
@@ -298,6 +305,7 @@ M.keys = {
   {
     "d",
     "delete",
+    doc = "delete it, after a question",
     function(list, row)
       list.can.delete(row, function()
         list:refresh()
@@ -308,8 +316,17 @@ M.keys = {
   {
     "R",
     "reload",
+    doc = "read the list again",
     function(list)
       list:refresh()
+    end,
+  },
+  {
+    "q",
+    "close",
+    doc = "close the list",
+    function(list)
+      list:close()
     end,
   },
 }
@@ -322,7 +339,7 @@ local function map_keys(list)
       if row or not key.of_row then
         key[3](list, row)
       end
-    end, { buffer = list.buffer, nowait = true, desc = "Agent: " .. key[2] })
+    end, { buffer = list.buffer, nowait = true, desc = "Agent: " .. key.doc })
   end
 end
 
@@ -350,10 +367,9 @@ local function show(list)
     vim.wo[win][0].wrap, vim.wo[win][0].cursorline = win == beside, win == window
     vim.wo[win][0].linebreak, vim.wo[win][0].foldenable, vim.wo[win][0].spell = true, false, false
   end
-  local words = { "q close" }
-  for at, key in ipairs(M.keys) do
-    table.insert(words, at, key[1] .. " " .. key[2])
-  end
+  local words = vim.tbl_map(function(key)
+    return key[1] .. " " .. key[2]
+  end, M.keys)
   vim.wo[beside].winbar = "%#AgentHint#" .. hint.one_line(words, vim.api.nvim_win_get_width(beside))
   map_keys(list)
   vim.api.nvim_create_autocmd("BufWipeout", {

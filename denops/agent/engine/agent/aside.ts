@@ -6,6 +6,7 @@ import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
 import { ask } from "./ask.ts";
+import type { Runner, RunnerPorts } from "./runner.ts";
 import type { StepPorts } from "./step.ts";
 import type { Measured, Meter } from "./meter.ts";
 
@@ -21,21 +22,27 @@ const ALONE =
   "This is asked beside your work, which goes on unchanged afterwards. Answer briefly from what you know " +
   "already, in text. Call no tools.";
 
-/** Those of a session that are being answered. */
+type AsideRunnerPorts = RunnerPorts & { readonly runner: Runner };
+
+/** Questions of a session beside its turns. */
 export class Asides {
-  readonly #answer: (question: string, told: AsideTold, signal: AbortSignal) => Promise<string>;
+  readonly #portsOf: () => AsideRunnerPorts;
+  readonly #closing: AbortSignal;
   readonly #running = new Map<string, AbortController>();
 
-  constructor(answer: (question: string, told: AsideTold, signal: AbortSignal) => Promise<string>) {
-    this.#answer = answer;
+  constructor(portsOf: () => AsideRunnerPorts, closing: AbortSignal) {
+    this.#portsOf = portsOf;
+    this.#closing = closing;
   }
 
   /** Also while a turn runs. @param told hears the answer as it comes @throws {ToolError} one line */
   async ask(id: string, question: string, told: AsideTold): Promise<string> {
+    const { runner, ...ports } = this.#portsOf();
+    if (runner.aside === undefined) throw new ToolError("This agent takes no questions beside a turn.");
     const controller = new AbortController();
     this.#running.set(id, controller);
     try {
-      return await this.#answer(question, told, controller.signal);
+      return await runner.aside(question, told, ports, AbortSignal.any([controller.signal, this.#closing]));
     } finally {
       this.#running.delete(id);
     }

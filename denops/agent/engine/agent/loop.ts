@@ -237,7 +237,7 @@ async function runTurn(asked: UserMessage, given: TurnPorts, signal: AbortSignal
       limit += ports.maxIterations;
     }
     await ports.steering?.step(signal);
-    if (iteration > 1) ports.steering?.tell(ports);
+    if (iteration > 1) await ports.steering?.tell(ports, signal);
     // The last message is the user's, or a tool's: it gets an answer, as ever.
     if (!await maySpend(ports, meter.spending, signal)) {
       return interrupted(ports, signal.aborted ? "cancelled" : "end_turn");
