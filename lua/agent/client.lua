@@ -26,7 +26,6 @@ local asked = {}
 local last_request = 0
 
 --- These mean nothing to another host than the one that has what they are about.
-local OF_WHAT_RUNS =
 local OF_WHAT_RUNS = {
   answer = true,
   edit_command = true,
