@@ -178,16 +178,16 @@ end)
 
 local group = vim.api.nvim_create_augroup("agent.chat", {})
 
-vim.api.nvim_create_autocmd("VimResized", {
-  group = group,
-  callback = function()
-    for _, chat in pairs(current) do
-      if chat.windows then
-        window.fit(chat.windows)
-      end
+--- The windows of the current chats are given their places anew.
+function M.fit()
+  for _, chat in pairs(current) do
+    if chat.windows then
+      window.fit(chat.windows)
     end
-  end,
-})
+  end
+end
+
+vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
 
 --- A session file is read: it may name windows as ours are named.
 vim.api.nvim_create_autocmd("SessionLoadPre", {
