@@ -6,7 +6,7 @@ import type { Prompt } from "../core/messages.ts";
 import type { Model } from "../llm/model.ts";
 import type { Tool } from "../tools/define.ts";
 import { ask } from "./ask.ts";
-import type { Runner, RunnerPorts } from "./runner.ts";
+import type { AsideTold, Runner, RunnerPorts } from "./runner.ts";
 import type { StepPorts } from "./step.ts";
 import type { Measured, Meter } from "./meter.ts";
 
@@ -53,9 +53,6 @@ export class Asides {
     this.#running.get(id)?.abort();
   }
 }
-
-/** Hears more of the answer. */
-export type AsideTold = (text: string) => void;
 
 /** @throws {ToolError} one line: why there is no answer */
 export async function askAside(

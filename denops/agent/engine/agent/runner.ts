@@ -11,7 +11,6 @@ import type { SessionMeta } from "../../protocol/extensions.ts";
 import type { RequestResult } from "../../protocol/requests.ts";
 import type { SessionState } from "../tools/define.ts";
 import type { Workspace } from "../tools/files/workspace.ts";
-import type { AsideTold } from "./aside.ts";
 import type { CheckpointPorts } from "./checkpointed.ts";
 import type { Measured, Meter, MeteredModel } from "./meter.ts";
 import type { PermissionPorts } from "./permission.ts";
@@ -63,6 +62,9 @@ export interface RunnerPorts extends PermissionPorts, CheckpointPorts {
 
 /** What the user wants in the place of a turn of the model's. */
 export type Instead = Pick<SessionMeta, "remember" | "edit" | "merge">;
+
+/** Hears more of an answer beside the turns. */
+export type AsideTold = (text: string) => void;
 
 export interface Runner {
   readonly model: MeteredModel;
