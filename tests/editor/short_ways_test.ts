@@ -205,4 +205,20 @@ Deno.test("a block goes where its lines stand, else below the cursor", async () 
   assert.deepEqual(await merged("a\nb", "new", 1), ["a", "new", "b"]);
   assert.deepEqual(await merged("x\nq\nx\nq", "x\nr\nq", 3), ["x", "q", "x", "r", "q"], "the nearest one");
   assert.deepEqual(await merged("", "new", 1), ["", "new"]);
+  // A diff goes where its lines are, whatever the lines that it names.
+  const patched = (file: string, code: string) =>
+    agent.nvim.lua<string[] | string>(
+      `local file, code = ... local diff = require("agent.apply_diff") code = vim.split(code, "\\n")
+      assert(diff.is_diff("diff", {}) and diff.is_diff("", { "@@ -1 +1 @@" }) and not diff.is_diff("ts", { "-1" }))
+      local lines, problem = diff.patched(vim.split(file, "\\n"), code, 1)
+      return lines and vim.list_extend(lines, diff.files(code)) or problem`,
+      file,
+      code,
+    );
+  const diff =
+    "diff --git a/x.ts b/x.ts\n--- a/x.ts\n+++ b/x.ts\n@@ -9,2 +9,3 @@\n a\n-b\n+B\n+C\n@@ -20 +21 @@\n-z\n+Z";
+  assert.deepEqual(await patched("0\na\nb\nq\nz", diff), ["0", "a", "B", "C", "q", "Z", "x.ts"]);
+  assert.equal(await patched("0\na\nq\nz", diff), "the lines of hunk 1 are not there");
+  assert.deepEqual(await patched("a\n\nb", " a\n\n-b\n+c\n\\ No newline at end of file"), ["a", "", "c"]);
+  assert.deepEqual(await patched("  a\nb", "@@\n-a\n+  c"), ["  c", "b"], "white space apart");
 });
