@@ -337,7 +337,7 @@ export class Supervisor implements AsyncDisposable {
     const { client } = await this.#projects.of(action, action.chat);
     return await worktreeTask(action, await client.worktrees(), async (root) => {
       if (this.#all().some(({ worksIn }) => worksIn === root)) {
-        throw new Error("A turn is running in the worktree: stop it first.");
+        throw new Error("Cannot remove the worktree: a turn is running there. Stop it first.");
       }
       await this.#projects.dropAt(root);
     });
