@@ -189,6 +189,17 @@ end
 
 vim.api.nvim_create_autocmd("VimResized", { group = group, callback = M.fit })
 
+-- What stands in a line is as wide as its window.
+vim.api.nvim_create_autocmd("WinResized", {
+  group = group,
+  callback = function()
+    if current and current.windows then
+      window.hint(current.windows)
+      current:show_state()
+    end
+  end,
+})
+
 --- A session file is read: it may name windows as ours are named.
 vim.api.nvim_create_autocmd("SessionLoadPre", {
   group = group,

@@ -21,6 +21,9 @@ local M = {}
 --- Characters of a name that are the least to be told of it.
 local SHORTEST = 8
 
+--- Columns that what waits has beside what goes along: "2 waiting (gm)".
+local FEWEST = 17
+
 --- Shares of the screen where the user names no size.
 local FLOAT, SPLIT = 0.8, 0.4
 
@@ -204,11 +207,10 @@ local function cut(text, room)
   if text == "" or room < SHORTEST then
     return ""
   end
-  local kept = text
-  while vim.api.nvim_strwidth(kept) > room - 2 do
-    kept = vim.fn.strcharpart(kept, 0, vim.fn.strchars(kept) - 2) .. "…"
+  while vim.api.nvim_strwidth(text) > room - 2 do
+    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 2) .. "…"
   end
-  return (" %s "):format(kept)
+  return (" %s "):format(text)
 end
 
 --- Says what waits, or that nothing does, and whether a turn runs.
@@ -234,7 +236,7 @@ function M.hint(windows, mode)
   local width = vim.api.nvim_win_get_width(window)
   local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
-  local waits = cut(windows.waits or "", is_split and math.floor(width / 2) or width)
+  local waits = cut(windows.waits or "", is_split and math.max(FEWEST, width - #hints[1] - 2 * SHORTEST) or width)
   -- There both share a line: the first key stays.
   local attached = attached_line(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then
