@@ -12,7 +12,7 @@ import { ownFilesOnly } from "./agents/confine.ts";
 import { ModelMenus } from "./model_menus.ts";
 import type { Modes } from "./modes.ts";
 import { EditorQuestions } from "./screen/editor_questions.ts";
-import type { Engine } from "./agents/engine.ts";
+import { type Engine, UnableError } from "./agents/engine.ts";
 import { Gate } from "./gate/gate.ts";
 import { healthReport } from "./health.ts";
 import { historyUpdates } from "./screen/history.ts";
@@ -333,10 +333,12 @@ export class Supervisor implements AsyncDisposable {
     const { session } = this.#chat(chat);
     const { client } = await session.project();
     const prompt = await client.blocks(chat, text, given);
-    return await session.request(
-      "steer",
-      (sessionId) => REQUESTS.steer.params.parse({ sessionId, id, prompt }),
-    );
+    const params = (sessionId: string) => REQUESTS.steer.params.parse({ sessionId, id, prompt });
+    return await session.request("steer", params).catch((error: unknown) => {
+      // Who takes no words in the middle of a turn gets them as the next message.
+      if (error instanceof UnableError) return { end: "ended" };
+      throw error;
+    });
   }
 
   async #answer(action: Extract<Action, { type: "engine_request" }>): Promise<Record<string, unknown>> {
