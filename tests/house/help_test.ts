@@ -60,8 +60,9 @@ Deno.test("help: the command's forms and completion, and no <Plug> map but those
     [help.tags.includes(":Agent-range"), help.tags.includes(":Agent!")],
   );
   const named = (tag: string) => help.table(tag).map(({ cells: [map = ""] }) => map);
-  const maps = [...named("agent-plug"), "<Plug>(AgentOperator)"];
-  assert.ok(help.tags.includes("<Plug>(AgentOperator)"));
+  const operators = ["<Plug>(AgentOperator)", "<Plug>(AgentEditOperator)"];
+  const maps = [...named("agent-plug"), ...operators];
+  assert.ok(operators.every((map) => help.tags.includes(map)));
   for (const [mode, wanted] of [["n", [...maps, ...named("agent-review-plug")]], ["x", maps]] as const) {
     const real = await child.lua<readonly string[]>(
       `return vim.iter(vim.api.nvim_get_keymap(...)):map(function(map) return map.lhs end):totable()`,

@@ -33,7 +33,7 @@ export async function healthReport(
   const root = await findRoot(place, home).catch(note);
   const others = user === undefined || root === undefined
     ? undefined
-    : await otherRoots(user.roots, root, home).catch(note);
+    : await otherRoots(user, root, home).catch(note);
   const roots = root === undefined ? [] : [root, ...others ?? []];
   const options = user === undefined ? [] : [...patternProblems(user)];
   const engine = user === undefined ? undefined : await engineConfig(user, world, roots).catch(note);

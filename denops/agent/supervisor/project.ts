@@ -127,7 +127,7 @@ export class Project implements AsyncDisposable {
         throw new Error(`Invalid option ${problem}${others}`);
       }
       await ensureStateFolder(user.state_dir);
-      const roots = [root, ...await otherRoots(user.roots, root, ports.world.env("HOME"))];
+      const roots = [root, ...await otherRoots(user, root, ports.world.env("HOME"))];
       for (const one of roots) {
         for (const line of await sweepAfterCrash(one, user.state_dir)) {
           ports.notice(chat, "warning", `After a command that was cut off: ${visible(line)}`);

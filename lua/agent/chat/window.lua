@@ -4,6 +4,7 @@ local dock = require("agent.chat.dock")
 local hint = require("agent.hint")
 local input_line = require("agent.chat.input_line")
 local keymaps = require("agent.chat.keymaps")
+local size = require("agent.chat.size")
 
 local M = {}
 
@@ -18,27 +19,6 @@ local M = {}
 ---@field waits? string        what waits for the turn, see waiting.lua
 ---@field is_running? boolean  a turn runs
 ---@field attached? string[]   what goes along with the next message, see attached.lua
-
---- Shares of the screen where the user names no size.
-local FLOAT, SPLIT = 0.8, 0.4
-
---- A share of the whole, or an absolute size, kept within what fits.
----@param size number
----@param whole integer
----@return integer
-local function fit(size, whole)
-  local wanted = size <= 1 and math.floor(whole * size) or math.floor(size)
-  return math.max(10, math.min(wanted, whole - 2))
-end
-
---- Columns of the chat. Longer lines are hard to read: unless the user says how wide it is, it has a limit.
----@param share number
----@return integer
-local function wide(share)
-  local options = config.get()
-  local width = fit(options.width or share, vim.o.columns)
-  return options.width and width or math.min(width, options.chat_width)
-end
 
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
 local SMALLEST = 7
@@ -78,8 +58,8 @@ local function float_places(windows)
   local between = windows.kept_free or 0
   local options = config.get()
   local top, lines = top_rows(), free_lines()
-  local width = wide(FLOAT)
-  local wanted = top > 0 and not options.height and lines or fit(options.height or FLOAT, lines)
+  local width = size.columns(size.FLOAT)
+  local wanted = top > 0 and not options.height and lines or size.fit(options.height or size.FLOAT, lines)
   local height = math.max(8, math.min(wanted, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.
@@ -242,9 +222,9 @@ local function open_split(buffer, layout)
     return vim.api.nvim_get_current_win()
   end
   local split = SPLITS[layout]
-  local size = split.vertical and { width = wide(SPLIT) }
-    or { height = fit(options.height or SPLIT, vim.o.lines) }
-  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
+  local own = split.vertical and { width = size.columns(size.SPLIT) }
+    or { height = size.fit(options.height or size.SPLIT, vim.o.lines) }
+  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, own))
 end
 
 ---@param windows agent.Windows
