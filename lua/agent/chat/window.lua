@@ -2,6 +2,7 @@
 local config = require("agent.config")
 local dock = require("agent.chat.dock")
 local hint = require("agent.hint")
+local input_line = require("agent.chat.input_line")
 local keymaps = require("agent.chat.keymaps")
 local size = require("agent.chat.size")
 
@@ -18,12 +19,6 @@ local M = {}
 ---@field waits? string        what waits for the turn, see waiting.lua
 ---@field is_running? boolean  a turn runs
 ---@field attached? string[]   what goes along with the next message, see attached.lua
-
---- Characters of a name that are the least to be told of it.
-local SHORTEST = 8
-
---- Columns that what waits has beside what goes along: "2 waiting (gm)".
-local FEWEST = 17
 
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
 local SMALLEST = 7
@@ -140,35 +135,6 @@ function M.set_buffer(window, buffer)
   end
 end
 
---- What goes along with the next message, in so many columns: of long paths the end is left, and what has no room
---- even so is counted.
----@param windows agent.Windows
----@param room integer
----@return string
-local function attached_line(windows, room)
-  local labels = vim.deepcopy(windows.attached or {})
-  if #labels == 0 then
-    return ""
-  end
-  local all = #labels
-  local function line()
-    local more = all > #labels and (" · +%d"):format(all - #labels) or ""
-    return (" ▸ %s%s "):format(table.concat(labels, " · "), more)
-  end
-  for index, name in ipairs(labels) do
-    local over = vim.api.nvim_strwidth(line()) - room
-    local count = vim.fn.strchars(name)
-    if over > 0 and name:find("%p") and count > SHORTEST then
-      local kept = math.max(SHORTEST, count - over)
-      labels[index] = "…" .. vim.fn.strcharpart(name, count - kept + 1)
-    end
-  end
-  while #labels > 1 and vim.api.nvim_strwidth(line()) > room do
-    table.remove(labels)
-  end
-  return line()
-end
-
 --- A window of one row has no room for a line above its text, and Neovim would complain.
 ---@param win integer
 ---@param text string
@@ -177,20 +143,6 @@ function M.set_winbar(win, text)
   if bar ~= text and (bar ~= "" or vim.api.nvim_win_get_height(win) > 1) then
     vim.wo[win].winbar = text
   end
-end
-
---- So much of a text as there is room for.
----@param text string
----@param room integer columns
----@return string
-local function cut(text, room)
-  if text == "" or room < SHORTEST then
-    return ""
-  end
-  while vim.api.nvim_strwidth(text) > room - 2 do
-    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 2) .. "…"
-  end
-  return (" %s "):format(text)
 end
 
 --- Says what waits, or that nothing does, and whether a turn runs.
@@ -216,9 +168,9 @@ function M.hint(windows, mode)
   local width = vim.api.nvim_win_get_width(window)
   local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
-  local waits = cut(windows.waits or "", is_split and math.max(FEWEST, width - #hints[1] - 2 * SHORTEST) or width)
+  local waits = input_line.waits(windows.waits or "", width, is_split and hints[1])
   -- There both share a line: the first key stays.
-  local attached = attached_line(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
+  local attached = input_line.attached(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then
     attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
