@@ -112,6 +112,19 @@ for (const { layout, columns, lines, lua, beside } of PLACES) {
   });
 }
 
+Deno.test("a chat that has become too narrow to read in has its approval at the bottom", async () => {
+  await using nvim = await start(120, 24, `vim.g.agent = { layout = "right" }`);
+  await nvim.command("Agent hello");
+  await receive(nvim, FILE);
+  await nvim.waitForScreen("╭ Approval");
+  await nvim.resize(44, 16);
+  await nvim.waitForScreen((screen) => /^╭ Approval/m.test(screen) && screen.includes("write .env"));
+  await nvim.command("Agent approval");
+  await nvim.waitForScreen((screen) => screen.includes("a once") && screen.includes("r reject"));
+  await nvim.resize(120, 24);
+  await nvim.waitForScreen("╭ Approval");
+});
+
 Deno.test("without a chat in view an approval gives way to the line that is written", async () => {
   await using nvim = await start(80, 24, "vim.o.showtabline = 2");
   await nvim.command("Agent! hello");
