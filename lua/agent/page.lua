@@ -1,6 +1,13 @@
 -- Text to read, in a tab of its own; q closes it.
 local M = {}
 
+--- `q` in this buffer closes the tab, whatever map of the user's begins with it.
+---@param buffer integer
+---@param what string what it closes, for the key's description
+function M.closes(buffer, what)
+  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, nowait = true, desc = "Agent: close " .. what })
+end
+
 ---@param lines string[]
 ---@param what string what q closes, for the key's description
 ---@return integer buffer
@@ -12,7 +19,7 @@ function M.open(lines, what)
   vim.bo[buffer].modeline = false
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines)
   vim.bo[buffer].modifiable = false
-  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = buffer, desc = "Agent: close " .. what })
+  M.closes(buffer, what)
   return buffer
 end
 

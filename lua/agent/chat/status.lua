@@ -17,6 +17,12 @@ local STATES = {
   folding = "making room",
 }
 
+--- In words, without a sign of life.
+---@return string
+function M:state()
+  return self.paused == "paused" and self.paused or STATES[self.timeline.state]
+end
+
 --- Model, tokens and state, for the winbar and statuslines.
 ---@return string
 function M:status()

@@ -2,7 +2,9 @@
 local config = require("agent.config")
 local dock = require("agent.chat.dock")
 local hint = require("agent.hint")
+local input_line = require("agent.chat.input_line")
 local keymaps = require("agent.chat.keymaps")
+local size = require("agent.chat.size")
 
 local M = {}
 
@@ -17,33 +19,6 @@ local M = {}
 ---@field waits? string        what waits for the turn, see waiting.lua
 ---@field is_running? boolean  a turn runs
 ---@field attached? string[]   what goes along with the next message, see attached.lua
-
---- Characters of a name that are the least to be told of it.
-local SHORTEST = 8
-
---- Columns that what waits has beside what goes along: "2 waiting (gm)".
-local FEWEST = 17
-
---- Shares of the screen where the user names no size.
-local FLOAT, SPLIT = 0.8, 0.4
-
---- A share of the whole, or an absolute size, kept within what fits.
----@param size number
----@param whole integer
----@return integer
-local function fit(size, whole)
-  local wanted = size <= 1 and math.floor(whole * size) or math.floor(size)
-  return math.max(10, math.min(wanted, whole - 2))
-end
-
---- Columns of the chat. Longer lines are hard to read: unless the user says how wide it is, it has a limit.
----@param share number
----@return integer
-local function wide(share)
-  local options = config.get()
-  local width = fit(options.width or share, vim.o.columns)
-  return options.width and width or math.min(width, options.chat_width)
-end
 
 --- Rows of the smallest chat: a line of text below the winbar, a line of input, and the borders of both.
 local SMALLEST = 7
@@ -83,8 +58,8 @@ local function float_places(windows)
   local between = windows.kept_free or 0
   local options = config.get()
   local top, lines = top_rows(), free_lines()
-  local width = wide(FLOAT)
-  local wanted = top > 0 and not options.height and lines or fit(options.height or FLOAT, lines)
+  local width = size.columns(size.FLOAT)
+  local wanted = top > 0 and not options.height and lines or size.fit(options.height or size.FLOAT, lines)
   local height = math.max(8, math.min(wanted, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.
@@ -160,35 +135,6 @@ function M.set_buffer(window, buffer)
   end
 end
 
---- What goes along with the next message, in so many columns: of long paths the end is left, and what has no room
---- even so is counted.
----@param windows agent.Windows
----@param room integer
----@return string
-local function attached_line(windows, room)
-  local labels = vim.deepcopy(windows.attached or {})
-  if #labels == 0 then
-    return ""
-  end
-  local all = #labels
-  local function line()
-    local more = all > #labels and (" · +%d"):format(all - #labels) or ""
-    return (" ▸ %s%s "):format(table.concat(labels, " · "), more)
-  end
-  for index, name in ipairs(labels) do
-    local over = vim.api.nvim_strwidth(line()) - room
-    local count = vim.fn.strchars(name)
-    if over > 0 and name:find("%p") and count > SHORTEST then
-      local kept = math.max(SHORTEST, count - over)
-      labels[index] = "…" .. vim.fn.strcharpart(name, count - kept + 1)
-    end
-  end
-  while #labels > 1 and vim.api.nvim_strwidth(line()) > room do
-    table.remove(labels)
-  end
-  return line()
-end
-
 --- A window of one row has no room for a line above its text, and Neovim would complain.
 ---@param win integer
 ---@param text string
@@ -197,21 +143,6 @@ function M.set_winbar(win, text)
   if bar ~= text and (bar ~= "" or vim.api.nvim_win_get_height(win) > 1) then
     vim.wo[win].winbar = text
   end
-end
-
---- So much of a text as there is room for.
----@param text string
----@param room integer columns
----@return string
-local function cut(text, room)
-  if text == "" or room < SHORTEST then
-    return ""
-  end
-  local kept = text
-  while vim.api.nvim_strwidth(kept) > room - 2 do
-    kept = vim.fn.strcharpart(kept, 0, vim.fn.strchars(kept) - 2) .. "…"
-  end
-  return (" %s "):format(kept)
 end
 
 --- Says what waits, or that nothing does, and whether a turn runs.
@@ -237,9 +168,9 @@ function M.hint(windows, mode)
   local width = vim.api.nvim_win_get_width(window)
   local hints = keymaps.hints(mode, windows.is_running == true)
   local is_split = vim.api.nvim_win_get_config(window).relative == ""
-  local waits = cut(windows.waits or "", is_split and math.max(FEWEST, width - #hints[1] - 2 * SHORTEST) or width)
+  local waits = input_line.waits(windows.waits or "", width, is_split and hints[1])
   -- There both share a line: the first key stays.
-  local attached = attached_line(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
+  local attached = input_line.attached(windows, is_split and width - #hints[1] - 2 - vim.api.nvim_strwidth(waits) or width)
   if is_split then
     attached = waits .. attached
     local room = width - vim.api.nvim_strwidth(attached)
@@ -291,9 +222,9 @@ local function open_split(buffer, layout)
     return vim.api.nvim_get_current_win()
   end
   local split = SPLITS[layout]
-  local size = split.vertical and { width = wide(SPLIT) }
-    or { height = fit(options.height or SPLIT, vim.o.lines) }
-  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, size))
+  local own = split.vertical and { width = size.columns(size.SPLIT) }
+    or { height = size.fit(options.height or size.SPLIT, vim.o.lines) }
+  return vim.api.nvim_open_win(buffer, false, vim.tbl_extend("error", { split = split.split, win = -1 }, own))
 end
 
 ---@param windows agent.Windows

@@ -360,7 +360,7 @@ local function show(list)
     wide and { split = "right", win = window } or { split = "below", win = window, height = height }
   )
   vim.bo[list.preview].filetype = "markdown"
-  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = list.preview, desc = "Agent: close the list" })
+  require("agent.page").closes(list.preview, "the list")
   for _, win in ipairs({ window, beside }) do
     vim.wo[win][0].number, vim.wo[win][0].relativenumber = false, false
     vim.wo[win][0].signcolumn, vim.wo[win][0].foldcolumn, vim.wo[win][0].list = "no", "0", false
