@@ -1,6 +1,8 @@
 /** Buffers follow the files that the agent changes, and unsaved text is never lost. Whole program. */
 import assert from "node:assert/strict";
 import { type AgentOptions, type RunningAgent, startAgent } from "../support/agent.ts";
+import { transcript } from "../support/chat.ts";
+import { inOneNeovim } from "../support/one_neovim.ts";
 
 const LINES = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`);
 const FILE = LINES.join("\n") + "\n";
@@ -11,35 +13,32 @@ function editScript(old: string, replacement: string, path = "a.txt"): string {
   return `say I edit the file now.\ncall read_file {"path": "${path}"}\n---\ncall edit_file ${args}\n---\nsay The edit is made.`;
 }
 
-async function edited(
-  options: Omit<AgentOptions, "script"> & { script?: string },
-  before: (agent: RunningAgent) => Promise<void>,
-) {
-  const agent = await startAgent({
-    script: editScript("line 6", "LINE 6"),
-    project: { "a.txt": FILE },
-    files: ["a.txt"],
-    ...options,
-  });
-  try {
-    await before(agent);
-    await agent.nvim.command("Agent! edit it");
-    await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
-    return agent;
-  } catch (error) {
-    await agent[Symbol.asyncDispose]();
-    throw error;
-  }
+const HERE = { script: editScript("line 6", "LINE 6"), project: { "a.txt": FILE }, files: ["a.txt"] };
+
+const test = inOneNeovim("buffers follow", HERE);
+
+function start(options: Omit<AgentOptions, "script">): Promise<RunningAgent> {
+  return startAgent({ ...HERE, ...options });
+}
+
+/** A turn to its end, and what the user does before it. */
+async function edited(agent: RunningAgent, before: (agent: RunningAgent) => Promise<void>): Promise<void> {
+  await before(agent);
+  await agent.nvim.command("Agent! edit it");
+  await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
+}
+
+/** a.txt has another text when it is opened. */
+async function editedText(agent: RunningAgent, text: string | Uint8Array): Promise<void> {
+  await agent.nvim.command("bwipeout a.txt");
+  await agent.project.write("a.txt", text);
+  await agent.nvim.command("edit a.txt");
+  agent.server.play(HERE.script);
+  await edited(agent, async () => {});
 }
 
 function lines(agent: RunningAgent, name = "a.txt"): Promise<string[]> {
   return agent.nvim.lua<string[]>(`return vim.api.nvim_buf_get_lines(vim.fn.bufnr(...), 0, -1, true)`, name);
-}
-
-function transcript(agent: RunningAgent): Promise<string> {
-  return agent.nvim.lua<string>(
-    `return table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr("agent://chat/1"), 0, -1, true), "\\n")`,
-  );
 }
 
 /** No prompt comes when the user looks for changes, goes back to Neovim or writes. */
@@ -57,7 +56,8 @@ const CHANGED = FILE.replace("line 6", "LINE 6");
 
 for (const autoread of ["autoread", "noautoread"]) {
   Deno.test(`an unmodified buffer follows; cursor, view, marks and undo stay (${autoread})`, async () => {
-    await using agent = await edited({ lua: `vim.cmd("set ${autoread}")` }, async ({ nvim }) => {
+    await using agent = await start({ lua: `vim.cmd("set ${autoread}")` });
+    await edited(agent, async ({ nvim }) => {
       await nvim.keys("gg0xu"); // something to undo later than the agent's edit
       await nvim.keys("9Gma4l");
     });
@@ -74,8 +74,8 @@ for (const autoread of ["autoread", "noautoread"]) {
   });
 }
 
-Deno.test("unsaved changes elsewhere in the file are merged with the edit, and nothing is written", async () => {
-  await using agent = await edited({}, async ({ nvim }) => {
+test("unsaved changes elsewhere in the file are merged with the edit, and nothing is written", async (agent) => {
+  await edited(agent, async ({ nvim }) => {
     await nvim.keys("ggccMINE<Esc>");
   });
   assert.equal((await lines(agent))[0], "MINE");
@@ -87,27 +87,29 @@ Deno.test("unsaved changes elsewhere in the file are merged with the edit, and n
 });
 
 Deno.test("with save_unsaved the merged buffer is saved", async () => {
-  await using agent = await edited({ options: "save_unsaved = true" }, async ({ nvim }) => {
+  await using agent = await start({ options: "save_unsaved = true" });
+  await edited(agent, async ({ nvim }) => {
     await nvim.keys("ggccMINE<Esc>");
   });
   assert.equal(await agent.project.read("a.txt"), CHANGED.replace("line 1\n", "MINE\n"));
   assert.equal(await agent.nvim.lua("return vim.bo.modified"), false);
 });
 
-Deno.test("the model reads what is on the user's screen, not what is on disk", async () => {
+test("the model reads what is on the user's screen, not what is on disk", async (agent) => {
   const script =
     `call read_file {"path": "a.txt"}\n---\nexpect UNSAVED\nexpect-not line 2\nsay I have read it.`;
-  await using agent = await edited({ script }, async ({ nvim }) => {
+  agent.server.play(script);
+  await edited(agent, async ({ nvim }) => {
     await nvim.keys("2GccUNSAVED<Esc>");
   });
   assert.deepEqual(agent.server.problems, []);
 });
 
-Deno.test("what the user types after the model has read is not written over; it is told to read again", async () => {
+test("what the user types after the model has read is not written over; it is told to read again", async (agent) => {
   const whole = `call write_file ${JSON.stringify({ path: "a.txt", content: CHANGED })}`;
   const script =
     `call read_file {"path": "a.txt"}\n---\nwait typing\n${whole}\n---\nexpect has changed since you read it\nsay I see.`;
-  await using agent = await startAgent({ script, project: { "a.txt": FILE }, files: ["a.txt"] });
+  agent.server.play(script);
   const { nvim, server } = agent;
   await nvim.command("Agent! edit it");
   await server.reached("typing");
@@ -141,19 +143,20 @@ Deno.test("what the user types while the write waits for an answer is merged, or
   }
 });
 
-Deno.test("lines that the user has selected count as read", async () => {
+test("lines that the user has selected count as read", async (agent) => {
   const script = `call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}\n---\nsay Done.`;
-  await using agent = await startAgent({ script, project: { "a.txt": FILE }, files: ["a.txt"] });
+  agent.server.play(script);
   await agent.nvim.command("5,7Agent! edit it");
   await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
   assert.equal(await agent.project.read("a.txt"), CHANGED);
 });
 
-Deno.test("a whole new content made from the unsaved text that the model has read replaces it", async () => {
+test("a whole new content made from the unsaved text that the model has read replaces it", async (agent) => {
   const whole = `call write_file ${JSON.stringify({ path: "a.txt", content: CHANGED })}`;
   const script =
     `call read_file {"path": "a.txt"}\n---\nexpect MINE\n${whole}\n---\nexpect Replaced\nsay Done.`;
-  await using agent = await edited({ script }, async ({ nvim }) => {
+  agent.server.play(script);
+  await edited(agent, async ({ nvim }) => {
     await nvim.keys("6GccMINE<Esc>");
   });
   assert.deepEqual(agent.server.problems, []);
@@ -163,7 +166,8 @@ Deno.test("a whole new content made from the unsaved text that the model has rea
 });
 
 Deno.test("a buffer that becomes modified while the file is written keeps the user's text on conflict", async () => {
-  await using agent = await edited({}, async ({ nvim }) => {
+  await using agent = await start({});
+  await edited(agent, async ({ nvim }) => {
     // The user types right when the engine has written and the news is on its way.
     await nvim.lua(`
       local reload = require("agent.reload")
@@ -175,11 +179,16 @@ Deno.test("a buffer that becomes modified while the file is written keeps the us
   });
   assert.equal((await lines(agent))[5], "typed meanwhile");
   assert.equal(await agent.project.read("a.txt"), CHANGED);
-  assert.match(await transcript(agent), /a\.txt.*:/, "a notice names the file and says what to do");
+  assert.match(
+    (await transcript(agent.nvim)).join("\n"),
+    /a\.txt.*:/,
+    "a notice names the file and says what to do",
+  );
 });
 
-Deno.test("a hidden buffer and one in two windows follow, each window keeps its place", async () => {
-  await using agent = await edited({ project: { "a.txt": FILE, "b.txt": "b\n" } }, async ({ nvim }) => {
+test("a hidden buffer and one in two windows follow, each window keeps its place", async (agent) => {
+  await edited(agent, async ({ nvim, project }) => {
+    await project.write("b.txt", "b\n");
     await nvim.command("split");
     await nvim.command("normal! 11G");
     await nvim.command("wincmd w");
@@ -198,9 +207,9 @@ Deno.test("a hidden buffer and one in two windows follow, each window keeps its 
   assert.equal(await agent.nvim.lua("return vim.fn.bufname()"), "b.txt", "the current window did not change");
 });
 
-Deno.test("dos line endings stay, on disk and in the buffer", async () => {
+test("dos line endings stay, on disk and in the buffer", async (agent) => {
   const dos = FILE.replaceAll("\n", "\r\n");
-  await using agent = await edited({ project: { "a.txt": dos } }, async () => {});
+  await editedText(agent, dos);
   assert.equal(await agent.project.read("a.txt"), CHANGED.replaceAll("\n", "\r\n"));
   assert.deepEqual(await lines(agent), CHANGED.trimEnd().split("\n"));
   assert.equal(await agent.nvim.lua("return vim.bo.fileformat"), "dos");
@@ -208,37 +217,39 @@ Deno.test("dos line endings stay, on disk and in the buffer", async () => {
 });
 
 Deno.test("a file without a final newline stays without", async () => {
-  await using agent = await edited({
+  await using agent = await start({
     project: { "a.txt": FILE.trimEnd() },
     lua: "vim.o.fixendofline = false",
-  }, async () => {});
+  });
+  await edited(agent, async () => {});
   assert.equal(await agent.project.read("a.txt"), CHANGED.trimEnd());
   assert.equal(await agent.nvim.lua("return vim.bo.endofline"), false);
   await writesWithoutPrompt(agent, CHANGED.trimEnd());
 });
 
-Deno.test("a byte order mark and Latin-1 stay as they are", async () => {
+test("a byte order mark and Latin-1 stay as they are", async (agent) => {
   const bom = new TextEncoder().encode("\ufeff" + FILE);
-  await using agent = await edited({ project: { "a.txt": bom } }, async () => {});
+  await editedText(agent, bom);
   assert.equal(await agent.project.read("a.txt"), "\ufeff" + CHANGED);
   assert.equal(await agent.nvim.lua("return vim.bo.bomb"), true);
 
   const latin = Uint8Array.from([...FILE].map((character) => character.charCodeAt(0)).concat([0xe9, 0x0a]));
-  await using second = await edited({ project: { "a.txt": latin } }, async () => {});
-  const bytes = await Deno.readFile(second.project.path("a.txt"));
+  await editedText(agent, latin);
+  const bytes = await Deno.readFile(agent.project.path("a.txt"));
   assert.equal(bytes.at(-2), 0xe9, "the byte that is no UTF-8 is untouched");
-  assert.equal((await lines(second)).at(-1), "é");
+  assert.equal((await lines(agent)).at(-1), "é");
 });
 
-Deno.test("an open buffer of a file that is created gets its text", async () => {
+test("an open buffer of a file that is created gets its text", async (agent) => {
   const script = `call write_file {"path": "new.txt", "content": "fresh\\n"}\n---\nsay Created.`;
-  await using agent = await edited({ script, files: ["new.txt"] }, async () => {});
+  agent.server.play(script);
+  await edited(agent, ({ nvim }) => nvim.command("edit new.txt"));
   assert.deepEqual(await lines(agent, "new.txt"), ["fresh"]);
   assert.equal(await agent.nvim.lua("return vim.bo.modified"), false);
 });
 
-Deno.test("a file that was deleted meanwhile is not brought back by a stale edit; the buffer keeps its text", async () => {
-  await using agent = await edited({}, async ({ project }) => {
+test("a file that was deleted meanwhile is not brought back by a stale edit; the buffer keeps its text", async (agent) => {
+  await edited(agent, async ({ project }) => {
     await Deno.remove(project.path("a.txt"));
   });
   assert.deepEqual(await lines(agent), LINES);
@@ -269,7 +280,8 @@ Deno.test("a language server sees exactly the change", async () => {
         }
       end })
     end })`;
-  await using agent = await edited({ lua }, async ({ nvim }) => {
+  await using agent = await start({ lua });
+  await edited(agent, async ({ nvim }) => {
     await nvim.command("filetype on | set filetype=text");
     await nvim.waitFor("#vim.lsp.get_clients() > 0 and vim.lsp.get_clients()[1].initialized");
   });

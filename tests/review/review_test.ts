@@ -1,10 +1,41 @@
 /** Review: what the agent has changed is marked in the buffers, to be kept or undone. Whole program. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { PLUGIN } from "../support/agent.ts";
-import { ask, FILE, hunks, lines, modified, reviewed, settledSoon, turn, write } from "../support/review.ts";
+import { PLUGIN, type RunningAgent } from "../support/agent.ts";
+import { inOneNeovim } from "../support/one_neovim.ts";
+import {
+  ask,
+  edited,
+  FILE,
+  hunks,
+  lines,
+  modified,
+  reviewed,
+  settledSoon,
+  turn,
+  write,
+} from "../support/review.ts";
 
 const CHANGED = FILE.replace("line 3\n", "LINE 3\nnew\n").replace("line 8\n", "");
+const test = inOneNeovim("review of a buffer", {
+  script: "",
+  project: { "a.txt": FILE },
+  files: ["a.txt"],
+  lua: "vim.o.fixendofline = false",
+});
+
+/** A turn with a.txt in the window, and nothing that waits from before. */
+async function review(
+  agent: RunningAgent,
+  script: string,
+  before?: (agent: RunningAgent) => Promise<unknown>,
+): Promise<void> {
+  await agent.nvim.command("silent! Agent keep all");
+  agent.server.play(script);
+  await before?.(agent);
+  await edited(agent);
+}
+
 const ONE = FILE.replace("line 6", "LINE 6");
 
 for (
@@ -36,8 +67,8 @@ Deno.test("a changed, an added and a deleted line are hunks, also in a file that
   assert.deepEqual(await hunks(other), expected);
 });
 
-Deno.test("keeping a hunk changes no text and is not forgotten; undoing one writes the old lines and saves", async () => {
-  await using agent = await reviewed({ script: turn(write(CHANGED)) });
+test("keeping a hunk changes no text and is not forgotten; undoing one writes the old lines and saves", async (agent) => {
+  await review(agent, turn(write(CHANGED)));
   const { nvim, project } = agent;
   await nvim.keys("3Ggrk");
   assert.deepEqual((await hunks(agent)).map(({ row }) => row), [9]);
@@ -53,8 +84,8 @@ Deno.test("keeping a hunk changes no text and is not forgotten; undoing one writ
   assert.deepEqual((await ask(agent)).files, [], "nothing waits");
 });
 
-Deno.test("the user's edits above, inside and below hunks: the first and last are never undone, the other is", async () => {
-  await using agent = await reviewed({ script: turn(write(CHANGED)) });
+test("the user's edits above, inside and below hunks: the first and last are never undone, the other is", async (agent) => {
+  await review(agent, turn(write(CHANGED)));
   const { nvim, project } = agent;
   await nvim.keys("ggOabove<Esc>");
   await nvim.keys("5Gainside<Esc>");
@@ -77,8 +108,8 @@ function LINES_WITHOUT(gone: string): string[] {
   return FILE.trimEnd().split("\n").filter((line) => line !== gone);
 }
 
-Deno.test("typing at the edges of hunks is the user's own", async () => {
-  await using agent = await reviewed({ script: turn(write(CHANGED)) });
+test("typing at the edges of hunks is the user's own", async (agent) => {
+  await review(agent, turn(write(CHANGED)));
   const { nvim } = agent;
   await nvim.keys("3GOabove<Esc>");
   await nvim.keys("5Gobelow<Esc>");
@@ -90,8 +121,8 @@ Deno.test("typing at the edges of hunks is the user's own", async () => {
   for (const typed of ["above", "below", "at the deletion"]) assert.ok(text.includes(typed), typed);
 });
 
-Deno.test("u takes back the agent's step and its hunks, <C-r> brings both again", async () => {
-  await using agent = await reviewed({ script: turn(write(CHANGED)) });
+test("u takes back the agent's step and its hunks, <C-r> brings both again", async (agent) => {
+  await review(agent, turn(write(CHANGED)));
   const { nvim } = agent;
   const before = await hunks(agent);
   await nvim.keys("u");
@@ -106,8 +137,8 @@ Deno.test("u takes back the agent's step and its hunks, <C-r> brings both again"
   assert.deepEqual(await hunks(agent), before.map((hunk) => ({ ...hunk, row: hunk.row + 1 })));
 });
 
-Deno.test("u after undoing a hunk brings the hunk again; u after keeping one is the user's own edit", async () => {
-  await using agent = await reviewed({ script: turn(write(ONE)) });
+test("u after undoing a hunk brings the hunk again; u after keeping one is the user's own edit", async (agent) => {
+  await review(agent, turn(write(ONE)));
   const { nvim, project } = agent;
   await nvim.keys("6Ggru");
   assert.equal(await project.read("a.txt"), FILE);
@@ -121,8 +152,8 @@ Deno.test("u after undoing a hunk brings the hunk again; u after keeping one is 
   assert.deepEqual(await hunks(agent), []);
 });
 
-Deno.test("u takes back the agent's step and the undoing of a hunk also beside a branch of the undo tree", async () => {
-  await using agent = await reviewed({ script: turn(write(ONE)) });
+test("u takes back the agent's step and the undoing of a hunk also beside a branch of the undo tree", async (agent) => {
+  await review(agent, turn(write(ONE)));
   const { nvim } = agent;
   const hunk = [{ row: 6, added: ["LINE 6"], removed: ["line 6"] }];
   await nvim.keys("ggOgone<Esc>u6Ggru");
@@ -138,8 +169,8 @@ Deno.test("u takes back the agent's step and the undoing of a hunk also beside a
   assert.deepEqual(await hunks(agent), hunk);
 });
 
-Deno.test("many undo steps at once lead back to the hunks that there were", async () => {
-  await using agent = await reviewed({ script: turn(write(CHANGED)) });
+test("many undo steps at once lead back to the hunks that there were", async (agent) => {
+  await review(agent, turn(write(CHANGED)));
   const { nvim } = agent;
   const before = await hunks(agent);
   await nvim.command("2,9normal! A!");
@@ -150,8 +181,8 @@ Deno.test("many undo steps at once lead back to the hunks that there were", asyn
   assert.deepEqual(await hunks(agent), []);
 });
 
-Deno.test("a turn that goes on in the file: kept stays kept, the rest is compared with what was agreed to", async () => {
-  await using agent = await reviewed({ script: turn(write(CHANGED)) });
+test("a turn that goes on in the file: kept stays kept, the rest is compared with what was agreed to", async (agent) => {
+  await review(agent, turn(write(CHANGED)));
   const { nvim, server } = agent;
   await nvim.keys("3Ggrk");
   await nvim.keys("ggOmine<Esc>");
@@ -166,11 +197,12 @@ Deno.test("a turn that goes on in the file: kept stays kept, the rest is compare
   ]);
 });
 
-Deno.test("an edit that went into unsaved text is a hunk too, and waits after it was saved", async () => {
-  await using agent = await reviewed({
-    script: turn(`call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}`),
-    before: ({ nvim }) => nvim.keys("ggccMINE<Esc>"),
-  });
+test("an edit that went into unsaved text is a hunk too, and waits after it was saved", async (agent) => {
+  await review(
+    agent,
+    turn(`call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}`),
+    ({ nvim }) => nvim.keys("ggccMINE<Esc>"),
+  );
   const { nvim, project } = agent;
   assert.deepEqual(await hunks(agent), [{ row: 6, added: ["LINE 6"], removed: ["line 6"] }]);
   assert.equal(await project.read("a.txt"), FILE);
@@ -181,11 +213,12 @@ Deno.test("an edit that went into unsaved text is a hunk too, and waits after it
   assert.equal(await project.read("a.txt"), FILE.replace("line 1\n", "MINE\n"));
 });
 
-Deno.test("what others did to the file before the agent's edit is no hunk", async () => {
-  await using agent = await reviewed({
-    script: turn(`call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}`),
-    before: ({ project }) => project.write("a.txt", FILE.replace("line 12", "pulled")),
-  });
+test("what others did to the file before the agent's edit is no hunk", async (agent) => {
+  await review(
+    agent,
+    turn(`call edit_file {"path": "a.txt", "old_str": "line 6", "new_str": "LINE 6"}`),
+    ({ project }) => project.write("a.txt", FILE.replace("line 12", "pulled")),
+  );
   assert.deepEqual(await hunks(agent), [{ row: 6, added: ["LINE 6"], removed: ["line 6"] }]);
   assert.equal((await lines(agent)).at(-1), "pulled");
 });
@@ -209,11 +242,11 @@ for (
     ["wide characters", "日本\nü\n", "日本語\nü\n", [{ row: 1, added: ["日本語"], removed: ["日本"] }]],
   ] as const
 ) {
-  Deno.test(`a hunk can be undone and comes back: ${name}`, async () => {
-    await using agent = await reviewed({
-      script: turn(write(after)),
-      project: { "a.txt": before },
-      lua: "vim.o.fixendofline = false",
+  test(`a hunk can be undone and comes back: ${name}`, async (agent) => {
+    await review(agent, turn(write(after)), async ({ nvim, project }) => {
+      await nvim.command("bwipeout a.txt");
+      await project.write("a.txt", before);
+      await nvim.command("edit a.txt");
     });
     const { nvim, project } = agent;
     assert.deepEqual(await hunks(agent), expected);

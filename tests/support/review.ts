@@ -32,13 +32,18 @@ export async function reviewed({ before, ...options }: ReviewOptions): Promise<R
   const agent = await startAgent({ project: { "a.txt": FILE }, files: ["a.txt"], ...options });
   try {
     await before?.(agent);
-    await agent.nvim.command("Agent! edit it");
-    await agent.nvim.waitFor(`require("agent").status():find("ready$")`);
+    await edited(agent);
     return agent;
   } catch (error) {
     await agent[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** A turn, to its end. */
+export async function edited({ nvim }: RunningAgent): Promise<void> {
+  await nvim.command("Agent! edit it");
+  await nvim.waitFor(`require("agent").status():find("ready$")`);
 }
 
 export interface ShownHunk {
