@@ -18,6 +18,7 @@ local function transcript_buffer()
   vim.bo[buffer].undolevels = -1
   vim.bo[buffer].modeline = false
   vim.bo[buffer].filetype = "agent"
+  vim.bo[buffer].formatlistpat = require("agent.prose").LIST
   vim.bo[buffer].modifiable = false
   return buffer
 end

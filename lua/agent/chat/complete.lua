@@ -2,6 +2,7 @@
 -- prompts. By 'completefunc', and as soon as one of them is typed. What is not known yet comes later: nobody waits.
 local client = require("agent.client")
 local find = require("agent.reload.find")
+local format = require("agent.format")
 local given = require("agent.given")
 local server = require("agent.server")
 
@@ -143,7 +144,7 @@ local function prompts(chat)
       done(vim.tbl_map(function(prompt)
         local note = vim.trim(prompt.hint .. "  " .. prompt.description)
         local room = math.max(10, vim.api.nvim_win_get_width(0) - 24)
-        return { word = "/" .. prompt.name, menu = vim.fn.strcharpart(note, 0, room), dup = 0 }
+        return { word = "/" .. prompt.name, menu = format.cut(note, room), dup = 0 }
       end, update.prompts))
     end)
   end)
@@ -205,9 +206,7 @@ end
 ---@param text string
 ---@return string
 local function shortened(text)
-  local most = math.max(10, math.min(60, vim.api.nvim_win_get_width(0) - 12))
-  local count = vim.fn.strchars(text)
-  return count <= most and text or "…" .. vim.fn.strcharpart(text, count - most + 1)
+  return format.cut_start(text, math.max(10, math.min(60, vim.api.nvim_win_get_width(0) - 12)))
 end
 
 ---@param mark string

@@ -160,12 +160,17 @@ end)
 
 local group = vim.api.nvim_create_augroup("agent.chat", {})
 
-vim.api.nvim_create_autocmd("VimResized", {
+vim.api.nvim_create_autocmd({ "VimResized", "WinResized" }, {
   group = group,
-  callback = function()
-    if current and current.windows then
+  callback = function(event)
+    if not (current and current.windows) then
+      return
+    elseif event.event == "VimResized" then
       window.fit(current.windows)
+    else
+      window.hint(current.windows)
     end
+    current:show_state()
   end,
 })
 

@@ -1,4 +1,5 @@
 -- The lines that go along with the next message: each a name above the input, which opens. Methods of the chat.
+local followed = require("agent.chat.followed")
 local given = require("agent.given")
 local say = require("agent.say")
 
@@ -11,6 +12,8 @@ local M = {}
 ---@param selection agent.Given
 function M:select(selection)
   local label = given.label(selection)
+  followed.follow(selection)
+  followed.refresh(self.selections or {})
   self.selections = vim.tbl_filter(function(one)
     return given.label(one) ~= label
   end, self.selections or {})
@@ -22,6 +25,7 @@ end
 ---@param text string of the message
 function M:selection_sent(text)
   local selections = self.selections or {}
+  vim.iter(self.sent_with and self.sent_with.selections or {}):each(followed.forget)
   self.sent_with = selections[1] and { text = text, selections = selections }
   self.selections = nil
   self:show_attached()
@@ -45,9 +49,11 @@ function M:drop_selection(label)
   for index, one in ipairs(selections) do
     at = given.label(one) == label and index or at
   end
-  if not table.remove(selections, at) then
+  local dropped = table.remove(selections, at)
+  if not dropped then
     return say.info("no lines are selected")
   end
+  followed.forget(dropped)
   self:show_attached()
 end
 
@@ -72,6 +78,7 @@ function M:show_selections()
   if #selections == 0 then
     return say.info("no lines are selected")
   end
+  followed.refresh(selections)
   local lines, owners = {}, {}
   for _, selection in ipairs(selections) do
     table.insert(lines, "# " .. self:selection_label(selection))

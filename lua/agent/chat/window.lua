@@ -1,7 +1,11 @@
 -- The two windows of the chat, the transcript and below it the input. They never take the cursor by themselves.
+local border = require("agent.border")
 local config = require("agent.config")
+local format = require("agent.format")
 local hint = require("agent.hint")
 local keymaps = require("agent.chat.keymaps")
+local prose = require("agent.prose")
+local winbar = require("agent.winbar")
 
 local M = {}
 
@@ -15,11 +19,14 @@ local M = {}
 ---@field rows? integer   of the input's text
 ---@field attached? string[]   what goes along with the next message, see attached.lua
 
---- Characters of a name that are the least to be told of it.
+--- Columns of a name that are the least to be told of it.
 local SHORTEST = 8
 
 --- Shares of the screen where the user names no size.
 local FLOAT, SPLIT = 0.8, 0.4
+
+--- Screens that have no more than these columns and rows are used whole.
+local NARROW, LOW = 60, 17
 
 --- A share of the whole, or an absolute size, kept within what fits.
 ---@param size number
@@ -47,6 +54,10 @@ end
 ---@return integer
 local function input_rows(windows, whole)
   local least = config.get().input_height
+  if whole < LOW then
+    -- It grows as it is needed.
+    least = math.max(1, math.min(least, math.floor((whole - 4) / 4)))
+  end
   return math.max(least, math.min(windows.rows or 0, math.floor(whole / 3)))
 end
 
@@ -60,8 +71,9 @@ local function float_places(windows)
   local lines = free_lines()
   local width = fit(options.width or FLOAT, vim.o.columns)
   -- Longer lines are hard to read.
-  width = options.width and width or math.min(width, options.chat_width)
+  width = options.width and width or math.min(math.max(width, math.min(NARROW, vim.o.columns - 2)), options.chat_width)
   local height = math.max(8, fit(options.height or FLOAT, lines))
+  height = options.height and height or math.max(height, math.min(LOW, lines))
   if between > 0 then
     -- The chat stays as tall as it is if that leaves enough of the transcript.
     height = math.max(height, math.min(lines, between + options.input_height + READABLE))
@@ -69,7 +81,8 @@ local function float_places(windows)
   local input_height = math.min(input_rows(windows, height), math.max(1, height - between - SMALLEST))
   local row = math.max(0, math.floor((lines - height) / 2))
   local column = math.max(0, math.floor((vim.o.columns - width) / 2) - 1)
-  local shared = { relative = "editor", col = column, width = width, border = "rounded", style = "minimal", zindex = 45 }
+  local shared = { relative = "editor", col = column, width = width, style = "minimal", zindex = 45 }
+  shared.border = border()
   local transcript = vim.tbl_extend("error", shared, {
     row = row,
     height = math.max(1, height - between - input_height - 4),
@@ -82,25 +95,7 @@ local function float_places(windows)
   return transcript, input
 end
 
-local OPTIONS = {
-  wrap = true,
-  linebreak = true,
-  smoothscroll = true,
-  breakindent = true,
-  number = false,
-  relativenumber = false,
-  signcolumn = "no",
-  foldcolumn = "0",
-  foldenable = false,
-  list = false,
-  spell = false,
-  cursorline = false,
-  conceallevel = 0,
-  statuscolumn = "",
-  colorcolumn = "",
-  fillchars = "eob: ",
-  winfixbuf = true,
-}
+local OPTIONS = vim.tbl_extend("error", prose.OPTIONS, { conceallevel = 0, winfixbuf = true })
 
 ---@param window integer
 local function style(window)
@@ -116,8 +111,9 @@ local function unstyle(window)
     for name in pairs(OPTIONS) do
       vim.cmd.setlocal(name .. "<")
     end
-    vim.cmd("setlocal winbar< winhighlight< winfixheight<")
+    vim.cmd("setlocal winhighlight< winfixheight<")
   end)
+  winbar.leave(window)
 end
 
 --- Shows another buffer in a window that is bound to its own.
@@ -149,26 +145,14 @@ local function attached_line(windows, room)
   end
   for index, name in ipairs(labels) do
     local over = vim.api.nvim_strwidth(line()) - room
-    local count = vim.fn.strchars(name)
-    if over > 0 and name:find("%p") and count > SHORTEST then
-      local kept = math.max(SHORTEST, count - over)
-      labels[index] = "…" .. vim.fn.strcharpart(name, count - kept + 1)
+    if over > 0 and name:find("%p") then
+      labels[index] = format.cut_start(name, math.max(SHORTEST, vim.api.nvim_strwidth(name) - over))
     end
   end
   while #labels > 1 and vim.api.nvim_strwidth(line()) > room do
     table.remove(labels)
   end
   return line()
-end
-
---- A window of one row has no room for a line above its text, and Neovim would complain.
----@param win integer
----@param text string
-function M.set_winbar(win, text)
-  local bar = vim.wo[win].winbar
-  if bar ~= text and (bar ~= "" or vim.api.nvim_win_get_height(win) > 1) then
-    vim.wo[win].winbar = text
-  end
 end
 
 --- Says what goes along, and names the keys of the mode at the input.
@@ -188,7 +172,7 @@ function M.hint(windows, mode)
   if is_split then
     local room = width - vim.api.nvim_strwidth(attached)
     local line = attached == "" and "" or (attached:gsub("%%", "%%%%") .. "%=")
-    M.set_winbar(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
+    winbar.set(window, line .. (room < #hints[1] + 2 and "" or hint.one_line(hints, room)))
   else
     local line = hint.one_line(hints, width)
     vim.api.nvim_win_set_config(window, {
