@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Assembly } from "../../denops/agent/engine/llm/assemble.ts";
 import { type ModelEvent, streamModel } from "../../denops/agent/engine/llm/client.ts";
+import { Refusals, type Refused } from "../../denops/agent/engine/llm/refusals.ts";
 import { wire } from "../../denops/agent/engine/llm/registry.ts";
 import type { ModelRequest } from "../../denops/agent/engine/core/messages.ts";
 import type { TurnError } from "../../denops/agent/engine/core/errors.ts";
@@ -29,15 +30,19 @@ export interface HeardStream {
   readonly retries: readonly Extract<ModelEvent, { type: "retry" }>[];
   readonly end: "done" | "cancelled" | "failed";
   readonly error: TurnError | undefined;
-  readonly temperatureRefused: boolean;
-  readonly imagesRefused: boolean;
+  /** For which the request was sent again without them. */
+  readonly refused: readonly Refused[];
 }
 
-const NOTHING_REFUSED = { temperatureRefused: false, imagesRefused: false };
-
 /** @param url the server's address, without the path that the wire adds */
-export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUSED }) {
+export function stream(url: string, asked: Asked = {}, told: Refused[] = []) {
   const { wire: name = "openai_chat", key = KEY } = asked;
+  const refusals = new Refusals({
+    abilities: { parallel: true, imagesRefused() {}, callsRefused() {}, memoryRefused: () => undefined },
+    inText: () => undefined,
+    notice() {},
+    provider: "test",
+  });
   const options = {
     wire: wire(name),
     endpoint: { baseUrl: name.startsWith("openai") ? `${url}/v1` : url, apiKey: key, headers: {} },
@@ -45,11 +50,11 @@ export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUS
     timeout: asked.timeout ?? 30,
     fetch: asked.fetch ?? fetch,
     keyRefused: () => Promise.resolve(false),
-    temperatureRefused: () => void (told.temperatureRefused = true),
-    imagesRefused: () => void (told.imagesRefused = true),
-    leaveOut: () => {},
-    toolsRefused: () => undefined,
-    refused: () => undefined,
+    otherwise(refused: readonly Refused[], current: ModelRequest) {
+      const other = refusals.otherwise(refused, current);
+      if (other !== undefined) told.push(...refused);
+      return other;
+    },
     windowTold: () => {},
   };
   const signal = asked.signal ?? new AbortController().signal;
@@ -58,16 +63,16 @@ export function stream(url: string, asked: Asked = {}, told = { ...NOTHING_REFUS
 
 /** Listens to the end and checks what holds for every stream. */
 export async function listen(url: string, asked: Asked = {}): Promise<HeardStream> {
-  const told = { ...NOTHING_REFUSED };
-  const events = await Array.fromAsync(stream(url, asked, told));
-  return { ...checked(events, asked.key ?? KEY), ...told };
+  const refused: Refused[] = [];
+  const events = await Array.fromAsync(stream(url, asked, refused));
+  return { ...checked(events, asked.key ?? KEY), refused };
 }
 
 /** Exactly one end, at the end; no key in any event; errors of one short line. */
 export function checked(
   events: readonly ModelEvent[],
   key = KEY,
-): Omit<HeardStream, keyof typeof NOTHING_REFUSED> {
+): Omit<HeardStream, "refused"> {
   const assembly = new Assembly();
   const retries: HeardStream["retries"][number][] = [];
   for (const event of events) {

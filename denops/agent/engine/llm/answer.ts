@@ -19,6 +19,7 @@ import {
 import { isLoading, isOutOfMemory, refusesCalls, windowIn } from "./local_failures.ts";
 import type { AnyWire } from "./registry.ts";
 import { Reads } from "./reads.ts";
+import type { Refused } from "./refusals.ts";
 import { isRetryable } from "./retry.ts";
 import type { Delta } from "./wire/wire.ts";
 
@@ -37,22 +38,12 @@ export type TryEnd =
     readonly error: TurnError;
     readonly retryable: boolean;
     readonly headers?: Headers;
-    /** Some models take no temperature but their own, and say so only when asked. */
-    readonly noTemperature?: boolean;
-    /** If there are images in the request, they are why: it may be good without them. */
-    readonly noImages?: boolean;
-    /** The server takes no tools with this model, or as it was started. */
-    readonly noTools?: boolean;
     /** The key was refused: it may have ended. */
     readonly noKey?: boolean;
-    /** It may be good without this. */
-    readonly refuses?: Refusable | undefined;
-    /** The model's template takes one call in a message. */
-    readonly oneCall?: boolean;
+    /** It may be good without one of these, if it is in the request. */
+    readonly refused?: readonly Refused[];
     /** Tokens that fit, where the server says. */
     readonly window?: number | undefined;
-    /** Neither the model nor its window fit into the server's memory. */
-    readonly noMemory?: boolean;
     /** It will answer when the model is loaded. */
     readonly loading?: boolean;
   }
@@ -80,14 +71,14 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
   // llama.cpp has said so with 500.
   if ([400, 413, 422, 500].includes(response.status) && isWindowFull(text)) {
     const error = windowFullError(`HTTP ${response.status}: ${detail}`, target);
-    const noImages = response.status === 413;
-    return { type: "failed", error, retryable: false, noImages, window: windowIn(text) };
+    const refused: readonly Refused[] = response.status === 413 ? ["images"] : [];
+    return { type: "failed", error, retryable: false, refused, window: windowIn(text) };
   }
   if (isLoading(response.status, detail)) {
     return { type: "failed", error: loadingError(detail, target), retryable: true, loading: true };
   }
   if (response.status >= 400 && isOutOfMemory(detail)) {
-    return { type: "failed", error: memoryError(detail, target), retryable: false, noMemory: true };
+    return { type: "failed", error: memoryError(detail, target), retryable: false, refused: ["memory"] };
   }
   if (FILTERED.test(text)) return { type: "failed", error: filteredError(detail, target), retryable: false };
   const other = wire.otherWire?.(response.status, html ? "" : text);
@@ -98,32 +89,37 @@ export async function refusal(response: Response, wire: AnyWire, target: Target)
       retryable: false,
     };
   }
-  const noTools = REFUSES_TOOLS.test(detail);
-  const oneCall = refusesCalls(detail);
+  const { status } = response;
+  const tools: readonly Refused[] = REFUSES_TOOLS.test(detail) ? ["tools"] : [];
+  const calls: readonly Refused[] = refusesCalls(detail) ? ["calls"] : [];
+  const part = (status < 500 ? wire.refuses?.(text) : undefined) ?? refusedThought(status, detail);
   return {
     type: "failed",
-    error: statusError(response.status, detail, target),
-    retryable: isRetryable(response.status) && !noTools && !oneCall,
+    error: statusError(status, detail, target),
+    retryable: isRetryable(status) && tools.length + calls.length === 0,
     headers: response.headers,
-    noTemperature: [400, 422].includes(response.status) && /temperature/i.test(detail),
-    noImages: refusesImages(response.status, detail),
-    noTools,
-    noKey: response.status === 401,
-    refuses: (response.status < 500 ? wire.refuses?.(text) : undefined) ??
-      refusedThought(response.status, detail),
-    oneCall,
+    noKey: status === 401,
+    refused: [
+      ...([400, 422].includes(status) && /temperature/i.test(detail) ? ["temperature" as const] : []),
+      ...(part === undefined ? [] : [part]),
+      ...(refusesImages(status, detail) ? ["images" as const] : []),
+      ...tools,
+      ...calls,
+    ],
   };
 }
 
 /** An error that came where an answer was to come. */
 function failedWith(said: string, target: Target, retryable: boolean): TryEnd {
-  const [noMemory, oneCall] = [isOutOfMemory(said), refusesCalls(said)];
+  const refused: readonly Refused[] = [
+    ...(isOutOfMemory(said) ? ["memory" as const] : []),
+    ...(refusesCalls(said) ? ["calls" as const] : []),
+  ];
   return {
     type: "failed",
     error: streamError(said, target),
-    retryable: retryable && !noMemory && !oneCall,
-    noMemory,
-    oneCall,
+    retryable: retryable && refused.length === 0,
+    refused,
     window: isWindowFull(said) ? windowIn(said) : undefined,
   };
 }

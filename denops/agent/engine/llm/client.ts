@@ -4,14 +4,13 @@
  */
 import { trace } from "../../protocol/trace.ts";
 import { TurnError } from "../core/errors.ts";
-import type { ModelRequest, Refusable } from "../core/messages.ts";
+import type { ModelRequest } from "../core/messages.ts";
 import { readAnswer, refusal, type TryEnd } from "./answer.ts";
 import { delay } from "./delay.ts";
 import { connectionError, cutOffError, htmlError, silenceError, type Target } from "./failures.ts";
-import { withoutReasoning } from "./reasoning.ts";
+import type { Refused } from "./refusals.ts";
 import type { AnyWire } from "./registry.ts";
 import { GIVE_UP_MS, TRIES, waitMs } from "./retry.ts";
-import { hasImages, withoutImages } from "./vision.ts";
 import type { Delta, Endpoint } from "./wire/wire.ts";
 
 /** setTimeout takes no more. */
@@ -50,16 +49,8 @@ export interface ClientOptions {
   readonly fetch: typeof fetch;
   /** The provider takes the key no longer. @returns whether `endpoint` has another one @throws {TurnError} why not */
   keyRefused(): Promise<boolean>;
-  /** The model takes no temperature but its own: later requests need not ask. */
-  temperatureRefused(): void;
-  /** What later requests have to leave out. */
-  leaveOut(one: Refusable): void;
-  /** The provider takes no images, or not these: later requests must not have any. */
-  imagesRefused(): void;
-  /** The server takes no tools: @returns the request without them; undefined if there is no other way */
-  toolsRefused(request: ModelRequest): ModelRequest | undefined;
-  /** The same where it takes one call in a message, or has no memory for the window that was asked for. */
-  refused(what: "calls" | "memory", request: ModelRequest): ModelRequest | undefined;
+  /** What to ask instead of a request of which this was refused; undefined: there is no other way. */
+  otherwise(refused: readonly Refused[], request: ModelRequest): ModelRequest | undefined;
   /** It has said how many tokens fit. */
   windowTold(tokens: number): void;
 }
@@ -113,36 +104,9 @@ export async function* streamModel(
     const failure: Failure = end.type === "failed"
       ? end
       : { error: cutOffError(options.target, started), retryable: true };
-    const { error, retryable, headers, noTemperature, noImages, noTools, noMemory, oneCall, refuses } =
-      failure;
+    const { error, retryable, headers, refused = [] } = failure;
     if (failure.window !== undefined) options.windowTold(failure.window);
-    if (current.temperature !== undefined && noTemperature) {
-      options.temperatureRefused();
-      const { temperature: _refused, ...rest } = current;
-      current = rest;
-      attempt--;
-      continue;
-    }
-    if (refuses !== undefined && current.without?.includes(refuses) !== true) {
-      options.leaveOut(refuses);
-      current = leftOut(current, refuses);
-      attempt--;
-      continue;
-    }
-    if (noImages && hasImages(current.messages)) {
-      options.imagesRefused();
-      current = { ...current, messages: withoutImages(current.messages) };
-      attempt--;
-      continue;
-    }
-    const without = noTools && current.tools.length > 0 ? options.toolsRefused(current) : undefined;
-    if (without !== undefined) {
-      current = without;
-      attempt--;
-      continue;
-    }
-    const refused = noMemory && !started ? "memory" : oneCall ? "calls" : undefined;
-    const other = refused === undefined ? undefined : options.refused(refused, current);
+    const other = started ? undefined : options.otherwise(refused, current);
     if (other !== undefined) {
       current = other;
       attempt--;
@@ -162,13 +126,6 @@ export async function* streamModel(
     yield { type: "retry", attempt, tries: TRIES, waitMs: wait, reason: error.reason };
     if (!await delay(wait, signal)) return yield { type: "cancelled" };
   }
-}
-
-/** The same without what the server has refused. */
-function leftOut(request: ModelRequest, one: Refusable): ModelRequest {
-  const left = { ...request, without: [...request.without ?? [], one] };
-  if (one === "effort") return { ...left, thinking: [] };
-  return one === "earlier_reasoning" ? { ...left, messages: withoutReasoning(request.messages) } : left;
 }
 
 type Failure = Omit<Extract<TryEnd, { type: "failed" }>, "type">;

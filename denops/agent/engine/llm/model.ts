@@ -3,7 +3,7 @@ import type { ListedModel, ModelConfig, Price } from "../../protocol/config.ts";
 import { wireFor } from "../../protocol/providers.ts";
 import { isSmall } from "../core/families.ts";
 import { TurnError } from "../core/errors.ts";
-import type { Author, Initiator, KeptFor, ModelRequest, Prompt, Refusable } from "../core/messages.ts";
+import type { Author, Initiator, KeptFor, Prompt } from "../core/messages.ts";
 import type { ModelFacts } from "../core/ports.ts";
 import { Abilities } from "./abilities/abilities.ts";
 import { SMALL_WINDOW } from "./abilities/window.ts";
@@ -14,7 +14,7 @@ import { oneCallEach } from "./one_call.ts";
 import { wire } from "./registry.ts";
 import { withoutEndMark } from "./end_mark.ts";
 import { ownOf } from "./own.ts";
-import { withoutReasoning } from "./reasoning.ts";
+import { Refusals } from "./refusals.ts";
 import { formFor } from "./text_tools/forms.ts";
 import { withTextCalls } from "./text_tools/reading.ts";
 import { inText, withoutPackets } from "./text_tools/request.ts";
@@ -80,10 +80,6 @@ export function createModel(
       return access.secrets;
     },
   };
-  let temperature = config.temperature;
-  let without: readonly Refusable[] = [];
-  /** Another one may be taken. */
-  const refusedEfforts = new Set<Prompt["effort"]>();
   const toldEfforts = new Set<Prompt["effort"]>();
   const abilities = new Abilities(config, access.endpoint, facts, fetchImpl, listedWindow);
   const form = formFor(config.model);
@@ -108,10 +104,21 @@ export function createModel(
     );
   }
   const callsOneByOne = () => !abilities.parallel;
+  const refusals = new Refusals({
+    abilities,
+    inText(refused) {
+      if (!isLeftToUs) return undefined;
+      goOnInText("is served without tool calls");
+      abilities.rememberText();
+      return inText(refused, form);
+    },
+    notice: (text) => void notices.push(text),
+    provider: provider.name,
+  });
 
   /** What the user wants is not done; what is asked beside a turn is nobody's wish. */
   const isIgnored = ({ effort, textOnly }: Prompt) =>
-    effort !== undefined && !textOnly && refusedEfforts.has(effort) && !toldEfforts.has(effort);
+    effort !== undefined && !textOnly && refusals.isEffort(effort) && !toldEfforts.has(effort);
 
   const author: Author = { wire: wireName, provider: provider.name, model: config.model };
   return {
@@ -119,7 +126,7 @@ export function createModel(
     name: config.model,
     author,
     get keeps() {
-      return without.includes("earlier_reasoning") ? undefined : keeps;
+      return refusals.earlierReasoning ? undefined : keeps;
     },
     price: config.price,
     get contextWindow() {
@@ -157,21 +164,19 @@ export function createModel(
       // A title, or what a message wants: nobody reads along there.
       const isAside = prompt.textOnly && prompt.effort === "none";
       const own = ownOf(prompt.messages, author);
-      const taken = without.includes("earlier_reasoning") ? withoutReasoning(own) : own;
-      const fitting = hasNativeTools ? withoutPackets(taken) : taken;
+      const fitting = hasNativeTools ? withoutPackets(own) : own;
       // Calls in text stand as the model wrote them.
       const messages = hasNativeTools && callsOneByOne() ? oneCallEach(fitting) : fitting;
-      const request: ModelRequest = {
+      const request = refusals.respected({
         ...prompt,
         // Another model, that sees, may have read some earlier in the session.
         messages: abilities.sees ? messages : withoutImages(messages),
         model: config.model,
         contextWindow: abilities.window.tokens,
-        without,
-        thinking: refusedEfforts.has(prompt.effort) ? [] : abilities.thinking,
-        ...(temperature === undefined ? {} : { temperature }),
+        thinking: abilities.thinking,
+        ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
         ...(config.max_output_tokens === undefined ? {} : { maxOutputTokens: config.max_output_tokens }),
-      };
+      });
       const options = {
         wire: ownWire,
         get endpoint() {
@@ -183,35 +188,10 @@ export function createModel(
         timeout: config.request_timeout,
         fetch: fetchImpl,
         keyRefused: () => access.reopen(signal),
-        temperatureRefused: () => void (temperature = undefined),
-        leaveOut(one: Refusable) {
-          if (one === "effort") refusedEfforts.add(prompt.effort);
-          else without = [...without, one];
-        },
-        imagesRefused: () => abilities.imagesRefused(),
+        otherwise: refusals.otherwise.bind(refusals),
         windowTold(tokens: number) {
           abilities.windowRefused(tokens);
           notices.push(...abilities.news());
-        },
-        toolsRefused: (refused: ModelRequest) => {
-          if (!isLeftToUs) return undefined;
-          goOnInText("is served without tool calls");
-          abilities.rememberText();
-          return inText(refused, form);
-        },
-        refused(what: "calls" | "memory", refused: ModelRequest) {
-          if (what === "calls") {
-            if (callsOneByOne()) return undefined;
-            abilities.callsRefused();
-            return { ...refused, messages: oneCallEach(refused.messages) };
-          }
-          const contextWindow = abilities.memoryRefused();
-          if (contextWindow === undefined) return undefined;
-          notices.push(
-            `${provider.name} has not enough memory for a window of ${refused.contextWindow} tokens: ` +
-              `${contextWindow} are asked for. Set context_window to choose yourself.`,
-          );
-          return { ...refused, contextWindow };
         },
       };
       const told = (calls: number) => {
