@@ -1,6 +1,7 @@
 /** The chat on odd screens, with odd options and beside other plugins. No engine is needed. */
 import assert from "node:assert/strict";
 import { PLUGIN } from "../support/agent.ts";
+import { contrast } from "../support/contrast.ts";
 import { ChildNvim, type ChildOptions } from "../support/nvim.ts";
 
 async function start(options: ChildOptions & { readonly agent?: string }): Promise<ChildNvim> {
@@ -107,4 +108,59 @@ Deno.test("in splits, options for all windows and plugins that set every winbar 
   assert.equal(await nvim.lua("return _G.folded"), undefined);
   await nvim.keys("q");
   await nvim.waitForScreen((text) => !text.includes("ready") && /^ *one/.test(text));
+});
+
+Deno.test("everything can be read with Neovim's colour schemes, and those who set a group have theirs", async () => {
+  await using nvim = await start({ columns: 80, lines: 50, lua: "vim.o.termguicolors = true" });
+  await nvim.lua(`_G.begin("Rename it") _G.receive(${READY},
+    { type = "tool", id = "1", title = "edit b.ts", status = "completed", kind = "edit", summary = "+3 −1" },
+    { type = "tool", id = "2", title = "run tests", status = "failed", kind = "execute", summary = "exit 1" },
+    { type = "tool", id = "3", title = "run more", status = "stopped", kind = "execute" },
+    { type = "notice", severity = "info", text = "A notice." },
+    { type = "notice", severity = "warning", text = "A warning." },
+    { type = "notice", severity = "error", text = "An error." }, { type = "text", message = "m", text = "Text" },
+    { type = "approval", request = 1, kind = "file", tool = "3", title = "write .env", reason = "It is secret.",
+      files = { { path = ".env", before = "one\\n", after = "two\\n" } }, left_out = 0 })`);
+  await nvim.waitForScreen("R with reason");
+  const words = [
+    "Rename it",
+    "✓ edit",
+    "edit b.ts",
+    "+3",
+    "−1",
+    "✗ run",
+    "? run",
+    "A notice",
+    "A warning",
+    "An error",
+  ];
+  for (const scheme of ["default", "vim", "habamax", "blue", "morning", "shine", "sorbet"]) {
+    for (const background of ["dark", "light"]) {
+      await nvim.command(`set background=${background} | colorscheme ${scheme} | redraw`);
+      await nvim.waitForScreen(/Rename it[^]*R with reason/);
+      for (
+        const text of [
+          ...words,
+          "Text",
+          "It is secret",
+          "-one",
+          "+two",
+          "Approval",
+          "R with reason",
+          "send",
+        ]
+      ) {
+        const at = nvim.locate(text);
+        assert.ok(at, `${text} is on the screen:\n${nvim.text()}`);
+        const { fg, bg } = nvim.highlightAt(at.row, at.column);
+        const much = contrast(fg, bg).toFixed(1);
+        assert.ok(contrast(fg, bg) >= 3, `${scheme} ${background}: ${text} has ${fg} on ${bg}, ${much}`);
+      }
+    }
+  }
+  await nvim.lua(`vim.api.nvim_set_hl(0, "AgentError", { fg = "#123456" }) vim.cmd.doautocmd("ColorScheme")`);
+  assert.equal(await nvim.lua(`return vim.api.nvim_get_hl(0, { name = "AgentError" }).fg`), 0x123456);
+  // A terminal with 16 colours has numbers.
+  await nvim.command("set notermguicolors background=dark | colorscheme vim");
+  assert.equal(await nvim.lua(`return vim.api.nvim_get_hl(0, { name = "AgentNormal" }).link`), "Normal");
 });

@@ -4,6 +4,7 @@ local client = require("agent.client")
 local find = require("agent.reload.find")
 local format = require("agent.format")
 local given = require("agent.given")
+local matching = require("agent.chat.matching")
 local server = require("agent.server")
 
 local M = {}
@@ -218,17 +219,6 @@ local function item(mark, name, note)
   return { word = word, abbr = shortened(word), menu = note or "", dup = 0 }
 end
 
---- The best first: names that begin so, then those that have the letters in order.
----@param names string[]
----@param base string
----@return string[]
-local function matching(names, base)
-  if base == "" then
-    return vim.list_slice(names, 1, MOST)
-  end
-  return vim.fn.matchfuzzy(names, base, { limit = MOST })
-end
-
 ---@param chat agent.Chat
 ---@param base string what is typed behind the "@"
 ---@return table[]
@@ -237,7 +227,7 @@ local function mentions(chat, base)
   if symbol then
     return vim.tbl_map(function(name)
       return item("@symbol:", name, "symbol")
-    end, matching(symbols(chat), symbol))
+    end, matching.best(symbols(chat), symbol, MOST))
   end
   base = base:gsub('"', "")
   local items, seen = {}, {}
@@ -257,8 +247,8 @@ local function mentions(chat, base)
     end, words),
     "word"
   )
-  add(matching(open_files(chat), base), "open")
-  add(matching(files(chat), base), "file")
+  add(matching.best(open_files(chat), base, MOST), "open")
+  add(matching.best(files(chat), base, MOST), "file")
   return items
 end
 
@@ -274,7 +264,7 @@ local function items_of(chat, lead)
   if vim.startswith(lead, "#") then
     return vim.tbl_map(function(name)
       return item("#", name, "tool")
-    end, matching(tools(chat), lead:sub(2)))
+    end, matching.best(tools(chat), lead:sub(2), MOST))
   end
   return mentions(chat, lead:sub(2))
 end

@@ -213,11 +213,15 @@ vim.api.nvim_create_autocmd({ "DiagnosticChanged", "BufWinEnter", "BufDelete" },
   end),
 })
 
-vim.api.nvim_create_autocmd("ColorScheme", {
+local function define()
+  require("agent.highlights").define()
+end
+
+vim.api.nvim_create_autocmd("ColorScheme", { group = group, callback = define })
+vim.api.nvim_create_autocmd("OptionSet", {
   group = group,
-  callback = function()
-    require("agent.highlights").define()
-  end,
+  pattern = { "background", "termguicolors" },
+  callback = define,
 })
 
 vim.api.nvim_create_autocmd({ "WinScrolled", "CursorMoved" }, {
